@@ -141,7 +141,7 @@ def _is_moved(listed: dict[str, list[str]], parameters: str) -> bool:
     """Return whether an entry of the slow tier holds for a test with these parameters."""
     only, keep = listed.get("only", ["*"]), listed.get("keep", ())
     return any(fnmatchcase(parameters, moved) for moved in only) and not any(
-        fnmatchcase(parameters, kept) for kept in keep
+        fnmatchcase(parameters, pattern) for pattern in keep
     )
 
 

@@ -197,14 +197,14 @@ def test_a_new_feature_needs_no_line_in_any_contract(skeleton):
     feature.mkdir()
     (feature / "__init__.py").write_text("import egm.play\nimport egm.money.entries\n")
     (skeleton / "egm" / "app" / "features.py").write_text("import egm.features.bingo\n")
-    kept = lint(skeleton)
+    result = lint(skeleton)
     (feature / "__init__.py").write_text("import egm.features.closing.feature\nimport egm.seats\n")
     (skeleton / "egm" / "screen" / "text.py").write_text("import egm.features.bingo\n")
     broken = lint(skeleton, "features", "screen", "house")
     shutil.rmtree(feature)
     (skeleton / "egm" / "app" / "features.py").write_text("")
     (skeleton / "egm" / "screen" / "text.py").write_text("")
-    assert kept.returncode == 0, kept.stdout
+    assert result.returncode == 0, result.stdout
     for pair in (
         "bingo -> egm.features.closing.feature",
         "bingo -> egm.seats",

@@ -113,7 +113,7 @@ def test_a_behaviour_nobody_misses_survives(scratch):
 
 
 @pytest.mark.parametrize(
-    ("name", "mutant", "said"),
+    ("name", "mutant", "expected_text"),
     [
         ("always_fails", LESS, "test_always_fails fails without any change"),
         ("hangs_without_it", LESS, "time limit exceeded"),
@@ -129,9 +129,9 @@ def test_a_behaviour_nobody_misses_survives(scratch):
         ),
     ],
 )
-def test_what_proves_nothing_is_an_error(scratch, name, mutant, said):
+def test_what_proves_nothing_is_an_error(scratch, name, mutant, expected_text):
     found, by = verdict(scratch, name, mutant=mutant, limit=6.0 if "hangs" in name else 60.0)
-    assert (found, said in by) == (Verdict.ERROR, True), by
+    assert (found, expected_text in by) == (Verdict.ERROR, True), by
 
 
 @pytest.mark.parametrize(
@@ -183,14 +183,14 @@ def test_an_operator_that_changes_nothing_is_refused(tmp_path, function, change,
 def test_a_key_is_changed_and_no_other(tmp_path, key, becomes, what):
     (tmp_path / "table.toml").write_text(TABLE)
     mutant = Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it")
-    found, whole = tomllib.loads(apply_mutant(mutant, tmp_path)), tomllib.loads(TABLE)
+    found, original = tomllib.loads(apply_mutant(mutant, tmp_path)), tomllib.loads(TABLE)
     if isinstance(what, tuple):
-        whole["bet"][what[0]][what[1]] = what[2]
+        original["bet"][what[0]][what[1]] = what[2]
     elif key == "table.seats":
-        whole["table"]["seats"] = what
+        original["table"]["seats"] = what
     else:
-        whole["bet"][0]["row"][0]["pays"] = what
-    assert found == whole
+        original["bet"][0]["row"][0]["pays"] = what
+    assert found == original
 
 
 @pytest.mark.parametrize(

@@ -407,8 +407,8 @@ def level_file(count, _):
             inputs.append(json.loads(data))
         except (ValueError, RecursionError):
             continue
-    whole = [each if isinstance(each, dict) else {"level": each} for each in inputs]
-    return refusals(lambda data: create_levels(data, "levels.toml"), whole, OperatorError)
+    entries = [each if isinstance(each, dict) else {"level": each} for each in inputs]
+    return refusals(lambda data: create_levels(data, "levels.toml"), entries, OperatorError)
 
 
 def game_text(count, _):
@@ -421,13 +421,13 @@ def stick(count, tmp_path):
     file = tmp_path / "stick"
     file.write_bytes(bytes(1 << 15))
     EnrolmentStick(file).write("request")
-    whole = file.read_bytes().rstrip(b"\0")
+    content = file.read_bytes().rstrip(b"\0")
 
     def deliver(data):
         file.write_bytes(data.ljust(1 << 15, b"\0"))
         EnrolmentStick(file).read_answer()
 
-    return refusals(deliver, messages([whole], count), OperatorError)
+    return refusals(deliver, messages([content], count), OperatorError)
 
 
 def starting_file(count, tmp_path):

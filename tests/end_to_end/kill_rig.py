@@ -130,8 +130,8 @@ class Witness:
                 self.contradictions.append(f"sequence {message.journal_sequence} showed two credits")
             self.states.add(message.state)
         elif isinstance(message, GameOutcome):
-            said = (message.win_credits, message.display)
-            if self.outcomes.setdefault(message.play_id, said) != said:
+            result = (message.win_credits, message.display)
+            if self.outcomes.setdefault(message.play_id, result) != result:
                 self.contradictions.append(f"{message.play_id} was shown with two outcomes")
             if message.resumed:
                 self.resumed.add(message.play_id)
@@ -151,7 +151,7 @@ class Player:
         self.greeted = asyncio.Event()
         self.wagered = asyncio.Event()
         self.gave_coin = False
-        self.heard = asyncio.Event()
+        self.has_received = asyncio.Event()
         self._writer: asyncio.StreamWriter | None = None
 
     async def attend(self) -> None:
@@ -171,7 +171,7 @@ class Player:
             await asyncio.sleep(0.002)
 
     def _hear(self, message) -> None:
-        self.heard.set()
+        self.has_received.set()
         self.witness.sees(message)
         if isinstance(message, Snapshot):
             self.snapshot = message
@@ -196,7 +196,7 @@ class Player:
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
-                await self.heard.wait()
+                await self.has_received.wait()
 
 
 @contextlib.contextmanager
@@ -285,7 +285,7 @@ class Rig:
         for task in failed:
             task.result()
         if status != -signal.SIGKILL:
-            raise AssertionError(f"the machine ended by itself with status {status}\n{self.said()}")
+            raise AssertionError(f"the machine ended by itself with status {status}\n{self.read_last_log()}")
         if not end.done():
             raise AssertionError(f"life {self.witness.kills}: never came to {aim}: {player.snapshot}")
         await end
@@ -326,7 +326,7 @@ class Rig:
         """Act at random like players and staff."""
         while True:
             await asyncio.sleep(self.random.uniform(0.0, 0.008))
-            player.heard.clear()
+            player.has_received.clear()
             if not self._manage(player):
                 self._act(player)
             if player.snapshot is not None:
@@ -437,7 +437,7 @@ class Rig:
                     quiet += 1
                     continue
                 quiet = 0
-                player.heard.clear()
+                player.has_received.clear()
                 if self._manage(player):
                     pass
                 elif now.state == "idle":
@@ -447,7 +447,7 @@ class Rig:
                     self._hand("io", "key", name="attendant", on=False)
                 await player.wait_for_answer()
 
-    def said(self) -> str:
+    def read_last_log(self) -> str:
         """The last of what the machines printed."""
         return self.log.read_text()[-4000:] if self.log.exists() else ""
 

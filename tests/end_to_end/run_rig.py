@@ -62,7 +62,7 @@ async def cabinet(folder: StateFolder, more: str = "", change=str, games=ONE_GAM
     finally:
         if process.returncode is None:
             process.send_signal(signal.SIGTERM)
-        _, process.said = await process.communicate()
+        _, process.error_output = await process.communicate()
 
 
 async def connect(socket, token):

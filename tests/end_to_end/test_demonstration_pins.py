@@ -17,16 +17,16 @@ def words_of(state, stdout, read):
     cabinet = subprocess.Popen(
         [*EGM, "run", "--state", state, "--screen", "none"], stdout=stdout, stderr=subprocess.DEVNULL
     )
-    said = ""
+    output = ""
     try:
-        while LAST not in said:
+        while LAST not in output:
             piece = read(cabinet)
-            assert piece, said
-            said += piece.decode()
+            assert piece, output
+            output += piece.decode()
     finally:
         cabinet.send_signal(signal.SIGTERM)
         cabinet.communicate(timeout=60)
-    return said
+    return output
 
 
 def test_demonstration_pins_are_printed_at_a_terminal_and_in_no_log(tmp_path):

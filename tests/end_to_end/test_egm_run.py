@@ -130,7 +130,7 @@ def test_a_refused_game_is_named_where_the_cabinet_was_started(tmp_path):
         return process
 
     process = asyncio.run(session())
-    assert process.said.decode().startswith(f"egm: game refused: {broken}: game.")
+    assert process.error_output.decode().startswith(f"egm: game refused: {broken}: game.")
 
 
 def test_an_unusable_cabinet_file_ends_the_run_at_once(tmp_path):

@@ -116,7 +116,7 @@ async def asking(folder, file, *ports, more=()):
     finally:
         if process.returncode is None:
             process.terminate()
-        _, process.said = await process.communicate()
+        _, process.error_output = await process.communicate()
 
 
 def plugged(folder, *protocols):
@@ -251,7 +251,7 @@ async def run(folder, file):
     finally:
         if process.returncode is None:
             process.terminate()
-        _, process.said = await process.communicate()
+        _, process.error_output = await process.communicate()
 
 
 @pytest.mark.requirement("A-22", "E-11")
@@ -385,7 +385,7 @@ def test_an_unreadable_memory_is_shown_at_first_start_and_nothing_is_asked(tmp_p
             reader, writer = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(reader, snapshot(state="tilt"))
             writer.close()
-        return shown, process.said
+        return shown, process.error_output
 
     shown, printed = asyncio.run(session())
     assert [tilt.code for tilt in shown.tilts] == ["memory_damaged"]
@@ -433,6 +433,6 @@ def test_first_start_states_are_shown_as_pages_and_other_messages_are_ignored(tm
         return process
 
     process = asyncio.run(session())
-    assert b"Traceback" not in process.said
+    assert b"Traceback" not in process.error_output
     assert not file.exists()
     assert not folder.staff.exists()

@@ -30,7 +30,7 @@ def campaign(tmp_path_factory, request):
     kills = QUICK_KILLS if request.param == "quick" else request.config.getoption("--kills")
     rig = Rig(tmp_path_factory.mktemp("kill"), seed=20261121)
     asyncio.run(rig.campaign(kills))
-    assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.said()}"
+    assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.read_last_log()}"
     with Journal.open(rig.folder.root, now=machine_clock) as journal:
         yield rig, journal, list(journal.entries())
 

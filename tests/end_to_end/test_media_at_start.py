@@ -45,8 +45,8 @@ async def machine(folder, file, *options):
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
-        _, said = await process.communicate()
-        assert "Traceback" not in said.decode()
+        _, error_output = await process.communicate()
+        assert "Traceback" not in error_output.decode()
 
 
 async def shown(folder, wanted):
@@ -125,7 +125,7 @@ def test_a_missing_medium_is_awaited_then_omitted_and_a_lost_one_recreated(tmp_p
 
 @pytest.mark.requirement("A-09")
 def test_a_temporary_error_at_start_is_retried():
-    tries, said = [], []
+    tries, reports = [], []
 
     async def comes_up(alone):
         tries.append(alone)
@@ -135,13 +135,13 @@ def test_a_temporary_error_at_start_is_retried():
             raise MediumFull("journal.sqlite: No space left on device")
 
     async def still(why, code):
-        said.append((why, code))
+        reports.append((why, code))
         await asyncio.Event().wait()
 
     asyncio.run(retry_until_media_respond(comes_up, still, SystemClock(), patience_s=3600, pause_s=0.01))
     assert tries == [False] * 4
     waits = ("journal.sqlite: Input/output error", "memory_waits")
-    assert said == [waits, waits, ("journal.sqlite: No space left on device", "memory_full")]
+    assert reports == [waits, waits, ("journal.sqlite: No space left on device", "memory_full")]
 
     async def goes_on_alone(alone):
         tries.append(alone)

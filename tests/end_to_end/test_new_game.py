@@ -65,9 +65,9 @@ async def _visit(folder, cwd, digest):
             await visit.sees(state="idle", credit_cents=0)
     finally:
         process.send_signal(signal.SIGTERM)
-        said, error = await process.communicate()
+        output, error = await process.communicate()
     assert process.returncode == 0, error.decode()
-    assert "memory is in" in said.decode()
+    assert "memory is in" in output.decode()
     with open_view(folder.root) as journal:
         assert journal.state(f"{PlayKey.DEFINITION}{digest}") is not None  # what was tuned is what was played
 

@@ -210,12 +210,12 @@ def walk(egm, folder, without=frozenset()):
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONWARNINGS": "default"}
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "COLUMNS", "PYTHONPATH", "VIRTUAL_ENV"):
         environment.pop(name, None)
-    said = folder / "said"
-    with said.open("w") as out:  # a pipe would fill while nobody reads it
+    output_file = folder / "said"
+    with output_file.open("w") as out:  # a pipe would fill while nobody reads it
         cabinet = subprocess.Popen([*egm, "run"], cwd=folder, env=environment, stdout=out, stderr=out)
     try:
         for _ in range(PATIENCE_SECONDS * 5):
-            first = said.read_text()
+            first = output_file.read_text()
             if "Screen: " in first:
                 break
             time.sleep(0.2)
@@ -244,7 +244,7 @@ def walk(egm, folder, without=frozenset()):
             assert re.search(shape, printed), f"{command} printed:\n{printed}"
         cabinet.send_signal(signal.SIGINT)
         cabinet.wait(PATIENCE_SECONDS)
-        noise = [line for line in said.read_text()[len(first) :].splitlines() if "metrics" not in line]
+        noise = [line for line in output_file.read_text()[len(first) :].splitlines() if "metrics" not in line]
         assert (cabinet.returncode, noise) == (0, [])
     finally:
         if cabinet.poll() is None:

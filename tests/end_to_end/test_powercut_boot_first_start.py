@@ -70,11 +70,11 @@ def asks(computer):
         if again:
             half = create_restore_step(StateFolder(first), file, SystemClock().now)
             assert half is None, "half a memory, and no file"
-        begun = JournalLocation(DiskStorage(), first, first / SECOND_FOLDER).has_journal
-        if not (again or begun):
+        has_journal = JournalLocation(DiskStorage(), first, first / SECOND_FOLDER).has_journal
+        if not (again or has_journal):
             signature, _ = CabinetFileSignature.read(first / SIGNATURE_FILE_NAME)
             assert (signature.digest, [*signature.persons]) == (compute_digest(file.read_text()), SIGNERS)
-    if begun:
+    if has_journal:
         computer.audited()
     return again
 

@@ -37,7 +37,7 @@ def campaign(tmp_path_factory, request):
     rig = PowerRig(tmp_path_factory.mktemp("power"), seed=20261122)
     try:
         asyncio.run(rig.campaign(request.config.getoption("--kills")))
-        assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.said()}"
+        assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.read_last_log()}"
         repairs = sum(medium.repairs for medium in rig.media)
         lost = f"{rig.sectors_lost} sectors lost that nobody had asked to keep"
         print(f" [{rig.witness.kills} cuts; {lost}; {repairs} file systems repaired]")

@@ -120,12 +120,12 @@ def asked(folder, verb):
 def _all_paid(folder, wagers):
     """Wait until the controller has heard of every wager and of every payment."""
 
-    def heard(controller):
+    def is_all_paid(controller):
         (held,) = controller.list_level_records()
         fed = held.level.contributed_amount == wagers * STAKE_CENTS * Fraction(1, 70)
         return fed and all(hit.closed_at for hit in controller.read_win_register())
 
-    _until_recorded(folder, heard)
+    _until_recorded(folder, is_all_paid)
 
 
 def _until_recorded(folder, holds):
@@ -364,11 +364,14 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
             broker.close()
 
     asyncio.run(session())
-    for name, said in (("EGM-9", "no certificate to revoke"), ("broker", "cannot be revoked by a list")):
+    for name, expected_text in (
+        ("EGM-9", "no certificate to revoke"),
+        ("broker", "cannot be revoked by a list"),
+    ):
         done = subprocess.run(
             [*EGM, "progressive", "revoke", folder, name], capture_output=True, text=True, check=False
         )
-        assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+        assert (done.returncode, expected_text in done.stderr) == (1, True), done.stderr
     (folder / "authority.key").chmod(0o644)
     done = subprocess.run(
         [*EGM, "progressive", "revoke", folder, "EGM-2"], capture_output=True, text=True, check=False

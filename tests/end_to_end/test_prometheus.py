@@ -35,8 +35,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def promtool(*arguments, said=None):
-    done = subprocess.run(["promtool", *arguments], input=said, capture_output=True, check=False)
+def promtool(*arguments, input_text=None):
+    done = subprocess.run(["promtool", *arguments], input=input_text, capture_output=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
     return (done.stdout + done.stderr).decode()
 
@@ -59,13 +59,13 @@ class Prometheus:
 
     @contextlib.asynccontextmanager
     async def running(self):
-        with (self.folder / "said").open("wb") as said:
+        with (self.folder / "said").open("wb") as output_file:
             process = await asyncio.create_subprocess_exec(
                 "prometheus",
                 f"--config.file={self.folder / 'prometheus.yml'}",
                 f"--storage.tsdb.path={self.folder / 'data'}",
                 f"--web.listen-address={self.address}",
-                stdout=said, stderr=said,
+                stdout=output_file, stderr=output_file,
             )  # fmt: skip
             try:
                 yield
@@ -107,8 +107,8 @@ async def readout(folder: StateFolder) -> dict:
     process = await asyncio.create_subprocess_exec(
         *EGM, "meters", "--json", "--state", str(folder.root), stdout=subprocess.PIPE
     )
-    said, _ = await process.communicate()
-    return json.loads(said)
+    output, _ = await process.communicate()
+    return json.loads(output)
 
 
 async def live_a_little(visit: Visit) -> None:
@@ -153,30 +153,30 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
             text = await asyncio.to_thread(
                 lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read()
             )
-            assert await asyncio.to_thread(promtool, "check", "metrics", said=text) == ""
+            assert await asyncio.to_thread(promtool, "check", "metrics", input_text=text) == ""
             prometheus = Prometheus(tmp_path / "prometheus", f"127.0.0.1:{port}")
             await stack.enter_async_context(prometheus.running())
 
-            said = {}
+            readings = {}
 
             async def is_scraped():
-                nonlocal said
+                nonlocal readings
                 found = await prometheus.query("egm_journal_sequence")
                 with open_view(folder.root) as view:
                     if not found or int(found[0]["value"][1]) != view.sequence:
                         return False
-                said = await readout(folder)
-                return int(found[0]["value"][1]) == said["sequence"]
+                readings = await readout(folder)
+                return int(found[0]["value"][1]) == readings["sequence"]
 
             await prometheus.until(is_scraped, bool)
-            for meter, value in said["meters"].items():
+            for meter, value in readings["meters"].items():
                 if ".since_" in meter:
                     continue
                 series = build_series(meter)
                 labels = ",".join(f'{key}="{label}"' for key, label in series.labels.items())
                 [found] = await prometheus.query(f"{series.name}{{{labels}}}")
                 assert int(found["value"][1]) == value, meter
-            assert said["meters"]["games_played"] == 3
+            assert readings["meters"]["games_played"] == 3
 
             names = set(await asyncio.to_thread(prometheus.names))
             rules = (MONITORING / "alerts.yml").read_text()

@@ -140,22 +140,22 @@ class Floor(threading.Thread):
 
 def all_readings(cabin: Cabin, floor: Floor, exported: Path) -> SimpleNamespace | None:
     """Return every reading, or None if an entry was recorded meanwhile."""
-    said = still(cabin)
+    status = still(cabin)
     by_code, single, selected = floor.reading()
     exported.unlink(missing_ok=True)
     egm("audit", "export", exported, "--state", cabin.folder.root)
     [audit] = json.loads(egm("audit", "verify", exported, "--json")).values()
     found = SimpleNamespace(
-        said=said,
+        status=status,
         by_code=by_code,
         singles=(single, selected),
-        screen=cabin.player.sequences[said["sequence"]],
+        screen=cabin.player.sequences[status["sequence"]],
         scraped=prometheus(cabin),
         printed=egm("meters", "--all", "--state", cabin.folder.root),
         audit=audit,
     )
     after = json.loads(egm("meters", "--json", "--state", cabin.folder.root))
-    return found if after["head"] == said["head"] else None
+    return found if after["head"] == status["head"] else None
 
 
 @pytest.mark.requirement("K-08", "D-16", "K-14")
@@ -165,9 +165,9 @@ def test_every_reading_of_one_sequence_agrees(tmp_path, seed):
         live(cabin, random.Random(seed))
         readings = wait_for(lambda: all_readings(cabin, floor, tmp_path / "audit.jsonl"), "never at rest")
 
-    said, meters = readings.said, readings.said["meters"]
+    status, meters = readings.status, readings.status["meters"]
     assert meters["games_played"] >= 1
-    assert readings.screen.credit_cents == meters["credits"] == said["credits_cents"]
+    assert readings.screen.credit_cents == meters["credits"] == status["credits_cents"]
 
     for code, names in {**SAS_CENTS, **SAS_COUNTS}.items():  # a credit is a cent on this line
         assert readings.by_code[code] == sum(meters[name] for name in names), hex(code)
@@ -179,12 +179,12 @@ def test_every_reading_of_one_sequence_agrees(tmp_path, seed):
             series = build_series(meter)
             assert readings.scraped[series.name, *sorted(series.labels.items())] == value, meter
 
-    assert f"entry {said['sequence']}" in readings.printed
+    assert f"entry {status['sequence']}" in readings.printed
     rows = dict(re.findall(r"^(\S+) +(-?\d+)  ", readings.printed, re.MULTILINE))
     assert {name: int(value) for name, value in rows.items()} == meters
 
     assert readings.audit["ok"], readings.audit
-    assert readings.audit["head"] == said["head"]
+    assert readings.audit["head"] == status["head"]
     assert {name: value for name, value in readings.audit["meters"].items() if ".since_" not in name} == {
         name: value for name, value in meters.items() if ".since_" not in name
     }

@@ -183,8 +183,8 @@ def test_every_host_receives_each_exception_once(cabin, host):
         cabin.player.sees(doors_open=())
         for each in (host, second):
             assert each.run_until(lambda h=each: [a.code for a in h.received][-1:] == [0x12], 30)
-            heard = [answer.code for answer in each.received]
-            assert (heard[-2:], heard.count(0x11), heard.count(0x12)) == ([0x11, 0x12], 1, 1)
+            codes = [answer.code for answer in each.received]
+            assert (codes[-2:], codes.count(0x11), codes.count(0x12)) == ([0x11, 0x12], 1, 1)
 
 
 def test_a_frame_encoded_by_hand_is_accepted(cabin, host):

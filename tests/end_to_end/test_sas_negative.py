@@ -174,10 +174,10 @@ def test_a_pause_within_a_message_ends_it(tmp_path):
         prober = Prober(line)
         prober.sync()
         prober.drain()
-        whole = append_crc(b"\x01\x01")
-        line.send(whole[:2])
+        message = append_crc(b"\x01\x01")
+        line.send(message[:2])
         line.listen(QUIET_SECONDS)
-        line.send(whole[2:], wake=False)
+        line.send(message[2:], wake=False)
         assert line.listen(QUIET_SECONDS) == b""
         assert cabin.player.snapshot.state == "idle"
         assert prober.recovers()

@@ -70,11 +70,11 @@ def test_the_client_reads_meters_and_receives_exceptions(cabin, host):
     assert len(six.data) == 24
     selected = host.write_type_M(0x2F, [0x00, 0x05], add_length_binary=True)
     assert len(bytes(int(byte, 16) for byte in selected.data)) == 2 + 2 * 5
-    heard = set()
+    codes = set()
 
     def takes_the_next():
-        heard.add(host.general()[0])
+        codes.add(host.general()[0])
         host.port.write(b"\x80")
-        return heard & {0x49, 0x4F}  # ten dollars, or a bill without a code of its own
+        return codes & {0x49, 0x4F}  # ten dollars, or a bill without a code of its own
 
-    wait_for(takes_the_next, lambda: f"no exception of the bill: {heard}")
+    wait_for(takes_the_next, lambda: f"no exception of the bill: {codes}")

@@ -73,10 +73,10 @@ def test_a_browser_session_survives_a_restart_of_the_screen(tmp_path):
         fresh = urlsplit((state / "run" / "screen.url").read_text().strip())
         assert fresh.port == url.port
         assert _ask(url.port, f"/?{fresh.query}")[0] == 200
-        kept = [
+        session_files = [
             path for path in state.rglob("*") if path.is_file() and session[-40:] in path.read_text("latin1")
         ]
-        assert kept == [], "no session stands on a disk"
+        assert session_files == [], "no session stands on a disk"
     finally:
         cabinet.send_signal(signal.SIGTERM)
         cabinet.communicate()

@@ -257,8 +257,8 @@ def test_an_archive_lost_on_one_medium_is_read_from_the_other(lived):
     with opened(folder) as journal:
         assert list(journal.iter_bodies())[: len(written)] == written
         assert journal.append(Transaction(id="host-0", kind="host.told", record={"n": 0})).already_existed
-        said = [e.record["where"] for e in journal.entries("event")]
-        assert any(where.endswith(".ids") for where in said)
+        event_places = [e.record["where"] for e in journal.entries("event")]
+        assert any(where.endswith(".ids") for where in event_places)
 
 
 @pytest.mark.parametrize("media", [("archive",), ("second/archive",)])

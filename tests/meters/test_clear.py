@@ -44,17 +44,17 @@ def broken(tmp_path):
 
 
 def authorised(found, **changes):
-    said = {
+    fields = {
         "person": "A. Tremblay",
         "second_person": "B. Roy",
         "reason": "both copies damaged",
         "challenge": found.challenge,
         "owed_cents": found.both_copies.credits_cents,
     }
-    return Clearance(**(said | changes))
+    return Clearance(**(fields | changes))
 
 
-def kept(folder):
+def read_files(folder):
     """Return the content of the folder without locks and temporary files of SQLite."""
     scratch = ("-shm", "-wal", ".lock")
     return {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and not p.name.endswith(scratch)}
@@ -86,22 +86,22 @@ def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(b
     ],
 )
 def test_a_clear_without_its_authorisation_is_refused(broken, changes, why):
-    before = kept(broken)
+    before = read_files(broken)
     with pytest.raises(ClearRefused, match=why):
         clear_memory(broken, authorised(inspect_journal(broken), **changes), now=clock)
-    assert kept(broken) == before
+    assert read_files(broken) == before
     with pytest.raises(JournalDamaged):
         Journal.open(broken, now=clock)
 
 
 @pytest.mark.requirement("A-05", "A-21")
 def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
-    inspection, before = inspect_journal(broken), kept(broken)
+    inspection, before = inspect_journal(broken), read_files(broken)
     flow = Transfer("house:carried_over", "credit:1:cashable", inspection.both_copies.credits_cents + 1)
     opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
     with pytest.raises(ClearRefused, match="would be carried over"):
         clear_memory(broken, authorised(inspection, opening=opening), now=clock)
-    assert kept(broken) == before
+    assert read_files(broken) == before
 
 
 @pytest.mark.requirement("A-05", "A-20", "A-21")

@@ -49,13 +49,13 @@ def rtp(data):
     return analyse(of(data), AnalysisDepth.RETURN).bets[0].rtp
 
 
-def said(data):
+def read_remarks(data):
     game = of(data)
     return [remark.text for remark in list_remarks(game, analyse(game, AnalysisDepth.RETURN))]
 
 
 def surprises(data):
-    return [text for text in said(data) if "in the long run" not in text]
+    return [text for text in read_remarks(data) if "in the long run" not in text]
 
 
 # ------------------------------------------------------------------ weights are of the row the line reads
@@ -73,14 +73,14 @@ def test_a_stop_weight_applies_to_the_row_of_the_only_line():
     """A chart of 64 cases, the line in the middle: a seven in 1 case of 64, a bar in 3."""
     data = definition(symbols=NAMES, lines=[[1]], **CHART)
     assert rtp(data) == Fraction(1 * 20 + 3 * 5, 64)
-    assert "a stop's weight is of the row of the only line; `weights_row` says another" in said(data)
+    assert "a stop's weight is of the row of the only line; `weights_row` says another" in read_remarks(data)
     top = definition(symbols=NAMES, lines=[[1]], weights_row=0, **CHART)
     assert rtp(top) == Fraction(30 * 20 + 30 * 5, 64) > 1
-    assert any("the player wins in the long run" in text for text in said(top))
+    assert any("the player wins in the long run" in text for text in read_remarks(top))
     low = definition(symbols=NAMES, lines=[[2]], **CHART)
     assert rtp(low) == rtp(data)
     several = definition(symbols=NAMES, lines=[[1], [2]], **CHART)
-    assert any("of the top row of the window" in text for text in said(several))
+    assert any("of the top row of the window" in text for text in read_remarks(several))
 
 
 @pytest.mark.requirement("B-10")
@@ -103,7 +103,7 @@ def test_a_line_over_some_reels_does_not_change_the_row_of_the_weights():
     two = CHART | {key: CHART[key] * 2 for key in ("heights", "strips", "weights")}
     data = definition(symbols=NAMES, lines=[[[1, 1]]], **two)
     assert rtp(data) == rtp(definition(symbols=NAMES, lines=[[[1, 1]]], weights_row=0, **two))
-    assert "a stop's weight is of the top row of the window; `weights_row` says another" in said(data)
+    assert "a stop's weight is of the top row of the window; `weights_row` says another" in read_remarks(data)
 
 
 def test_a_weights_row_outside_the_window_is_refused():
@@ -127,7 +127,7 @@ TRIPLE = {"seven": {}, "W": {"substitutes": ["*"], "multiplier": 3}, "blank": {}
 def test_the_pay_of_wilds_alone_is_stated_and_can_be_chosen():
     """27 x 100 is more than 1,199: the highest counts, unless the wild's own prize is to be won alone."""
     highest = definition(symbols=TRIPLE, **WILDS)
-    assert "3 W on a line pay 2,700: as 3 seven x 27" in said(highest)
+    assert "3 W on a line pay 2,700: as 3 seven x 27" in read_remarks(highest)
     assert "  3 W on a line pay 2,700: as 3 seven x 27" in of(highest).rules.explain_pays()
     for change in (
         {"wilds_alone": "own"},
@@ -136,7 +136,7 @@ def test_the_pay_of_wilds_alone_is_stated_and_can_be_chosen():
         own = definition(symbols=TRIPLE, **{**WILDS, **change})
         assert rtp(highest) - rtp(own) == Fraction(2700 - 1199, 64)
         assert "  3 W on a line pay 1,199" in of(own).rules.explain_pays()
-        assert not any("as 3 seven x 27" in text for text in said(own))
+        assert not any("as 3 seven x 27" in text for text in read_remarks(own))
         assert "  2 seven and 1 W on a line pay 300: as 3 seven x 3" in of(own).rules.explain_pays()
 
 
@@ -240,18 +240,20 @@ def test_a_prize_that_no_result_wins_is_named_by_the_check():
     game = of(less)
     found = {remark.text for remark in list_remarks(game, analyse(game, AnalysisDepth.PRIZES))}
     assert "no result wins base 3 seven: others take its place" in found
-    whole = of(definition(symbols=TRIPLE, wilds_alone="own", **WILDS))
-    assert not any("no result" in r.text for r in list_remarks(whole, analyse(whole, AnalysisDepth.PRIZES)))
+    own_pay_game = of(definition(symbols=TRIPLE, wilds_alone="own", **WILDS))
+    assert not any(
+        "no result" in r.text for r in list_remarks(own_pay_game, analyse(own_pay_game, AnalysisDepth.PRIZES))
+    )
 
 
 def test_the_check_names_a_count_in_two_pay_table_rows():
     lines = definition(symbols=TRIPLE, **WILDS)
     lines["stage"]["base"]["pay"].append({"of": "seven", "pays": {2: 5, 3: 40}})
-    assert "3 seven stands in pay.0 as well: the higher counts" in said(lines)
-    assert not any("2 seven stands" in text for text in said(lines))
+    assert "3 seven stands in pay.0 as well: the higher counts" in read_remarks(lines)
+    assert not any("2 seven stands" in text for text in read_remarks(lines))
     both = definition(symbols=NAMES, **CHART)
     both["stage"]["base"]["pay"] = [{"on": "scatter", "of": "seven", "pays": {1: n}} for n in (2, 5)]
-    assert "1 seven stands in pay.0 as well: both are paid" in said(both)
+    assert "1 seven stands in pay.0 as well: both are paid" in read_remarks(both)
     assert rtp(both) == 7 * Fraction(30 + 1 + 3, 64)
 
 
@@ -272,11 +274,17 @@ def test_scatters_are_counted_before_a_symbol_expands_over_them_unless_the_game_
     wilds = Fraction(3, 4)
     assert rtp(before) == 8 * Fraction(3, 4) * Fraction(3, 4) + wilds
     assert rtp(after) == 8 * Fraction(1, 4) * Fraction(3, 4) + wilds
-    assert any("W may fill reel 1 over star: scatters are counted before" in text for text in said(before))
-    assert any("W may fill reel 1 over star: scatters are counted after" in text for text in said(after))
+    assert any(
+        "W may fill reel 1 over star: scatters are counted before" in text for text in read_remarks(before)
+    )
+    assert any(
+        "W may fill reel 1 over star: scatters are counted after" in text for text in read_remarks(after)
+    )
     assert any(
         "the x3 of W does nothing here" in t
-        for t in said(definition(symbols={**SCATTER, "W": {"substitutes": ["*"], "multiplier": 3}}, **BOOK))
+        for t in read_remarks(
+            definition(symbols={**SCATTER, "W": {"substitutes": ["*"], "multiplier": 3}}, **BOOK)
+        )
     )
 
 
@@ -302,10 +310,10 @@ def test_inherited_pays_that_a_stage_cannot_win_are_left_out_and_named():
         {"of": "blank", "pays": {3: 0}, "gives": [{"stage": "free"}]},
     ]
     game = of(data)
-    assert "3 W is inherited from base and cannot be won here; it is left out" in said(data)
-    assert "has no name: players of every language read its id" in said(data)
+    assert "3 W is inherited from base and cannot be won here; it is left out" in read_remarks(data)
+    assert "has no name: players of every language read its id" in read_remarks(data)
     data["stage"]["free"]["name"] = TEXT
-    assert not any("has no name" in text for text in said(data))
+    assert not any("has no name" in text for text in read_remarks(data))
     free = game.rules.stages["m"].get_stage("free").reels
     assert [name for name, _ in free.pay_table_prizes] == ["3 seven", "3 blank"]
     data["stage"]["free"]["pay"] = [{"of": "W", "pays": {3: 1199}}]

@@ -77,8 +77,8 @@ def test_the_hit_frequency_of_features_that_start_one_another_is_known():
     """In 36 windows a feature starts the other with 2 and pays with 2: its chance of nothing is z = (32 + 2 z) / 36."""
     (bet,) = analyse(build_game(looped(), "loop"), AnalysisDepth.FULL).bets
     nothing = Fraction(32, 34)
-    whole = Fraction(36 - 2 - 2, 36) + Fraction(2, 36) * nothing**2
-    assert abs(bet.hit_probability - (1 - whole)) < Fraction(1, 1 << 40)
+    no_hit_share = Fraction(36 - 2 - 2, 36) + Fraction(2, 36) * nothing**2
+    assert abs(bet.hit_probability - (1 - no_hit_share)) < Fraction(1, 1 << 40)
     assert any("features that start one another" in note for note in bet.notes)
     assert any("no distribution" in note for note in bet.notes)
     assert bet.variance is not None

@@ -158,12 +158,12 @@ def small_games(draw):
 
 def playable(selections):
     """Leave out selections with a group that takes part in no way: those are refused."""
-    kept = []
+    playable_selections = []
     for selection in selections:
         used = set().union(*(numbers for numbers, _ in brute.ways_of(selection)), set())
         if used == {n for group in selection["groups"] for n in group}:
-            kept.append(selection)
-    return kept
+            playable_selections.append(selection)
+    return playable_selections
 
 
 @settings(max_examples=scale_examples(150))
@@ -319,8 +319,8 @@ def test_a_progressive_level_is_stated_separately_with_its_break_even():
 
 
 def test_capping_the_wins_of_a_distribution_includes_its_tail():
-    whole = WinDistribution(10, {0: 4, 3: 3, 7: 2, 20: 1})
-    assert whole.cap_wins(7).counts == {0: 4, 3: 3, 7: 3}
+    distribution = WinDistribution(10, {0: 4, 3: 3, 7: 2, 20: 1})
+    assert distribution.cap_wins(7).counts == {0: 4, 3: 3, 7: 3}
     cut = WinDistribution(10, {0: 4, 3: 3, 7: 2}, unlisted_probability=Fraction(1, 10)).cap_wins(5)
     assert cut.unlisted_probability == 0
     assert {win: Fraction(n, cut.total) for win, n in cut.counts.items()} == {

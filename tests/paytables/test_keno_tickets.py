@@ -78,9 +78,9 @@ def test_a_ticket_states_everything_that_the_by_law_requires(language):
     paper = a_paper()
     ticket_lines = list_ticket_lines(RULES.definition, paper, language, lambda credits_: f"<{credits_}>")
     text = {}
-    for line, label, said in ticket_lines:
+    for line, label, text_part in ticket_lines:
         assert label == LINE_LABELS[line][language]
-        text.setdefault(line, []).append(said)
+        text.setdefault(line, []).append(text_part)
     assert set(text) == set(TicketLine)
     assert text[TicketLine.ISSUED] == ["2026-03-01 12:00:00 UTC"]
     assert text[TicketLine.SELECTION] == ["03 11 27 / 42 80", "07 08"]

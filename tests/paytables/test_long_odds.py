@@ -80,12 +80,12 @@ def test_certification_lists_long_odds_and_fails_those_beyond_the_limit(tmp_path
     [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in list_library_games()],
 )
 def test_awards_are_the_prizes_and_levels_of_the_analysis_and_prizes_need_no_variance(name):
-    for quick, whole in zip(
+    for quick, full in zip(
         analyse(load_game(name), AnalysisDepth.PRIZES).bets,
         analyse(load_game(name), AnalysisDepth.VOLATILITY).bets,
         strict=True,
     ):
-        assert quick.prizes == whole.prizes
+        assert quick.prizes == full.prizes
         found = list_awards(quick)
         assert all(a.rate > 0 for a in found)
         assert [a.rate for a in found] == sorted(a.rate for a in found)

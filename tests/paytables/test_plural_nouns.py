@@ -25,13 +25,13 @@ def miscounted(source):
             if not isinstance(value, ast.FormattedValue) or not isinstance(after, ast.Constant):
                 continue
             form = ast.unparse(value.format_spec)[2:-1] if value.format_spec else ""
-            said = ast.unparse(value.value)
+            expression = ast.unparse(value.value)
             words = str(after.value).split()
-            constant = said.rpartition(".")[2].isupper() or said in KNOWN
+            constant = expression.rpartition(".")[2].isupper() or expression in KNOWN
             if str(after.value)[:1] == " " and words and not constant and form in {"", ","}:
                 noun = words[0].strip(".,;:)")
                 if noun in NOUNS:
-                    yield text.lineno, f"{{{said}}} {noun}"
+                    yield text.lineno, f"{{{expression}}} {noun}"
 
 
 #: Never one: below zero, beyond a limit that is more, or more than one by the definition's schema.
@@ -56,8 +56,8 @@ def test_no_text_in_the_product_has_a_count_with_a_fixed_plural_noun(folder):
 
 
 @pytest.mark.parametrize(
-    ("count", "noun", "many", "said"),
+    ("count", "noun", "many", "expected_text"),
     [(1, "credit", "", "1 credit"), (0, "credit", "", "0 credits"), (2000, "credit", "", "2,000 credits"), (1, "box", "boxes", "1 box"), (2, "box", "boxes", "2 boxes"), (-1, "cent", "", "-1 cents")],
 )  # fmt: skip
-def test_a_count_of_one_takes_the_singular_and_every_other_count_the_plural(count, noun, many, said):
-    assert format_count(count, noun, many) == said
+def test_a_count_of_one_takes_the_singular_and_every_other_count_the_plural(count, noun, many, expected_text):
+    assert format_count(count, noun, many) == expected_text

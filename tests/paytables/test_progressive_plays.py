@@ -78,10 +78,10 @@ def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_jurisdiction_counts
     assert (
         f"{math.floor(10**6 * harbour.compute_rtp_at(1500, 10)) / 10**4:.4f} %" in run.output
     )  # never stated higher
-    for wrong, said in (("bay=3", "no level 'bay'"), ("harbour=x", "LEVEL=CREDITS")):
+    for wrong, expected_text in (("bay=3", "no level 'bay'"), ("harbour=x", "LEVEL=CREDITS")):
         run = CliRunner().invoke(main, ["par", "lantern-harbour", "--meter", wrong])
         assert run.exit_code == 1
-        assert said in run.output
+        assert expected_text in run.output
 
 
 @pytest.mark.requirement("R-09", "C-09")

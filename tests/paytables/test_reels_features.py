@@ -321,10 +321,10 @@ def test_the_double_up_is_fair_optional_and_limited():
     assert [r["credits"] for r in outcome.display["double_up"]] == [6, 0]
     lost = play_through(game, game.build_wager(1), ReplayDrawSource([(2, 1, "base.reel1")]))
     assert lost.win_credits == 0  # no win, no question
-    kept = play_through(
+    outcome_kept = play_through(
         game, game.build_wager(1), ReplayDrawSource([(2, 0, "base.reel1")]), [Choice("collect")]
     )
-    assert kept.win_credits == 3
+    assert outcome_kept.win_credits == 3
 
 
 @pytest.mark.requirement("C-20")

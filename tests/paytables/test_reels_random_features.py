@@ -130,11 +130,11 @@ def fall_law(data):
                 break
             paid += won * factors[min(n, len(factors) - 1)]
             for x, strip in enumerate(strips):
-                kept = [s for y, s in enumerate(window[x]) if (x, y) not in gone]
-                for _ in range(heights[x] - len(kept)):
+                symbols = [s for y, s in enumerate(window[x]) if (x, y) not in gone]
+                for _ in range(heights[x] - len(symbols)):
                     tops[x] -= 1
-                    kept.insert(0, strip[tops[x] % len(strip)])
-                window[x] = kept
+                    symbols.insert(0, strip[tops[x] % len(strip)])
+                window[x] = symbols
         else:
             raise AssertionError("no end")
         if n > 60:

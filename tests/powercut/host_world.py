@@ -220,7 +220,7 @@ class World:
     # -------------------------------------------------------------- the cable
     def send(self, message: bytes) -> bytes:
         """Send one message of the host and return what it receives of the reply."""
-        heard = b""
+        received = b""
         try:
             at = self._strikes(len(message), Strike.REQUEST, Strike.CUT, Strike.HOST)
             if at is not None:
@@ -231,14 +231,14 @@ class World:
                 return b""
             answer = self.bench.send(message)
             at = self._strikes(len(answer), Strike.ANSWER, Strike.CUT, Strike.HOST)
-            heard = answer if at is None else answer[:at]
+            received = answer if at is None else answer[:at]
             if at is not None and self.fault.strike is Strike.CUT:
                 self.cut()
             if at is not None:
                 self._host_too()
         except PowerGoneError:
             self.power_up()
-        return heard
+        return received
 
     def _strikes(self, size: int, *kinds: Strike) -> int | None:
         """Where in the next ``size`` bytes the fault strikes, if it does."""

@@ -36,11 +36,11 @@ class Inode:
 
     def crash(self, rng, survival):
         """Return what the medium holds after the cut."""
-        kept = [op for op in self.queue if rng.random() < survival]
+        surviving = [op for op in self.queue if rng.random() < survival]
         content = bytearray(self.durable)
-        for n, (what, at, data) in enumerate(kept):
+        for n, (what, at, data) in enumerate(surviving):
             torn = data
-            if what == "write" and n == len(kept) - 1 and rng.random() < 0.5:
+            if what == "write" and n == len(surviving) - 1 and rng.random() < 0.5:
                 torn = data[: rng.randrange(len(data) + 1)]
             apply(content, (what, at, torn))
         return content

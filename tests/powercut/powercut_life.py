@@ -138,10 +138,10 @@ class LifeOfSeats(Life):
     SEATS = 0
     CREDIT_CENTS = 0
 
-    def __init__(self, folder, disk, begun):
+    def __init__(self, folder, disk, started_counts):
         """``begun``: how many seats had begun their game, from cut to cut."""
         super().__init__(folder, disk)
-        self.begun, self.rooms, self.table = begun, [], SharedTable()
+        self.started_counts, self.rooms, self.table = started_counts, [], SharedTable()
         self.is_played = self.is_ended = False
 
     def rig(self, **more):
@@ -193,13 +193,13 @@ class LifeOfSeats(Life):
         room.engine.handle(EventType.PLAY)
         assert room.state is State.BETTING, room.notice
 
-    def count_begun(self):
+    def count_started_games(self):
         """Record after a cut how many seats had started a game; return whether each had."""
         meters = self.room.journal.meters()
         played = [meters.select(position=n).values["games_played"] for n in range(1, self.SEATS + 1)]
         assert set(played) <= {0, 1}
         if not self.is_played:
-            self.begun.add(sum(played))
+            self.started_counts.add(sum(played))
         return played
 
 

@@ -114,10 +114,10 @@ def test_a_power_cut_while_the_reserve_is_used_or_restored_loses_nothing(tmp_pat
             player.acknowledged.append(transaction)
         player.journal.close()
 
-    whole = Disk()
-    session(whole, Player(tmp_path, whole))
+    uncut_disk = Disk()
+    session(uncut_disk, Player(tmp_path, uncut_disk))
     rng = random.Random(3)
-    for at in sorted(rng.sample(range(1, whole.operations), 60)):
+    for at in sorted(rng.sample(range(1, uncut_disk.operations), 60)):
         disk = Disk()
         disk.cut_at = at
         player = Player(tmp_path, disk)

@@ -269,8 +269,8 @@ def test_a_copy_that_cannot_be_rewritten_stops_the_machine(tmp_path, closed):
 @pytest.mark.requirement("A-08")
 def test_a_full_disk_refuses_entries_and_loses_nothing(tmp_path):
     disk = Disk()
-    whole = Player(tmp_path, disk)
-    assert whole.run()
+    uncut_player = Player(tmp_path, disk)
+    assert uncut_player.run()
     largest = sum(len(i.seen) for i in disk.names.values())
     refusals = 0
     for rig in range(1000, largest, 1777):

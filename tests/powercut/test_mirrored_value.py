@@ -36,8 +36,8 @@ def put(disk, path, content):
 
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0])
 def test_a_power_cut_at_every_operation_leaves_the_old_or_the_new_value(folders, survival):
-    whole = written(folders, *VALUES).operations
-    for at in range(1, whole + 1):
+    operation_count = written(folders, *VALUES).operations
+    for at in range(1, operation_count + 1):
         disk, done = Disk(), []
         disk.cut_at = at
         try:

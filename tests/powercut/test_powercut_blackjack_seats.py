@@ -45,8 +45,8 @@ class Blackjack(LifeOfSeats):
 
     SEATS, CREDIT_CENTS = 3, 10000
 
-    def __init__(self, folder, disk, begun):
-        super().__init__(folder / "state", disk, begun)
+    def __init__(self, folder, disk, started_counts):
+        super().__init__(folder / "state", disk, started_counts)
         self.shelf = (folder / "games",)
 
     def rig(self, **more):
@@ -89,19 +89,19 @@ class Blackjack(LifeOfSeats):
     def judge(self):
         """Check that each seat has the result of its game, or no game and its credits, and the shoe fits."""
         journal = self.room.journal
-        begun = self.count_begun()
-        for number, played in enumerate(begun):
+        started = self.count_started_games()
+        for number, played in enumerate(started):
             own = journal.meters().select(position=number + 1).values
             staked, back = (STAKED[number], BACK[number]) if played else (0, 0)
             assert (own["coin_in"], own["coin_out"]) == (staked, back)
             assert self.rooms[number].credit_cents == self.CREDIT_CENTS - staked + back
             if played:
                 self.recalled(self.rooms[number], number)
-        if any(begun):
+        if any(started):
             left = read_table(self.rooms[-1].machine, self.room.machine.games[GAME].digest).table_state[
                 "shoe"
             ]
-            dealt = len(CARDS.split()) - (not begun[1])  # where nobody doubles
+            dealt = len(CARDS.split()) - (not started[1])  # where nobody doubles
             assert Shoe.from_json(left).cards_left == DECKS * 52 - dealt
         assert journal.list_pending() == []
 

@@ -31,13 +31,13 @@ def definition(folder):
     )
     head, *blocks = text.split("\n[[")
     named = [block for block in blocks if 'id = "' in block]
-    kept = [
+    blocks_used = [
         block for block in named if block.split('id = "')[1].split('"')[0] in KEPT and "keep" not in block
     ]
-    kept.insert(0, next(block for block in blocks if "[table]" in block))
+    blocks_used.insert(0, next(block for block in blocks if "[table]" in block))
     folder.mkdir(exist_ok=True)
     place = folder / f"{GAME}.toml"
-    place.write_text("\n[[".join((head, *kept)))
+    place.write_text("\n[[".join((head, *blocks_used)))
     return str(place)
 
 
@@ -46,8 +46,8 @@ class Craps(LifeOfSeats):
 
     SEATS, CREDIT_CENTS = 3, 10_000
 
-    def __init__(self, folder, disk, begun):
-        super().__init__(folder / "state", disk, begun)
+    def __init__(self, folder, disk, started_counts):
+        super().__init__(folder / "state", disk, started_counts)
         self.shelf, self.dice = (folder / "games",), SIX
 
     def rig(self, **more):
@@ -99,7 +99,7 @@ class Craps(LifeOfSeats):
         ]
         assert set(self.played) <= {0, 1}
         if not self.is_played:
-            self.begun.add(sum(self.played))
+            self.started_counts.add(sum(self.played))
         self.check(
             [0 if played else sum(bets.values()) for played, bets in zip(self.played, STOOD, strict=True)]
         )

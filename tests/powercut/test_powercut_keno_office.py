@@ -78,13 +78,13 @@ class Evening:
 @pytest.mark.requirement("M-16", "M-06")
 @pytest.mark.parametrize("survival", [pytest.param(0.0, marks=pytest.mark.slow), 0.5])
 def test_a_power_cut_of_a_keno_office_loses_and_repeats_nothing(tmp_path, survival):
-    dice, cuts, at, whole = random.Random(5), 0, 1, False
-    while not whole:
+    dice, cuts, at, is_complete = random.Random(5), 0, 1, False
+    while not is_complete:
         folder = tmp_path / str(at)
         disk = Disk()
         disk.cut_at = at
         first = Evening(folder, disk)
-        whole = first.run()
+        is_complete = first.run()
         evening = Evening(folder, disk.reboot(dice, survival), NOW + timedelta(minutes=1))
         assert evening.run()
         assert first.printed.items() <= evening.recorded.items()  # what was printed is what is recorded

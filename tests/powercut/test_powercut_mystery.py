@@ -108,8 +108,8 @@ class Mystery(Life):
         assert meters["games_played"] == GAMES
         assert rig.credit_cents == 500 - 2 * STAKE + 2 * WINS + (0 if late else PAID)
         assert rig.journal.list_pending() == []
-        (kept,) = rig.journal.states(ProgressiveKey.CLAIM).values()
-        assert (kept["amount_cents"], kept["way"]) == (PAID, "hand" if late else "credit")
+        (claim,) = rig.journal.states(ProgressiveKey.CLAIM).values()
+        assert (claim["amount_cents"], claim["way"]) == (PAID, "hand" if late else "credit")
         assert len(rig.records("progressive.hit")) == 1
 
 

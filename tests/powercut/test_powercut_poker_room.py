@@ -63,15 +63,15 @@ class Poker(LifeOfSeats):
 
     def judge(self):
         """Check that all seats have played, or that none has won or lost anything."""
-        meters, begun = self.room.journal.meters(), self.count_begun()
-        won = self.WON if all(begun) else (0, 0, 0)
+        meters, started = self.room.journal.meters(), self.count_started_games()
+        won = self.WON if all(started) else (0, 0, 0)
         for number, room in enumerate(self.rooms):
             own = meters.select(position=number + 1).values
-            assert own["coin_in"] == begun[number] * self.STACKS[number] * CENTS
+            assert own["coin_in"] == started[number] * self.STACKS[number] * CENTS
             assert own["coin_out"] - own["coin_in"] == won[number] * CENTS
             assert room.credit_cents == self.CREDIT_CENTS + won[number] * CENTS
         button = read_shared_state(self.room.machine, self.room.machine.games[self.GAME].digest)
-        assert button == (({"button": 1} if all(begun) else {"button": 0}) if any(begun) else None)
+        assert button == (({"button": 1} if all(started) else {"button": 0}) if any(started) else None)
         assert self.room.journal.list_pending() == []
 
 

@@ -35,7 +35,7 @@ class Seats(LifeOfSeats):
     def judge(self):
         """Check that each seat has its stake and win booked, or no game and its credits."""
         journal = self.room.journal
-        for number, played in enumerate(self.count_begun(), 1):
+        for number, played in enumerate(self.count_started_games(), 1):
             own = journal.meters().select(position=number).values
             assert own["coin_in"] == STAKE_CENTS * played
             assert self.rooms[number - 1].credit_cents == self.CREDIT_CENTS - own["coin_in"] + own["coin_out"]

@@ -35,8 +35,8 @@ class Trente(LifeOfSeats):
         """Return the number of cards left in the shoe, which must be equal at each position."""
         digest, found = self.room.machine.games[GAME].digest, set()
         for room in self.rooms:
-            kept = read_shared_state(room.machine, digest)
-            found.add(DECKS * 52 if kept is None else Shoe.from_json(kept["shoe"]).cards_left)
+            shared_state = read_shared_state(room.machine, digest)
+            found.add(DECKS * 52 if shared_state is None else Shoe.from_json(shared_state["shoe"]).cards_left)
         (left,) = found
         return left
 
@@ -79,7 +79,7 @@ class Trente(LifeOfSeats):
         assert [room.credit_cents for room in self.rooms] == left
 
     def judge(self):
-        one, two = self.count_begun()
+        one, two = self.count_started_games()
         assert one >= two
         self.check([20 * one, 20 * two], [0, 10 * two], [20 * one, 0], 8 * one)
         self.disk.cut_at = None  # what follows goes on from where the power came back

@@ -214,5 +214,5 @@ class Cabinet:
 
     def started(self):
         """Which entries the firmware has started, in order; a name for each."""
-        said = (self.folder / "console.log").read_bytes().decode(errors="replace")
-        return [line.split('"')[1] for line in said.splitlines() if "BdsDxe: starting" in line]
+        console_text = (self.folder / "console.log").read_bytes().decode(errors="replace")
+        return [line.split('"')[1] for line in console_text.splitlines() if "BdsDxe: starting" in line]

@@ -131,7 +131,7 @@ class Computer(Cabinet):
         disk, begin = self.parts[part]
         disk.bad = range(begin, begin + part.stat().st_size)
 
-    def whole(self):
+    def repair_media(self):
         """Every medium gives back what is on it."""
         for disk in self.power.disks:
             disk.bad = range(0)

@@ -136,8 +136,8 @@ class LosingDisk:
             if self._seen.keys().isdisjoint(range(first, last + 1)):
                 self._base.seek(offset)
                 return self._base.read(length).ljust(length, b"\0")
-            whole = b"".join(self._block(self._seen, number) for number in range(first, last + 1))
-            return whole[offset - first * _BLOCK :][:length]
+            blocks = b"".join(self._block(self._seen, number) for number in range(first, last + 1))
+            return blocks[offset - first * _BLOCK :][:length]
 
     def _write(self, offset: int, data: bytes) -> None:
         with self._lock:

@@ -6,12 +6,12 @@ from egm.kernel.services import MachineContext
 from egm.links import monitoring
 
 
-def monitored(rig, folder, said, port=0):
+def monitored(rig, folder, printed, port=0):
     file = load_cabinet().model_copy(update={"metrics": MetricsTable(port=port)})
     at = StateFolder(folder)
     at.create_private_folders()
     [found] = monitoring.create_exporter(
-        MachineContext(rig.engine, file, at, rig.clock, rig.submit_event, print_message=said.append)
+        MachineContext(rig.engine, file, at, rig.clock, rig.submit_event, print_message=printed.append)
     )
     return found
 

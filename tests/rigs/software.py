@@ -88,7 +88,7 @@ class Installation:
             "own = tuple(map(tuple, json.loads(sys.argv[3])));"
             "print(json.dumps(asdict(verify_software_files(Path(sys.argv[1]), sys.argv[2], own))))"
         )
-        said = json.loads(self.run(code, self.manifest_file, self.public, json.dumps(own), flags=flags))
+        result = json.loads(self.run(code, self.manifest_file, self.public, json.dumps(own), flags=flags))
         return VerificationFindings(
-            **(said | {"trouble": tuple(said["trouble"]), "names": tuple(said["names"])})
+            **(result | {"trouble": tuple(result["trouble"]), "names": tuple(result["names"])})
         )

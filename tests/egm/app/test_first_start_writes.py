@@ -142,8 +142,8 @@ def test_wrong_pins_lock_a_number_also_at_a_first_start(tmp_path):
     assert at.handle_input(draft, "enter", "").value == "service.refused.missing"
     assert at.handle_input(draft, "enter", "1st").value == "service.refused.not_digits"
     at.handle_input(draft, "enter", "1")
-    said = [at.handle_input(draft, "enter", "0000").value for _ in range(4)]
-    assert said == ["service.refused.wrong_pin"] * 3 + ["service.refused.locked"]
+    replies = [at.handle_input(draft, "enter", "0000").value for _ in range(4)]
+    assert replies == ["service.refused.wrong_pin"] * 3 + ["service.refused.locked"]
     assert at.handle_input(draft, "enter", build_pin("1")).value == "service.refused.locked"
 
 

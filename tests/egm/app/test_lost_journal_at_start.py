@@ -44,10 +44,10 @@ def start(state: StateFolder) -> None:
 
 
 @pytest.mark.requirement("A-03", "A-05")
-@pytest.mark.parametrize("kept", LEFT)
-def test_no_new_journal_is_started_beside_remains_of_an_earlier_one(tmp_path, kept):
+@pytest.mark.parametrize("remains_pattern", LEFT)
+def test_no_new_journal_is_started_beside_remains_of_an_earlier_one(tmp_path, remains_pattern):
     state = worn_out(tmp_path)
-    keep = set(tmp_path.glob(kept))
+    keep = set(tmp_path.glob(remains_pattern))
     assert keep
     shutil.rmtree(tmp_path / "second")
     for path in set(tmp_path.iterdir()) - keep - {state.run}:

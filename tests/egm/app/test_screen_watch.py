@@ -117,11 +117,11 @@ def test_an_observer_does_not_count_as_a_screen(tmp_path):
     )
 
     async def linked(*clients):
-        heard = [0] * len(clients)
+        message_counts = [0] * len(clients)
         async with asyncio.timeout(60):
-            while not all(heard):
+            while not all(message_counts):
                 for i, client in enumerate(clients):
-                    heard[i] += len(client.poll(asyncio.get_running_loop().time()).messages)
+                    message_counts[i] += len(client.poll(asyncio.get_running_loop().time()).messages)
                 await asyncio.sleep(0.01)
         return server.player_screen_count
 

@@ -30,10 +30,10 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
     installed, _ = admit_games((GameTable(game="maple-classic"),), rig.profile)
     folder = StateFolder(tmp_path / "state")
     folder.create_private_folders()
-    heard: list = []
+    handled_events: list = []
 
     def handle(at: PlayerStation, event) -> None:
-        heard.append(event)
+        handled_events.append(event)
         at.engine.submit(event)
 
     station = PlayerStation(rig.machine, installed, folder, handle, lambda: None)
@@ -253,18 +253,18 @@ def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_withou
         await station.server.start()
         folder = StateFolder(tmp_path / "state")
         screen = ScreenClient(folder.find_screen_socket(1), folder.get_screen_token_path(1))
-        heard: list = []
+        messages: list = []
         press = ButtonPressed(device="board", button="play")
         station.handle_device_report(press)
         assert rig.machine.notice.code == "refused.bet_is_covered"  # asked for, without a credit
         rig.machine.notice = None
         while not station.server.player_screen_count:
-            heard += screen.poll(asyncio.get_running_loop().time()).messages
+            messages += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
         station.handle_device_report(press)
         assert rig.machine.notice is None
-        while not any(isinstance(message, PlayButtonPress) for message in heard):
-            heard += screen.poll(asyncio.get_running_loop().time()).messages
+        while not any(isinstance(message, PlayButtonPress) for message in messages):
+            messages += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
         screen.close()
         await station.server.close()

@@ -80,13 +80,13 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "said"), MISTAKES)
-def test_file_errors_name_line_key_suggestion_and_allowed_values(old, new, said, tmp_path):
+@pytest.mark.parametrize(("old", "new", "expected_pattern"), MISTAKES)
+def test_file_errors_name_line_key_suggestion_and_allowed_values(old, new, expected_pattern, tmp_path):
     assert faults(GOOD) == []
     assert GOOD.count(old) >= 1
     text = GOOD.replace(old, new, 1)
     fault_lines = faults(text)
-    assert [line for line in fault_lines if re.match(said, line)], fault_lines
+    assert [line for line in fault_lines if re.match(expected_pattern, line)], fault_lines
     file = tmp_path / "cabinet.toml"
     file.write_text(text)
     with pytest.raises(OperatorError, match=re.escape(f"cabinet file {file}: ")):
@@ -95,7 +95,7 @@ def test_file_errors_name_line_key_suggestion_and_allowed_values(old, new, said,
     assert checked.exit_code == 1
     run = CliRunner().invoke(main, ["run", "--cabinet", str(file), "--state", str(tmp_path / "state")])
     assert run.exit_code == 1
-    assert re.search(said, run.output)
+    assert re.search(expected_pattern, run.output)
 
 
 def test_all_mistakes_are_reported_at_once_in_the_order_of_the_lines():
@@ -375,8 +375,8 @@ def test_denominations_must_be_different_and_ascending(asked, why, tmp_path):
     file = tmp_path / "one.toml"
     assert CliRunner().invoke(main, ["cabinet", "new", str(file), "--game", "maple-classic"]).exit_code == 0
     text = file.read_text()
-    said = f'game = "maple-classic"\ndenominations_cents = {asked}\n'
-    file.write_text(text.replace('game = "maple-classic"\n', said, 1))
+    table_text = f'game = "maple-classic"\ndenominations_cents = {asked}\n'
+    file.write_text(text.replace('game = "maple-classic"\n', table_text, 1))
     with pytest.raises(
         OperatorError, match=rf"games\[1\]\.denominations_cents: {why}: list different values in"
     ):

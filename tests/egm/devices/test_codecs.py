@@ -21,7 +21,7 @@ from tests.rigs.examples import scale_examples
 from tools.dev.fuzz.codec_table import CODECS, feed_codec
 
 
-def whole(cutter: Callable, data: bytes) -> list[Any]:
+def read_frames(cutter: Callable, data: bytes) -> list[Any]:
     return FrameReader(cutter).feed(data)
 
 
@@ -47,7 +47,7 @@ def test_frames_are_encoded_as_published(frame, line):
 
 def test_the_published_ebds_idle_status_is_decoded():
     """PTI's example of an idle acceptor with its box."""
-    (frame,) = whole(ebds.cut_frame, bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39"))
+    (frame,) = read_frames(ebds.cut_frame, bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39"))
     status = ebds.decode_acceptor_message(frame)
     assert status == ebds.AcceptorStatus(
         ack=0,
@@ -63,7 +63,7 @@ def test_a_cctalk_checksum_of_zero_is_encoded_in_one_byte():
     """The case in which simple public implementations write 256 into a byte."""
     frame = cctalk.CctalkFrame(2, 1, 253, b"")
     assert frame.encode()[-1] == 0
-    assert whole(cctalk.cut_frame, frame.encode()) == [frame]
+    assert read_frames(cctalk.cut_frame, frame.encode()) == [frame]
 
 
 # ------------------------------------------------------------------ round trips
@@ -74,13 +74,13 @@ flags = st.booleans()
 @given(st.integers(0, 255), st.binary(max_size=250))
 def test_an_id003_frame_round_trips(command, data):
     frame = id003.Id003Frame(command, data)
-    assert whole(id003.cut_frame, frame.encode()) == [frame]
+    assert read_frames(id003.cut_frame, frame.encode()) == [frame]
 
 
 @given(st.integers(0, 255), st.integers(0, 255), st.integers(0, 255), st.binary(max_size=255))
 def test_a_cctalk_frame_round_trips(destination, source, header, data):
     frame = cctalk.CctalkFrame(destination, source, header, data)
-    assert whole(cctalk.cut_frame, frame.encode()) == [frame]
+    assert read_frames(cctalk.cut_frame, frame.encode()) == [frame]
 
 
 @given(st.integers(0, 1), st.integers(0, 0x7F), flags, flags, flags)
@@ -92,7 +92,7 @@ def test_an_ebds_poll_round_trips(ack, notes, barcodes, stack, return_):
         is_stack_command=stack,
         is_return_command=return_,
     )
-    (frame,) = whole(ebds.cut_frame, poll.encode())
+    (frame,) = read_frames(ebds.cut_frame, poll.encode())
     assert ebds.decode_machine_message(frame) == poll
 
 
@@ -105,7 +105,7 @@ def test_an_ebds_poll_round_trips(ack, notes, barcodes, stack, return_):
 def test_an_ebds_status_round_trips(ack, bits, note, barcode):
     total = ebds.AcceptorStatusBits(sum(bits))
     status = ebds.AcceptorStatus(ack=ack, bits=total, note_index=note, barcode=barcode)
-    (frame,) = whole(ebds.cut_frame, status.encode())
+    (frame,) = read_frames(ebds.cut_frame, status.encode())
     assert ebds.decode_acceptor_message(frame) == status
 
 
@@ -124,7 +124,7 @@ def test_an_io_board_poll_round_trips(ack, wait, lamps, tower, bell):
         tower_lights=tower,
         is_bell_on=bell,
     )
-    assert whole(ioboard.cut_message, poll.encode()) == [poll]
+    assert read_frames(ioboard.cut_message, poll.encode()) == [poll]
 
 
 @given(
@@ -144,7 +144,7 @@ def test_an_io_board_status_round_trips(boot, levels, lost, first, changes):
     status = ioboard.InputStatus(
         boot_number=boot, input_levels_mask=levels, are_edges_lost=lost, edges=tuple(edges)
     )
-    assert whole(ioboard.cut_message, status.encode()) == [status]
+    assert read_frames(ioboard.cut_message, status.encode()) == [status]
 
 
 STATUS = st.builds(PrinterStatus, **dict.fromkeys(PrinterStatus.__dataclass_fields__, flags))
@@ -152,11 +152,11 @@ STATUS = st.builds(PrinterStatus, **dict.fromkeys(PrinterStatus.__dataclass_fiel
 
 @given(STATUS)
 def test_printer_statuses_round_trip(status):
-    assert whole(tcl.cut_printer_reply, tcl.PrinterReply("V1", status).encode()) == [
+    assert read_frames(tcl.cut_printer_reply, tcl.PrinterReply("V1", status).encode()) == [
         tcl.PrinterReply("V1", status)
     ]
     sent = b"".join(byte.encode() for byte in ithaca.encode_status(status))
-    first, second = whole(ithaca.cut_status_byte, sent)
+    first, second = read_frames(ithaca.cut_status_byte, sent)
     assert ithaca.decode_printer_status(first, second) == status
 
 
@@ -166,12 +166,12 @@ printable = st.text(st.characters(codec="latin-1", exclude_categories=["C", "Z"]
 @given(st.lists(printable, max_size=8))
 def test_a_tcl_print_command_round_trips(fields):
     command = tcl.PrintTicket("0", tuple(fields))
-    assert whole(tcl.cut_command, command.encode()) == [command]
+    assert read_frames(tcl.cut_command, command.encode()) == [command]
 
 
 @given(st.lists(st.text("ABC def 123.,$é", max_size=40), max_size=8), digits)
 def test_an_ithaca_ticket_round_trips(lines, number):
-    commands = whole(ithaca.cut_command, ithaca.encode_ticket(lines, number))
+    commands = read_frames(ithaca.cut_command, ithaca.encode_ticket(lines, number))
     assert [c.text for c in commands if isinstance(c, ithaca.PrintTextLine)] == lines
     assert [c.digits for c in commands if isinstance(c, ithaca.PrintBarcode)] == [number]
     assert commands[-1] == ithaca.PresentTicket()
@@ -219,13 +219,13 @@ def test_a_message_with_one_flipped_bit_is_not_accepted(name):
         damaged = bytearray(sample)
         damaged[bit // 8] ^= 1 << bit % 8
         good = feed_codec(name, sample, step=len(sample)).messages
-        heard = feed_codec(name, bytes(damaged), step=len(sample)).messages
-        assert heard != good
+        messages = feed_codec(name, bytes(damaged), step=len(sample)).messages
+        assert messages != good
         if name == "cctalk":
             (asked,) = good
-            heard = [f for f in heard if (f.destination, f.source) == (asked.destination, asked.source)]
+            messages = [f for f in messages if (f.destination, f.source) == (asked.destination, asked.source)]
         if name != "tcl_answer":  # the only one of these without a check over its bytes
-            assert not heard, bit
+            assert not messages, bit
 
 
 # ------------------------------------------------------------------ what a frame may not say

@@ -25,8 +25,8 @@ BARCODES = VECTORS["ebds"]["barcode"]
 
 
 def read(frame):
-    (whole,) = FrameReader(codec.cut_frame).feed(bytes.fromhex(frame))
-    return codec.decode_acceptor_message(whole)
+    (complete_frame,) = FrameReader(codec.cut_frame).feed(bytes.fromhex(frame))
+    return codec.decode_acceptor_message(complete_frame)
 
 
 @pytest.mark.parametrize("frame", STATUSES)

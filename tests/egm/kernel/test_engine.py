@@ -35,7 +35,7 @@ class Toy:
     def __init__(self) -> None:
         self.notice = None
         self.done: list[str] = []
-        self.begun = 0
+        self.unfinished_count = 0
         self.broken = False
 
     def record_unexpected_event(self, event, state, reason, values) -> None:
@@ -51,16 +51,16 @@ def works(toy, _event):
 
 
 def something_is_begun(toy, _event):
-    return toy.begun > 0
+    return toy.unfinished_count > 0
 
 
 def end_it(toy, _event):
-    toy.begun -= 1
+    toy.unfinished_count -= 1
     toy.done.append("ended")
 
 
 def begin(toy, event):
-    toy.begun += 1
+    toy.unfinished_count += 1
     toy.done.append(f"begin {event.payload.n}" if isinstance(event.payload, Count) else "begin")
 
 
@@ -128,7 +128,7 @@ def test_an_event_that_arrives_during_another_is_handled_after_it():
 def test_each_event_completes_at_most_one_unfinished_action():
     toy = engine(Rule(EventType.PLAY, IDLE, (), (begin, begin)))
     toy.handle(EventType.PLAY)
-    assert (toy.machine.done, toy.machine.begun) == (["begin", "begin", "ended", "rest"], 1)
+    assert (toy.machine.done, toy.machine.unfinished_count) == (["begin", "begin", "ended", "rest"], 1)
 
 
 def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
@@ -177,7 +177,7 @@ def test_an_event_recorded_while_self_testing_leads_nowhere():
 
 
 @pytest.mark.parametrize(
-    ("some", "said"),
+    ("some", "expected_text"),
     [
         (
             (Rule(EventType.PLAY, IDLE), Rule(EventType.PLAY, ALL_STATES, (never,))),
@@ -192,8 +192,8 @@ def test_an_event_recorded_while_self_testing_leads_nowhere():
         ),
     ],
 )
-def test_rules_that_contradict_each_other_are_refused(some, said):
-    with pytest.raises(InvariantError, match=said):
+def test_rules_that_contradict_each_other_are_refused(some, expected_text):
+    with pytest.raises(InvariantError, match=expected_text):
         rules(*some)
 
 

@@ -99,7 +99,7 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
             rig.report_shown()
     first.engine.handle(EventType.CASH_OUT)
     reading = first.journal.meters()
-    whole, parts = reading.values, [reading.select(position=number).values for number in (1, 2)]
+    totals, parts = reading.values, [reading.select(position=number).values for number in (1, 2)]
     own = (
         "credits",
         "coin_in",
@@ -111,7 +111,7 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
         "money_in",
     )
     for name in own:
-        assert whole[name] == sum(part[name] for part in parts), name
+        assert totals[name] == sum(part[name] for part in parts), name
     assert [part["games_played"] for part in parts] == [5, 3]
     assert [part["bill_in.value"] for part in parts] == [2000, 500]
     assert parts[1]["credits"] == second.credit_cents

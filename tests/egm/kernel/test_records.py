@@ -174,8 +174,8 @@ def test_a_number_that_a_record_cannot_hold_is_a_mistake_of_the_program():
 # ---------------------------------------------------------------------------------------------- a kept journal
 def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_path):
     folder = tmp_path / "state"
-    with zipfile.ZipFile(VECTORS / "journal" / "awaiting-award-before-types.zip") as kept:
-        kept.extractall(folder)
+    with zipfile.ZipFile(VECTORS / "journal" / "awaiting-award-before-types.zip") as archive:
+        archive.extractall(folder)
     rig = room_of(folder, levels=LINKED, devices=("printer",)).boot()
     assert (rig.state, rig.credit_cents) == (State.AWAITING_AWARD, 4950)
     game = find_open_game(rig.machine)

@@ -80,7 +80,7 @@ def test_requests(packet, request_):
 
 
 @pytest.mark.parametrize(
-    ("packet", "said"),
+    ("packet", "reason"),
     [
         (GatPacket(5), "unknown command 05"),
         (GatPacket(0x81, b"1234"), "unknown command 81"),
@@ -91,8 +91,8 @@ def test_requests(packet, request_):
         (GatPacket(4, b"\xba\x01x"), "expected a level, the byte 00 and a function"),
     ],
 )
-def test_an_invalid_request_is_refused_with_the_reason(packet, said):
-    with pytest.raises(ProtocolError, match=said):
+def test_an_invalid_request_is_refused_with_the_reason(packet, reason):
+    with pytest.raises(ProtocolError, match=reason):
         codec.decode_request(packet)
 
 
@@ -158,7 +158,7 @@ def test_every_listed_function_is_decoded_with_and_without_a_seed():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "reason"),
     [
         (("",), "there is no special function"),
         (("Component",), "there is no special function 'Component'"),
@@ -172,8 +172,8 @@ def test_every_listed_function_is_decoded_with_and_without_a_seed():
         (("Component", "chance", "00" * 65), "64 at most"),
     ],
 )
-def test_an_undecodable_function_is_refused_with_the_reason(parameters, said):
-    with pytest.raises(SpecialFunctionError, match=said):
+def test_an_undecodable_function_is_refused_with_the_reason(parameters, reason):
+    with pytest.raises(SpecialFunctionError, match=reason):
         parse_function_request(parameters, ALL)
 
 

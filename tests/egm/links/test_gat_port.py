@@ -287,12 +287,12 @@ def test_play_continues_while_signatures_are_calculated(inspection):
         asked = asyncio.create_task(inspection.ask(sign("Get File", "AuthenticationResponse.xml", SEED)))
         games = 0
         while not asked.done():
-            kept = rig.machine.memory.get(LinksKey.GAT)
+            session = rig.machine.memory.get(LinksKey.GAT)
             rig.play()
             assert rig.state is State.PLAYING
             rig.report_shown()
             rig.engine.handle("cash_out") if rig.state is State.HANDPAY else None
-            games += kept is not None and not kept["finished"]
+            games += session is not None and not session["finished"]
             if rig.state is not State.IDLE or rig.credit_cents < 50:
                 break
             await asyncio.sleep(0.01)

@@ -110,7 +110,7 @@ class Desk:
     def __init__(self, folder):
         self.path = folder / "screen.sock"
         self.intents, self.errors = [], []
-        self.heard = asyncio.Event()
+        self.was_intent_received = asyncio.Event()
         self.server = ScreenServer(
             self.path,
             "secret",
@@ -121,7 +121,7 @@ class Desk:
 
     def _hear(self, intent):
         self.intents.append(intent)
-        self.heard.set()
+        self.was_intent_received.set()
 
     async def connect(self, first: bytes):
         with open_socket_address(self.path) as address:
@@ -139,7 +139,7 @@ def test_a_client_with_the_token_is_admitted(tmp_path):
         assert decode_message(await reader.readline()) == Hello()
         assert decode_message(await reader.readline()) == MESSAGES[1]
         writer.write(encode_message(Intent(name="play")))
-        await desk.heard.wait()
+        await desk.was_intent_received.wait()
         assert desk.server.player_screen_count == 1
         desk.server.send(MESSAGES[2])
         assert decode_message(await reader.readline()) == MESSAGES[2]
@@ -160,7 +160,7 @@ def test_a_flood_of_requests_does_not_starve_other_tasks(tmp_path):
         _, writer = await desk.connect(
             encode_message(Hello(token="secret")) + encode_message(Intent(name="play")) * requests
         )
-        await desk.heard.wait()
+        await desk.was_intent_received.wait()
         turns = 0
         while len(desk.intents) < requests:
             turns += 1
@@ -235,7 +235,7 @@ def test_disconnected_screen_with_unread_requests_receives_nothing_more(tmp_path
         )
         await writer.drain()
         writer.transport.abort()
-        await desk.heard.wait()
+        await desk.was_intent_received.wait()
         await desk.server.close()
 
     asyncio.run(session())

@@ -239,7 +239,7 @@ def test_many_idle_connections_do_not_block_a_scrape(exporter):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "request",
     [
         b"\xff\xfe\r\n\r\n",
         b"GET\r\n\r\n",
@@ -254,13 +254,13 @@ def test_many_idle_connections_do_not_block_a_scrape(exporter):
         b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n",
     ],
 )
-def test_a_malformed_request_writes_nothing_to_the_log(exporter, said, capfd):
+def test_a_malformed_request_writes_nothing_to_the_log(exporter, request, capfd):
     port = exporter[1].port
     with (
         socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as line,
         contextlib.suppress(OSError),  # it was refused before all of it was said
     ):
-        line.sendall(said)
+        line.sendall(request)
         line.shutdown(socket.SHUT_WR)
         while line.recv(65536):
             pass

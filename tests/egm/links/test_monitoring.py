@@ -53,20 +53,20 @@ def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path,
 
 def test_a_metrics_port_in_use_is_a_fault_until_it_is_free(tmp_path, monkeypatch):
     monkeypatch.setattr(monitoring, "_PORT_RETRY_SECONDS", 0.05)
-    rig, said = room_of(tmp_path).boot(), []
+    rig, printed = room_of(tmp_path).boot(), []
 
     async def scene():
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
             other.listen()
             port = other.getsockname()[1]
-            attachment = monitored(rig, tmp_path, said, port)
+            attachment = monitored(rig, tmp_path, printed, port)
             async with running(attachment):
-                await until(lambda: said)
-                assert "not this machine" in said[0]
-                assert f"metrics are not served: port {port}:" in said[0]
-                assert "Errno" not in said[0]
-                assert "set another `port` in [metrics] of the cabinet file" in said[0]
+                await until(lambda: printed)
+                assert "not this machine" in printed[0]
+                assert f"metrics are not served: port {port}:" in printed[0]
+                assert "Errno" not in printed[0]
+                assert "set another `port` in [metrics] of the cabinet file" in printed[0]
                 assert monitoring.PORT_TAKEN_FAULT in rig.machine.active_faults
                 assert (shown(rig).notices, shown(rig).tilts) == (
                     (),
@@ -80,7 +80,7 @@ def test_a_metrics_port_in_use_is_a_fault_until_it_is_free(tmp_path, monkeypatch
                 assert b"process_" in body
 
     asyncio.run(scene())
-    assert len(said) == 1
+    assert len(printed) == 1
     rig.close()
 
 

@@ -170,27 +170,27 @@ def test_a_delayed_reply_answers_no_later_poll() -> None:
     channel = SasChannelState(1, {0x72: order}, now_ns=0)
     frame = append_crc(bytes.fromhex("017202FF00"))
 
-    def heard(message: GeneralPoll | LongPoll | MessageToOtherMachine) -> bytes:
+    def receive(message: GeneralPoll | LongPoll | MessageToOtherMachine) -> bytes:
         actions = list(channel.process_message(message, 0))
         return next((action.data for action in actions if isinstance(action, SendBytes)), b"")
 
-    assert heard(LongPoll(frame)) == b""
+    assert receive(LongPoll(frame)) == b""
     assert list(channel.send_busy_reply(LongPoll(frame))) == [SendBytes(b"\x01\x00")]
     list(channel.post_exception(SasException(0x69), 0))  # the transfer is done
-    heard(MessageToOtherMachine(0))
-    assert heard(GeneralPoll(1)) == b"\x69"
-    heard(MessageToOtherMachine(0))
-    assert heard(LongPoll(frame)) == b""
+    receive(MessageToOtherMachine(0))
+    assert receive(GeneralPoll(1)) == b"\x69"
+    receive(MessageToOtherMachine(0))
+    assert receive(LongPoll(frame)) == b""
     list(
         channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x40", executes_once=True))
     )  # "pending": said too late
-    heard(MessageToOtherMachine(0))
+    receive(MessageToOtherMachine(0))
     actions = list(channel.process_message(GeneralPoll(1), 15_000_000_000))
     assert actions == [SendBytes(b"\x69")]  # completion is reported to the host again
-    heard(MessageToOtherMachine(0))
-    heard(LongPoll(frame))
+    receive(MessageToOtherMachine(0))
+    receive(LongPoll(frame))
     list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", executes_once=True)))
-    heard(MessageToOtherMachine(0))
+    receive(MessageToOtherMachine(0))
     assert list(channel.process_message(GeneralPoll(1), 40_000_000_000)) == [SendBytes(b"\x00")]
 
 

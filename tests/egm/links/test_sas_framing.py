@@ -154,11 +154,11 @@ def test_noise_never_hides_the_next_poll_from_a_lenient_line(noise: list[bytes],
 @given(data=st.binary(min_size=1, max_size=120), cuts=st.lists(st.integers(0, 120), max_size=6))
 def test_framing_does_not_depend_on_how_the_bytes_were_read(data: bytes, cuts: list[int]) -> None:
     for make in (strict, lenient):
-        whole, parts = make(), make()
+        undivided, divided = make(), make()
         edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
-        messages = [h for a, b in pairwise(edges) for h in hear(parts, data[a:b])]
+        messages = [h for a, b in pairwise(edges) for h in hear(divided, data[a:b])]
         strays = [h for h in messages if not (isinstance(h, BrokenMessage) and h.reason == "stray")]
         expected = [
-            h for h in hear(whole, data) if not (isinstance(h, BrokenMessage) and h.reason == "stray")
+            h for h in hear(undivided, data) if not (isinstance(h, BrokenMessage) and h.reason == "stray")
         ]
         assert strays == expected

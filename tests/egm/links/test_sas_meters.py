@@ -131,12 +131,12 @@ def test_every_meter_after_a_session(bench: Bench) -> None:
 
 @pytest.mark.requirement("O-04")
 def test_a_game_has_the_meters_of_play_and_no_others(bench: Bench) -> None:
-    kept = {code: value for code, value in every_meter(bench, "0001").items() if value is not None}
-    payback = kept.pop(PAYBACK)
+    values_by_code = {code: value for code, value in every_meter(bench, "0001").items() if value is not None}
+    payback = values_by_code.pop(PAYBACK)
     assert payback == int(
         bench.room.machine.component(InstalledGames).lowest_return_by_game["maple-classic"] * 10_000
     )
-    assert {code: value for code, value in kept.items() if value} == {
+    assert {code: value for code, value in values_by_code.items() if value} == {
         0x00: 5,
         0x01: 300,
         0x05: 1,
@@ -144,7 +144,7 @@ def test_a_game_has_the_meters_of_play_and_no_others(bench: Bench) -> None:
         0x1C: 300,
         0x22: 300,
     }
-    assert set(kept) <= set(range(0x23))
+    assert set(values_by_code) <= set(range(0x23))
 
 
 #: Movements of money, and the SAS meters of value that each increases.

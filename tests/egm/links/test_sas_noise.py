@@ -12,8 +12,8 @@ from tools.dev.fuzz.sas import run_fuzz_input
 
 #: Messages that come near real ones: a known command, some data, often a right CRC, sometimes marks.
 NEARLY = st.builds(
-    lambda address, code, data, whole, mark: (escape_message_with_wakeup if mark else bytes)(
-        append_crc(bytes((address, code)) + data) if whole else bytes((address, code)) + data
+    lambda address, code, data, has_crc, has_wakeup: (escape_message_with_wakeup if has_wakeup else bytes)(
+        append_crc(bytes((address, code)) + data) if has_crc else bytes((address, code)) + data
     ),
     st.sampled_from((0, 1, 1, 1, 2, 0x80, 0x81)),
     st.sampled_from(sorted(POLL_BY_CODE)),

@@ -126,8 +126,8 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     assert again.read(0x85) == "00" * 7
     assert again.room.journal.states(ProgressiveKey.UNREAD_BROADCAST_WIN) == {}
     again.room.close()
-    with open_view(tmp_path) as kept:
-        report = Auditor(GameFiles([GAME.parent])).audit_entries(kept.iter_bodies())
+    with open_view(tmp_path) as journal_view:
+        report = Auditor(GameFiles([GAME.parent])).audit_entries(journal_view.iter_bodies())
     assert report.findings == []
 
 
@@ -175,9 +175,9 @@ def test_a_stand_alone_level_is_reported_as_another_kind_of_progressive_win(make
     bench.read_exceptions()
     bench.room.play()
     bench.room.report_shown()
-    heard = bench.read_exceptions()
-    assert 0x54 in heard
-    assert 0x56 not in heard
+    exceptions = bench.read_exceptions()
+    assert 0x54 in exceptions
+    assert 0x56 not in exceptions
     assert bench.send_long_poll(0x83, "0000") == "000000000500"
     assert bench.send_long_poll(0x83, "0009") == ""
     assert bench.read(0x84) == "00" * 7

@@ -177,10 +177,10 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     HostTicketInterface(rig.engine, rig.submit_event).store_ticket_terms(
         {"redemption": False, "location": "elsewhere"}
     )
-    kept = again(rig, tmp_path, devices=("printer",), host=by_host)
-    assert not is_game_allowed(kept.machine, "maple-classic")
-    assert "holder_gone" not in kept.machine.active_faults
-    rig = again(kept, tmp_path, devices=("printer",), holders=())
+    withheld = again(rig, tmp_path, devices=("printer",), host=by_host)
+    assert not is_game_allowed(withheld.machine, "maple-classic")
+    assert "holder_gone" not in withheld.machine.active_faults
+    rig = again(withheld, tmp_path, devices=("printer",), holders=())
     assert is_game_allowed(rig.machine, "maple-classic")
     assert find_ticket_terms(rig.machine) == TicketTerms()
     assert rig.machine.active_faults["holder_gone"]["detail"] == "host:main"
@@ -208,16 +208,16 @@ class Left:
 
 
 @pytest.mark.parametrize(
-    ("staked", "said"),
+    ("staked", "stake_text"),
     [((("pass", 500), ("odds", 2475)), r"\$29\.75 of bets"), ((), "a place")],
 )
-def test_bets_of_a_removed_position_are_reported_as_money_at_their_game(staked, said):
+def test_bets_of_a_removed_position_are_reported_as_money_at_their_game(staked, stake_text):
     named = GameName(id="maple-craps", version="1.0.0", digest="f4" * 32)
     table = TableRecord(game=named, denomination_cents=25, table_state={"point": 6}, standing_stakes=staked)
     left = Left({f"2/{TableKey.TABLE}{named.digest}": to_json(table)})
     with pytest.raises(
         OperatorError,
-        match=rf"position 2 still has {said} at the table of maple-craps: restore the former number, and settle it first$",
+        match=rf"position 2 still has {stake_text} at the table of maple-craps: restore the former number, and settle it first$",
     ):
         refuse_removed_positions_with_money(left, 1, FEATURES.storage_keys, "CAD")
 

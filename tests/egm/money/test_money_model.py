@@ -265,8 +265,8 @@ class MoneyMachine(RuleBasedStateMachine):
         assert values["credits"] == self.model.credit.total()
         assert {r.id for r in self.journal.list_pending()} == set(self.model.pending)
         assert self.model.mended or not any(name.startswith("memory.") for name in values)
-        kept = self.journal.state("level:toy")
-        assert kept is None or Level.from_json(kept) == self.model.level
+        stored_level = self.journal.state("level:toy")
+        assert stored_level is None or Level.from_json(stored_level) == self.model.level
         with open_view(self.folder) as beside:
             assert beside.meters().values == values
 

@@ -238,9 +238,11 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig,
     """Or brings it before a person, where the printer was ordered and the paper may be in a hand."""
     rig.insert(10_000)
     rig.engine.handle(EventType.CASH_OUT)
-    for said in (PrintState.PRINTING, PrintState.BARCODE_DONE):
-        if state is not PrintState.PENDING and (said is PrintState.PRINTING or state is said):
-            rig.report_print_state(said)
+    for reported_state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
+        if state is not PrintState.PENDING and (
+            reported_state is PrintState.PRINTING or state is reported_state
+        ):
+            rig.report_print_state(reported_state)
     rig.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
@@ -417,14 +419,14 @@ def test_the_cage_pays_nothing_from_an_older_ledger(rig, tmp_path, monkeypatch):
     rig.close()
     after = ledger_files(tmp_path)
     put_back(before)
-    status, said = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
-    assert (status, "it was replaced by an older ledger or by that of another machine" in said) == (
+    status, output = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
+    assert (status, "it was replaced by an older ledger or by that of another machine" in output) == (
         1,
         True,
-    ), said
+    ), output
     put_back(after)
-    status, said = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
-    assert (status, "has been redeemed already" in said) == (1, True), said
+    status, output = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
+    assert (status, "has been redeemed already" in output) == (1, True), output
     assert pay_at_the_cage(tmp_path, fresh, monkeypatch, rig.clock)[0] == 0
 
 
@@ -439,8 +441,8 @@ def test_the_cage_pays_no_ticket_without_a_journal_entry(rig, tmp_path, monkeypa
     rig.insert(2000).cash_out_ticket()
     ticket = desk.prepare_ticket("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)
-    status, said = pay_at_the_cage(tmp_path, ticket.number, monkeypatch, rig.clock)
-    assert (status, "journal has no such ticket" in said) == (1, True), said
+    status, output = pay_at_the_cage(tmp_path, ticket.number, monkeypatch, rig.clock)
+    assert (status, "journal has no such ticket" in output) == (1, True), output
 
 
 def test_two_persons_restore_a_forged_ledger_and_its_true_tickets_are_good(rig, tmp_path):

@@ -74,13 +74,15 @@ def test_advice_is_shown_beside_the_decision(tmp_path, language, words):
     view = build_idle_view((game_view,), game_view, language)
     view = apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
 
-    def said(question):
+    def read_status(question):
         dealt = apply_message(view, question)
         seen = replace(dealt, now=dealt.now + 60)  # when the cards that led to the question lie
         return choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, seen))[0]
 
-    assert said(question) == words
+    assert read_status(question) == words
     plain = words.partition(" / ")[0]
-    assert said(question.model_copy(update={"options": ("stand",)})) == plain  # the credit does not cover it
+    assert (
+        read_status(question.model_copy(update={"options": ("stand",)})) == plain
+    )  # the credit does not cover it
     untold = question.model_copy(update={"display": {"hands": []}})
-    assert said(untold) == words.partition("  ·")[0]
+    assert read_status(untold) == words.partition("  ·")[0]

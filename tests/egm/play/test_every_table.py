@@ -67,8 +67,8 @@ class Player:
 
     def _find_bets_after(self):
         game = self.room.machine.games[self.game]
-        kept = read_table(self.room.machine, game.digest)
-        at = game if kept is None else game.with_table_state(kept.table_state)
+        table_record = read_table(self.room.machine, game.digest)
+        at = game if table_record is None else game.with_table_state(table_record.table_state)
         open_ = [spot for spot in at.rules.list_spots() if spot.accepts_bets]
         chosen = self.rng.sample(open_, min(len(open_), self.rng.randrange(4)))
         bets = {spot.id: spot.bet_min for spot in chosen}

@@ -97,9 +97,9 @@ def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(t
     rig.report_shown()
     assert rig.state is State.IDLE
     why(rig)
-    begun = len(rig.records("game.start"))
+    start_count = len(rig.records("game.start"))
     rig.engine.handle(EventType.PLAY)
-    assert len(rig.records("game.start")) == begun
+    assert len(rig.records("game.start")) == start_count
     rig.close()
 
 

@@ -394,8 +394,8 @@ def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind
 
 def _with(transaction: Transaction, more: Transfer) -> Transaction:
     fields = ("id", "kind", "phase", "ref", "dims", "counts", "marks", "state", "record")
-    kept = {name: getattr(transaction, name) for name in fields}
-    return Transaction(transfers=(*transaction.transfers, more), **kept)
+    unchanged = {name: getattr(transaction, name) for name in fields}
+    return Transaction(transfers=(*transaction.transfers, more), **unchanged)
 
 
 @pytest.mark.not_audited

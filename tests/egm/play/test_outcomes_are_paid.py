@@ -149,13 +149,13 @@ def test_a_definition_is_recorded_once_for_all_its_games(tmp_path):
     for _ in range(3):
         rig.play()
         rig.report_shown()
-    kept = [
+    definition_keys = [
         key
         for entry in rig.journal.entries("game.start")
         for key in entry.state
         if key.startswith(PlayKey.DEFINITION)
     ]
-    assert kept == [f"{PlayKey.DEFINITION}{rig.machine.games['maple-classic'].digest}"]
+    assert definition_keys == [f"{PlayKey.DEFINITION}{rig.machine.games['maple-classic'].digest}"]
     rig.close()
 
 
@@ -224,18 +224,18 @@ def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
 
 @pytest.mark.not_audited
 @pytest.mark.requirement("F-14", "E-13")
-@pytest.mark.parametrize("kept", [True, False])
-def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
+@pytest.mark.parametrize("is_replayable", [True, False])
+def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, is_replayable):
     """A defect is believed because the record shows it, not because a fault was written down."""
     rig = room_of(tmp_path, C, 1).boot().insert(10000)
     rig.play()
-    if not kept:
+    if not is_replayable:
         without_its_text(rig)
     rig.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="made up")
     assert fill_in(rig, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
     void_game(rig.machine, refund=True, machine=rig.machine.identity.serial, **LIE)
     report = Auditor(GameFiles([GAME.parent])).audit_entries(rig.journal.iter_bodies())
-    findings = report.findings if kept else report.notices
+    findings = report.findings if is_replayable else report.notices
     assert any("no number that it needs is missing" in each.why for each in findings)
     rig.close()
 
@@ -269,8 +269,8 @@ def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
     (void,) = rig.records("game.void")
     assert not void["recorded"]["decided"]
     assert void["recorded"]["levels_cents"] == award.amount_cents
-    kept = rig.journal.state(f"{ProgressiveKey.LEVEL}{award.pool}")
-    assert Fraction(kept["current"]) >= award.amount_cents
+    stored_level = rig.journal.state(f"{ProgressiveKey.LEVEL}{award.pool}")
+    assert Fraction(stored_level["current"]) >= award.amount_cents
     rig.journal.self_audit()
     rig.close()
     room_of(tmp_path).boot().close()  # the accounts agree with the level

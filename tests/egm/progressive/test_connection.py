@@ -64,7 +64,7 @@ class Taciturn:
         make_certificate(folder, "EGM-1", now)
         make_certificate(folder, CONTROLLER_CERTIFICATE_NAME, now)
         self.connections = 0
-        self.said = []
+        self.published_bodies = []
         self._writers = []
 
     @contextlib.asynccontextmanager
@@ -113,7 +113,7 @@ class Taciturn:
                 body = await reader.readexactly(length)
                 name = NAMES[head >> 4]
                 if name == "publish":
-                    self.said.append(body)
+                    self.published_bodies.append(body)
                 if name == "connect":
                     self.connections += 1
                 if name == "disconnect":
@@ -257,10 +257,10 @@ def test_a_queued_message_is_sent_once(tmp_path):
                 for _ in range(50):
                     ears.carrier.send(first)
                 ears.carrier.send(last)
-                await until(lambda: encode(last) in b"".join(broker.said), task)
+                await until(lambda: encode(last) in b"".join(broker.published_bodies), task)
             task.cancel()
             await asyncio.wait({task})
-            return b"".join(broker.said).count(encode(first))
+            return b"".join(broker.published_bodies).count(encode(first))
 
     assert asyncio.run(session()) <= 2  # the one it makes when it is connected, and one repeat
 
@@ -270,7 +270,7 @@ def test_a_stop_at_the_moment_of_a_reply_takes_effect(tmp_path, monkeypatch, ans
     tasks = []
     honest = getattr(aiomqtt.Client, answered)
 
-    def heard(*values):
+    def cancel_after_reply(*values):
         honest(*values)
         tasks[0].cancel()
 
@@ -284,7 +284,7 @@ def test_a_stop_at_the_moment_of_a_reply_takes_effect(tmp_path, monkeypatch, ans
     async def session():
         async with Taciturn(tmp_path / "link", "").listening() as broker:
             tasks.append(asyncio.create_task(speak(broker.slot("EGM-1"))))
-            monkeypatch.setattr(aiomqtt.Client, answered, heard)
+            monkeypatch.setattr(aiomqtt.Client, answered, cancel_after_reply)
             done, _ = await asyncio.wait(tasks, timeout=60)
             monkeypatch.undo()
             return done == set(tasks) and tasks[0].cancelled()

@@ -170,8 +170,8 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
 def spoil(hall, **changes):
     """The stick's answer, changed by somebody who has not the authority's key."""
     stick = EnrolmentStick(hall.stick)
-    kept = stick.read()
-    stick.write(kept["request"], replace(stick.read_answer(), **changes))
+    content = stick.read()
+    stick.write(content["request"], replace(stick.read_answer(), **changes))
 
 
 def test_a_problem_with_a_memory_stick_is_shown_and_recorded(hall):
@@ -277,9 +277,13 @@ def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file
     hall.read()
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
     path = hall.link.root_folder / hall.link.current_certificate_digest / "answer.json"
-    whole = path.read_bytes()
-    for at, bit in ((30, 0x80), (0, 0x01), (whole.index(b"10.0"), 0x01)):  # no text, no JSON, another answer
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
+    reply_bytes = path.read_bytes()
+    for at, bit in (
+        (30, 0x80),
+        (0, 0x01),
+        (reply_bytes.index(b"10.0"), 0x01),
+    ):  # no text, no JSON, another answer
+        path.write_bytes(reply_bytes[:at] + bytes([reply_bytes[at] ^ bit]) + reply_bytes[at + 1 :])
         hall.start()
         refusal = hall.records("link.refused")[-1]
         assert (refusal["step"], refusal["why"]) == ("start", "link_file_damaged")
@@ -361,15 +365,15 @@ def test_only_a_reply_to_this_machines_key_is_accepted(hall):
     make_certificate(other, SERIAL, NOW)
     floor(hall.authority, hall.stick, "--prepare")
     hall.step("request")
-    said = floor(hall.authority, hall.stick, "--key", "0123-4567", code=1)
-    assert "not 0123-4567" in said  # another machine's stick in between
+    output = floor(hall.authority, hall.stick, "--key", "0123-4567", code=1)
+    assert "not 0123-4567" in output  # another machine's stick in between
     hall.answers()
-    whole = hall.stick.read_bytes()
+    stick_bytes = hall.stick.read_bytes()
     spoil(hall, host="10.6.6.6")
     assert hall.step("answer")[0] == "link_not_signed"
     spoil(hall, authority=(other / "authority.crt").read_text())
     assert hall.step("answer")[0] == "link_not_signed"
-    hall.stick.write_bytes(whole)
+    hall.stick.write_bytes(stick_bytes)
     (hall.link.root_folder / "request.key").write_bytes(b"torn")
     assert hall.step("answer")[0] == "link_other_key"
     assert hall.step("request")[0] == "service.done"

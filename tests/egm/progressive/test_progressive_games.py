@@ -327,8 +327,8 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=9999)
     assert again.records("progressive.award_differs")
     assert again.credit_cents == before + 100 + 1712
-    kept = again.journal.state(claim)
-    assert (kept["way"], kept["amount_cents"]) == ("credit", 1712)
+    stored_claim = again.journal.state(claim)
+    assert (stored_claim["way"], stored_claim["amount_cents"]) == ("credit", 1712)
     again.engine.handle(EventType.CLAIM_CLOSED, claim=name)
     assert again.journal.states(ProgressiveKey.CLAIM) == {}
     assert again.journal.meters().value("mach_progressive") == 1712
@@ -362,8 +362,8 @@ def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
     assert machine.records("progressive.unanswered")[0]["amount_cents"] == 1700
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.IDLE
-    (kept,) = machine.journal.states(ProgressiveKey.CLAIM).values()
-    assert (kept["way"], kept["unanswered"]) == ("hand", True)
+    (stored_claim,) = machine.journal.states(ProgressiveKey.CLAIM).values()
+    assert (stored_claim["way"], stored_claim["unanswered"]) == ("hand", True)
     machine.close()
 
 
@@ -421,14 +421,14 @@ def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
     path.write_text(path.read_text().replace('prizes_in_kind = "or_cash"', ""))
     slot = (GameTable(game=str(GAME), denominations_cents=(5,)),)
     capped = tuple(s.model_copy(update={"ceiling_bases": 3}) for s in OWN[:2])
-    for levels, said in (
+    for levels, expected_reason in (
         (OWN, "level top has no ceiling"),
         ((capped[0].model_copy(update={"ceiling_bases": 99}), *OWN[1:]), "level top may show"),
         ((*capped, OWN[2]), None),
     ):
         admitted, refused = admit_games(slot, load_profile(path), levels)
-        assert (said is None) == bool(admitted), refused
-        assert said is None or said in refused[0].reason
+        assert (expected_reason is None) == bool(admitted), refused
+        assert expected_reason is None or expected_reason in refused[0].reason
 
 
 @pytest.mark.requirement("C-09", "C-05", "C-26")

@@ -151,8 +151,8 @@ def test_wagers_are_counted_and_the_level_becomes_available_and_unavailable(tmp_
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 7)
 
     run(life())
-    kept = controller.levels["TOP"]
-    assert kept.contributed_amount == 350 * (Fraction(1, 70) + Fraction(1, 1000))
+    stored_level = controller.levels["TOP"]
+    assert stored_level.contributed_amount == 350 * (Fraction(1, 70) + Fraction(1, 1000))
 
 
 @pytest.mark.requirement("I-15", "A-08")
@@ -474,11 +474,11 @@ def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp
 def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
     room = room_of(tmp_path, levels=LINKED[:1] + LEVELS[1:])
     pools, game = room.machine.component(ProgressivePools), load_game(str(GAME))
-    kept = {pool.id for pool in pools.by_id.values() if pool.is_own}
+    own_pools = {pool.id for pool in pools.by_id.values() if pool.is_own}
     assert {
         "three-levels.luck.50",
         "three-levels.luck.1000",
-    } <= kept  # each stake of the game, offered or not
+    } <= own_pools  # each stake of the game, offered or not
     offered = {
         bet * cents for cents in game.denominations_cents for bet in list_available_bets(pools, game, cents)
     }

@@ -87,7 +87,7 @@ def test_a_level_file_may_take_its_odds_from_the_game():
     (level,) = create_levels({"level": [entry | named]}, "levels.toml")
     game = load_game("lantern-harbour")
     assert level.stake_and_odds.odds == game.list_levels(game.build_wager(10))[0].odds
-    for wrong, said in (
+    for wrong, expected_text in (
         ({}, "odds"),
         (named | {"odds": "1/3"}, "odds"),
         ({"game": "lantern-harbour"}, "odds"),
@@ -96,7 +96,7 @@ def test_a_level_file_may_take_its_odds_from_the_game():
         (named | {"stake_cents": 51}, "game_level"),
         (named | {"increment": "1/201"}, "increment"),
     ):
-        with pytest.raises(LevelFileError, match=rf"level\.0 \(harbour\): {said}"):
+        with pytest.raises(LevelFileError, match=rf"level\.0 \(harbour\): {expected_text}"):
             create_levels({"level": [entry | wrong]}, "levels.toml")
 
 
@@ -123,7 +123,7 @@ def test_the_odds_of_a_mystery_level_follow_from_its_terms_and_are_the_game_s():
     named = {"game": str(THREE), "game_level": "mystery"}
     assert create_levels({"level": [MYSTERY | named]}, "levels.toml") == (level,)
     top = {"game": str(THREE), "game_level": "top", "increment": "1/70"}
-    for wrong, said in (
+    for wrong, expected_text in (
         ({"odds": "1/9"}, "odds"),
         ({"ceiling_cents": None}, "a mystery level needs a ceiling"),
         (named | {"mystery": False}, "mystery"),
@@ -132,7 +132,7 @@ def test_the_odds_of_a_mystery_level_follow_from_its_terms_and_are_the_game_s():
         (top, "mystery"),
     ):
         entry = {key: value for key, value in (MYSTERY | wrong).items() if value is not None}
-        with pytest.raises(LevelFileError, match=rf"level\.0 \(luck\): {said}"):
+        with pytest.raises(LevelFileError, match=rf"level\.0 \(luck\): {expected_text}"):
             create_levels({"level": [entry]}, "levels.toml")
 
 

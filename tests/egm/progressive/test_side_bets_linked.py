@@ -138,9 +138,9 @@ def test_a_linked_jackpot_of_other_shares_is_not_fed(tmp_path, chance):
     async def life():
         async with life_of(tmp_path, controller) as rig:
             await rig.until(lambda: rig.room.records("progressive.refused"))
-            said = rig.room.records("progressive.refused")[0]
-            assert said["code"] == "refused.other_odds"
-            assert "expected 1/10 at 3/216580 hits a wager, as in this machine's game" in said["text"]
+            refusal = rig.room.records("progressive.refused")[0]
+            assert refusal["code"] == "refused.other_odds"
+            assert "expected 1/10 at 3/216580 hits a wager, as in this machine's game" in refusal["text"]
             assert rig.link.find_displayed_amount("POT").status == "down"
 
     run(life())
@@ -164,17 +164,17 @@ def test_a_claim_of_an_impossible_share_is_refused(tmp_path):
             (paid,) = controller.process_message(Claim(**claim, claim="Y", share=Fraction(1, 10)))
             (other,) = controller.process_message(Claim(**claim, claim="Y"))
             assert (paid.amount_cents, other.reason) == (1000_05, "claim_differs")
-            kept = ClaimRecord(
+            claim_record = ClaimRecord(
                 pool="POT", level="jackpot", contribution_number=1, won_share=Fraction(1, 10), shown_cents=1000_00, play_id="p",
                 game=GAME, at_utc="", amount_cents=None, payment_method=None, is_unanswered=False,
             )  # fmt: skip
-            said = {
-                cents: find_reason_to_doubt_award(rig.room.machine, kept, cents)
+            doubts_by_cents = {
+                cents: find_reason_to_doubt_award(rig.room.machine, claim_record, cents)
                 for cents in (999_99, 1000_05, 2500_00)
             }
-            assert said[1000_05] == ""
-            assert "less than 1/10 of the base" in said[999_99]
-            assert "more than the level can have reached" in said[2500_00]
+            assert doubts_by_cents[1000_05] == ""
+            assert "less than 1/10 of the base" in doubts_by_cents[999_99]
+            assert "more than the level can have reached" in doubts_by_cents[2500_00]
 
     run(life())
     controller.close()

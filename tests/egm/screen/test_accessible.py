@@ -132,12 +132,12 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     """Bet, play, choose a game and a denomination, read the help: with ten keys and no finger on the glass."""
     picture = Picture(theme)
     view = build_idle_view(published, published[0], "en")
-    said = []
+    requests = []
 
     def key(name):
         nonlocal view
         view, wishes = apply_action(view, Action(name), theme, picture.list_choices(view))
-        said.extend((wish.name, wish.value) for wish in wishes)
+        requests.extend((wish.name, wish.value) for wish in wishes)
 
     key("bet_less")
     key("play")
@@ -147,14 +147,14 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     key("bet_more")
     key("play")
     second = picture.list_choices(replace(view, page=PlayerPage.GAMES))[1].value
-    assert said[-1] == ("game", second)
+    assert requests[-1] == ("game", second)
     key("games")
     places = picture.list_choices(view)
     unit = next(i for i, place in enumerate(places) if place.name == "denomination")
     for _ in range(unit + 1):
         key("bet_more")
     key("bet_max")
-    assert said[-1] == ("denomination", places[unit].value)
+    assert requests[-1] == ("denomination", places[unit].value)
     key("games")
     key("help")
     sheet = view.sheet
@@ -163,7 +163,7 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
         key("bet_more")
     key("bet_max")
     assert view.sheet == sheet + 1
-    assert {name for name, _ in said} == {"bet", "play", "game", "denomination"}
+    assert {name for name, _ in requests} == {"bet", "play", "game", "denomination"}
 
 
 def test_the_focused_target_can_be_seen_without_colour(published, theme):

@@ -129,9 +129,9 @@ def test_every_drawing_would_be_accepted_as_a_games_picture(tmp_path):
 
 
 def test_a_drawing_that_is_broken_or_missing_is_an_error_with_its_name(tmp_path, monkeypatch):
-    whole = DRAWING_FILE_BY_NAME["cherry"].read_bytes()
-    for name, data, said in (
-        ("half.svg", whole[: len(whole) // 2], "half.svg: .*: line "),
+    drawing = DRAWING_FILE_BY_NAME["cherry"].read_bytes()
+    for name, data, expected_pattern in (
+        ("half.svg", drawing[: len(drawing) // 2], "half.svg: .*: line "),
         ("empty.svg", b"", "empty.svg: no element found"),
         ("other.svg", b"<html/>", "other.svg: "),
         ("gone.svg", None, "gone.svg: No such file"),
@@ -139,7 +139,7 @@ def test_a_drawing_that_is_broken_or_missing_is_an_error_with_its_name(tmp_path,
         if data is not None:
             (tmp_path / name).write_bytes(data)
         monkeypatch.setitem(DRAWING_FILE_BY_NAME, "cherry", tmp_path / name)
-        with pytest.raises(PictureError, match=said):
+        with pytest.raises(PictureError, match=expected_pattern):
             draw_symbol("cherry", "Cherry", (40, 40))
 
 

@@ -142,7 +142,7 @@ def test_split_hands_keep_their_numbers(split, theme, language, names):
 def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme, language, own, other):
     game, game_view = load_table_game(OPTIONS)
     wager = game.build_wager(10, bets={"main": 10})
-    said = []
+    turn_texts = []
     for seat, code in ((0, "answer_within"), (1, "seat_answers")):
         seated = game.rules.combine_seat_wagers(wager, seat, {0: wager, 1: wager})
         played = Round(game.play(seated, Drawn("8s 6h Th 8d 5h 8c")), seated)
@@ -163,10 +163,10 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme,
         asked = DecisionRequest(
             play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt)
         )
-        said.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), asked))
-    assert said[0].startswith(own)
-    assert "9 s" in said[0]
-    assert said[1] == other
+        turn_texts.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), asked))
+    assert turn_texts[0].startswith(own)
+    assert "9 s" in turn_texts[0]
+    assert turn_texts[1] == other
 
 
 def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):

@@ -66,13 +66,13 @@ def test_only_card_games_have_the_key_for_four_suit_colours(theme):
 
 
 @pytest.mark.parametrize(
-    ("language", "said"), [("en", "Only bet allowed: {}"), ("fr", "Seule mise permise\xa0: {}")]
+    ("language", "bet_text"), [("en", "Only bet allowed: {}"), ("fr", "Seule mise permise\xa0: {}")]
 )
-def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, said):
+def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, bet_text):
     _, stage = staged("quebec-blackjack-options", theme, language)
     spot = next(spot for spot in stage.view.table.spots.values() if spot.bet_min == spot.bet_max)
     lines = [words for words, _ in format_spot_lines(stage, spot, UNIT_CENTS)]
-    assert said.format(stage.money(spot.bet_max * UNIT_CENTS)) in lines
+    assert bet_text.format(stage.money(spot.bet_max * UNIT_CENTS)) in lines
 
 
 @pytest.mark.requirement("E-01")

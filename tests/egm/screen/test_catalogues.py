@@ -201,10 +201,10 @@ def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(la
     ]
     named = [code for code in codes if "*" not in code]
     assert len(named) > 8
-    said = {code: format_fault(texts, code) for code in named}
-    assert len(set(said.values())) == len(said)  # no two faults have the same text
+    texts_by_code = {code: format_fault(texts, code) for code in named}
+    assert len(set(texts_by_code.values())) == len(texts_by_code)  # no two faults have the same text
     for code in named:
-        assert said[code] != texts.say("tilt.text.other")
+        assert texts_by_code[code] != texts.say("tilt.text.other")
         assert texts.has_text(f"tilt.cleared_{get_fault_definition(code).cleared_by}")
 
 

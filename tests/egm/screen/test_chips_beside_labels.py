@@ -26,7 +26,7 @@ class Watched(TextPainter):
 
     def __init__(self, theme, scale=1.0):
         super().__init__(theme, scale)
-        self.chips, self.said, self.figure = [], [], False
+        self.chips, self.texts, self.figure = [], [], False
 
     def draw_cached_picture(self, key, rect, make, **more):
         self.figure = key[0] in {"chip", "won"}
@@ -38,7 +38,7 @@ class Watched(TextPainter):
     def draw_text(self, words, at, style, **more):
         place = super().draw_text(words, at, style, **more)
         if not self.figure and words:
-            self.said.append((words, pygame.Rect(place).inflate(0, -place[3] * 0.3)))
+            self.texts.append((words, pygame.Rect(place).inflate(0, -place[3] * 0.3)))
         self.figure = False
         return place
 
@@ -68,6 +68,6 @@ def test_no_chip_covers_a_text(theme, name, layout, language):
     chips = [chip for chip in painter.chips if field.contains(chip)]
     assert chips
     hidden = {
-        words for words, place in painter.said if place.collidelist(chips) >= 0 and field.contains(place)
+        words for words, place in painter.texts if place.collidelist(chips) >= 0 and field.contains(place)
     }
     assert hidden == set()

@@ -94,8 +94,8 @@ def test_residual_credit_is_staked_only_after_its_odds_and_prize_are_shown(publi
 
 
 # ---------------------------------------------------------------------------------------------- locks
-@pytest.mark.parametrize(("cash_out", "said"), [(False, "account"), (True, "cash-out")])
-def test_a_locked_machine_says_why_by_whom_and_until_when(rest, game, theme, cash_out, said):
+@pytest.mark.parametrize(("cash_out", "headline"), [(False, "account"), (True, "cash-out")])
+def test_a_locked_machine_says_why_by_whom_and_until_when(rest, game, theme, cash_out, headline):
     lock = HostLock(host="floor", cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
     view = apply_message(
         replace(rest, page=PlayerPage.HELP), build_snapshot(game, "en", state="locked", lock=lock, accepts=())
@@ -106,7 +106,7 @@ def test_a_locked_machine_says_why_by_whom_and_until_when(rest, game, theme, cas
         PICTURE_TIME_UTC,
     )
     words = describe_lockup(stage(view, theme), Scene.LOCKED)
-    assert said in words.headline
+    assert headline in words.headline
     assert "floor" in words.lines[0]
     assert "in 10 s" in words.lines[1]
     later = replace(view, now=view.now + 4)
@@ -184,12 +184,12 @@ def test_the_handpay_lockup_names_the_prize_its_value_and_the_choice(
 
 def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published, game, theme):
     """$19.45 was cashed out, and the page showed only 45 cents."""
-    said = "Cashed out: $19.45. Paid in coins: $19.00. An attendant will pay: $0.45."
+    coins_text = "Cashed out: $19.45. Paid in coins: $19.00. An attendant will pay: $0.45."
     for coins_cents in (1900, 0):
         owed = HandpayView(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)
         view = build_idle_view(published, game, "en", state="handpay", handpay=owed)
         lockup_lines = describe_lockup(stage(view, theme, "en"), Scene.HANDPAY).lines
-        assert (said in lockup_lines) is bool(coins_cents)
+        assert (coins_text in lockup_lines) is bool(coins_cents)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

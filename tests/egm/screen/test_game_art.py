@@ -158,14 +158,14 @@ def test_a_file_that_is_neither_picture_nor_sound_is_refused_by_name(mine, name,
     path.unlink() if data is None else path.write_bytes(data)
     result = CliRunner().invoke(main, ["game", "check", str(mine)])
     assert result.exit_code == 1
-    said = " ".join(result.output.split())
-    assert f"{key}: {name}: " in said
-    assert reason in said
-    assert ", line " in said
+    output = " ".join(result.output.split())
+    assert f"{key}: {name}: " in output
+    assert reason in output
+    assert ", line " in output
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected_text"),
     [
         (
             'seven = "seven.svg"',
@@ -189,13 +189,13 @@ def test_a_file_that_is_neither_picture_nor_sound_is_refused_by_name(mine, name,
         ('look = "comet"', 'looks = "comet"', "did you mean `look`?"),
     ],
 )
-def test_a_reference_to_a_missing_art_file_is_refused(mine, old, new, said):
+def test_a_reference_to_a_missing_art_file_is_refused(mine, old, new, expected_text):
     text = mine.read_text(encoding="utf-8")
     assert old in text
     mine.write_text(text.replace(old, new), encoding="utf-8")
     result = CliRunner().invoke(main, ["game", "check", str(mine)])
     assert result.exit_code == 1
-    assert said in " ".join(result.output.split())
+    assert expected_text in " ".join(result.output.split())
 
 
 def test_a_link_out_of_the_folder_is_refused(mine, tmp_path_factory):
@@ -210,8 +210,8 @@ def test_a_link_out_of_the_folder_is_refused(mine, tmp_path_factory):
 def test_an_unknown_look_is_a_warning(mine):
     text = mine.read_text(encoding="utf-8")
     mine.write_text(text.replace('look = "comet"', 'look = "disco"'), encoding="utf-8")
-    said = CliRunner().invoke(main, ["game", "check", str(mine)]).output
-    assert "warning: art.look: no look 'disco'; there are: amethyst" in " ".join(said.split())
+    output = CliRunner().invoke(main, ["game", "check", str(mine)]).output
+    assert "warning: art.look: no look 'disco'; there are: amethyst" in " ".join(output.split())
 
 
 def test_a_game_may_supply_the_sounds_that_the_screens_families_have():
@@ -228,8 +228,8 @@ def test_symbols_and_sounds_that_a_game_may_supply_are_listed(tmp_path):
     assert {"maple", "seven", "bar_3"} <= set(names["symbol"])
     assert {"aurora", "comet"} <= set(names["look"])
     assert set(names["sound"]) == set(REPLACEABLE_SOUNDS)
-    said = runner.invoke(main, ["game", "art", "--sheet", str(sheet)])
-    assert f"{len(names['symbol'])} symbols" in said.output
+    result = runner.invoke(main, ["game", "art", "--sheet", str(sheet)])
+    assert f"{len(names['symbol'])} symbols" in result.output
     assert pygame.image.load(sheet).get_width() == 1280
     assert (
         "No such file"

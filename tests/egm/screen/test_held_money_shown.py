@@ -15,7 +15,7 @@ from egm.screen.view import Scene
 from tools.lab.views import build_idle_view
 
 
-def said(published, theme, language, values, credit_cents=0):
+def read_statuses(published, theme, language, values, credit_cents=0):
     notice = Notice(code="fault.bill_acceptor.jam", severity="warning", values=values, lasting=True)
     view = build_idle_view(published, published[0], language, notices=(notice,), credit_cents=credit_cents)
     texts = Texts(language)
@@ -32,7 +32,7 @@ def said(published, theme, language, values, credit_cents=0):
     "values", [{"amount_cents": 2000}, {"held": "bill"}, {}], ids=["amount", "bill", "nothing"]
 )
 def test_with_a_bill_jam_the_player_reads_only_about_it(published, theme, language, values):
-    words = said(published, theme, language, values)
+    words = read_statuses(published, theme, language, values)
     assert len(words) == 1
     assert Texts(language).say("status.insert") not in words
     assert Texts(language).say("tilt.text.bill_acceptor.jam") in next(iter(words))
@@ -41,8 +41,8 @@ def test_with_a_bill_jam_the_player_reads_only_about_it(published, theme, langua
 
 
 def test_a_fault_without_held_money_also_shows_the_next_step(published, theme):
-    assert len(said(published, theme, "en", {}, credit_cents=500)) == 2
-    assert len(said(published, theme, "en", {"amount_cents": 2000}, credit_cents=500)) == 1
+    assert len(read_statuses(published, theme, "en", {}, credit_cents=500)) == 2
+    assert len(read_statuses(published, theme, "en", {"amount_cents": 2000}, credit_cents=500)) == 1
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

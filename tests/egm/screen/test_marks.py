@@ -284,10 +284,10 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
         assert Action("form", form["id"]) in [touch.action for touch in picture.list_touches(view)]
         view = laid(view, theme, source, "form")
         assert view.snapshot.bet_wager == {"form": form["id"]}
-        said, cents = describe_purchase(Stage(picture.painter, Texts(language), LANDSCAPE_LAYOUT, view))
-        assert form["name"][language] in said
+        title, cents = describe_purchase(Stage(picture.painter, Texts(language), LANDSCAPE_LAYOUT, view))
+        assert form["name"][language] in title
         assert cents == view.snapshot.bet_credits * view.snapshot.denomination_cents
-        seen.add(said)
+        seen.add(title)
         for cost in keno_slip.list_form_prices(
             game, form
         ):  # the bet keys walk this ticket's prices, and no other's
@@ -309,11 +309,11 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
     game = next(game for game in published if game.id == name)
     paper = build_slip(next(game for game in games if game.id == name).rules.definition)
     view, texts = build_idle_view(published, game, language), Texts(language)
-    said = format_slip_legal_text(view, texts)
-    assert texts.say("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in said
+    legal_text = format_slip_legal_text(view, texts)
+    assert texts.say("keno.mark", least=paper["fewest_spots"], most=paper["most_spots"]) in legal_text
     if paper["most_paid_a_draw_credits"] is not None:
-        assert texts.number(paper["most_paid_a_draw_credits"]) in said
-    assert paper["rules_at"] is None or texts.choose_translation(paper["rules_at"]) in said
+        assert texts.number(paper["most_paid_a_draw_credits"]) in legal_text
+    assert paper["rules_at"] is None or texts.choose_translation(paper["rules_at"]) in legal_text
     drawn = []
     paragraph = Painter.write_paragraph
     monkeypatch.setattr(
@@ -323,7 +323,7 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
     )
     picture = Picture(theme, scale=0.5)
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
-    assert said in drawn
+    assert legal_text in drawn
 
 
 @pytest.mark.requirement("M-18")

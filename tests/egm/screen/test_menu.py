@@ -146,17 +146,17 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
     picture.draw_view(pygame.Surface(picture.size_pixels), apply_action(view, Action("games"), theme)[0])
     written, texts = [words for words, _ in painter.written], Texts(language)
     shown = lay_out_game_tiles(apply_action(view, Action("games"), theme)[0], layout)
-    said = [words for words in written if "\u2009" not in words and words.startswith(("Bets", "Mises"))]
-    said += [words for words in written if "\u00b7" in words and ("Bets" in words or "Mises" in words)]
+    bet_texts = [words for words in written if "\u2009" not in words and words.startswith(("Bets", "Mises"))]
+    bet_texts += [words for words in written if "\u00b7" in words and ("Bets" in words or "Mises" in words)]
     stage = picture._build_stage(view)
     limits = format_table_limits(stage)
     if limits is not None and not (stage.layout.is_portrait and list_kind_limits(stage)):  # the small print
         key = "felt.limits_short" if layout.is_telephone else "felt.limits"
         small_print = texts.say(key, least=limits[0], most=limits[1])
-        said.remove(next(words for words in said if small_print in words))
-    said = [words for words in said if "intérieures" not in words and "extérieures" not in words]
-    assert len(said) == len(shown)
-    assert any(texts.money(50_000, "CAD") in words for words in said)  # no more than the place takes
+        bet_texts.remove(next(words for words in bet_texts if small_print in words))
+    bet_texts = [words for words in bet_texts if "intérieures" not in words and "extérieures" not in words]
+    assert len(bet_texts) == len(shown)
+    assert any(texts.money(50_000, "CAD") in words for words in bet_texts)  # no more than the place takes
 
 
 def test_pays_in_the_rules_have_their_own_lines_or_are_spaced_apart(theme):

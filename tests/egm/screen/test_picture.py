@@ -126,7 +126,7 @@ def spoilt(scenes, theme, layout):
     picture = Picture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
     surface = pygame.Surface(picture.size_pixels)
-    whole = surface.get_rect()
+    surface_rect = surface.get_rect()
     faults = []
     for name, view in scenes:
         watcher.begin()
@@ -135,7 +135,7 @@ def spoilt(scenes, theme, layout):
         if name != "drawer":  # it slides over what it finds
             faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
-            if not whole.contains(box):
+            if not surface_rect.contains(box):
                 faults.append((name, words, "leaves the picture", tuple(box)))
             is_legal = any(words in notice for notice in notices)  # a line of a notice that takes two
             if size < LETTERS_MIN[layout.is_telephone] and not is_legal and not words.isdecimal():

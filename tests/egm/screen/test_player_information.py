@@ -101,10 +101,10 @@ DEPARTING = [name for name in list_table_games() if load_game(name).departures]
 def test_every_departure_from_the_usual_rules_is_on_the_help_pages(name, language):
     game = load_game(name)
     view = build_game_view(game)
-    said = " ".join(" ".join(help_words(build_idle_view((view,), view, language))).split())
-    assert read_catalogue(language)["help.departures"] in said
+    text = " ".join(" ".join(help_words(build_idle_view((view,), view, language))).split())
+    assert read_catalogue(language)["help.departures"] in text
     words = [word for text in game.departures for word in apply_typography(text[language], language).split()]
-    missing = [word for word in words if word not in said]
+    missing = [word for word in words if word not in text]
     assert not missing
 
 
@@ -138,8 +138,8 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
     texts = Texts(language)
     for game in (game for game in published if named is None or game.id in named):
         view = build_idle_view(published, game, language, credit_cents=0)
-        said = " ".join(help_words(view))
-        flat = " ".join(said.split())
+        text = " ".join(help_words(view))
+        flat = " ".join(text.split())
         rules = " ".join(texts.choose_translation(game.help).split())
         assert texts.choose_translation(game.title) in flat
         missing = [word for word in rules.split() if word not in flat]
@@ -196,25 +196,25 @@ def words_of_prize_pages(view):
 def test_a_page_of_the_help_has_what_each_hand_pays(name, language):
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language, credit_cents=0)
-    said = words_of_prize_pages(view)
+    text = words_of_prize_pages(view)
     stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
     assert len(list_pay_table_entries(stage)) > 3
     for pay in list_pay_table_entries(stage):
-        assert apply_typography(pay.names[language], language) in said
-        assert " ".join(format_pay(stage, pay).split()) in said
+        assert apply_typography(pay.names[language], language) in text
+        assert " ".join(format_pay(stage, pay).split()) in text
 
 
 @pytest.mark.requirement("C-01", "C-18")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_page_of_the_help_has_what_each_area_of_a_wheel_pays(published, language):
     game = next(one for one in published if one.id == "river-wheel")
-    said = words_of_prize_pages(build_idle_view(published, game, language, credit_cents=0))
+    text = words_of_prize_pages(build_idle_view(published, game, language, credit_cents=0))
     areas = game.presentation["areas"]
     assert len(areas) > 3
     for area in areas:
-        assert apply_typography(area["name"][language], language) in said
+        assert apply_typography(area["name"][language], language) in text
         for pay in area["pays"].values():
-            assert " ".join(Texts(language).number(int(pay)).split()) in said
+            assert " ".join(Texts(language).number(int(pay)).split()) in text
 
 
 @pytest.mark.requirement("C-12")
@@ -245,7 +245,7 @@ def test_the_help_names_the_feature_that_a_combination_awards(name, awards, lang
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language, credit_cents=0)
     texts, field = Texts(language), read_reel_field(game)
-    said = help_words(view)
+    texts_shown = help_words(view)
     opened, _ = apply_action(view, Action("help"), writing("landscape")[0].painter.theme)
     rules_page = words_on(opened)
     for combination, award in awards.items():
@@ -254,7 +254,7 @@ def test_the_help_names_the_feature_that_a_combination_awards(name, awards, lang
             "help.kind", count=count, name=texts.choose_translation(field.symbol_names[symbol], symbol)
         )
         assert award[language] in rules_page
-        assert f"{prize} + {award[language]}" in said
+        assert f"{prize} + {award[language]}" in texts_shown
 
 
 @pytest.mark.requirement("C-25", "C-26")
@@ -265,8 +265,8 @@ def test_a_page_of_the_help_states_the_return(published, language):
     view = build_idle_view(published, game, language)
     figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
     stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
-    said, printed = help_words(view), sum(figure in words for words in words_on(view))
-    assert sum(figure in words for words in said) > printed * len(list_help_sheets(stage)) > 0
+    texts_shown, printed = help_words(view), sum(figure in words for words in words_on(view))
+    assert sum(figure in words for words in texts_shown) > printed * len(list_help_sheets(stage)) > 0
 
 
 @pytest.mark.requirement("C-02")
@@ -276,14 +276,14 @@ def test_a_page_of_the_help_states_the_return(published, language):
 def test_the_rules_of_a_game_can_be_read_in_each_language_without_credit(name, language, layout):
     source = load_game(name)
     game = build_game_view(source)
-    said = " ".join(
+    text = " ".join(
         " ".join(help_words(build_idle_view((game,), game, language, credit_cents=0), layout)).split()
     )
     rules = " ".join(Texts(language).choose_translation(source.help).split())
     assert source.help["en"] != source.help["fr"]
-    assert [word for word in rules.split() if word not in said] == []
+    assert [word for word in rules.split() if word not in text] == []
     (other,) = {"en", "fr"} - {language}
-    assert [word for word in source.help[other].split() if word not in said], "both languages at once"
+    assert [word for word in source.help[other].split() if word not in text], "both languages at once"
 
 
 @pytest.mark.requirement("C-23")
@@ -292,16 +292,16 @@ def test_very_long_odds_have_their_own_help_page(language):
     game = build_game_view(load_game(LONG_ODDS))
     view = build_idle_view((game,), game, language)
     texts = Texts(language)
-    said = help_words(view)
-    assert any(texts.say("odds.title") in words for words in said)
+    texts_shown = help_words(view)
+    assert any(texts.say("odds.title") in words for words in texts_shown)
     star = texts.say("help.kind", count=3, name={"en": "Star", "fr": "Étoile"}[language])
     comet = texts.say("help.kind", count=3, name={"en": "Comet", "fr": "Comète"}[language])
-    assert f"{star} · {texts.say('help.bet', bet='2')}" in said
-    assert f"{comet} · {texts.say('help.bet', bet='1')}" in said
-    assert {"en": "The sky", "fr": "Le ciel"}[language] in said
+    assert f"{star} · {texts.say('help.bet', bet='2')}" in texts_shown
+    assert f"{comet} · {texts.say('help.bet', bet='1')}" in texts_shown
+    assert {"en": "The sky", "fr": "Le ciel"}[language] in texts_shown
     odds = [
         words
-        for words in said
+        for words in texts_shown
         if words in {texts.say("odds.one_in", games=texts.number(n)) for n in (27_000_000, 40_000_000)}
     ]
     assert len(odds) >= 3
@@ -342,16 +342,16 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
     game = next(one for one in published if one.id == name)
     view = build_idle_view(published, game, "en", credit_cents=100_000)
     texts = Texts("en")
-    said = help_words(view, layout)
+    texts_shown = help_words(view, layout)
     options = list_offered_costs(view)
     options = options if len(options) <= 8 else (*options[:4], *options[-4:])
     assert len(options) > 1
     bets = [texts.number(bet) for bet in options]
     heads = [texts.say("help.bet", bet=bet) for bet in bets]
     if find_layout_name(layout) not in {"landscape", "portrait"}:
-        assert "for each bet" in said  # a telephone has these words once, above all the bets
+        assert "for each bet" in texts_shown  # a telephone has these words once, above all the bets
         heads = bets
-    assert any(said[n : n + len(heads)] == heads for n in range(len(said)))
+    assert any(texts_shown[n : n + len(heads)] == heads for n in range(len(texts_shown)))
     rows = 0
     for prize in read_reel_field(game).prizes:
         pays = [compute_prize_at_bet(game, prize.name, prize.credits, bet) for bet in options]
@@ -359,7 +359,7 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
             continue
         assert len(set(pays)) > 1, "a prize that is the same at each bet shows nothing"
         words = [texts.number(pay) for pay in pays]
-        assert any(said[n : n + len(words)] == words for n in range(len(said))), prize.name
+        assert any(texts_shown[n : n + len(words)] == words for n in range(len(texts_shown))), prize.name
         rows += 1
     assert rows >= 3
 
@@ -372,11 +372,11 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * one for one in (50, 25, 9, 6, 4, 3, 2, 1)))
     rows = list_pay_table_entries(Stage(writing("landscape")[0].painter, Texts("en"), LANDSCAPE_LAYOUT, view))
-    said = help_words(view)
+    texts_shown = help_words(view)
     assert len(rows) == len(pays)
     for row, pay in zip(rows, pays, strict=True):
-        assert row.names["en"] in said
-        assert Texts("en").number(pay) in said, f"{row.name} at {bet} credits"
+        assert row.names["en"] in texts_shown
+        assert Texts("en").number(pay) in texts_shown, f"{row.name} at {bet} credits"
 
 
 @pytest.mark.requirement("C-22", "M-01")
@@ -385,7 +385,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
 def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(name, layout):
     source = load_game(name)
     game = build_game_view(source)
-    said = help_words(build_idle_view((game,), game, "en"), layout)
+    texts_shown = help_words(build_idle_view((game,), game, "en"), layout)
     prizes = {
         (spots, catch): [f"{pay:,}"]
         for spots, table in source.rules.tables.pays.items()
@@ -396,7 +396,7 @@ def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(nam
     for catch in {catch for _, catch in prizes}:
         pays = (prizes.get((spots, catch), ["–"]) for spots in sorted(source.rules.tables.pays))
         row = [Texts("en").say("keno.catch", count=catch), *map(" + ".join, pays)]
-        assert any(said[n : n + len(row)] == row for n in range(len(said))), row
+        assert any(texts_shown[n : n + len(row)] == row for n in range(len(texts_shown))), row
 
 
 @pytest.mark.requirement("C-22")
@@ -404,11 +404,11 @@ def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(nam
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["landscape", "phone"])
 def test_the_prizes_of_a_wheel_name_each_area_and_what_it_pays(language, layout):
     game = build_game_view(load_game("river-wheel"))
-    said = help_words(build_idle_view((game,), game, language), layout)
+    texts_shown = help_words(build_idle_view((game,), game, language), layout)
     for area in game.presentation["areas"]:
         for pay in area["pays"].values():
             row = [area["name"][language], Texts(language).number(int(pay))]
-            assert any(said[n : n + 2] == row for n in range(len(said))), row
+            assert any(texts_shown[n : n + 2] == row for n in range(len(texts_shown))), row
 
 
 @pytest.mark.requirement("I-04")
@@ -425,11 +425,11 @@ def test_the_levels_of_a_game_are_shown_for_the_smallest_bet(name, names, layout
     view = build_idle_view((game,), game, "en", bet_credits=min(game.bet_options))
     amounts = []
     monkeypatch.setattr(progressive, "draw_odometer", lambda _p, text, *_, **__: amounts.append(text))
-    said = " ".join(words_on(view, layout))
+    text = " ".join(words_on(view, layout))
     levels = view.snapshot.progressives
     assert amounts == [Texts("en").money(level.amount_cents, "CAD") for level in levels]
     assert {level.names["en"] for level in levels} == names
-    assert all(level.names["en"] in said for level in levels)
+    assert all(level.names["en"] in text for level in levels)
 
 
 @pytest.mark.requirement("C-13")
@@ -534,9 +534,9 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     line, is_each_counted, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
         for at in (line.steps[number].begin + 0.05, line.steps[number].last_stop + 0.05) if number else ():
-            said = choose_status(picture._build_stage(replace(view, now=100 + at)))[0]
+            status = choose_status(picture._build_stage(replace(view, now=100 + at)))[0]
             is_each_counted.append(
-                f"{number} of {awarded}" in said or (at >= line.last_stop and "of" not in said)
+                f"{number} of {awarded}" in status or (at >= line.last_stop and "of" not in status)
             )
             awarded = number + step["left"]
         awarded = awarded or step["awards"][0]["times"]
@@ -552,8 +552,8 @@ def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, 
     game = next(one for one in published if one.id == "aurora-twenty")
     rest = build_idle_view(published, game, "en")
     for view in (rest, show_outcome(rest, game, outcomes[game.id].small_win)):
-        said = words_on(view, layout)
-        assert all(said.count(str(number)) >= 2 for number in range(1, 21)), said
+        texts_shown = words_on(view, layout)
+        assert all(texts_shown.count(str(number)) >= 2 for number in range(1, 21)), texts_shown
 
 
 @pytest.mark.requirement("C-15:b")
@@ -581,8 +581,10 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
         for rest in (after, back):
             for i in range(6):
                 lit.clear()
-                said = words_on(replace(rest, now=100 + line.end + 0.37 * i))
-                for words in (words for words in said if re.match(r"(Line \d+, )?.*: win of \$", words)):
+                texts_shown = words_on(replace(rest, now=100 + line.end + 0.37 * i))
+                for words in (
+                    words for words in texts_shown if re.match(r"(Line \d+, )?.*: win of \$", words)
+                ):
                     sums = {Texts("en").money(credits_ * 25, "CAD"): each for each, credits_ in lit}
                     assert any(words.endswith(f"win of {total}") for total in sums), (words, lit)
                     number_said = re.match(r"Line (\d+)", words)
@@ -608,12 +610,12 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
             replace(view, now=100 + line.end),
             build_snapshot(game, "en", win_cents=outcome.win_credits * 25),
         )
-        said = set()
+        line_texts = set()
         field = read_reel_field(game)
         grid = ReelGrid(layout.field, field.reel_heights)
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
-            said |= (named := {words for words in words_on(later, layout) if words.startswith("Line ")})
+            line_texts |= (named := {words for words in words_on(later, layout) if words.startswith("Line ")})
             drawn = writing(find_layout_name(layout))[0].painter.art_keys
             for win in (win for win in outcome.display["wins"] if win.get("on", "line") == "line"):
                 if any(words.startswith(f"Line {win['number']},") for words in named):
@@ -627,7 +629,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
                         )
                     )
         for each in lines:
-            assert any(words.startswith(f"Line {each},") for words in said), (each, said)
+            assert any(words.startswith(f"Line {each},") for words in line_texts), (each, line_texts)
         shown_lines += len(lines)
         if shown_lines > 6:
             break
@@ -708,8 +710,8 @@ def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, l
     assert len(shoes) == 17
     in_words = {"quebec-super-pan-9": {"en": "Eight decks", "fr": "Huit jeux"}}
     for name, (game, shoe) in shoes.items():
-        said = in_words[name][language] if name in in_words else label.format(shoe.decks)
-        assert re.search(rf"\b{said}\b", game.help[language]), name
+        decks_text = in_words[name][language] if name in in_words else label.format(shoe.decks)
+        assert re.search(rf"\b{decks_text}\b", game.help[language]), name
 
 
 @pytest.mark.requirement("F-07:b")
@@ -719,8 +721,8 @@ def test_a_cancelled_credit_is_shown_in_currency(published, language, amount, la
     view = build_idle_view(published, published[0], language)
     handpay = HandpayView(kind="cancelled_credit", amount_cents=4200)
     owed = view.snapshot.model_copy(update={"state": "handpay", "handpay": handpay})
-    said = [words.replace("\u00a0", " ") for words in words_on(apply_message(view, owed), layout)]
-    assert any(amount in words for words in said), said
+    texts_shown = [words.replace("\u00a0", " ") for words in words_on(apply_message(view, owed), layout)]
+    assert any(amount in words for words in texts_shown), texts_shown
 
 
 SINCE = "2026-11-21T17:05:00+00:00"
@@ -808,8 +810,8 @@ def test_players_do_not_read_that_the_bill_box_is_full_or_removed(
 def test_a_machine_that_is_stopped_says_why_and_what_to_do(published, language, layout, state, more, wanted):
     view = build_idle_view(published, published[0], language, credit_cents=2000)
     stopped = apply_message(view, view.snapshot.model_copy(update={"state": state, **more}))
-    said = " ".join(" ".join(words_on(stopped, layout)).split())
-    assert [words for words in wanted[language] if words not in said] == []
+    text = " ".join(" ".join(words_on(stopped, layout)).split())
+    assert [words for words in wanted[language] if words not in text] == []
 
 
 @pytest.mark.requirement("J-15:a", "I-09")
@@ -860,9 +862,9 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(published, language,
     view = build_idle_view(
         published, published[0], language, reminder=reminder, accepts=("acknowledge", "cash_out")
     )
-    said = words_on(view, layout)
-    assert {"1 h 00 min", Texts(language).money(1200, "CAD")} <= set(said)
-    assert wanted[language] in " ".join(" ".join(said).split())
+    texts_shown = words_on(view, layout)
+    assert {"1 h 00 min", Texts(language).money(1200, "CAD")} <= set(texts_shown)
+    assert wanted[language] in " ".join(" ".join(texts_shown).split())
 
 
 @pytest.mark.requirement("N-05", "F-03")
@@ -895,8 +897,8 @@ def test_help_about_chance_and_where_help_is_found_can_be_read(published, langua
     view = build_idle_view(
         published, published[0], language, protection=PlayerProtectionView(help_line=line), credit_cents=0
     )
-    said = " ".join(" ".join(help_words(view, layout)).split())
-    page = said[said.index(Texts(language).say("help.chance")[:40]) :]
+    text = " ".join(" ".join(help_words(view, layout)).split())
+    page = text[text.index(Texts(language).say("help.chance")[:40]) :]
     assert line[language] in page, "beside the line that is always in sight"
     assert line[language] in " ".join(" ".join(words_on(view, layout)).split())
 

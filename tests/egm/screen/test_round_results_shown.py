@@ -235,8 +235,8 @@ def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, p
     """Who won, the number, the sum and the point; the text for screen readers begins with the same words."""
     for language, words in (("en", en), ("fr", fr)):
         for stage in ended(theme, name, display=display, point=point, language=language):
-            said = choose_status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
-            assert said.startswith(words + "  ·  ")
+            status = choose_status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
+            assert status.startswith(words + "  ·  ")
     read = Picture(theme).read_aloud(ended(theme, name, display=display, point=point)[1].view)
     assert read.startswith(en)
 
@@ -275,8 +275,8 @@ def test_the_status_line_names_the_banker_and_the_next_step(theme, felt_now, en,
     _, game = load_table_game("monaco-chemin-de-fer")
     for language, words in (("en", en), ("fr", fr)):
         view = build_idle_view((game,), game, language, felt=felt_now)
-        said = choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view))[0]
-        assert words in said.replace("\N{NO-BREAK SPACE}", " ")
+        status = choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view))[0]
+        assert words in status.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_a_throw_without_a_decision_names_the_standing_bets(theme):
@@ -289,13 +289,13 @@ def test_a_throw_without_a_decision_names_the_standing_bets(theme):
 
 
 @pytest.mark.parametrize(
-    ("won", "said", "colour"),
+    ("won", "summary", "colour"),
     [
         (12, "2 draws: won $3.00 for $0.50 staked", "win"),
         (0, "2 draws: no win. Lost: $0.50", "text_dim"),
     ],
 )
-def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
+def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, summary, colour):
     """Only each draw was counted; of a ticket that lost, "Game over" was all that was said."""
     source = load_game("aurora-keno")
     game = build_game_view(source)
@@ -314,6 +314,6 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
     view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-    assert choose_status(stage) == (said, colour)
+    assert choose_status(stage) == (summary, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})
-    assert said in choose_status(replace(stage, view=apply_message(view, after)))[0]
+    assert summary in choose_status(replace(stage, view=apply_message(view, after)))[0]

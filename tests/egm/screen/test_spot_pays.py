@@ -58,11 +58,11 @@ def staged(name, theme, language):
 @pytest.mark.requirement("C-22", "C-11")
 @pytest.mark.parametrize(("name", "spot", "english", "french", "rows"), TOLD)
 def test_a_touched_spot_lists_everything_it_pays(theme, name, spot, english, french, rows):
-    for language, said in (("en", english), ("fr", french)):
+    for language, expected_text in (("en", english), ("fr", french)):
         stage = staged(name, theme, language)
         found = stage.view.table.spots[spot]
         words = format_spot_lines(stage, found, UNIT_CENTS)[0][0]
-        assert said in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
+        assert expected_text in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
         assert len(list_pay_rows(stage, found)) == rows
 
 
@@ -99,10 +99,10 @@ ADDED = [
 @pytest.mark.parametrize(("name", "spot", "english", "french"), ADDED)
 def test_a_stake_of_the_round_is_explained_at_its_required_bet(theme, name, spot, english, french):
     """Its limits are no sums to bet: half of the bet, or so many times the ante."""
-    for language, said in (("en", english), ("fr", french)):
+    for language, expected_text in (("en", english), ("fr", french)):
         stage = staged(name, theme, language)
         lines = [words for words, _ in format_spot_lines(stage, stage.view.table.spots[spot], UNIT_CENTS)]
-        assert any(said in re.sub("[\u00a0\u202f]", " ", words) for words in lines), lines
+        assert any(expected_text in re.sub("[\u00a0\u202f]", " ", words) for words in lines), lines
         assert not any("Bets of" in words or "Mises de" in words for words in lines)
 
 

@@ -52,7 +52,7 @@ def numbers(cards):
 
 @pytest.fixture
 def visit(tmp_path, theme):
-    def begun(cards, *spots):
+    def start_round(cards, *spots):
         found = Visit(tmp_path, theme, games=(GAME,))
         found.room.machine.random_service = ScriptedChance(*numbers(cards))
         found.do(found.room.insert, 10_000)
@@ -61,7 +61,7 @@ def visit(tmp_path, theme):
         found.press("play")
         return found
 
-    return begun
+    return start_round
 
 
 def shown(visit):
@@ -140,9 +140,9 @@ def test_the_side_panel_explains_the_decision_instead_of_the_touched_spot(visit)
     at = visit(INSURANCE, "over")
     assert "Over 13" in written(at)
     shown(at)
-    said = written(at)
-    assert said[:6] == ["Bet", "Your bet: $2.00", "INSURANCE", "+$1.00", "Pays 2:1", "Bet"]
-    assert "Your bet: $1.00" not in said
+    texts = written(at)
+    assert texts[:6] == ["Bet", "Your bet: $2.00", "INSURANCE", "+$1.00", "Pays 2:1", "Bet"]
+    assert "Your bet: $1.00" not in texts
 
 
 @pytest.mark.requirement("S-04", "S-08")

@@ -442,8 +442,8 @@ def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
         assert _list_bets_to_draw(picture._build_stage(scenes[name]), scenes[name].table, None) == laid
     settled = picture._build_stage(replace(scenes["landed"], now=scenes["settled"].now))
     over = find_settled_step(settled)
-    kept = _list_bets_to_draw(settled, settled.view.table, over)
-    assert kept.keys() == laid.keys() - {each["spot"] for each in over.settlements}
+    remaining_bets = _list_bets_to_draw(settled, settled.view.table, over)
+    assert remaining_bets.keys() == laid.keys() - {each["spot"] for each in over.settlements}
     assert _list_bets_to_draw(picture._build_stage(scenes["settled"]), scenes["settled"].table, over) == {}
 
 

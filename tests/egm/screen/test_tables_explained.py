@@ -78,13 +78,13 @@ def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visi
 
 
 @pytest.mark.parametrize(
-    ("language", "said"),
+    ("language", "bar_text"),
     [
         ("en", "This bet needs $24.00 of credit, because it may be doubled. You have $20.00."),
         ("fr", "Cette mise exige 24,00 $ de crédit, car elle peut être doublée. Vous avez 20,00 $."),
     ],
 )
-def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, said):
+def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, bar_text):
     """PLAY was dark while the bar said "PLAY stakes $12.00", and the refusal named no sum."""
     at = visit("quebec-blackjack", cents=2000)
     at.submit_event(EventType.LANGUAGE, value=language)
@@ -93,10 +93,10 @@ def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, sai
     at.submit_event(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
     assert at.view.snapshot.bet_needs_cents == 2400
     assert "play" not in at.view.snapshot.accepts
-    assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == said
+    assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == bar_text
     at.submit_event(EventType.PLAY)
     assert at.room.machine.notice.code == "refused.raises_are_covered"
-    assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == said
+    assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == bar_text
     at.do(at.room.insert, 2000)
     at.wait(6.0)
     assert at.bar == at.stage.texts.format_count("felt.buys", 1, price=at.stage.money(1200))
@@ -128,14 +128,14 @@ def test_craps_names_the_point_that_a_seven_lost(visit):
 
 
 @pytest.mark.parametrize(
-    ("game", "draws", "said"),
+    ("game", "draws", "texts_by_option"),
     [
         ("quebec-red-dog", (0, 60, *[7] * 9), {"en": ("RAISE", "STAND"), "fr": ("RELANCER", "ARRÊTER")}),
         ("quebec-war", (0, 0, *[7] * 9), {"en": ("SURRENDER", "GO TO WAR"), "fr": ("ABANDONNER", "GUERRE")}),
     ],
 )
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_during_a_decision_the_play_key_names_the_choice(visit, language, game, draws, said):
+def test_during_a_decision_the_play_key_names_the_choice(visit, language, game, draws, texts_by_option):
     at = visit(game, *draws)
     at.submit_event(EventType.LANGUAGE, value=language)
     at.press("spot", next(iter(at.view.table.spots)))
@@ -147,7 +147,7 @@ def test_during_a_decision_the_play_key_names_the_choice(visit, language, game, 
     first = at.bar
     assert first != asked
     assert first.startswith(words(language, "decide.first", options=""))
-    for option in said[language]:
+    for option in texts_by_option[language]:
         assert option in asked
         assert option in first
     chosen = at.view.decision.options[0]
@@ -169,12 +169,12 @@ def spot_words(at, spot):
 def test_on_a_come_out_other_bets_require_a_line_bet(visit):
     at = visit("quebec-craps", 1, 1)  # two twos: the point is 4
     at.wait(10)
-    said = "Bet on Pass / Don\u2019t pass first"
-    assert said in spot_words(at, "hard-4")
+    bar_text = "Bet on Pass / Don\u2019t pass first"
+    assert bar_text in spot_words(at, "hard-4")
     assert at.press("spot", "hard-4") == []  # the machine has nothing to refuse
-    assert at.bar == said
+    assert at.bar == bar_text
     assert at.press("spot", "pass") == ["bet"]
-    assert said not in spot_words(at, "hard-4")
+    assert bar_text not in spot_words(at, "hard-4")
     assert at.press("spot", "hard-4") == ["bet"]
     at.press("tool", "take")
     assert at.press("spot", "pass") == []
@@ -254,14 +254,16 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
 
 # ---------------------------------------------------------------------- the place's own time
 @pytest.mark.requirement("N-01:c")
-@pytest.mark.parametrize(("zone", "said"), [("America/Toronto", "12 h 05"), ("Europe/Monaco", "18 h 05")])
-def test_the_clock_shows_the_venues_time_wherever_the_screen_is(theme, zone, said):
+@pytest.mark.parametrize(
+    ("zone", "clock_text"), [("America/Toronto", "12 h 05"), ("Europe/Monaco", "18 h 05")]
+)
+def test_the_clock_shows_the_venues_time_wherever_the_screen_is(theme, zone, clock_text):
     """A browser's page is drawn by the machine's computer, whose own zone is nobody's business."""
     _, game_view = load_table_game("quebec-baccarat")
     view = build_idle_view((game_view,), game_view, "fr", time_zone=zone)
     assert (
         Picture(theme).find_texts(view).clock(view.time_utc).replace("\u202f", " ").replace("\xa0", " ")
-        == said
+        == clock_text
     )
 
 

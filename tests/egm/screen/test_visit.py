@@ -73,7 +73,7 @@ class Visit:
         self.room = MachineRig(
             folder, chance=ScriptedChance(*draws) if draws else Turning(), games=games, devices=devices
         )
-        self.heard = 0
+        self.message_count = 0
         self.view = View(now=100.0, last_activity_at=100.0)
         self.room.boot()
         self.greet()
@@ -89,9 +89,9 @@ class Visit:
     def listen(self):
         """Hear everything the machine has said since, its snapshot first, as its link says it."""
         self.view = apply_message(self.view, build_snapshot(self.room.engine))
-        for message in self.room.hands.messages[self.heard :]:
+        for message in self.room.hands.messages[self.message_count :]:
             self.view = apply_message(self.view, message)
-        self.heard = len(self.room.hands.messages)
+        self.message_count = len(self.room.hands.messages)
 
     def do(self, act, *args, **kwargs):
         """Something happens to the machine, and the screen hears of it."""
@@ -200,7 +200,7 @@ def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
 def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
-    at.view, at.heard = View(now=300.0, last_activity_at=300.0), len(at.room.hands.messages)
+    at.view, at.message_count = View(now=300.0, last_activity_at=300.0), len(at.room.hands.messages)
     at.greet()
     assert at.view.presentation is None
     assert find_last_step(at.view).stops == MAPLES
@@ -260,8 +260,8 @@ def test_a_restart_does_not_show_the_last_players_win_again(visit, tmp_path):
     rig = MachineRig(tmp_path / "0", games=GAMES).boot()
     assert rig.credit_cents == 500
     assert build_snapshot(rig.engine).win_cents == 0
-    said = format_notice(at.stage, build_snapshot(rig.engine).notices[0])
-    assert said == "The machine has restarted. Your credits are safe: $5.00"
+    notice_text = format_notice(at.stage, build_snapshot(rig.engine).notices[0])
+    assert notice_text == "The machine has restarted. Your credits are safe: $5.00"
     rig.close()
 
 
@@ -312,10 +312,10 @@ def test_a_jam_says_where_the_bill_is_and_calls_an_attendant(visit):
     assert at.bar == words
     assert "service" in find_lit_tower_lights(at.view.snapshot)
     at.wait(60)
-    said = {
+    statuses = {
         choose_status(replace(at.stage, view=replace(at.view, now=at.view.now + i)))[0] for i in range(12)
     }
-    assert words in said
+    assert words in statuses
 
 
 @pytest.mark.requirement("G-12:a")
@@ -455,10 +455,10 @@ def test_play_stops_the_reels_then_ends_the_roll_up_and_starts_the_next_game(vis
     at.do(at.room.insert, 2000)
     assert at.press("play") == ["play"]
     at.wait(0.3)
-    whole = build_view_timeline(at.view, at.theme)
+    full_timeline = build_view_timeline(at.view, at.theme)
     assert at.press("play") == []  # the reels stop
     stopped = build_view_timeline(at.view, at.theme)
-    assert stopped.last_stop < whole.last_stop - 0.5
+    assert stopped.last_stop < full_timeline.last_stop - 0.5
     at.wait(stopped.last_stop - 0.2)
     assert is_show_running(at.view, at.theme)
     assert at.press("play") == []  # counted, and the next game is asked for
@@ -602,8 +602,8 @@ def test_pressing_play_does_not_shorten_the_wheels_minimum_turns(visit, revoluti
     turned_by = bonus.compute_wheel_angle
     monkeypatch.setattr(bonus, "compute_wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
     line = build_view_timeline(at.view, at.theme)
-    begun, step = at.view.presentation.began_at, at.view.presentation.steps[0]
-    while (since := at.view.now - begun) < line.last_stop:
+    began_at, step = at.view.presentation.began_at, at.view.presentation.steps[0]
+    while (since := at.view.now - began_at) < line.last_stop:
         at.press("play")
         bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], since)
         at.wait(0.5)

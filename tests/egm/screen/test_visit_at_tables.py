@@ -101,8 +101,8 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
     assert visit.press("play") == ["choose"]
     assert visit.view.decision is None
     last = visit.view.presentation.outcome.display["hands"]
-    said = {hand["id"]: hand.get("says") for hand in last}
-    assert said["player"] == asked.display["ways"][str(asked.display["house"])]
+    names_by_hand = {hand["id"]: hand.get("says") for hand in last}
+    assert names_by_hand["player"] == asked.display["ways"][str(asked.display["house"])]
     assert "?" not in "".join(last[0]["cards"])
 
 
@@ -201,8 +201,8 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
     monkeypatch.setattr(View, "game", property(lambda _: turning))
     step, table = visit.view.presentation.steps[0], visit.view.table
     turns = [cue["cue"] for cue in step.cues].index("ball")
-    pocket, begun = str(step.cues[turns]["pocket"]), visit.view.presentation.began_at
-    while (since := visit.view.now - begun) < (line := build_view_timeline(visit.view, theme)).last_stop:
+    pocket, began_at = str(step.cues[turns]["pocket"]), visit.view.presentation.began_at
+    while (since := visit.view.now - began_at) < (line := build_view_timeline(visit.view, theme)).last_stop:
         if len(angles) % 20 == 10:
             visit.press("play")
         time = line.steps[0]

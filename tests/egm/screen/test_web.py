@@ -285,12 +285,14 @@ def test_a_port_in_use_is_named(web, theme):
     ).map(json.dumps)
 )
 def test_no_message_of_a_browser_breaks_the_screen(line):
-    said = read_input(line)
-    assert isinstance(said.has_shown_frame, bool)
-    assert said.input_action is None or isinstance(said.input_action, TouchFraction | Action)
+    browser_input = read_input(line)
+    assert isinstance(browser_input.has_shown_frame, bool)
+    assert browser_input.input_action is None or isinstance(
+        browser_input.input_action, TouchFraction | Action
+    )
     assert (
-        said.window_size_pixels is None
-        or choose_fitting_layout(said.window_size_pixels, portrait=False)[1] > 0
+        browser_input.window_size_pixels is None
+        or choose_fitting_layout(browser_input.window_size_pixels, portrait=False)[1] > 0
     )
 
 

@@ -155,8 +155,8 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
     assert [row.cells[1].value for row in listed.rows] == [3, 2, 1]
     detail = page.handle_input(machine, str(listed.rows[0].action), "").page
     (choices,) = [table for table in detail.build_page(machine).tables if "choices" in str(table.title)]
-    said = [row.cells[0].values["position"] for row in choices.rows]
-    assert said == [seat + 1 for seat, *_ in ANSWERS]
+    positions = [row.cells[0].values["position"] for row in choices.rows]
+    assert positions == [seat + 1 for seat, *_ in ANSWERS]
     for step, (seat, *_) in enumerate(ANSWERS):
         detail.step_index = step
         ((row,),) = [table.rows for table in detail.build_page(machine).tables]
@@ -364,12 +364,12 @@ def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
         rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     answer_overdue_turns(table_of(rooms))
     one.clock.pass_seconds(TURN_SECONDS_MAX)
-    heard = []
+    events = []
     seat = table_of(rooms).seats[2]
-    seat.submit_event = lambda event, handle=seat.submit_event: (heard.append(event.type), handle(event))
+    seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.type), handle(event))
     for _ in range(5):
         answer_overdue_turns(table_of(rooms))
-    assert heard == [EventType.CHOOSE]
+    assert events == [EventType.CHOOSE]
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2]
 
 
@@ -448,7 +448,7 @@ def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path
 
 
 @pytest.mark.parametrize(
-    "said",
+    "options",
     [
         {"bets": {"main": STAKE}, "seat": 0},
         {"bets": {"main": STAKE}, "seat": 1, "others": {"0": {"main": 2 * STAKE}}},
@@ -458,11 +458,11 @@ def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path
     ],
 )
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_player_cannot_state_the_seat_or_the_bets_of_others(seats, said, count):
+def test_a_player_cannot_state_the_seat_or_the_bets_of_others(seats, options, count):
     """A game of a seat in no round was never answered: it held stake and credit for ever."""
     rig, *_ = rooms = seats(GAME, count=count)
     rig.insert(CREDIT_CENTS)
-    rig.engine.handle(EventType.BET, value=STAKE, options=said)
+    rig.engine.handle(EventType.BET, value=STAKE, options=options)
     assert rig.notice == "refused.bet_is_offered"
     rig.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
     rig.engine.handle(EventType.PLAY)

@@ -167,14 +167,14 @@ def test_a_machine_of_fewer_positions_takes_no_bet(seats):
 
 
 @pytest.mark.requirement("S-51")
-@pytest.mark.parametrize(("positions", "said"), [(3, True), (4, False)])
-def test_the_check_of_a_cabinet_file_says_that_its_positions_are_too_few(tmp_path, positions, said):
+@pytest.mark.parametrize(("positions", "is_reported"), [(3, True), (4, False)])
+def test_the_check_of_a_cabinet_file_says_that_its_positions_are_too_few(tmp_path, positions, is_reported):
     text = DEFAULT_CABINET.read_text().partition("[[games]]")[0]
     text = text.replace("[machine]\n", f"[machine]\npositions = {positions}\n", 1)
     file = tmp_path / "cabinet.toml"
     file.write_text(f'{text}\n[[games]]\ngame = "{GAME}"\n')
     done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
     found = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
-    assert any("needs at least 4 positions, but machine.positions is" in what for what in found) == said, (
-        done.output
-    )
+    assert (
+        any("needs at least 4 positions, but machine.positions is" in what for what in found) == is_reported
+    ), done.output

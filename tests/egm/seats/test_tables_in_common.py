@@ -33,8 +33,8 @@ def no_more_bets(rig):
 
 
 def shoe_of(rig):
-    kept = read_table(rig.machine, digest_of(rig))
-    return None if kept is None else kept.table_state["shoe"]
+    table_record = read_table(rig.machine, digest_of(rig))
+    return None if table_record is None else table_record.table_state["shoe"]
 
 
 def cards_of(game):

@@ -56,8 +56,8 @@ def rows_of(game):
 
 def left_of(rig):
     """How many cards the shoe has, as this position's machine knows it; all of them where it is new."""
-    kept = read_shared_state(rig.machine, digest_of([rig]))
-    return DECKS * 52 if kept is None else Shoe.from_json(kept["shoe"]).cards_left
+    shared_state = read_shared_state(rig.machine, digest_of([rig]))
+    return DECKS * 52 if shared_state is None else Shoe.from_json(shared_state["shoe"]).cards_left
 
 
 def end(rooms):

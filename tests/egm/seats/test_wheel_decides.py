@@ -81,7 +81,7 @@ def phase(room, phase, spin=7, **more):
     process_wheel_phase(room.machine, WheelTurned(device="wheel", phase=phase, spin=spin, **more))
 
 
-def said(room):
+def list_notice_codes(room):
     return {notice.code for notice in iter_notices(room.machine)}
 
 
@@ -95,11 +95,11 @@ def spin(room, number, spin=7):
 def test_bets_wait_for_the_ball_and_its_number_pays_them(room):
     bet(room)
     assert room.state is State.BETTING
-    assert said(room) == {"wheel_awaited"}
+    assert list_notice_codes(room) == {"wheel_awaited"}
     assert room.credit_cents == 2000
     phase(room, WheelPhase.NO_MORE_BETS)
     assert (room.state, room.credit_cents) == (State.PLAYING, 1500)
-    assert said(room) == {"wheel_turns"}
+    assert list_notice_codes(room) == {"wheel_turns"}
     phase(room, WheelPhase.NUMBER, number=17)
     deliver_spin_number(room.machine)
     (received,) = room.records("wheel.number")
@@ -130,7 +130,7 @@ def test_a_void_spin_is_announced_and_decides_nothing(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
     phase(room, WheelPhase.NO_MORE_BETS, is_void=True)
-    assert said(room) == {"wheel_void"}
+    assert list_notice_codes(room) == {"wheel_void"}
     assert len(room.records("wheel.no_more_bets")) == 1
     phase(room, WheelPhase.NUMBER, number=4)
     deliver_spin_number(room.machine)
@@ -195,7 +195,7 @@ def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path
 def unheard(room, **waits):
     """The game waits for persons: recorded, said, and no later number of any spin decides it."""
     assert [record["unheard"] for record in room.records("wheel.unheard")] == [waits["why"]]
-    assert said(room) == {"wheel_unheard"}
+    assert list_notice_codes(room) == {"wheel_unheard"}
     for spin_ in (7, 8, 7):
         phase(room, WheelPhase.BETTING, spin_)
         spin(room, 17, spin_)
@@ -240,12 +240,12 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
     """Simulated wheel, its protocol, the driver: the cable is out while the ball runs."""
     bet(room)
 
-    def heard(event):
+    def process_event(event):
         process_wheel_report(room.machine, event)
         deliver_spin_number(room.machine)
 
     async def session():
-        rig = DeviceRig("wheel", react=heard)
+        rig = DeviceRig("wheel", react=process_event)
         rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
         await rig.advance_until(lambda: room.records("wheel.no_more_bets"))
         rig.cable.unplug()
@@ -422,10 +422,10 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
     again = started(tmp_path)
     phase(again, WheelPhase.NUMBER, number=17)  # the reader goes on telling it
     deliver_spin_number(again.machine)
-    begun, ended = again.records("game.start"), again.records("game.choice")
-    assert len(begun) == (entries > 1)
+    starts, ended = again.records("game.start"), again.records("game.choice")
+    assert len(starts) == (entries > 1)
     assert len(ended) == (entries > 2)  # with its number recorded before the cut, or never
-    assert again.credit_cents == (1500 if begun else 2000)
+    assert again.credit_cents == (1500 if starts else 2000)
     again.close()
 
 
@@ -481,12 +481,12 @@ def test_all_positions_have_the_number_of_the_wheel(tmp_path):
 def test_the_wheel_itself_decides_through_its_reader(room):
     """Simulated wheel, its protocol, the driver, the machine."""
 
-    def heard(event):
+    def process_event(event):
         process_wheel_report(room.machine, event)
         deliver_spin_number(room.machine)
 
     async def session():
-        rig = DeviceRig("wheel", react=heard)
+        rig = DeviceRig("wheel", react=process_event)
         rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
         bet(room)
         rig.perform_action("land", number=17)

@@ -223,7 +223,7 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
 
 @pytest.mark.requirement("J-14")
 @pytest.mark.parametrize(
-    "said",
+    "touches",
     [
         "",
         "1 2 3",
@@ -234,8 +234,8 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
         felt_by(lambda x, y: (10**9 * x, y)),
     ],
 )
-def test_touches_away_from_the_calibration_crosses_change_nothing(menu, said):
-    menu.touch("screen:calibrate").touch("crosses", said)
+def test_touches_away_from_the_calibration_crosses_change_nothing(menu, touches):
+    menu.touch("screen:calibrate").touch("crosses", touches)
     assert menu.page.notice.value == "service.refused.touches"
     assert not menu.room.records("touch.calibrated")
 

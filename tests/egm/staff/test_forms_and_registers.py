@@ -177,9 +177,12 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
     for entry in rig.journal.entries():
         assert not any(text in str(entry) for text in NAMED.values() if text != "passport")
     (paid,) = register(rig, "handpays")
-    kept = find_identity(identities, paid["identity"])
-    assert (kept.fields, kept.matches_commitment) == (NAMED, True)
-    assert compute_commitment(kept.salt, kept.subject, {**NAMED, "name": "Another"}) != kept.commitment
+    stored_identity = find_identity(identities, paid["identity"])
+    assert (stored_identity.fields, stored_identity.matches_commitment) == (NAMED, True)
+    assert (
+        compute_commitment(stored_identity.salt, stored_identity.subject, {**NAMED, "name": "Another"})
+        != stored_identity.commitment
+    )
     assert (tmp_path / "state" / IDENTITY_FILE_NAME).stat().st_mode & 0o077 == 0
 
     assert identities.erase_before(rig.clock.now()) == 0
@@ -190,12 +193,12 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
 
 
 def test_an_altered_register_of_identities_is_detected(tmp_path):
-    kept = IdentityRegister.open(tmp_path)
+    register = IdentityRegister.open(tmp_path)
     rig = MachineRig(tmp_path / "state")
-    commitment = kept.store_identity("handpay-1", NAMED, rig.clock.now())
-    kept._copies[0].execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
-    assert not find_identity(kept, commitment).matches_commitment
-    kept.close()
+    commitment = register.store_identity("handpay-1", NAMED, rig.clock.now())
+    register._copies[0].execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
+    assert not find_identity(register, commitment).matches_commitment
+    register.close()
     rig.close()
 
 
@@ -226,8 +229,8 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     before = entries[[entry.kind for entry in entries].index("machine.checked") - 1]
     assert record["head"] == before.hash_hex
 
-    kept = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
-    write_undeclared(rig.machine, "software.changed", state={IntegrityKey.SOFTWARE: kept})
+    software = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
+    write_undeclared(rig.machine, "software.changed", state={IntegrityKey.SOFTWARE: software})
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     fill_in(rig, "machine_check", **ONE)
     signed = register(rig, "checks")[-1]["software"]
@@ -380,10 +383,12 @@ def test_an_unclaimed_hand_pay_is_booked_as_orphan_once_despite_power_cuts(rig, 
         rig.journal.append = append
         assert rig.journal.balance_cents("house:orphan") == 0
         if cut != "cut":  # an older journal said source and amount
-            kept = rig.machine.memory.get(MoneyKey.UNCLAIMED_HANDPAY)
-            flows = [[source, cents] for source, _, cents in kept["flows"]]
+            stored_handpay = rig.machine.memory.get(MoneyKey.UNCLAIMED_HANDPAY)
+            flows = [[source, cents] for source, _, cents in stored_handpay["flows"]]
             write_undeclared(
-                rig.machine, "test.older", state={MoneyKey.UNCLAIMED_HANDPAY: {**kept, "flows": flows}}
+                rig.machine,
+                "test.older",
+                state={MoneyKey.UNCLAIMED_HANDPAY: {**stored_handpay, "flows": flows}},
             )
         rig = again(rig, tmp_path)
     else:

@@ -21,8 +21,10 @@ def opened(tmp_path):
 
 
 def read_identities(tmp_path):
-    with opened(tmp_path) as kept:
-        return [(record.subject, record.fields, record.matches_commitment) for record in kept.iter_records()]
+    with opened(tmp_path) as register:
+        return [
+            (record.subject, record.fields, record.matches_commitment) for record in register.iter_records()
+        ]
 
 
 def noise(path):
@@ -43,10 +45,10 @@ def put_back(path):
     "lose", [type(IDENTITY_FILE_NAME), noise, half, put_back], ids=["lost", "noise", "half", "put_back"]
 )
 def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
-    with opened(tmp_path) as kept:
-        kept.store_identity("handpay-1", ANNA, AT)
+    with opened(tmp_path) as register:
+        register.store_identity("handpay-1", ANNA, AT)
         (tmp_path / medium / "before").write_bytes((tmp_path / medium / IDENTITY_FILE_NAME).read_bytes())
-        kept.store_identity("handpay-2", ANNA, AT)
+        register.store_identity("handpay-2", ANNA, AT)
     path = tmp_path / medium / IDENTITY_FILE_NAME
     if lose is type(IDENTITY_FILE_NAME):
         path.unlink()
@@ -60,19 +62,19 @@ def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
 
 
 def test_an_erased_identity_is_on_no_medium(tmp_path):
-    with opened(tmp_path) as kept:
-        kept.store_identity("handpay-1", ANNA, AT)
+    with opened(tmp_path) as register:
+        register.store_identity("handpay-1", ANNA, AT)
     before = (tmp_path / "second" / IDENTITY_FILE_NAME).read_bytes()
-    with opened(tmp_path) as kept:
-        assert kept.erase_before(AT + timedelta(days=1)) == 1
+    with opened(tmp_path) as register:
+        assert register.erase_before(AT + timedelta(days=1)) == 1
     (tmp_path / "second" / IDENTITY_FILE_NAME).write_bytes(before)
     assert read_identities(tmp_path) == [("handpay-1", None, True)]
     assert b"Anna" not in (tmp_path / "second" / IDENTITY_FILE_NAME).read_bytes()
 
 
 def test_an_altered_identity_is_repaired_from_the_intact_copy(tmp_path):
-    with opened(tmp_path) as kept:
-        kept.store_identity("handpay-1", ANNA, AT)
+    with opened(tmp_path) as register:
+        register.store_identity("handpay-1", ANNA, AT)
     with closing(sqlite3.connect(tmp_path / "first" / IDENTITY_FILE_NAME)) as database:
         database.execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
         database.commit()

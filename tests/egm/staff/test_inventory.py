@@ -251,8 +251,8 @@ def maker(tmp_path_factory):
     folder = tmp_path_factory.mktemp("maker")
     for place, game in (("monaco", GAME), ("quebec-casino", OTHER)):
         args = ["certify", game, "--jurisdiction", place, "--games-played", "200", "--out", str(folder)]
-        said = CliRunner().invoke(main, args)
-        assert said.exit_code == 0, said.output
+        result = CliRunner().invoke(main, args)
+        assert result.exit_code == 0, result.output
     return folder
 
 

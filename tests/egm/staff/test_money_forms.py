@@ -76,10 +76,10 @@ def test_a_supervisor_writes_notes(menu):
 
 @pytest.mark.requirement("Q-13")
 def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_informed(menu):
-    said = {"what": "a quarrel", "judgement": "both left", "officer": "agent 12, 14:00"}
+    answers = {"what": "a quarrel", "judgement": "both left", "officer": "agent 12, 14:00"}
     menu.sign_in(Role.SUPERVISOR)
     assert "form:incident" not in page_actions(menu)
-    judged = {"form": "incident", "person": "2", "persons": ("2",), **said, "informed": "telephone"}
+    judged = {"form": "incident", "person": "2", "persons": ("2",), **answers, "informed": "telephone"}
     menu.room.engine.handle(EventType.INCIDENT_JUDGED, **judged)  # even past the menu
     assert menu.room.notice == "refused.authorised"
     menu.home().touch("leave")

@@ -264,10 +264,10 @@ def test_a_restart_is_requested_by_a_named_person(menu):
 @pytest.mark.not_audited
 def test_options_about_removed_games_do_not_affect_others(tmp_path):
     rig = room_of(tmp_path)
-    kept = OperatorOptions(
+    options = OperatorOptions(
         games_not_offered=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None
     )
-    write_undeclared(rig.machine, "options.changed", state={"options": kept})
+    write_undeclared(rig.machine, "options.changed", state={"options": options})
     rig.close()
     again = room_of(tmp_path)
     assert again.machine.denominations_cents == again.machine.component(InstalledGames).denominations_cents

@@ -229,9 +229,9 @@ def test_any_damaged_page_of_the_database_is_detected(tmp_path):
         spoilt = bytearray(original)
         spoilt[page + 20 : page + 400] = bytes(380)
         (tmp_path / TICKET_DATABASE_FILE_NAME).write_bytes(spoilt)
-        said, found = reopened(tmp_path)
+        warnings, found = reopened(tmp_path)
         assert found == records
-        mended += bool(said)
+        mended += bool(warnings)
     assert mended >= 3
 
 

@@ -135,10 +135,12 @@ def baccarat_by_the_text(bet, credits_, player, bank, game):
     p, b = points(player), points(bank)
     natural = {"player": len(player) == 2 and p >= 8, "bank": len(bank) == 2 and b >= 8}
     won = "player" if p > b else "bank" if b > p else "tie"
-    kept = {"monaco-punto-banco": 95, "monaco-punto-2000": 50 if b == 6 else 100}.get(game, 100)
+    paid_percent = {"monaco-punto-banco": 95, "monaco-punto-2000": 50 if b == 6 else 100}.get(game, 100)
     commission = (credits_ + 19) // 20 if game == "quebec-baccarat" else 0
     player_bet = credits_ * {"player": 2, "tie": 1, "bank": 0}[won]
-    bank_bet = credits_ + credits_ * kept // 100 - commission if won == "bank" else credits_ * (won == "tie")
+    bank_bet = (
+        credits_ + credits_ * paid_percent // 100 - commission if won == "bank" else credits_ * (won == "tie")
+    )
     if not bet.endswith(("pair", "pairs", "dragon")):
         due = {"tie": 9 * credits_ * (won == "tie"), "punto": player_bet, "player": player_bet}
         return due.get(bet, bank_bet)

@@ -182,10 +182,10 @@ def some_stakes(pick, prison):
 
 def hold(seeded_draw, count, refaits=False):
     """Play ``count`` rounds from shoe to shoe; ``refaits``: of eight coups three in a row are dealt to be one."""
-    whole, table, prison, seen = load_game(GAME), None, [], {}
+    new_game, table, prison, seen = load_game(GAME), None, [], {}
     pick = seeded_draw("player")
     for seed in range(count):
-        game = whole.with_table_state(json.loads(json.dumps(table)))
+        game = new_game.with_table_state(json.loads(json.dumps(table)))
         assert {(b.spot, b.credits) for b in game.rules.list_standing_bets()} == {
             (s, n) for s, n, _ in prison
         }

@@ -67,11 +67,11 @@ def test_a_come_bet_moves_to_its_number_and_its_odds_are_off_on_the_come_out():
     assert settled(thrown(at, 3, 4)) == [("come-4", "lost", 0), ("odds-come-4", "push", 30)]
     asked = at.build_wager(0, bets={}, working={"odds-come-4": True})
     assert settled(thrown(at, 1, 3, asked)) == [("come-4", "won", 20), ("odds-come-4", "won", 90)]
-    kept = thrown(at, 6, 6, asked).table
-    assert kept["told"] == [[0, "odds-come-4"]]
-    assert settled(thrown(game.with_table_state(kept), 1, 3))[1] == ("odds-come-4", "won", 90)
-    back = game.with_table_state(kept).build_wager(0, bets={}, working={"odds-come-4": False})
-    assert settled(thrown(game.with_table_state(kept), 1, 3, back))[1] == ("odds-come-4", "push", 30)
+    table_state = thrown(at, 6, 6, asked).table
+    assert table_state["told"] == [[0, "odds-come-4"]]
+    assert settled(thrown(game.with_table_state(table_state), 1, 3))[1] == ("odds-come-4", "won", 90)
+    back = game.with_table_state(table_state).build_wager(0, bets={}, working={"odds-come-4": False})
+    assert settled(thrown(game.with_table_state(table_state), 1, 3, back))[1] == ("odds-come-4", "push", 30)
 
 
 @pytest.mark.library_only("P-07")

@@ -208,8 +208,8 @@ def rounds(name: str, count: int, seed: int) -> None:
         assert outcome.win_credits == back, (name, bets, outcome)
         assert not answers
         table = json.loads(json.dumps(outcome.table))
-        kept = [] if table is None else table["held"]
-        assert sorted((bet["spot"], bet["credits"], bet["count"]) for bet in kept) == sorted(stood)
+        held_bets = [] if table is None else table["held"]
+        assert sorted((bet["spot"], bet["credits"], bet["count"]) for bet in held_bets) == sorted(stood)
         decided = sum(each.staked_credits for each in outcome.settlements) + sum(
             stake for _, stake, _ in stood
         )

@@ -152,12 +152,12 @@ class Books:
 
         ``hands`` are the worth of each hand that is left; so many betting rounds were dealt.
         """
-        kept, paid = dict(self.left), dict(self.bet)
+        stacks, paid = dict(self.left), dict(self.bet)
         top = max(paid.values())
         alone = [seat for seat in paid if paid[seat] == top]
         if len(alone) == 1:
             second = max(credits_ for seat, credits_ in paid.items() if seat != alone[0])
-            kept[alone[0]] += top - second
+            stacks[alone[0]] += top - second
             paid[alone[0]] = second
         pots = {}
         for below, level in pairwise([0, *sorted({*paid.values()} - {0})]):
@@ -174,4 +174,4 @@ class Books:
             self.odd_credits += (credits_ - rake) % len(winners)
             for n in range(credits_ - rake):  # credit by credit, the first left of the button first
                 back[winners[n % len(winners)]] += 1
-        return back, kept, paid, commission
+        return back, stacks, paid, commission

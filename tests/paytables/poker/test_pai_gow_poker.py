@@ -174,7 +174,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
 
 
 @pytest.mark.parametrize(
-    ("cards", "said"),
+    ("cards", "description"),
     [
         ("Ks Qd Jc 9h 7d 4s 3c", "Q-J / K-9"),  # no pair: second and third highest
         ("Ks Kd As Qd 9c 7h 2s", "A-Q / Pair K"),
@@ -194,9 +194,9 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
         ("Jk As 9s 6s 3s Kd Qh", "K-Q / Flush"),
     ],
 )
-def test_the_house_way_sets_given_cards_as_the_text_says(game, cards, said):
+def test_the_house_way_sets_given_cards_as_the_text_says(game, cards, description):
     way = game.rules.find_house_way([parse_card(name) for name in cards.split()])
-    assert game.rules.describe_setting(way)["en"] == said
+    assert game.rules.describe_setting(way)["en"] == description
 
 
 def total_of(cards):
@@ -365,8 +365,8 @@ def test_the_stake_has_the_known_figures(game):
     assert round(float(stake.rtp), 6) == 0.972901
     assert round(float(best.rtp), 6) == 0.975262
     assert stake.worst_rtp == 0  # whoever gives up every stake
-    whole = game.rules.analyse_wager(game.build_wager(24, bets={"stake": 20, "under": 2, "position-1": 2}))
-    assert whole.rtp * 24 == stake.rtp * 20 + found["under"].rtp * 2 + found["position-1"].rtp * 2
+    analysis = game.rules.analyse_wager(game.build_wager(24, bets={"stake": 20, "under": 2, "position-1": 2}))
+    assert analysis.rtp * 24 == stake.rtp * 20 + found["under"].rtp * 2 + found["position-1"].rtp * 2
 
 
 def test_the_highest_return_of_a_round_is_that_of_bets_that_can_win_together(game):

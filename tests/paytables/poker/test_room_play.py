@@ -146,7 +146,7 @@ def hold_game(game, draw, seen):
     cards = dict(zip(sorted(stacks), (hand["cards"] for hand in hands), strict=True))
     uses = game.rules.definition.uses
     worths = {seat: best(cards[seat], board, uses) if len(alive) > 1 else 0 for seat in alive}
-    back, kept, paid, commission = books.settle(worths, books.number + 1)
+    back, stacks_after, paid, commission = books.settle(worths, books.number + 1)
     found = {seat: Counter() for seat in stacks}
     staked = Counter()
     for step in steps:
@@ -155,7 +155,7 @@ def hold_game(game, draw, seen):
             found[step.seat]["commission"] += step.detail.get("commission", 0)
             staked[step.seat] += step.staked_credits
     assert {seat: each["pots"] for seat, each in found.items()} == back
-    assert {seat: each["kept"] for seat, each in found.items()} == kept
+    assert {seat: each["kept"] for seat, each in found.items()} == stacks_after
     assert staked == Counter(stacks)
     assert sum(each["commission"] for each in found.values()) == commission == outcome.display["commission"]
     assert commission <= min(rules["cap"], Fraction(rules["percent"], 100) * sum(paid.values()))

@@ -490,7 +490,7 @@ def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raise
 
 @pytest.mark.requirement("S-30")
 @pytest.mark.parametrize(
-    ("name", "bets", "said"),
+    ("name", "bets", "expected_text"),
     [
         (
             "quebec-crazy-four-poker",
@@ -509,9 +509,9 @@ def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raise
         ("france-casino-holdem", {"ante": 1, "super-ante": 1}, "ante"),
     ],
 )
-def test_bets_that_do_not_go_together_are_refused(name, bets, said):
+def test_bets_that_do_not_go_together_are_refused(name, bets, expected_text):
     game = load(name)
-    with pytest.raises(WagerError, match=said):
+    with pytest.raises(WagerError, match=expected_text):
         game.build_wager(sum(bets.values()), bets=bets)
 
 
@@ -539,7 +539,7 @@ def test_several_seats_play_against_one_bank(seeded_draw):
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
+    ("name", "old", "new", "expected_text"),
     [
         ("quebec-caribbean-stud", 'spot = "raise"', 'spot = "rais"', "there is no spot 'rais'"),
         (
@@ -581,11 +581,11 @@ def test_several_seats_play_against_one_bank(seeded_draw):
         ),
     ],
 )
-def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):
+def test_a_bad_definition_is_refused_by_key(name, old, new, expected_text, tmp_path):
     text = (GAMES / f"{name}.toml").read_text()
     assert old in text
     (tmp_path / "bad.toml").write_text(text.replace(old, new, 1))
-    with pytest.raises(paytables.DefinitionError, match=said):
+    with pytest.raises(paytables.DefinitionError, match=expected_text):
         load_game(tmp_path / "bad.toml")
 
 

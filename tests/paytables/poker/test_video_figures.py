@@ -111,13 +111,13 @@ def test_simple_strategies_have_their_published_returns(name):
     ],
 )
 def test_a_simple_strategy_holds_the_cards_that_its_text_says(name, dealt, held, simple):
-    holds, kept = simple(name)
+    holds, hold_masks = simple(name)
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
     for turn in _TURNS:
         cards = sorted(map(brute.DECK.index, dealt.split()), key=lambda c: c // 4 * 4 + turn[c % 4])
         at = kinds.get(tuple(c // 4 * 4 + turn[c % 4] for c in cards))
         if at is not None:
-            found = {brute.DECK[card] for n, card in enumerate(cards) if int(kept[at]) >> n & 1}
+            found = {brute.DECK[card] for n, card in enumerate(cards) if int(hold_masks[at]) >> n & 1}
             assert found == set(held.split())
 
 
@@ -185,12 +185,12 @@ def test_the_mean_win_of_a_hold_equals_that_of_every_draw(hand):
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
     cards, column = _canonical(hand.split(), kinds)
     rest = [card for card in brute.DECK if card not in cards]
-    for kept in range(32):
-        own = [card for place, card in enumerate(cards) if kept >> place & 1]
+    for hold_mask in range(32):
+        own = [card for place, card in enumerate(cards) if hold_mask >> place & 1]
         if len(own) >= 3:
             drawn = list(combinations(rest, 5 - len(own)))
             mean = Fraction(sum(worth([*own, *more]) for more in drawn), len(drawn))
-            assert Fraction(int(values[kept, column]), holds.unit) == mean
+            assert Fraction(int(values[hold_mask, column]), holds.unit) == mean
 
 
 def _canonical(hand, kinds):
@@ -214,14 +214,14 @@ def test_the_best_hold_of_well_known_hands():
     holds = HoldEvaluation(definition)
     best = holds.compute_mean_wins(definition.list_pays(5)).argmax(axis=0)
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
-    kept = {
+    held_by_hand = {
         "As Ks Qs Js Td": "As Ks Qs Js",
         "Jc Jd 2c 5c 9c": "Jc Jd",
         "4c 4d 2c 5c 9c": "2c 4c 5c 9c",
         "2c 5d 7h 9s Kc": "Kc",
         "2c 3d 5h 7s 9c": "",
     }
-    for hand, held in kept.items():
+    for hand, held in held_by_hand.items():
         for turn in _TURNS:
             turned = sorted(c // 4 * 4 + turn[c % 4] for c in map(brute.DECK.index, hand.split()))
             if tuple(turned) in kinds:

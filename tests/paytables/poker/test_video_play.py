@@ -139,15 +139,15 @@ def test_the_deal_is_shown_before_it_is_asked_what_to_hold(seeded_draw):
 
 
 @pytest.mark.parametrize(
-    ("credits_", "asked", "said"),
+    ("credits_", "asked", "expected_text"),
     [
         (6, {"hands": 1}, "no bet of 6 credits on 1 hands"),
         (501, {}, "no bet of 501"),
         (5, {"rows": 1}, "not rows"),
     ],
 )
-def test_a_wager_the_game_does_not_offer_is_refused(credits_, asked, said):
-    with pytest.raises(WagerError, match=said):
+def test_a_wager_the_game_does_not_offer_is_refused(credits_, asked, expected_text):
+    with pytest.raises(WagerError, match=expected_text):
         load("jacks-or-better-9-6").build_wager(credits_, **asked)
 
 
@@ -168,7 +168,7 @@ def test_a_level_is_won_instead_of_the_row(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected_text"),
     [
         ('of = "J-A"', 'of = "A-J"', "pay.8.of: 'A-J' is neither a rank nor two ranks in order"),
         ("hands = [1, 3, 5, 10, 25, 50, 100]", "hands = [1, 101]", "hands: is 101; at most 100"),
@@ -176,11 +176,11 @@ def test_a_level_is_won_instead_of_the_row(tmp_path):
         ("[bets]", '[deck]\nwild = ["1"]\n[bets]', "deck.wild: .* contains a name that is not a rank"),
     ],
 )
-def test_a_bad_definition_is_refused_by_key(old, new, said, tmp_path):
+def test_a_bad_definition_is_refused_by_key(old, new, expected_text, tmp_path):
     text = (GAMES / "jacks-or-better-9-6.toml").read_text()
     assert old in text
     (tmp_path / "bad.toml").write_text(text.replace(old, new))
-    with pytest.raises(paytables.DefinitionError, match=said):
+    with pytest.raises(paytables.DefinitionError, match=expected_text):
         load_game(tmp_path / "bad.toml")
 
 

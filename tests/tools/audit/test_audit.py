@@ -248,12 +248,12 @@ def test_every_flipped_byte_of_an_export_is_detected(state, tmp_path, games, fli
         export.write_export(
             view, MachineKey.load(DiskStorage(), state), out, datetime(2026, 6, 1, tzinfo=UTC)
         )
-    whole = out.getvalue()
+    exported = out.getvalue()
     rng = random.Random(3)
     file = tmp_path / "flipped.jsonl"
     for _ in range(flips):
-        at = rng.randrange(len(whole))
-        file.write_bytes(whole[:at] + bytes([whole[at] ^ (1 << rng.randrange(8))]) + whole[at + 1 :])
+        at = rng.randrange(len(exported))
+        file.write_bytes(exported[:at] + bytes([exported[at] ^ (1 << rng.randrange(8))]) + exported[at + 1 :])
         run = CliRunner().invoke(main, ["audit", "verify", str(file), "--json"])
         assert run.exit_code == 1, f"byte {at}"
 

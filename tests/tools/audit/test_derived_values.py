@@ -131,14 +131,14 @@ OPTIONS = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
 )
 def test_options_after_a_change_equal_those_before_with_that_change(played, changes, after, is_right):
     rule = next(rule for rule in RULES_BY_KIND["options.changed"] if rule.permission)
-    whole = {
+    record = {
         **changes,
         "person": "2",
         "persons": ["2", "5"],
         "before": OPTIONS,
         "after": {**OPTIONS, **after},
     }
-    raw = entry(played, "options.changed", record=whole, state={"options": whole["after"]})
+    raw = entry(played, "options.changed", record=record, state={"options": record["after"]})
     ledger, facts = Ledger(), Facts()
     facts.journal_tag = compute_journal_tag(played[0])
     ledger.state["menu"] = {"since": "2026-01-01T00:00:00+00:00", "person": "2"}

@@ -163,11 +163,11 @@ def test_an_end_cut_off_the_second_copy_alone_is_a_finding(own, missing):
     log.close()
     rewrite_second_copy(own, sealed_entries[:-missing])
     code, output = verdict("verify", "--state", own)
-    cut, whole = (item.entry for item in (sealed_entries[-missing - 1], sealed_entries[-1]))
+    cut, last_entry = (item.entry for item in (sealed_entries[-missing - 1], sealed_entries[-1]))
     assert code == 1
     assert (
         f"the journal ends at entry {cut.sequence} ({cut.hash_hex}); "
-        f"expected its end at entry {whole.sequence} ({whole.hash_hex})"
+        f"expected its end at entry {last_entry.sequence} ({last_entry.hash_hex})"
     ) in " ".join(output.split())
 
 

@@ -85,11 +85,11 @@ def test_each_position_has_its_own_buy_ins_wagers_cash_outs_and_net_win(tmp_path
         (5000, 500),
     ]
     assert sorted(each["house_win"] for each in alone) == [-1000, 500, 500]
-    whole = read_totals(tmp_path)
+    totals = read_totals(tmp_path)
     for name in ("games_played", "coin_in", "coin_out", "money_in", "money_out", "house_win"):
-        assert whole[name] == sum(values[name] for values in alone), name
+        assert totals[name] == sum(values[name] for values in alone), name
     assert "counted_cents" not in alone[0]
-    assert "counted_cents" in whole
+    assert "counted_cents" in totals
 
 
 @pytest.mark.requirement("P-04", "D-01")
@@ -99,8 +99,8 @@ def test_the_statement_of_the_only_position_equals_that_of_the_machine(tmp_path)
         rig.play()
         rig.report_shown()
     rig.close()
-    whole, alone = read_totals(tmp_path), read_totals(tmp_path, "--position", "1")
-    assert alone == {name: value for name, value in whole.items() if name in alone}
+    totals, alone = read_totals(tmp_path), read_totals(tmp_path, "--position", "1")
+    assert alone == {name: value for name, value in totals.items() if name in alone}
     assert (alone["games_played"], alone["bill_in.value"]) == (2, 2000)
     readout = ["meters", "--state", str(tmp_path), "--where", "position=1", "--json"]
     run = CliRunner().invoke(main, readout)

@@ -68,8 +68,8 @@ def test_ledger_tickets_are_reported_when_both_journals_are_damaged(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.close()
-    whole = run("inspect", "--state", str(tmp_path))
-    assert (whole.exit_code, number[-4:] in whole.output) == (0, True)
+    result = run("inspect", "--state", str(tmp_path))
+    assert (result.exit_code, number[-4:] in result.output) == (0, True)
     for copy in (tmp_path / "journal.sqlite", tmp_path / "second" / "000000000001.log"):
         copy.write_bytes(b"nothing of it")
     damaged = run("inspect", "--state", str(tmp_path))

@@ -42,13 +42,13 @@ def test_a_file_that_is_not_regular_is_not_replaced(command, state, tmp_path):
 
 
 def test_an_export_follows_a_link_and_ignores_a_pipe_at_its_temporary_name(state, tmp_path):
-    kept, link = tmp_path / "kept", tmp_path / "link"
-    kept.write_text("old")
-    link.symlink_to(kept)
+    target, link = tmp_path / "kept", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
     os.mkfifo(tmp_path / "kept.partial")
     assert egm("audit", "export", link, "--state", state).exit_code == 0
     assert link.is_symlink()
-    assert kept.read_bytes().startswith(b'{"')
+    assert target.read_bytes().startswith(b'{"')
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "link", "state"]
 
 

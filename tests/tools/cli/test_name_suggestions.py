@@ -56,7 +56,7 @@ def test_every_command_suggests_the_nearest_name_for_an_unknown_one(asked, meant
 def test_a_definition_file_must_end_in_toml(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.tml").write_text("")
-    for number, (name, said) in enumerate(
+    for number, (name, expected_text) in enumerate(
         (
             ("mine.tml", "mine.tml: the name of a definition file must end in .toml"),
             ("./mine", "./mine: the name of a definition file must end in .toml"),
@@ -67,7 +67,7 @@ def test_a_definition_file_must_end_in_toml(command, tmp_path, monkeypatch):
         state = ("--state", str(tmp_path / str(number))) if command[0] == "run" else ()
         run = CliRunner().invoke(main, [*command, name, *state])
         assert run.exit_code == 1, run.output
-        assert said in " ".join(run.output.split())
+        assert expected_text in " ".join(run.output.split())
         assert "there are" not in run.output or name.startswith("xx")
 
 

@@ -97,7 +97,7 @@ def test_a_missing_or_altered_source_of_a_register_is_reported(folder, tmp_path)
     (tmp_path / "broken.jsonl").write_bytes(
         (tmp_path / "audit.jsonl").read_bytes().replace(b"cheque", b"change")
     )
-    for args, said in (
+    for args, expected_text in (
         (("show", "handpays", "--state", tmp_path / "nowhere"), "nowhere"),
         (
             ("show", "handpays", "--file", tmp_path / "broken.jsonl"),
@@ -107,7 +107,7 @@ def test_a_missing_or_altered_source_of_a_register_is_reported(folder, tmp_path)
     ):
         refused = run(*args)
         assert refused.exit_code == 1
-        assert said in refused.output
+        assert expected_text in refused.output
 
 
 COMMANDS = (("collusion",), ("statement",), ("show", "handpays"))
@@ -116,7 +116,7 @@ COMMANDS = (("collusion",), ("statement",), ("show", "handpays"))
 @pytest.mark.parametrize("args", COMMANDS)
 def test_a_line_that_is_not_an_entry_is_reported_by_its_number(folder, tmp_path, args):
     lines = (tmp_path / "audit.jsonl").read_bytes().splitlines(keepends=True)
-    for line, said in (
+    for line, expected_text in (
         (b"{}\n", "sequence is missing"),
         (b"[]\n", "not a JSON object"),
         (b'{"id":\n', "JSON"),
@@ -126,7 +126,7 @@ def test_a_line_that_is_not_an_entry_is_reported_by_its_number(folder, tmp_path,
         refused = run(*args, "--file", tmp_path / "broken.jsonl")
         assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)
         assert f"{tmp_path / 'broken.jsonl'} line 4: " in refused.output
-        assert said.lower() in refused.output.lower()
+        assert expected_text.lower() in refused.output.lower()
 
 
 def forge(source, target, change):

@@ -128,8 +128,8 @@ def test_a_column_of_lists_is_wrapped_also_in_a_pipe():
     lines = table.to_text().splitlines()
     assert max(map(len, lines)) == 6 + 50  # no word is cut
     assert " ".join(line[6:] for line in lines[2:-1]) == listed
-    (kept,) = table.to_json_rows()[:1]
-    assert kept["there_are"] == listed
+    (json_row,) = table.to_json_rows()[:1]
+    assert json_row["there_are"] == listed
 
 
 def test_an_empty_table_prints_its_text_and_an_empty_json_list():

@@ -184,12 +184,12 @@ UNEQUAL = {"denominations", "bets", "returns", "other game"}
     ],
 )
 def test_invalid_rules_are_refused_with_the_key_and_the_reason(rules, case):
-    change, said = REFUSED[case]
+    change, expected_text = REFUSED[case]
     file = rules(change)
     result = check(file)
     assert result.exit_code == 1
     assert f"tournament rules {file}: " in result.output
-    assert said in result.output
+    assert expected_text in result.output
     assert run("notice", file, "--today", "2027-02-01").exit_code == 1
 
 
@@ -309,10 +309,10 @@ BAD_RESULTS = {
 
 @pytest.mark.parametrize("case", BAD_RESULTS)
 def test_results_that_do_not_fit_the_rules_are_refused_by_entry_and_round(rules, results, case):
-    entries, said = BAD_RESULTS[case]
+    entries, expected_text = BAD_RESULTS[case]
     result = run("settle", rules(), results(entries))
     assert result.exit_code == 1
-    assert said in result.output
+    assert expected_text in result.output
 
 
 def test_a_tie_decided_by_the_best_game_requires_it_in_the_results(rules, results):

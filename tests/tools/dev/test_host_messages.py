@@ -56,8 +56,8 @@ def test_meter_sizes_denominations_and_bills_agree_with_the_tables_of_names():
     assert {code: row.byte_count for code, row in METER_DEFINITION_BY_CODE.items()} == codes.METER_SIZES
     assert {code: str(value) for code, value in SHARED_BILLS.items()} == codes.BILLS
     for code, value in DENOMINATION_CENTS_BY_CODE.items():
-        whole, _, part = codes.DENOMINATIONS[code].partition(".")
-        assert value * 10**6 == int(whole) * 10**8 + int(part.ljust(8, "0")), code
+        dollars, _, fraction_digits = codes.DENOMINATIONS[code].partition(".")
+        assert value * 10**6 == int(dollars) * 10**8 + int(fraction_digits.ljust(8, "0")), code
 
 
 def test_polls_are_encoded_as_written_by_hand():

@@ -40,28 +40,28 @@ def recorded(monkeypatch, change):
     """Make the machine record every entry as ``change`` returns it."""
     honest_post = Machine.post
 
-    def post(machine, entry, details=None, **said):
-        return honest_post(machine, entry, details, **change(machine, entry.kind, said))
+    def post(machine, entry, details=None, **fields):
+        return honest_post(machine, entry, details, **change(machine, entry.kind, fields))
 
     monkeypatch.setattr(Machine, "post", post)
 
 
 def coins_metered_into_a_hopper_that_is_not_there(monkeypatch):
-    def change(machine, kind, said):
+    def change(machine, kind, fields):
         if kind == "coin.in":
-            said["transfers"] = tuple(
+            fields["transfers"] = tuple(
                 replace(flow, target=flow.target.replace("stock:coin_box", "stock:hopper"))
-                for flow in said["transfers"]
+                for flow in fields["transfers"]
             )
-        return said
+        return fields
 
     recorded(monkeypatch, change)
 
 
 def games_ended_at_another_position(monkeypatch):
-    def change(machine, kind, said):
+    def change(machine, kind, fields):
         other = {"position": 3 - machine.position.number}
-        return said | {"dims": said["dims"] | other} if kind == "game.end" else said
+        return fields | {"dims": fields["dims"] | other} if kind == "game.end" else fields
 
     recorded(monkeypatch, change)
 
@@ -71,10 +71,10 @@ def a_machine_that_says_it_paid_more(monkeypatch):
     monkeypatch.setattr(
         link,
         "encode",
-        lambda said: honest(
-            said.model_copy(update={"amount_cents": said.amount_cents * 2})
-            if isinstance(said, PaymentReport)
-            else said
+        lambda message: honest(
+            message.model_copy(update={"amount_cents": message.amount_cents * 2})
+            if isinstance(message, PaymentReport)
+            else message
         ),
     )
 
@@ -158,10 +158,10 @@ def a_key_that_serves_its_own_position_only(monkeypatch):
 def bills_credited_as_another_amount(monkeypatch):
     """Of 123.45, in every entry from the bill to the pay-out: they agree with each other."""
 
-    def change(machine, kind, said):
+    def change(machine, kind, fields):
         if kind == "bill.escrow":
-            said["transfers"] = tuple(replace(flow, amount_cents=12345) for flow in said["transfers"])
-        return said
+            fields["transfers"] = tuple(replace(flow, amount_cents=12345) for flow in fields["transfers"])
+        return fields
 
     recorded(monkeypatch, change)
 
@@ -187,12 +187,12 @@ def credit_that_a_clear_forgets(monkeypatch):
 def a_clear_that_carries_a_claim_twice(monkeypatch):
     honest = ClaimBook.build_entry
 
-    def entry(book, claim, kind, *args, **said):
-        said["transfers"] = tuple(
+    def entry(book, claim, kind, *args, **fields):
+        fields["transfers"] = tuple(
             replace(flow, amount_cents=flow.amount_cents * 2) if flow.source == CARRIED_OVER_ACCOUNT else flow
-            for flow in said.get("transfers", ())
+            for flow in fields.get("transfers", ())
         )
-        return honest(book, claim, kind, *args, **said)
+        return honest(book, claim, kind, *args, **fields)
 
     monkeypatch.setattr(ClaimBook, "build_entry", entry)
     monkeypatch.setattr(meters.clear, "_check_clearance", lambda *_: None)
@@ -202,8 +202,8 @@ def a_pot_that_pays_a_credit_too_many(monkeypatch):
     """The audit replays the game with the same rules, and finds nothing."""
     honest = room_rules.award_pots
 
-    def awards(*said):
-        return {seat: replace(share, credits=share.credits + 1) for seat, share in honest(*said).items()}
+    def awards(*arguments):
+        return {seat: replace(share, credits=share.credits + 1) for seat, share in honest(*arguments).items()}
 
     monkeypatch.setattr(room_rules, "award_pots", awards)
 

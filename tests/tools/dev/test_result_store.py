@@ -24,7 +24,7 @@ def result(case):
 
 def run(path, cases, stop=None, done=None):
     """Two maps over the cases; stopped before ``stop`` results are worked out anew."""
-    kept = ResultStore(path, OF)
+    store = ResultStore(path, OF)
     done = [] if done is None else done
 
     def work(case):
@@ -34,38 +34,38 @@ def run(path, cases, stop=None, done=None):
         return result(case)
 
     try:
-        found = [*kept.map(map, work, cases), *kept.map(map, work, cases)]
+        found = [*store.map(map, work, cases), *store.map(map, work, cases)]
     except KeyboardInterrupt:
-        kept.close(done=False)
+        store.close(done=False)
         return None
-    kept.close(done=True)
+    store.close(done=True)
     return [[array.tolist() for array in arrays] for arrays in found]
 
 
 @pytest.mark.parametrize("stop", [0, 3, 5, 7])
 def test_an_interrupted_calculation_continues_with_the_same_result(stop, tmp_path):
-    whole = run(tmp_path / "whole", range(5))
+    results = run(tmp_path / "whole", range(5))
     assert not (tmp_path / "whole").exists()
     assert run(tmp_path / "part", range(5), stop) is None
     done = []
-    assert run(tmp_path / "part", range(5), done=done) == whole
+    assert run(tmp_path / "part", range(5), done=done) == results
     assert len(done) == 10 - stop
     assert not (tmp_path / "part").exists()
 
 
 @pytest.mark.parametrize("cut", [1, 3, 30])
 def test_a_truncated_result_is_computed_again(cut, tmp_path):
-    whole = run(tmp_path / "whole", range(5))
+    results = run(tmp_path / "whole", range(5))
     run(tmp_path / "part", range(5), 4)
     data = (tmp_path / "part").read_bytes()
     (tmp_path / "part").write_bytes(data[:-cut])
     done = []
-    assert run(tmp_path / "part", range(5), done=done) == whole
+    assert run(tmp_path / "part", range(5), done=done) == results
     assert done[0] == 3
 
 
 def test_a_damaged_result_and_those_after_it_are_computed_again(tmp_path):
-    whole = run(tmp_path / "whole", range(5))
+    results = run(tmp_path / "whole", range(5))
     run(tmp_path / "part", range(5), 1)
     at = (tmp_path / "part").stat().st_size
     run(tmp_path / "part", range(5), 3)
@@ -73,7 +73,7 @@ def test_a_damaged_result_and_those_after_it_are_computed_again(tmp_path):
     data[at + 8] ^= 255
     (tmp_path / "part").write_bytes(data)
     done = []
-    assert run(tmp_path / "part", range(5), done=done) == whole
+    assert run(tmp_path / "part", range(5), done=done) == results
     assert done[0] == 1
 
 

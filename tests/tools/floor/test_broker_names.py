@@ -83,7 +83,7 @@ def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_pa
     """Regression: one certificate could report thousands of invented signs, and each was stored."""
 
     async def run():
-        heard = []
+        sign_ids = []
         async with running(tmp_path) as (broker, _), asyncio.timeout(120):
             ear = broker.create_link_slot("controller")
             async with open_connection(ear, build_tls_context(ear), "controller") as listening:
@@ -97,9 +97,9 @@ def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_pa
                             topics.LEVEL_VALUE_TOPIC_FILTER
                         )  # answered: what was said before it is through
                 async for message in listening.messages:
-                    heard.append(topics.parse_sign_id(str(message.topic)))
-                    if heard[-1] == "sign-1" and heard.count("sign-1") == 2:
-                        return heard
+                    sign_ids.append(topics.parse_sign_id(str(message.topic)))
+                    if sign_ids[-1] == "sign-1" and sign_ids.count("sign-1") == 2:
+                        return sign_ids
         return None
 
     assert asyncio.run(run()) == ["sign-2", "sign-2", "sign-1", "sign-1"]

@@ -35,7 +35,7 @@ def listed(folder):
     return {one.serial_number for one in x509.load_pem_x509_crl((folder / "revoked.crl").read_bytes())}
 
 
-def whole(folder, *machines):
+def check_certificates(folder, *machines):
     """Each certificate is of its key, and of the authority; nothing is revoked."""
     authority = read(folder / "authority.crt")
     for name in ("authority", "broker", "controller", "sign-1", *machines):
@@ -103,8 +103,8 @@ def test_an_interrupted_first_run_is_completed_by_the_next(tmp_path, stride):
         was = cut(lambda folder=folder: make_link(folder, ["EGM-1"], "10.0.0.2", NOW), folder, write)
         left = {path.name: path.read_bytes() for path in folder.glob("*.key")}
         make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
-        whole(folder, "EGM-1")
-        assert all((folder / name).read_bytes() == kept for name, kept in left.items())  # taken up
+        check_certificates(folder, "EGM-1")
+        assert all((folder / name).read_bytes() == content for name, content in left.items())  # taken up
         if not was:
             break
     assert write > 20
@@ -143,7 +143,7 @@ def test_an_empty_certificate_is_reported_and_its_key_is_reused(tmp_path, name):
     assert f"{name}.crt is empty" in egm("certificates", tmp_path, "EGM-1", code=1)
     (tmp_path / f"{name}.crt").unlink()
     egm("certificates", tmp_path, "EGM-1")
-    whole(tmp_path, "EGM-1")
+    check_certificates(tmp_path, "EGM-1")
     assert (tmp_path / f"{name}.key").read_bytes() == key
 
 
@@ -151,7 +151,7 @@ def test_an_empty_certificate_is_reported_and_its_key_is_reused(tmp_path, name):
 def test_an_empty_key_without_a_certificate_is_replaced(tmp_path, name):
     (tmp_path / f"{name}.key").touch(0o600)
     egm("certificates", tmp_path, "EGM-1")
-    whole(tmp_path, "EGM-1")
+    check_certificates(tmp_path, "EGM-1")
 
 
 def test_an_authority_that_has_signed_is_not_replaced(tmp_path):
@@ -167,7 +167,7 @@ def test_a_serial_given_twice_is_certified_once_and_an_existing_one_is_reported(
     before_bytes = (tmp_path / "EGM-1.crt").read_bytes()
     assert "machine EGM-1 already has its certificate" in egm("certificates", tmp_path, "EGM-1", "EGM-2")
     assert (tmp_path / "EGM-1.crt").read_bytes() == before_bytes
-    whole(tmp_path, "EGM-1", "EGM-2")
+    check_certificates(tmp_path, "EGM-1", "EGM-2")
 
 
 @pytest.mark.parametrize("host", ["a b", "", "-a", 'a"b'])

@@ -54,12 +54,12 @@ def test_a_controller_with_one_altered_bit_does_not_serve(shipped, tmp_path):
     assert "certificates" in output
     assert kinds[:2] == ["software_verified", "opened"]
     altered = shipped.root / "egm" / "progressive" / "level.py"
-    whole = altered.read_bytes()
-    data = bytearray(whole)
+    original = altered.read_bytes()
+    data = bytearray(original)
     data[3] ^= 1  # a letter of its docstring: nothing but the digest tells
     altered.write_bytes(bytes(data))
     output, kinds = served(shipped, tmp_path, *signed)
-    altered.write_bytes(whole)
+    altered.write_bytes(original)
     assert output.startswith("1 ")
     assert "the software differs from the signed software: egm/progressive/level.py" in output
     assert kinds[-1] == "software_altered"

@@ -60,8 +60,8 @@ def amount(sign, now_ns):
 def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
     """Values rise, fall, arrive late, twice and out of order; the sign is read between any two."""
     sign, now, true, falls, shown = Sign(), 0, 1_000_00, 0, 0
-    said = [build_level_value(0, true)]
-    sign.update_value(said[0], now)
+    sent_values = [build_level_value(0, true)]
+    sign.update_value(sent_values[0], now)
     for passed, more, fell, again in details:
         for part in (0, passed // 3, passed):
             seen = amount(sign, now + part)
@@ -72,10 +72,10 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
             true, falls, shown = 1_000_00 + more % 7, falls + 1, 0
         else:
             true += more
-        said.append(build_level_value(len(said), true, falls))
-        sign.update_value(said[-1], now)
+        sent_values.append(build_level_value(len(sent_values), true, falls))
+        sign.update_value(sent_values[-1], now)
         if again:
-            assert sign.update_value(said[len(said) // 2], now) == ""
+            assert sign.update_value(sent_values[len(sent_values) // 2], now) == ""
         if fell:
             assert amount(sign, now) == true * 1000, "a fall is shown at once"
     assert amount(sign, now + AMOUNT_RUN_NS) == true * 1000
@@ -83,14 +83,14 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
 
 @pytest.mark.requirement("I-02")
 def test_a_level_not_received_for_five_seconds_shows_no_amount():
-    sign, said = Sign(), []
-    watch = SignMonitor(sign, said.append)
+    sign, messages = Sign(), []
+    watch = SignMonitor(sign, messages.append)
     sign.update_value(build_level_value(1, 500_00), 0)
     assert watch.check_sign(VALUE_STALE_NS)[0].thousandths == 500_00_000
     assert watch.check_sign(VALUE_STALE_NS + 1)[0].thousandths is None
     sign.update_value(build_level_value(2, 600_00), VALUE_STALE_NS + 2)
     assert watch.check_sign(VALUE_STALE_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
-    assert said == ["grand: shown", "grand: not received, no amount is shown", "grand: shown"]
+    assert messages == ["grand: shown", "grand: not received, no amount is shown", "grand: shown"]
 
 
 @pytest.mark.requirement("I-02")

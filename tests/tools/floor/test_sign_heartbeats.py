@@ -69,7 +69,7 @@ class Book:
                 if kind.startswith("sign")
             ]
 
-    def kept(self):
+    def read_stored_signs(self):
         with self.store.transaction() as session:
             return {sign.id: (sign.status, sign.shown) for sign in read_signs(session)}
 
@@ -91,7 +91,7 @@ def test_a_sign_silent_for_five_seconds_and_its_return_are_recorded(book):
     assert book.at(60.1) == {"sign-1": "lit"}
     assert book.events() == [(f"sign_{each}", "sign-1") for each in ("lit", "silent", "lit")]
     assert book.lines[1] == "sign sign-1: silent since 1970-01-01T00:00:00+00:00"
-    assert book.kept() == {"sign-1": ("lit", {"grand": 120})}
+    assert book.read_stored_signs() == {"sign-1": ("lit", {"grand": 120})}
 
 
 @pytest.mark.requirement("I-02")
@@ -120,7 +120,7 @@ def test_another_controller_stores_the_signs_and_gives_each_five_seconds(book, o
     assert later.at(6) == {"sign-1": "silent", "sign-2": "lit"}
     Controller(later.store, stated_now).forget_sign("sign-1")
     assert later.at(7.5) == {"sign-2": "lit"}
-    assert list(later.kept()) == ["sign-2"]
+    assert list(later.read_stored_signs()) == ["sign-2"]
     later.beat("sign-1", grand=100)
     assert later.at(8) == {"sign-1": "lit", "sign-2": "lit"}
 

@@ -63,7 +63,7 @@ def check_fault_refuses_money(computer, code, why=""):
 
 def after(computer):
     computer.cut()
-    computer.whole()
+    computer.repair_media()
     computer.audited(rests=True)
 
 

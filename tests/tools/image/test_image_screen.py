@@ -76,10 +76,10 @@ def test_no_money_is_accepted_without_a_stable_screen(cabinet):
         def does(command):
             """What the shell says to it."""
             shell.sendall(f"{command}; printf '\\4'\n".encode())
-            said = b""
-            while b"\4" not in said:
-                said += shell.recv(1 << 16)
-            return said.decode()
+            output = b""
+            while b"\4" not in output:
+                output += shell.recv(1 << 16)
+            return output.decode()
 
         (cabinet.folder / "journal.txt").write_text(
             does("journalctl --no-pager -b -o short-monotonic")

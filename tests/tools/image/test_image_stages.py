@@ -86,7 +86,7 @@ def drawn_after(lines, cabinet):
     return drawn
 
 
-def whole(folder, built):
+def boot_to_game(folder, built):
     """The image, as far as a picture of a game and a lit deck."""
     command_line = program_in(
         f"{built / 'open-egm.img'}@@{builder.compute_partition_offsets()['egm-esp-a']}", folder
@@ -114,7 +114,7 @@ def whole(folder, built):
 def test_the_time_from_power_to_attract_is_measured_beside_a_bare_boot(tmp_path, built):
     """About five minutes on quiet cores."""
     reached = []
-    for boot in (bare, whole):
+    for boot in (bare, boot_to_game):
         folder, load = tmp_path / boot.__name__, os.getloadavg()[0]
         folder.mkdir()
         stages = boot(folder, built)

@@ -169,7 +169,7 @@ def _steal(folder):
         thief.settimeout(0.5)
         for path in (state, state / "run", state / "run/screen.sock"):
             os.chown(path, 65534, 65534)
-        heard = b""
+        received = b""
         machine = update.ScreenWatch(state)
         for _ in range(20):
             machine.list_snapshots()
@@ -177,8 +177,8 @@ def _steal(folder):
         try:
             link, _ = thief.accept()
             link.settimeout(0.5)
-            heard = link.recv(4096)
+            received = link.recv(4096)
         except TimeoutError:
             pass
-    assert b"of root alone" not in heard
+    assert b"of root alone" not in received
     assert (os.geteuid(), os.getegid()) == (0, 0)

@@ -140,11 +140,11 @@ def _shown_and_shut_out(folder):
             end = time.monotonic() + 60
             while "credit" not in words.lower():  # what only a linked machine says
                 assert time.monotonic() < end, words
-                said = link.recv(timeout=60)
-                if isinstance(said, bytes):
+                reply = link.recv(timeout=60)
+                if isinstance(reply, bytes):
                     link.send('{"shown": true}')
                 else:
-                    words += said
+                    words += reply
         shell = "/bin/sh", "-c"
         for act in (
             f"cat /proc/{machine.pid}/root{state}/machine.key", f"ls -L /proc/{machine.pid}/root", f"ls {state}/run",

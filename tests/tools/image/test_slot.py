@@ -93,11 +93,11 @@ def test_an_unsigned_or_wrongly_signed_bundle_is_refused(released, empty):
             install(nothing, empty)
 
 
-@pytest.mark.parametrize("kept", [0.0, 0.3, 0.7, 0.999])
-def test_a_truncated_bundle_leaves_an_empty_slot(released, empty, kept):
+@pytest.mark.parametrize("kept_share", [0.0, 0.3, 0.7, 0.999])
+def test_a_truncated_bundle_leaves_an_empty_slot(released, empty, kept_share):
     install(released, empty)  # what was there before must not come back either
     line = released.index(b"\n") + 1
-    torn = released[: line + round((len(released) - line) * kept)]
+    torn = released[: line + round((len(released) - line) * kept_share)]
     with pytest.raises(SlotError, match="is truncated"):
         install(torn, empty)
     assert slot.check_slot(empty, PUBLIC) is None
@@ -146,8 +146,10 @@ def test_a_power_cut_during_an_update_leaves_an_empty_slot(released, empty, piec
 )
 def test_the_slot_first_in_the_boot_order_is_found_and_none_on_a_new_computer(order, first):
     """A firmware may have entries of its own before."""
-    said = f"BootCurrent: 0001\nTimeout: 0 seconds\n{order}Boot0001* UEFI Misc Device\nBoot0005* open-egm a\n"
-    assert find_first_slot(said, {"a": "0005", "b": "0006"}) == first
+    output = (
+        f"BootCurrent: 0001\nTimeout: 0 seconds\n{order}Boot0001* UEFI Misc Device\nBoot0005* open-egm a\n"
+    )
+    assert find_first_slot(output, {"a": "0005", "b": "0006"}) == first
 
 
 @pytest.mark.parametrize("cut", [1, 4096, 400_000])

@@ -99,12 +99,12 @@ def test_a_game_with_only_one_win_or_no_draw_fails():
     reels = {
         "kind": "reels", "heights": [1], "lines": [[0]], "pay": [{"of": "birch", "pays": {1: 1}}],
     }  # fmt: skip
-    for strip, rule, said in (
+    for strip, rule, expected_text in (
         ("birch birch", "chance-decides", "2 equally likely first results; every game wins the same amount"),
         ("birch", "draw-on-every-path", "always the first option: no random number was drawn"),
     ):
         game = changed("maple-classic", "stage", to={"base": {**reels, "strips": [strip]}})
-        assert said in failed(findings(game))[rule]
+        assert expected_text in failed(findings(game))[rule]
 
 
 @pytest.mark.requirement("B-12", "B-17")

@@ -23,7 +23,7 @@ def case_of(game, profile=None):
 
 @pytest.mark.requirement("C-08")
 def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_path):
-    whole = read_source("seven-rivers").path.read_text(encoding="utf-8")
+    definition_text = read_source("seven-rivers").path.read_text(encoding="utf-8")
     (fine,) = return_by_stake(case_of(load_game("seven-rivers")))
     assert fine.status is FindingStatus.PASS
     (single,) = return_by_stake(case_of(load_game("maple-classic")))
@@ -32,8 +32,10 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
         "1 way to bet, all with the same stake",
     )
     worse = tmp_path / "worse.toml"
-    assert "pays = { 3 = [0, 333, 300] }" in whole
-    worse.write_text(whole.replace("pays = { 3 = [0, 333, 300] }", "pays = { 3 = [0, 312, 300] }"), "utf-8")
+    assert "pays = { 3 = [0, 333, 300] }" in definition_text
+    worse.write_text(
+        definition_text.replace("pays = { 3 = [0, 333, 300] }", "pays = { 3 = [0, 312, 300] }"), "utf-8"
+    )
     game = load_game(worse)
     one, two, *_ = sorted(analyse(game, AnalysisDepth.RETURN).bets, key=lambda bet: bet.cost_credits)
     assert one.rtp - Fraction(1, 1_000) < two.rtp < one.rtp - Fraction(1, 10_000)

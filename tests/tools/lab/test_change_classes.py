@@ -12,7 +12,7 @@ from tools.lab.certification import changes as classes
 OLD = "maple-classic"
 
 
-def said(tmp_path, *swaps):
+def classify_change(tmp_path, *swaps):
     """Return the class of change and the changed paths of a copy with texts exchanged."""
     text = read_source(OLD).path.read_text(encoding="utf-8")
     for before, after in swaps:
@@ -47,18 +47,20 @@ NAME = ('en = "Lantern"', 'en = "Lamp"')
     ],
 )
 def test_a_change_is_classified_by_its_most_demanding_part(tmp_path, swaps, asks, path):
-    approval, paths = said(tmp_path, *swaps)
+    approval, paths = classify_change(tmp_path, *swaps)
     assert approval == asks, paths
     assert path is None or path in paths
 
 
 @pytest.mark.requirement("R-08")
 def test_renamed_symbols_are_a_theme_and_exchanged_ones_a_full_approval(tmp_path):
-    assert said(tmp_path, ('"lantern"', '"lamp"'), ("lantern ", "lamp "), (" lantern", " lamp"))[0] in {
+    assert classify_change(tmp_path, ('"lantern"', '"lamp"'), ("lantern ", "lamp "), (" lantern", " lamp"))[
+        0
+    ] in {
         "cloned theme",
         "notice only",
     }
-    swapped = said(tmp_path, ('"maple"', '"@"'), ('"pine"', '"maple"'), ('"@"', '"pine"'))
+    swapped = classify_change(tmp_path, ('"maple"', '"@"'), ('"pine"', '"maple"'), ('"@"', '"pine"'))
     assert swapped[0] == "full approval"
 
 
@@ -66,6 +68,6 @@ def test_renamed_symbols_are_a_theme_and_exchanged_ones_a_full_approval(tmp_path
 def test_a_change_of_the_return_always_needs_a_full_approval(tmp_path, monkeypatch):
     """Also where what was changed would itself ask for a notice, or for less."""
     monkeypatch.setattr(classes, "_classify_leaf", lambda *_: classes.ApprovalKind.THEME)
-    assert said(tmp_path, TITLE)[0] == "cloned theme"
-    approval, paths = said(tmp_path, ("multiplier = 2", "multiplier = 3"))
+    assert classify_change(tmp_path, TITLE)[0] == "cloned theme"
+    approval, paths = classify_change(tmp_path, ("multiplier = 2", "multiplier = 3"))
     assert (approval, "return" in paths) == ("full approval", True)

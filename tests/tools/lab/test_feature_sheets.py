@@ -130,8 +130,8 @@ def test_the_feature_sheets_are_in_every_output_format(name):
     run = CliRunner()
     text = run.invoke(main, ["par", name]).output
     rows = list(csv.reader(io.StringIO(run.invoke(main, ["par", name, "--csv"]).output)))
-    whole = json.loads(run.invoke(main, ["par", name, "--json"]).output)
-    assert [s["sheet"] for s in whole["feature_sheets"]] == list(sheets_by_name)
+    full_sheet = json.loads(run.invoke(main, ["par", name, "--json"]).output)
+    assert [s["sheet"] for s in full_sheet["feature_sheets"]] == list(sheets_by_name)
     for sheet in sheets_by_name:
         assert sheet in text
         assert any(row[1] == sheet for row in rows if row)
@@ -205,15 +205,15 @@ def test_no_decision_or_result_precedes_the_first_draw(name):
     "name", [name for name in list_table_games() if load_game(name).family in {"blackjack", "poker"}]
 )
 def test_a_table_game_states_its_best_simplest_and_worst_play(name):
-    whole = json.loads(CliRunner().invoke(main, ["par", name, "--json"]).output)
-    (stake,) = [bet for bet in whole["bets"] if bet["bet"] in {"main", "seven"}]
+    sheet = json.loads(CliRunner().invoke(main, ["par", name, "--json"]).output)
+    (stake,) = [bet for bet in sheet["bets"] if bet["bet"] in {"main", "seven"}]
     best, worst = (Fraction(stake[key]["exact"]) for key in ("return", "return_of_the_worst_choices"))
     assert worst < best
     if stake["simplest_choices"] is not None:  # of the French hold'em no simple play is published
         assert worst < Fraction(stake["return_of_the_simplest_choices"]["exact"]) <= best
     assert (stake["simplest_choices"] is None) == (name == "france-casino-holdem")
-    if whole["family"] == "blackjack":
-        (chart,) = [sheet for sheet in whole["feature_sheets"] if sheet["sheet"] == "chart"]
+    if sheet["family"] == "blackjack":
+        (chart,) = [sheet for sheet in sheet["feature_sheets"] if sheet["sheet"] == "chart"]
         assert len(chart["columns"]) == 11
         facts = dict(chart["facts"])
         assert facts["insurance"] == "half of the bet, at a dealer's ace; pays 2:1"

@@ -63,16 +63,16 @@ def test_a_family_without_a_template_starts_from_its_plainest_game(family, plain
 def test_copied_figures_are_rejected_after_a_rule_changes(tmp_path):
     file = tmp_path / "one.toml"
     run("game", "new", file, "--from", "quebec-blackjack")
-    for said in (run("game", "check", file), run("par", file)):
-        assert "one: the figures are those stated in the definition, not computed here" in said
+    for output in (run("game", "check", file), run("par", file)):
+        assert "one: the figures are those stated in the definition, not computed here" in output
     assert "stated in the definition" not in run("game", "check", "maple-classic")
     text = file.read_text(encoding="utf-8")
     assert "\ndecks = 6\n" in text
     file.write_text(text.replace("\ndecks = 6\n", "\ndecks = 2\n"), encoding="utf-8")
     line = text[: text.index("sha256 = ")].count("\n") + 1
-    said = run("game", "check", file, code=1)
-    assert f"{file}, line {line}: proved.sha256: is of other rules or other figures" in said
-    assert f"`python -m tools.dev prove {file}`" in said
+    output = run("game", "check", file, code=1)
+    assert f"{file}, line {line}: proved.sha256: is of other rules or other figures" in output
+    assert f"`python -m tools.dev prove {file}`" in output
 
 
 def test_tuning_its_own_template_reaches_the_goal_and_is_written_on_request(mine):

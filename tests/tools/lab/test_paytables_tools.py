@@ -154,12 +154,12 @@ def test_a_sheet_explains_multiplied_wins_and_raises_deducted_from_them():
 
 
 def test_every_format_of_a_sheet_states_who_signs_it(tmp_path):
-    said = "In a bundle of `egm certify` it is signed with the laboratory's key"
-    assert said in run("par", "hold-fast")
-    assert said in json.loads(run("par", "hold-fast", "--json"))["signature"]
+    signing_text = "In a bundle of `egm certify` it is signed with the laboratory's key"
+    assert signing_text in run("par", "hold-fast")
+    assert signing_text in json.loads(run("par", "hold-fast", "--json"))["signature"]
     page = tmp_path / "sheet.html"
     run("par", "hold-fast", "--html", "--out", page)
-    assert said in html.unescape(page.read_text(encoding="utf-8"))
+    assert signing_text in html.unescape(page.read_text(encoding="utf-8"))
 
 
 @pytest.mark.requirement("R-02")
@@ -203,10 +203,10 @@ def test_a_game_beyond_exact_analysis_is_checked_with_a_simulated_interval(tmp_p
     assert "Simulated, not exact: 2,000 games" in output
     assert "99.9 % interval" in output
     assert f"icebreak {load_game(own).version} is valid" in output
-    said = run("simulate", own, "--games", 1000)
-    assert "1,000 games, production path" in said
-    assert "by the sample's own deviation" in said
-    assert "no exact return: stage base" in said
+    sample_output = run("simulate", own, "--games", 1000)
+    assert "1,000 games, production path" in sample_output
+    assert "by the sample's own deviation" in sample_output
+    assert "no exact return: stage base" in sample_output
     data = json.loads(run("simulate", own, "--games", 1000, "--json"))
     assert data["exact_return"] is None
     assert data["interval"][0] < data["return"] < data["interval"][1]
@@ -217,8 +217,8 @@ def test_a_game_beyond_exact_analysis_is_checked_with_a_simulated_interval(tmp_p
 @pytest.mark.requirement("R-05", "R-07")
 def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_path):
     asked = ("certify", "orchard-picnic", "--jurisdiction", "quebec-casino", "--games-played", 500)
-    out, kept = tmp_path / "handed", tmp_path / "laboratory" / "own.key"
-    run(*asked, "--out", out, "--key", kept)
+    out, key_file = tmp_path / "handed", tmp_path / "laboratory" / "own.key"
+    run(*asked, "--out", out, "--key", key_file)
     folder = out / "orchard-picnic"
     key = bytes.fromhex((folder / "signer.pub").read_text())
     facts = bundle.verify_bundle(folder, key)
@@ -230,7 +230,7 @@ def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_
     assert "hamper: described; worth 12,000 minor units, not included in the return: bet nine" in hamper
     sheet = json.loads((folder / "par.json").read_text())
     assert sheet["bets"][0]["merchandise"][0]["return_at_5_cents"]["exact"] == "3/64000"
-    assert kept.stat().st_mode & 0o077 == 0
+    assert key_file.stat().st_mode & 0o077 == 0
     with pytest.raises(bundle.BundleError, match="is not the laboratory's key"):
         bundle.verify_bundle(folder, bytes(32))
     output = run("certify", "--verify", folder, "--signer", key.hex())
@@ -243,17 +243,17 @@ def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_
     )
     assert "--jurisdiction" in run("certify", "orchard-picnic", code=2)
     for name in ("orchard-picnic.toml", "par.json", "manifest.json"):
-        whole = (folder / name).read_bytes()
-        (folder / name).write_bytes(whole.replace(b"1", b"2", 1))
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content.replace(b"1", b"2", 1))
         with pytest.raises(bundle.BundleError):
             bundle.verify_bundle(folder)
-        (folder / name).write_bytes(whole)
+        (folder / name).write_bytes(content)
     (folder / "par.csv").unlink()
     with pytest.raises(bundle.BundleError, match=r"par\.csv: No such file"):
         bundle.verify_bundle(folder)
-    kept.write_text("xyz\n")
+    key_file.write_text("xyz\n")
     with pytest.raises(bundle.BundleError, match="expected a signing key of 32 bytes"):
-        bundle.load_laboratory_key(kept)
+        bundle.load_laboratory_key(key_file)
 
 
 @pytest.mark.requirement("R-05")
@@ -273,12 +273,12 @@ def test_the_private_key_is_never_in_the_output_folder(tmp_path):
         assert "must not be in" in run(*asked, "--key", inside, code=1)
     assert not out.exists()  # refused before anything was played, and before a key was made
     run(*asked)
-    kept = bundle.find_key_path(None, out)
-    secret = kept.read_bytes().strip()
+    key_file = bundle.find_key_path(None, out)
+    secret = key_file.read_bytes().strip()
     handed = [path for path in out.rglob("*") if path.is_file()]
     assert handed
     assert [path for path in handed if secret in path.read_bytes() or path.suffix == ".key"] == []
-    shutil.copy(kept, out / "laboratory.key")  # as the first edition left it there
+    shutil.copy(key_file, out / "laboratory.key")  # as the first edition left it there
     assert "must not be in" in run(*asked, code=1)
 
 

@@ -46,7 +46,9 @@ def silent(words, game):
     """The rules of a game without some words, in both languages."""
     text = dict(game.help)
     for old in words:
-        text = {code: said.replace(old, "x").replace(old.capitalize(), "x") for code, said in text.items()}
+        text = {
+            code: sentence.replace(old, "x").replace(old.capitalize(), "x") for code, sentence in text.items()
+        }
     return text
 
 

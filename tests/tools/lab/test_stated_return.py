@@ -34,9 +34,9 @@ def test_a_share_is_printed_with_all_its_decimals(share, expected_text):
 @pytest.mark.requirement("C-26")
 def test_the_list_of_games_states_the_same_returns_as_the_screen():
     listed = json.loads(CliRunner().invoke(main, ["game", "list", "--returns", "--json"]).output)
-    said = {line["game"]: line["return"].removesuffix(" %") for line in listed}
-    assert said.keys() == set(list_shipped_games())
-    for name, figure in said.items():
+    returns_by_game = {line["game"]: line["return"].removesuffix(" %") for line in listed}
+    assert returns_by_game.keys() == set(list_shipped_games())
+    for name, figure in returns_by_game.items():
         game = load_game(name)
         least = analyse(game, AnalysisDepth.RETURN).minimum_rtp
         assert figure == InstalledGame(game, (), least, ProgressivePools()).lowest_return_percent

@@ -107,7 +107,9 @@ def test_the_bundle_contains_everything_a_laboratory_requires(made, submission):
     assert {
         f"{game}{ending}" for game in GAMES for ending in (".toml", ".par.json", ".par.csv")
     } <= files.keys()
-    said = {name: (submission / name).read_text() for name in files if name.endswith((".md", ".toml"))}
+    texts_by_file = {
+        name: (submission / name).read_text() for name in files if name.endswith((".md", ".toml"))
+    }
     source = next(name for name in files if name.endswith(".tar.gz"))
     with tarfile.open(submission / source) as archive:
         inside = archive.getnames()
@@ -135,7 +137,7 @@ def test_the_bundle_contains_everything_a_laboratory_requires(made, submission):
         "building.md": "-m hatchling build",
         "computer.md": "make image",
     }.items():
-        assert word in said[name], name
+        assert word in texts_by_file[name], name
     assert {"symbols.png", "battery.json", "maple-classic.findings.json"} <= files.keys()
     assert "--submission needs --out" in run(
         "certify", GAMES[0], "--jurisdiction", "generic", "--submission", code=2
@@ -146,12 +148,12 @@ def test_the_bundle_contains_everything_a_laboratory_requires(made, submission):
 def test_the_tables_of_meters_signals_and_errors_are_complete(submission):
     """Every meter with its meaning, each element of the tower light, each switch and each error."""
     files = json.loads((submission / "manifest.json").read_text())["files"]
-    said = {name: (submission / name).read_text() for name in files if name.endswith(".md")}
-    assert [meter.name for meter in METERS if f"| {meter.meaning} |" not in said["meters.md"]] == []
-    switches, lights = said["signals.md"].split("| Element | Lit for |")
+    texts_by_file = {name: (submission / name).read_text() for name in files if name.endswith(".md")}
+    assert [meter.name for meter in METERS if f"| {meter.meaning} |" not in texts_by_file["meters.md"]] == []
+    switches, lights = texts_by_file["signals.md"].split("| Element | Lit for |")
     assert [name for _, name in INPUTS if f"| {name} |" not in switches] == []
     assert [name for name in TOWER_LIGHTS if f"| {name} |" not in lights] == []
-    errors = said["manual-service-en.md"]
+    errors = texts_by_file["manual-service-en.md"]
     assert [code for code in SIGNIFICANCE_BY_FAULT if "*" not in code and code not in errors] == []
     for name, word in {
         "generator.md": "CTR_DRBG(AES-256",
@@ -234,20 +236,20 @@ def test_a_submission_is_reproduced_from_its_own_content(made, submission, tmp_p
 @pytest.mark.requirement("R-07")
 def test_a_report_states_identity_versions_date_and_digests(made, submission):
     games = {name: load_game(submission / f"{name}.toml") for name in GAMES}
-    (whole,) = json.loads(run("certify", "--verify", submission, "--json"))
+    (submission_report,) = json.loads(run("certify", "--verify", submission, "--json"))
     (single,) = json.loads(run("certify", "--verify", made / GAMES[1], "--json"))
     made_by = f"open-egm {version('open-egm')}"
-    assert (whole["submission"], single["made_by"]) == (made_by, made_by)
-    assert whole["games"] == {
+    assert (submission_report["submission"], single["made_by"]) == (made_by, made_by)
+    assert submission_report["games"] == {
         name: {"version": game.version, "digest_sha256": game.digest} for name, game in games.items()
     }
     assert (single["game"], single["version"]) == (GAMES[1], games[GAMES[1]].version)
     assert single["digest_sha256"] == games[GAMES[1]].digest
-    for report in (whole, single):
+    for report in (submission_report, single):
         assert report["jurisdiction"] == "quebec-casino"
         assert datetime.fromisoformat(report["made_utc"]).tzinfo is UTC
         for name, digest in report["files"].items():
-            folder = submission if report is whole else made / GAMES[1]
+            folder = submission if report is submission_report else made / GAMES[1]
             assert sha256((folder / name).read_bytes()).hexdigest() == digest
 
 

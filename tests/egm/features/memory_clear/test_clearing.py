@@ -206,13 +206,15 @@ def test_levels_are_carried_over_to_the_fraction(tmp_path):
     for _ in range(3):
         rig.play()
         rig.report_shown()
-    kept = {key: dict(level) for key, level in rig.journal.states(ProgressiveKey.LEVEL).items()}
-    assert any(Level.from_json(level).held_amount.denominator > 1 for level in kept.values())
+    levels_before = {key: dict(level) for key, level in rig.journal.states(ProgressiveKey.LEVEL).items()}
+    assert any(Level.from_json(level).held_amount.denominator > 1 for level in levels_before.values())
     rig.close()
     owed = claims_of(tmp_path)
-    assert {key: owed[key] for key in kept} == {key: Level.from_json(kept[key]).held_amount for key in kept}
+    assert {key: owed[key] for key in levels_before} == {
+        key: Level.from_json(levels_before[key]).held_amount for key in levels_before
+    }
     rig = again(rig, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
-    assert rig.journal.states(ProgressiveKey.LEVEL) == kept
+    assert rig.journal.states(ProgressiveKey.LEVEL) == levels_before
     rig.play()
     rig.report_shown()
     assert wrong(rig) == []
@@ -426,11 +428,11 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
     content = bytearray(log.read_bytes())
     content[-200] ^= 1  # the log is whole but for its end
     log.write_bytes(content)
-    whole = inspect_claims(tmp_path, FEATURES)
-    assert whole.inspection.second_copy.damage
-    assert whole.inspection.is_complete
-    assert {each.id: each.claim.amount for each in whole.proposals} == {"credit:1:cashable": 2500}
-    assert whole.proposals[0].describe_agreement_of_copies in {"good", "one copy goes further"}
+    full_inspection = inspect_claims(tmp_path, FEATURES)
+    assert full_inspection.inspection.second_copy.damage
+    assert full_inspection.inspection.is_complete
+    assert {each.id: each.claim.amount for each in full_inspection.proposals} == {"credit:1:cashable": 2500}
+    assert full_inspection.proposals[0].describe_agreement_of_copies in {"good", "one copy goes further"}
 
 
 def paid_out_since(folder: Path) -> MachineRig:

@@ -293,8 +293,8 @@ def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
     assert hall.fill("tournament_leave") is None
     bodies = list(hall.room.journal.iter_bodies())
     hall.room.close()
-    whole = Auditor(GameFiles()).audit_entries(bodies)
-    assert (whole.findings, whole.game_count) == ([], 2)
+    report = Auditor(GameFiles()).audit_entries(bodies)
+    assert (report.findings, report.game_count) == ([], 2)
     for pause in range(1, len(bodies)):
         first = Auditor(GameFiles())
         assert first.audit_entries(bodies[:pause]).findings == []
@@ -785,7 +785,9 @@ def test_the_audit_names_an_entry_that_plays_at_two_positions(tmp_path):
     assert hall.sell(1, "P-1") is None
     assert hall.begin(2, "P-2", 1, hall.rooms[1]) is None
     entries = read_signed_entries(hall.room)
-    place, begun = [(n, each) for n, each in enumerate(entries, 1) if each["kind"] == "tournament.round"][-1]
-    for record in (begun["record"], begun["state"]["2/purse"]):
+    place, start_entry = [
+        (n, each) for n, each in enumerate(entries, 1) if each["kind"] == "tournament.round"
+    ][-1]
+    for record in (start_entry["record"], start_entry["state"]["2/purse"]):
         record["entry"], record["participant"] = 1, "P-1"
     assert "a position still plays a round of entry 1" in audit_findings(entries)[place]

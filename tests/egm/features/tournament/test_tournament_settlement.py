@@ -24,9 +24,9 @@ def draw_prizes(rng):
     """Return the prizes of a rules file: shares of at most the whole, and fixed amounts."""
     count = rng.randint(1, 6)
     parts = [rng.randint(1, 9) for _ in range(count)]
-    whole = sum(parts) + rng.randint(0, 40)
+    denominator = sum(parts) + rng.randint(0, 40)
     return [
-        {"rank": n, "share": f"{part}/{whole}"} if rng.random() < 0.7 else {"rank": n, "amount_cents": rng.randint(1, 5000)}
+        {"rank": n, "share": f"{part}/{denominator}"} if rng.random() < 0.7 else {"rank": n, "amount_cents": rng.randint(1, 5000)}
         for n, part in enumerate(parts, 1)
     ]  # fmt: skip
 
@@ -133,9 +133,9 @@ def pay(data, entries):
     ranks = {e["entry"]: 1 + sum(key(data, other) > key(data, e) for other in ranked) for e in ranked}
     ranked.sort(key=lambda entry: (ranks[entry["entry"]], entry["entry"]))
     listed = data["prizes"] if data["unclaimed"] == "shared" else data["prizes"][: len(ranked)]
-    whole = sum(Fraction(prize.get("share", 0)) for prize in listed)
-    pool = ceil(whole * sold)
-    cents = [prize.get("amount_cents") or pool * Fraction(prize["share"]) // whole for prize in listed]
+    share_sum = sum(Fraction(prize.get("share", 0)) for prize in listed)
+    pool = ceil(share_sum * sold)
+    cents = [prize.get("amount_cents") or pool * Fraction(prize["share"]) // share_sum for prize in listed]
     of_shares = [i for i, prize in enumerate(listed) if "share" in prize]
     for i in range(pool - sum(cents[i] for i in of_shares)):
         cents[of_shares[0 if rule == "best-rank" else i]] += 1
