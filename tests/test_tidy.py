@@ -197,8 +197,8 @@ def test_a_docstring_refers_to_what_there_is(tracked):
 
 
 def test_a_reference_to_nothing_is_seen():
-    there = 'def fold():\n    """Fold; see :func:`fold` and :meth:`Hand.' + 'open`."""\n'
-    assert list_dangling_references({"a.py": there}) == [("a.py", "Hand.open")]
+    source = 'def fold():\n    """Fold; see :func:`fold` and :meth:`Hand.' + 'open`."""\n'
+    assert list_dangling_references({"a.py": source}) == [("a.py", "Hand.open")]
 
 
 def list_unknown_private_names(texts):

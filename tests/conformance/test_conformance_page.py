@@ -135,9 +135,9 @@ def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_
     tests = tuple(EvidenceTest("tests/egm/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
     shown = {"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2], "F-06": tests[:1], "F-06:a": tests[:1]}
     written = format_pages(requirements, Evidence(shown, {"P-11": tests[2:3]}))
-    summary, _, rest = written.pop("CONFORMANCE.md").partition(f"\n{NOT_FULLY_SHOWN_HEADING}\n")
+    summary, _, listing = written.pop("CONFORMANCE.md").partition(f"\n{NOT_FULLY_SHOWN_HEADING}\n")
     assert len(summary.splitlines()) < 60
-    lines = [line for line in rest.splitlines() if line.startswith("| ")]
+    lines = [line for line in listing.splitlines() if line.startswith("| ")]
     for row in requirements.rows.values():
         (listed_line,) = [
             line for line in lines if re.search(rf"\b{row.id}\b(?=[^|]*\| (in|lib|open|not))", line)

@@ -135,7 +135,7 @@ def test_what_proves_nothing_is_an_error(scratch, name, mutant, expected_text):
 
 
 @pytest.mark.parametrize(
-    ("function", "change", "there"),
+    ("function", "change", "expected_text"),
     [
         ("Till.give", "returns 0", "def give(self, cents, *, tip=0):\n        return 0"),
         ("Till.give", "drops log", "return None\n        return self.hand"),
@@ -146,10 +146,10 @@ def test_what_proves_nothing_is_an_error(scratch, name, mutant, expected_text):
         ("LEAST", "is 4", "LEAST = 4"),
     ],
 )
-def test_a_function_is_changed_by_an_operator(tmp_path, function, change, there):
+def test_a_function_is_changed_by_an_operator(tmp_path, function, change, expected_text):
     (tmp_path / "till.py").write_text(MORE)
     mutant = Mutant(file="till.py", function=function, change=change, takes_away="it")
-    assert there in apply_mutant(mutant, tmp_path)
+    assert expected_text in apply_mutant(mutant, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_what_reasons_say_the_product_has_not_it_has_not():
 
 
 @pytest.mark.parametrize(
-    ("check", "there"),
+    ("check", "matches"),
     [
         ("game roulette", ["roulette"]),
         ("game blackjack|.*-war", ["blackjack", "quebec-war"]),
@@ -91,9 +91,9 @@ def test_what_reasons_say_the_product_has_not_it_has_not():
         ("import paytables.keno.printed_ticket", ["paytables.keno.printed_ticket"]),
     ],
 )
-def test_a_check_finds_what_is_there(check, there):
+def test_a_check_finds_what_is_there(check, matches):
     kind, _, pattern = check.partition(" ")
-    assert find_matches(kind, pattern) == there
+    assert find_matches(kind, pattern) == matches
 
 
 def test_a_reason_that_has_become_false_is_named(written):

@@ -182,7 +182,7 @@ def check_rounds(game, seeds, seats=SEATS):
                 own = [(seat, choice, hand) for _, choice, hand in answers if hand in hands]
                 if any(choice == "stand" and hand not in hands for _, choice, hand in answers):
                     continue
-            mine = iter([choice for who, choice, _ in own if who == seat])
+            mine = iter([choice for chooser, choice, _ in own if chooser == seat])
             wanted = rename_for_seat(deal.dealt, seat, boxes)
             alone = Deal(game.rules, Random(seed), wanted)
             apart, _ = play(game, wager, alone, lambda _, mine=mine: next(mine))

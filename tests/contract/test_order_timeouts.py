@@ -255,18 +255,18 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
 # ------------------------------------------------------------------------------------------ bills and tickets
 @pytest.mark.requirement("G-02", "G-06")
 @pytest.mark.parametrize("protocol", sorted(DRIVERS))
-@pytest.mark.parametrize("how", ["power_off", "unplug", "silence"])
-def test_an_acceptor_that_fails_with_an_ordered_bill_leaves_a_disputed_amount(protocol, how):
+@pytest.mark.parametrize("failure", ["power_off", "unplug", "silence"])
+def test_an_acceptor_that_fails_with_an_ordered_bill_leaves_a_disputed_amount(protocol, failure):
     async def scene():
         rig = BillRig(protocol)
         await rig.insert()
         await rig.advance_until(lambda: rig.ledger.find_open() is not None)
-        rig.perform_action(how)
+        rig.perform_action(failure)
         await asyncio.sleep(LIMIT_SECONDS)
         assert rig.ledger.find_open() is None
         assert [content.amount_cents for content in rig.ledger.disputed_items] == [20_00]
         assert len(rig.list_events(PaperDisputed)) == 1
-        back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[how]
+        back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[failure]
         rig.perform_action(back)
         await asyncio.sleep(
             20
@@ -318,8 +318,8 @@ def test_a_jammed_bill_remains_open_until_it_is_freed(protocol):
 # ------------------------------------------------------------------------------------------ printers
 @pytest.mark.requirement("G-10")
 @pytest.mark.parametrize("protocol", ["tcl", "ithaca"])
-@pytest.mark.parametrize("how", ["power_off", "unplug", "silence", "busy"])
-def test_a_ticket_that_a_printer_never_finishes_is_disputed(protocol, how):
+@pytest.mark.parametrize("failure", ["power_off", "unplug", "silence", "busy"])
+def test_a_ticket_that_a_printer_never_finishes_is_disputed(protocol, failure):
     async def scene():
         rig = DeviceRig(protocol)
         ledger = TransientPrintLedger()
@@ -329,10 +329,10 @@ def test_a_ticket_that_a_printer_never_finishes_is_disputed(protocol, how):
         await asyncio.sleep(1)
         driver.print_ticket(device_tests.build_test_job("generic", "test-1"))
         await rig.advance_until(lambda: ledger.print_state_history[-1][1] is PrintState.PRINTING)
-        if how == "busy":
+        if failure == "busy":
             rig.twin._stop_timers()
         else:
-            rig.perform_action(how)
+            rig.perform_action(failure)
         await asyncio.sleep(LIMIT_SECONDS)
         assert ledger.find_open() is None
         assert ledger.print_state_history[-1][1] is PrintState.DISPUTED

@@ -31,8 +31,8 @@ def die_before_printing() -> None:
     """Kill this process as soon as it has recorded that a ticket is being printed."""
     record = printers.PrinterDriver._record_state
 
-    def record_and_die(driver, printing, state, *rest):
-        record(driver, printing, state, *rest)
+    def record_and_die(driver, printing, state, *arguments):
+        record(driver, printing, state, *arguments)
         if state is PrintState.PRINTING:
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -45,7 +45,7 @@ def main() -> None:
     id003._IDLE_POLL_SECONDS = id003._BUSY_POLL_SECONDS = 0.01
     printers._IDLE_POLL_SECONDS = printers._POLL_SECONDS_WHILE_PRINTING = 0.01
     for line in sys.stdin:
-        verb, *rest = line.split()
+        verb, *operands = line.split()
         if verb == "start":
             pid = os.fork()
             if pid == 0:
@@ -53,7 +53,7 @@ def main() -> None:
                 os.close(0)
                 status = 1
                 try:
-                    if rest:
+                    if operands:
                         die_before_printing()
                     live(state, cabinet)
                     status = 0
@@ -66,7 +66,7 @@ def main() -> None:
                     os._exit(status)
             print(pid, flush=True)
         else:
-            _, status = os.waitpid(int(rest[0]), 0)
+            _, status = os.waitpid(int(operands[0]), 0)
             print(os.waitstatus_to_exitcode(status), flush=True)
 
 

@@ -366,8 +366,11 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
         ("first start", ["11", "12"]),
         ("put back from the memory", ["11", "12"]),
     ]
-    out = tmp_path / "audit.jsonl"
-    for arguments in (["export", str(out), "--state", str(folder.root)], ["verify", str(out)]):
+    export_file = tmp_path / "audit.jsonl"
+    for arguments in (
+        ["export", str(export_file), "--state", str(folder.root)],
+        ["verify", str(export_file)],
+    ):
         audited = CliRunner().invoke(main, ["audit", *arguments])
         assert audited.exit_code == 0, audited.output
 

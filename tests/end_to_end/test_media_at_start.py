@@ -247,8 +247,8 @@ def test_a_full_medium_accepts_no_money_pays_what_is_owed_and_is_readable(tmp_pa
     asyncio.run(session())
 
 
-def remount(medium, how):
-    subprocess.run(["mount", "-o", f"remount,{how}", medium], check=True)
+def remount(medium, mode):
+    subprocess.run(["mount", "-o", f"remount,{mode}", medium], check=True)
 
 
 def fill_but(medium, left):
@@ -260,7 +260,7 @@ def fill_but(medium, left):
 def readable(folder, tmp_path):
     """Meters, export and audit on a medium that takes nothing."""
     egm("meters", "--state", folder.root, "--json")
-    out = tmp_path / "export.jsonl"
-    out.unlink(missing_ok=True)
-    egm("audit", "export", out, "--state", folder.root)
-    egm("audit", "verify", out)
+    export_file = tmp_path / "export.jsonl"
+    export_file.unlink(missing_ok=True)
+    egm("audit", "export", export_file, "--state", folder.root)
+    egm("audit", "verify", export_file)

@@ -58,18 +58,18 @@ SHOWN = [
 @pytest.mark.parametrize(("page", "words"), SHOWN)
 def test_every_command_shown_on_a_page_exists_with_its_options(page, words):
     context, command = click.Context(main, info_name="egm"), main
-    rest = list(words)
-    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
-        name = rest.pop(0)
+    unread_words = list(words)
+    while isinstance(command, click.Group) and unread_words and not unread_words[0].startswith("-"):
+        name = unread_words.pop(0)
         below = command.get_command(context, name)
-        if below is None and rest == [] and command is main and name.isupper():
+        if below is None and unread_words == [] and command is main and name.isupper():
             return  # a placeholder: egm COMMAND
         assert below is not None, f"{page.name}: egm {' '.join(words)}: no {name!r}"
         context, command = click.Context(below, info_name=name, parent=context), below
     taken = {
         option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
     }
-    asked = {word.partition("=")[0] for word in rest if word.startswith("--")}
+    asked = {word.partition("=")[0] for word in unread_words if word.startswith("--")}
     assert asked <= taken | {"--help", "--version"}, f"{page.name}: egm {' '.join(words)}"
 
 
@@ -211,8 +211,8 @@ def walk(egm, folder, without=frozenset()):
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "COLUMNS", "PYTHONPATH", "VIRTUAL_ENV"):
         environment.pop(name, None)
     output_file = folder / "said"
-    with output_file.open("w") as out:  # a pipe would fill while nobody reads it
-        cabinet = subprocess.Popen([*egm, "run"], cwd=folder, env=environment, stdout=out, stderr=out)
+    with output_file.open("w") as output:  # a pipe would fill while nobody reads it
+        cabinet = subprocess.Popen([*egm, "run"], cwd=folder, env=environment, stdout=output, stderr=output)
     try:
         for _ in range(PATIENCE_SECONDS * 5):
             first = output_file.read_text()

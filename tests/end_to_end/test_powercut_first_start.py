@@ -53,7 +53,7 @@ class Forgetful:
 def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data(tmp_path, request):
     """About five seconds a cut."""
     chance, seen, lost = random.Random(20261123), {kind: [] for kind in Kind}, 0
-    there = Forgetful(tmp_path, chance)
+    media = Forgetful(tmp_path, chance)
     try:
         campaign = Campaign(tmp_path, tmp_path / "state")
         took, writes = {}, {}
@@ -69,10 +69,10 @@ def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data
             at = chance.randrange(writes[kind]) if number % 2 else None
             seconds = None if number % 2 else chance.random() * took[kind]
             child(campaign.doing(kind), under=tmp_path / "state", writes=at, seconds=seconds)
-            lost += there.cut()
+            lost += media.cut()
             seen[kind].append(campaign.judged(kind))
     finally:
-        there.medium.close()
+        media.medium.close()
     summary = {
         kind.value: {found: all_.count(found) for found in ("asks", "runs")} for kind, all_ in seen.items()
     }

@@ -71,11 +71,11 @@ def known_after_a_cut(root, *, lies):
 
 @pytest.mark.requirement("A-08")
 def test_acknowledged_entries_survive_a_power_cut_that_loses_all_unsynced_data(tmp_path):
-    acknowledged, there = known_after_a_cut(tmp_path, lies=False)
-    assert acknowledged <= there
+    acknowledged, recovered = known_after_a_cut(tmp_path, lies=False)
+    assert acknowledged <= recovered
 
 
 def test_a_disk_that_reports_false_syncs_is_detected(tmp_path):
     """The negative control."""
-    acknowledged, there = known_after_a_cut(tmp_path, lies=True)
-    assert acknowledged > there
+    acknowledged, recovered = known_after_a_cut(tmp_path, lies=True)
+    assert acknowledged > recovered

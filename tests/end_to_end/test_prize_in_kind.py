@@ -48,8 +48,8 @@ async def _won(folder: StateFolder, game) -> list:
     """Play until the hamper is won, have it delivered, and cash out; return what the screen received."""
 
     def only(text: str) -> str:
-        machine, rest = text.split("[[games]]", 1)[0], text[text.index("[devices.") :]
-        return f'{machine}[[games]]\ngame = "{game}"\n{rest}'
+        machine, device_text = text.split("[[games]]", 1)[0], text[text.index("[devices.") :]
+        return f'{machine}[[games]]\ngame = "{game}"\n{device_text}'
 
     async with cabinet(folder, change=only), Visit.at(folder) as visit:
         await visit.sees(state="idle")

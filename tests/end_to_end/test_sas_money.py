@@ -23,12 +23,12 @@ def agree(cabin, host):
     with open_view(cabin.folder.root) as view:
         meters = view.meters().values
     vouchers, movements = host.vouchers.values(), host.movements.values()
-    out = [voucher for voucher in vouchers if voucher.was_issued]
+    issued = [voucher for voucher in vouchers if voucher.was_issued]
     back = [voucher for voucher in vouchers if voucher.state == "redeemed"]
     assert not [voucher for voucher in vouchers if voucher.state == "pending"]
     assert not [movement for movement in movements if movement.state == "ordered"]
-    assert meters["ticket_out.cashable.value"] == sum(voucher.cents for voucher in out)
-    assert meters["ticket_out.cashable.count"] == len(out)
+    assert meters["ticket_out.cashable.value"] == sum(voucher.cents for voucher in issued)
+    assert meters["ticket_out.cashable.count"] == len(issued)
     assert meters["ticket_in.cashable.value"] == sum(voucher.cents for voucher in back)
     assert meters["aft_in.cashable.value"] == host.sum_moved_cents("in")
     assert meters["aft_out.cashable.value"] == host.sum_moved_cents("out")

@@ -126,11 +126,11 @@ def test_an_exception_is_repeated_until_it_is_acknowledged(cabin, prober):
     prober.ask(b"\x02\x54")  # a poll to somebody else: heard
     cabin.does("io", "door", name="main", open=False)
     cabin.player.sees(doors_open=())
-    rest = []
-    while 0x12 not in rest:  # the screen may know before the line does
-        rest += prober.drain()
+    exceptions = []
+    while 0x12 not in exceptions:  # the screen may know before the line does
+        exceptions += prober.drain()
     assert first == b"\x11"
-    assert 0x11 not in rest
+    assert 0x11 not in exceptions
 
 
 def test_a_long_poll_acknowledges_an_exception(cabin, prober):

@@ -111,9 +111,9 @@ def test_the_egm_command_imports_nothing_from_the_directory_it_is_started_in(pla
     for name in ("tools", "egm", "meters", "rng", "paytables"):  # what the environment names is ours here
         (planted.with_name(name) / "__init__.py").unlink()
         planted.with_name(name).rmdir()
-    how = [str(script)] if start == "script" else ["-m", "tools.cli"]
+    start_arguments = [str(script)] if start == "script" else ["-m", "tools.cli"]
     result = subprocess.run(
-        [sys.executable, *how, "profile", "list"],
+        [sys.executable, *start_arguments, "profile", "list"],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr

@@ -407,8 +407,8 @@ def test_a_log_that_lost_its_beginning_is_rewritten(lived):
 
 
 @pytest.mark.parametrize("medium", ["", "second"])
-@pytest.mark.parametrize("how", ["lost", "altered", "cut"])
-def test_damaged_archive_files_on_one_medium_are_copied_from_the_other(lived, medium, how):
+@pytest.mark.parametrize("damage", ["lost", "altered", "cut"])
+def test_damaged_archive_files_on_one_medium_are_copied_from_the_other(lived, medium, damage):
     folder, written = lived
     archive = folder / medium / "archive"
     through = archived(folder)
@@ -416,9 +416,9 @@ def test_damaged_archive_files_on_one_medium_are_copied_from_the_other(lived, me
         path.name: path.read_bytes() for path in archive.glob("*.seg") if int(path.name[:12]) <= through
     }
     for name in list(before)[1:4]:
-        if how == "lost":
+        if damage == "lost":
             (archive / name).unlink()
-        elif how == "cut":
+        elif damage == "cut":
             (archive / name).write_bytes(before[name][:-3])
         else:
             (archive / name).write_bytes(b"x" + before[name][1:])

@@ -99,8 +99,8 @@ def test_a_killed_process_loses_nothing_it_acknowledged(tmp_path):
             for _ in range(17 + 23 * turn):
                 last = int(process.stdout.readline())
             process.send_signal(signal.SIGKILL)
-            rest = process.stdout.read().split("\n")
-            last = max([last, *(int(n) for n in rest[:-1])])
+            lines = process.stdout.read().split("\n")
+            last = max([last, *(int(n) for n in lines[:-1])])
         with Journal.open(tmp_path, now=clock, policy=POLICY) as journal:
             entries = [e.id for e in journal.entries("bill.in")]
             assert entries == [f"b{n}" for n in range(len(entries))]

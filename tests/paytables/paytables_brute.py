@@ -30,11 +30,11 @@ def factor_of(data, symbol):
     return next(s for s in data["symbol"] if s["id"] == symbol).get("multiplier", 1)
 
 
-def combine(how, factors):
+def combine(rule, factors):
     big = [f for f in factors if f > 1]
-    if how == "add":
+    if rule == "add":
         return sum(big) or 1
-    return max(big, default=1) if how == "highest" else prod(big)
+    return max(big, default=1) if rule == "highest" else prod(big)
 
 
 def runs_of(count, cells, direction):

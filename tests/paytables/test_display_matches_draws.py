@@ -44,13 +44,13 @@ def test_the_reels_shown_before_the_first_game_are_not_a_win_at_any_bet(name):
     for bet in game.bet_options:
         wager = game.build_wager(bet)
         (stage,) = [each["stage"] for each in shown["bets"] if each["mode"] == wager.options["mode"]]
-        weights, rest = shown["stages"][stage]["weights"], shown["stages"][stage]["rest"]
-        values = [sum(w[:stop]) if w else stop for w, stop in zip(weights, rest, strict=True)]
+        weights, rest_stops = shown["stages"][stage]["weights"], shown["stages"][stage]["rest"]
+        values = [sum(w[:stop]) if w else stop for w, stop in zip(weights, rest_stops, strict=True)]
         found = Round(game.play(wager, ScriptedStep(values)), wager)
         found.advance()
         if found.decision is not None:
             found.advance(Choice(found.decision.options[-1]))  # all reels are held
-        assert found.outcome.display["steps"][0]["stops"] == rest
+        assert found.outcome.display["steps"][0]["stops"] == rest_stops
         assert (found.outcome.win_credits, found.outcome.display["wins"]) == (0, [])
 
 

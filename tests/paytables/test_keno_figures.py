@@ -225,12 +225,12 @@ def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
 def covariance(row, common):
     """The covariance of two pick-6 cards that share ``common`` numbers, from the hypergeometric law."""
     pays, spots = row["pays_for_one"], row["spots"]
-    own, rest = spots - common, row["numbers"] - 2 * spots + common
+    own, unmarked = spots - common, row["numbers"] - 2 * spots + common
     total = mean = 0
     for c in range(common + 1):
         for a in range(own + 1):
             for b in range(own + 1):
-                n = comb(common, c) * comb(own, a) * comb(own, b) * comb(rest, row["drawn"] - a - b - c)
+                n = comb(common, c) * comb(own, a) * comb(own, b) * comb(unmarked, row["drawn"] - a - b - c)
                 total += n * pays[c + a] * pays[c + b]
                 mean += n * pays[c + a]
     cases = comb(row["numbers"], row["drawn"])

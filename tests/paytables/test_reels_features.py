@@ -321,10 +321,10 @@ def test_the_double_up_is_fair_optional_and_limited():
     assert [r["credits"] for r in outcome.display["double_up"]] == [6, 0]
     lost = play_through(game, game.build_wager(1), ReplayDrawSource([(2, 1, "base.reel1")]))
     assert lost.win_credits == 0  # no win, no question
-    outcome_kept = play_through(
+    collected = play_through(
         game, game.build_wager(1), ReplayDrawSource([(2, 0, "base.reel1")]), [Choice("collect")]
     )
-    assert outcome_kept.win_credits == 3
+    assert collected.win_credits == 3
 
 
 @pytest.mark.requirement("C-20")
@@ -473,10 +473,12 @@ def test_award_rates_do_not_depend_on_the_order_of_stages():
     wheel = {"kind": "wheel", "items": [{"credits": 1}, {"credits": 3}]}
     start = {"on": "scatter", "of": "s", "pays": {2: 0}, "gives": [{"stage": "wheel", "times": 2}]}
     stages = {"base": {**REELS, "pay": [*PAYS, start]}, "wheel": wheel}
-    there = analyse(build_game(definition(stages), "test")).bets[0]
-    back = analyse(build_game(definition(dict(reversed(stages.items()))), "test")).bets[0]
-    assert there == back
-    assert defaultdict(Fraction, {f.feature: f.rate for f in there.features})["wheel"] == Fraction(1, 9)
+    listed_order = analyse(build_game(definition(stages), "test")).bets[0]
+    reversed_order = analyse(build_game(definition(dict(reversed(stages.items()))), "test")).bets[0]
+    assert listed_order == reversed_order
+    assert defaultdict(Fraction, {f.feature: f.rate for f in listed_order.features})["wheel"] == Fraction(
+        1, 9
+    )
 
 
 def test_the_cabinet_needs_no_laboratory_package():

@@ -117,13 +117,13 @@ class Disk:
 
     def sync_folder(self, folder):
         self.operation(f"sync {folder.name}/")
-        rest = []
+        unsynced = []
         for operation in self.name_queue:
             if folder in {p.parent for p in operation[:2] if p}:
                 rename(self.durable_names, operation)
             else:
-                rest.append(operation)
-        self.name_queue = rest
+                unsynced.append(operation)
+        self.name_queue = unsynced
 
     # ------------------------------------------------------------------ content
     def write(self, path, inode, at, data):

@@ -73,17 +73,17 @@ class Mystery(Life):
             case State.IDLE if rig.credit_cents < STAKE:
                 rig.insert(500)
             case State.IDLE if self.ended() == WON.sequence:
-                self.hear()
+                self.handle_win()
             case State.IDLE:
                 rig.play()
             case State.PLAYING:
                 if self.made() < 2 or not self.late:
-                    self.hear()
+                    self.handle_win()
                 rig.report_shown()
             case State.AWAITING_AWARD if self.late:
                 rig.engine.handle(EventType.KEY_TURNED, key="attendant")
             case State.AWAITING_AWARD:
-                self.hear()
+                self.handle_win()
             case _:
                 super().act()
 
@@ -91,7 +91,7 @@ class Mystery(Life):
         mark = self.room.journal.state(f"{ProgressiveKey.LINK}LUCKY")
         return 0 if mark is None else mark["sequence"]
 
-    def hear(self):
+    def handle_win(self):
         """Count the contributions and report the win until the machine has committed it."""
         made = self.made()
         if made >= WON.sequence:

@@ -39,19 +39,19 @@ def lacking() -> list[str]:
 
 def image_in(out: Path) -> Path:
     """A folder with an image, and the key that signed it."""
-    if there := os.environ.get("EGM_IMAGE"):
-        return Path(there)
+    if built_image := os.environ.get("EGM_IMAGE"):
+        return Path(built_image)
     (out / "release.pem").write_bytes(create_signing_key())
     builder.build(out, out / "release.pem", overlays=(OVERLAY,))
     return out
 
 
-def initramfs_lines(how: str) -> list[str]:
+def initramfs_lines(verb: str) -> list[str]:
     """What the initramfs writes on the display: ``show`` of a machine that is starting, ``tell`` of one that is not."""
     return [
         line.partition('"')[2][:-1]
         for line in _INITRAMFS.read_text().splitlines()
-        if line.startswith(f'{how} "')
+        if line.startswith(f'{verb} "')
     ]
 
 
@@ -161,15 +161,15 @@ class Cabinet:
 
     def plug(self, file, **more):
         """Put a stick in, and give the computer time to find it."""
-        there = {"driver": "file", "filename": str(file), **more}
-        self.computer("blockdev-add", driver="raw", file=there, **{"node-name": "stick", **more})
+        file_node = {"driver": "file", "filename": str(file), **more}
+        self.computer("blockdev-add", driver="raw", file=file_node, **{"node-name": "stick", **more})
         self.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
         time.sleep(30)
 
     def plug_medium(self, file, image_format):
         """Plug a disk with one of the two media into a USB port of the running computer."""
-        there = {"driver": "file", "filename": str(file)}
-        self.computer("blockdev-add", driver=image_format, file=there, **{"node-name": "late"})
+        file_node = {"driver": "file", "filename": str(file)}
+        self.computer("blockdev-add", driver=image_format, file=file_node, **{"node-name": "late"})
         self.computer("device_add", driver="usb-storage", id="late", bus="usb.0", drive="late")
 
     def unplug(self):

@@ -147,8 +147,8 @@ class FirstStart:
         """Wait until the display shows the page that stands here; ``instead``: other words than here."""
         await self._work()
         text = self._wizard.page.model_dump_json()
-        for here, there in (instead or {}).items():
-            text = text.replace(here, there)
+        for own_text, other_text in (instead or {}).items():
+            text = text.replace(own_text, other_text)
         page = ServicePage.model_validate_json(text)
         title = page.title.value
         self.computer.until(lambda: shows(self.computer.picture(), page, body=body), title, every_s=1)

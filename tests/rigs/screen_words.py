@@ -49,8 +49,8 @@ def says(shown: Image.Image, code: str, why: str = "") -> bool:
     left, upper, right, lower = (round(a * b) for a, b in zip(_PLATE, picture.size * 2, strict=True))
     wanted = _plate(code, why, width).crop((left, upper, right, lower))
     for higher in range(round(_HIGHER * width / LANDSCAPE_LAYOUT.size[0])):
-        there = picture.crop((left, upper - higher, right, lower - higher))
-        if sum(ImageStat.Stat(ImageChops.difference(there, wanted)).mean) < _SAME:
+        plate = picture.crop((left, upper - higher, right, lower - higher))
+        if sum(ImageStat.Stat(ImageChops.difference(plate, wanted)).mean) < _SAME:
             return True
     return False
 

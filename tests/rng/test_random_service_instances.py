@@ -31,8 +31,10 @@ class TestBoots:
         policy = ReseedPolicy(fresh_input_each_step=False)
         sequences = set()
         for boot in range(1000):
-            who = replace(WHO, boot_counter=boot)
-            sequences.add(sequence(start(personalization=who, sources=[Repeating()], policy=policy)))
+            personalization = replace(WHO, boot_counter=boot)
+            sequences.add(
+                sequence(start(personalization=personalization, sources=[Repeating()], policy=policy))
+            )
         assert len(sequences) == 1000
 
     def test_the_same_personalization_with_a_repeating_source_repeats_the_sequence(self) -> None:

@@ -113,9 +113,12 @@ def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path
 
     monkeypatch.setattr("pathlib.Path.replace", across)
     inspection = inspect_journal(placed)
-    who = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "sold"}
+    authority = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "sold"}
     agreed = Clearance(
-        **who, challenge=inspection.challenge, opening=(), owed_cents=inspection.both_copies.credits_cents
+        **authority,
+        challenge=inspection.challenge,
+        opening=(),
+        owed_cents=inspection.both_copies.credits_cents,
     )
     evidence = clear_memory(placed, agreed, now=now, policy=POLICY)
     assert names(tmp_path / "one") == []

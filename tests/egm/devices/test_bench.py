@@ -95,11 +95,11 @@ def test_every_protocol_connects_over_a_pseudo_terminal(tmp_path):
         await bench.start()
         up: set[str] = set()
 
-        def hear(name):
+        def build_listener(name):
             return lambda event: up.add(name) if isinstance(event, LineRestored) else None
 
         tasks = [
-            asyncio.create_task(DeviceListener(name, tmp_path / "run/dev" / name, hear(name)).run())
+            asyncio.create_task(DeviceListener(name, tmp_path / "run/dev" / name, build_listener(name)).run())
             for name in PROTOCOLS
         ]
         await until(lambda: up == set(PROTOCOLS))

@@ -88,11 +88,11 @@ class Replayed(DeviceRig):
         super().__post_init__()
         self.twin.process_message = lambda _: None
         self.twin.port._listeners.clear()
-        self.twin.port.connect(self.hear)
+        self.twin.port.connect(self.receive)
         self.says = "02 0B 21 01 10 00 00 01 02 03 38"
         self.stack_ordered = self.return_ordered = False
 
-    def hear(self, data):
+    def receive(self, data):
         if data[2] & 0x70 != 0x10:  # it knows no questions but the poll
             data = b"\x02\x08\x10" + bytes(5)
         self.stack_ordered |= bool(data[4] & 0x20)

@@ -40,10 +40,10 @@ def test_a_report_is_decoded_as_logged_by_users_of_such_wheels():
     ],
 )
 def test_an_invalid_report_is_refused_with_the_reason(line, why):
-    (refused, *rest) = read(line)
+    (refused, *others) = read(line)
     assert isinstance(refused, ProtocolError)
     assert refused.reason == why
-    assert not rest
+    assert not others
 
 
 def listening(check):

@@ -94,8 +94,8 @@ class Cabinet:
 
     def audit(self):
         """Export the journal and verify it."""
-        out = self.folder.root.parent / "audit.jsonl"
-        for arguments in (["export", out, "--state", self.folder.root], ["verify", out]):
+        export_file = self.folder.root.parent / "audit.jsonl"
+        for arguments in (["export", export_file, "--state", self.folder.root], ["verify", export_file]):
             result = CliRunner().invoke(main, ["audit", *map(str, arguments)])
             assert result.exit_code == 0, result.output
 

@@ -78,19 +78,21 @@ def note_failure(toy, _event):
     toy.broken = True
 
 
-def rest(toy, _event):
+def note_idle(toy, _event):
     toy.done.append("rest")
 
 
 def rules(*some: Rule) -> StateTable:
     """These, and for every other event one that never takes it."""
     decided = {event for rule in some for event in rule.events}
-    rest = Rule(tuple(e for e in EventType if e not in decided), ALL_STATES, (never,))
-    return StateTable((*some, rest), PAYLOADS, (DerivedState(State.OUT_OF_SERVICE, lambda toy: toy.broken),))
+    default_rule = Rule(tuple(e for e in EventType if e not in decided), ALL_STATES, (never,))
+    return StateTable(
+        (*some, default_rule), PAYLOADS, (DerivedState(State.OUT_OF_SERVICE, lambda toy: toy.broken),)
+    )
 
 
 LAST = (
-    Rule(EventType.WHEN_IDLE, ALL_STATES, (), (rest,)),
+    Rule(EventType.WHEN_IDLE, ALL_STATES, (), (note_idle,)),
     Rule(EventType.AFTER_EVENT, ALL_STATES, (something_is_begun,), (end_it,)),
     Rule(EventType.AFTER_EVENT, ALL_STATES),
 )

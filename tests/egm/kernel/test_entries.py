@@ -179,9 +179,9 @@ def test_another_phase_mark_count_key_or_account_is_refused(entry):
     for name, by in entry.counts.items():
         if by is not None:
             counted = name.replace("*", "x")
-            rest = {key: value for key, value in valid.counts.items() if key != counted}
-            refuse(entry, replace(valid, counts=rest), name)
-            refuse(entry, replace(valid, counts={**rest, counted: by + 1}), counted)
+            other_counts = {key: value for key, value in valid.counts.items() if key != counted}
+            refuse(entry, replace(valid, counts=other_counts), name)
+            refuse(entry, replace(valid, counts={**other_counts, counted: by + 1}), counted)
     other = next(
         key for key in FEATURES.storage_keys if key not in {*entry.written_keys, *entry.optional_keys}
     )

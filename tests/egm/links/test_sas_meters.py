@@ -79,13 +79,13 @@ def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
         request = bytes.fromhex(game) + b"".join(code.to_bytes(2, "little") for code in asked)
         data = bytes.fromhex(bench.send_long_poll(0x6F, (bytes((len(request),)) + request).hex()))
         assert data[0] == len(data) - 1
-        rest = data[3:]
+        unread = data[3:]
         for code in asked:
-            assert int.from_bytes(rest[:2], "little") == code
-            size, rest = rest[2], rest[3:]
+            assert int.from_bytes(unread[:2], "little") == code
+            size, unread = unread[2], unread[3:]
             assert size in {0, METER_DEFINITION_BY_CODE[code].byte_count}
-            found[code], rest = (int(rest[:size].hex()) if size else None), rest[size:]
-        assert rest == b""
+            found[code], unread = (int(unread[:size].hex()) if size else None), unread[size:]
+        assert unread == b""
     return found
 
 

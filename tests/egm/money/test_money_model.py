@@ -215,10 +215,10 @@ class MoneyMachine(RuleBasedStateMachine):
         for name in data.draw(st.lists(st.sampled_from(paid), unique=True)) if paid else ():
             by_hand[name] = int(self.claims()[name])
             acts[name] = ClaimDecision(decision="paid", amount_cents=by_hand[name], payer="A")
-        who = {"person": "A", "second_person": "B", "reason": "model"}
+        authority = {"person": "A", "second_person": "B", "reason": "model"}
         clear_memory(
             self.folder,
-            prepare_clearance(found, acts, **who, challenge=found.inspection.challenge),
+            prepare_clearance(found, acts, **authority, challenge=found.inspection.challenge),
             now=self.now,
         )
         self.model.meters = Counter()

@@ -185,7 +185,7 @@ def controller(broker, folder):
 
 @pytest.mark.requirement("I-07")
 @pytest.mark.parametrize(
-    ("who", "unanswered", "refusing", "why"),
+    ("connect_peer", "unanswered", "refusing", "why"),
     [
         *((machine, unanswered, False, "") for unanswered in ("connect", "subscribe")),
         (machine, "", True, ""),
@@ -197,10 +197,12 @@ def controller(broker, folder):
         (controller, "publish", False, "receipt"),  # of a value, twice a second: it never comes to a ping
     ],
 )
-def test_an_unresponsive_broker_is_disconnected_and_connected_again(tmp_path, who, unanswered, refusing, why):
+def test_an_unresponsive_broker_is_disconnected_and_connected_again(
+    tmp_path, connect_peer, unanswered, refusing, why
+):
     async def session():
         async with Taciturn(tmp_path / "link", unanswered, refusing).listening() as broker:
-            work, connections = who(broker, tmp_path)
+            work, connections = connect_peer(broker, tmp_path)
             task = asyncio.create_task(work)
             async with asyncio.timeout(60):
                 await until(lambda: broker.connections > 1, task)
@@ -212,7 +214,7 @@ def test_an_unresponsive_broker_is_disconnected_and_connected_again(tmp_path, wh
 
     connections = asyncio.run(session())
     assert any(why in each for each in connections) or not why
-    if who is machine:
+    if connect_peer is machine:
         assert (connections[:1] == ["connected"]) is bool(why), "only who was connected was disconnected"
 
 

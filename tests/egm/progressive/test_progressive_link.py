@@ -253,14 +253,14 @@ def ruled(rig, decision, persons=("2", "5")):
 @pytest.mark.parametrize("decision", ["pay", "decline"])
 @pytest.mark.parametrize("amount_cents", [99_999_900, 1499, 2 * 1500 + 1])
 def test_an_impossible_award_is_held_for_two_persons(tmp_path, controller, amount_cents, decision):
-    hear = controller.process_message
+    process_message = controller.process_message
 
     def lie(message):
         return [
             answer.model_copy(update={"amount_cents": amount_cents})
             if isinstance(answer, m.Award)
             else answer
-            for answer in hear(message)
+            for answer in process_message(message)
         ]
 
     controller.process_message = lie

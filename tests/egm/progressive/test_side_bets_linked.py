@@ -110,8 +110,10 @@ def test_without_an_answer_the_attendant_pays_the_share_of_what_was_shown(tmp_pa
     async def life():
         async with life_of(tmp_path, controller, STRAIGHT_FLUSH) as rig:
             await rig.up()
-            hear = controller.process_message
-            controller.process_message = lambda message: [each for each in hear(message) if each is not None]
+            process_message = controller.process_message
+            controller.process_message = lambda message: [
+                each for each in process_message(message) if each is not None
+            ]
             begin(rig)
             rig.room.report_shown()
             assert rig.room.state is State.AWAITING_AWARD

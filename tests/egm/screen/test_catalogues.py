@@ -122,7 +122,7 @@ def test_every_code_of_the_machine_has_a_text(language):
         for guard in rule.guards
     ]
     codes += [f"door.{door}" for door in DOORS]
-    codes += [f"tilt.cleared_{who}" for who in ("self", "attendant", "technician", "memory_clear")]
+    codes += [f"tilt.cleared_{clearer}" for clearer in ("self", "attendant", "technician", "memory_clear")]
     assert [code for code in codes if not texts.has_text(code)] == []
 
 

@@ -31,7 +31,7 @@ def game(published):
 
 
 @pytest.fixture
-def rest(published, game):
+def idle_view(published, game):
     return build_idle_view(published, game, "en")
 
 
@@ -67,10 +67,10 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
         layout.status_line[0] + layout.status_line[2] / 2,
         layout.status_line[1] + layout.status_line[3] / 2,
     )
-    rest = ResidualCreditView(amount_cents=3)
+    residual = ResidualCreditView(amount_cents=3)
     for state in ("idle", "out_of_service"):
         view = build_idle_view(
-            published, game, "en", state=state, credit_cents=3, residual=rest, accepts=("residual",)
+            published, game, "en", state=state, credit_cents=3, residual=residual, accepts=("residual",)
         )
         touched = picture.find_touched_action(view, *middle)
         assert touched == Action("residual")
@@ -95,10 +95,11 @@ def test_residual_credit_is_staked_only_after_its_odds_and_prize_are_shown(publi
 
 # ---------------------------------------------------------------------------------------------- locks
 @pytest.mark.parametrize(("cash_out", "headline"), [(False, "account"), (True, "cash-out")])
-def test_a_locked_machine_says_why_by_whom_and_until_when(rest, game, theme, cash_out, headline):
+def test_a_locked_machine_says_why_by_whom_and_until_when(idle_view, game, theme, cash_out, headline):
     lock = HostLock(host="floor", cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
     view = apply_message(
-        replace(rest, page=PlayerPage.HELP), build_snapshot(game, "en", state="locked", lock=lock, accepts=())
+        replace(idle_view, page=PlayerPage.HELP),
+        build_snapshot(game, "en", state="locked", lock=lock, accepts=()),
     )
     assert (view.scene, view.page, view.snapshot.time_utc) == (
         Scene.LOCKED,
@@ -114,11 +115,11 @@ def test_a_locked_machine_says_why_by_whom_and_until_when(rest, game, theme, cas
     over = replace(view, now=view.now + 60)
     assert "in 0 s" in describe_lockup(stage(over, theme), Scene.LOCKED).lines[1]
     assert describe_lockup(stage(view, theme, "fr"), Scene.LOCKED).title == "Un instant"
-    assert drawn(view, theme) != drawn(rest, theme)
+    assert drawn(view, theme) != drawn(idle_view, theme)
 
 
-def test_a_lock_without_details_is_shown_as_a_lock(rest, game, theme):
-    view = apply_message(rest, build_snapshot(game, "en", state="locked", accepts=()))
+def test_a_lock_without_details_is_shown_as_a_lock(idle_view, game, theme):
+    view = apply_message(idle_view, build_snapshot(game, "en", state="locked", accepts=()))
     assert describe_lockup(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
 
 
@@ -149,8 +150,8 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
     assert "120" in heard_words[2]
 
 
-def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(rest, game, outcomes, theme):
-    view = show_outcome(rest, game, outcomes[game.id].loss)
+def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(idle_view, game, outcomes, theme):
+    view = show_outcome(idle_view, game, outcomes[game.id].loss)
     play = view.presentation.outcome.model_copy(
         update={"prizes": (HAMPER, HAMPER), "win_cents": 0, "win_credits": 0}
     )
@@ -193,8 +194,8 @@ def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published,
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(rest, theme, language):
-    gone = mark_machine_link_lost(rest)
+def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(idle_view, theme, language):
+    gone = mark_machine_link_lost(idle_view)
     assert describe_lockup(stage(gone, theme, language), Scene.LOST).who_can_help == ""
     still = mark_machine_link_lost(
         replace(gone, now=gone.now + LINK_LOST_SECONDS_UNTIL_CALL)

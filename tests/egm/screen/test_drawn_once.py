@@ -26,9 +26,10 @@ SCALE = 0.4
 @cache
 def build_page_view(language, page_name):
     game = build_game_view(load_game("maple-classic"))
-    rest = build_idle_view((game,), game, language)
+    idle_view = build_idle_view((game,), game, language)
     return replace(
-        apply_message(rest, rest.snapshot.model_copy(update={"page": getattr(pages, page_name)()})), now=100.0
+        apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": getattr(pages, page_name)()})),
+        now=100.0,
     )
 
 

@@ -36,23 +36,23 @@ sounds = { turn = "turn.wav", win_1 = "hooray.wav" }
 
 
 def sound(seconds=0.5, rate=SOUND_SAMPLES_PER_SECOND, channels=1, width=2, level=30000):
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
         file.setnchannels(channels)
         file.setsampwidth(width)
         file.setframerate(rate)
         count = int(seconds * rate) * channels
         one = b"".join(struct.pack("<h", level if i % 50 < 25 else -level) for i in range(100))
         file.writeframes((one * (count * width // len(one) + 1))[: count * width])
-    return out.getvalue()
+    return buffer.getvalue()
 
 
 def png(size=(64, 64), colour=(10, 200, 30, 255)):
     picture = pygame.Surface(size, pygame.SRCALPHA)
     picture.fill(colour)
-    out = io.BytesIO()
-    pygame.image.save(picture, out, "x.png")
-    return out.getvalue()
+    buffer = io.BytesIO()
+    pygame.image.save(picture, buffer, "x.png")
+    return buffer.getvalue()
 
 
 def game_of_ones_own(folder):

@@ -132,8 +132,8 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     """And the quick-pick key is drawn wherever it can be touched."""
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.size_pixels)
-    rest = build_idle_view(published, keno, "en")
-    view = show_outcome(rest, keno, outcomes[keno.id].small_win)
+    idle_view = build_idle_view(published, keno, "en")
+    view = show_outcome(idle_view, keno, outcomes[keno.id].small_win)
     line = build_view_timeline(view, theme)
     over = apply_message(replace(view, now=100 + line.end), build_snapshot(keno, "en"))
     assert not has_changed_marks_since_game(over)
@@ -319,7 +319,9 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
     monkeypatch.setattr(
         Painter,
         "write_paragraph",
-        lambda self, words, *rest, **more: drawn.append(words) or paragraph(self, words, *rest, **more),
+        lambda self, words, *arguments, **options: (
+            drawn.append(words) or paragraph(self, words, *arguments, **options)
+        ),
     )
     picture = Picture(theme, scale=0.5)
     picture.draw_view(pygame.Surface(picture.size_pixels), view)

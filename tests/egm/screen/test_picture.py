@@ -171,9 +171,11 @@ def test_no_text_of_the_fullest_tables_is_clipped_crushed_or_overlapping(theme, 
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_no_text_of_any_table_is_clipped_crushed_or_overlapping(theme, language, layout):
-    rest = [name for name in list_table_games() if name not in {*TABLE_GAMES, *GAMES_WITH_LONGEST_TEXTS}]
-    assert len(rest) > 30
-    faults = spoilt(iter_table_game_scenes(rest, language, theme, layout), theme, layout)
+    other_games = [
+        name for name in list_table_games() if name not in {*TABLE_GAMES, *GAMES_WITH_LONGEST_TEXTS}
+    ]
+    assert len(other_games) > 30
+    faults = spoilt(iter_table_game_scenes(other_games, language, theme, layout), theme, layout)
     assert not faults, "\n".join(map(str, faults))
 
 
@@ -248,9 +250,9 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
     """Each touch point is drawn: without its key the picture differs there. Between them nothing answers."""
     picture = Picture(theme, layout=layout)
     game = published[0]
-    rest = build_idle_view(published, game, "en")
+    idle_view = build_idle_view(published, game, "en")
     for name in ("", "help", "games"):
-        view = apply_action(rest, Action(name), theme)[0] if name else rest
+        view = apply_action(idle_view, Action(name), theme)[0] if name else idle_view
         touches = picture.list_touches(view)
         for touch in touches:
             x, y, w, h = touch.rect
@@ -266,8 +268,8 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
                 if picture.find_touched_action(view, x, y) is not None:
                     assert any(is_inside(touch.rect, x, y) for touch in touches)
     surface = pygame.Surface(picture.size_pixels)
-    picture.draw_view(surface, rest)
-    for touch in picture.list_touches(rest):
+    picture.draw_view(surface, idle_view)
+    for touch in picture.list_touches(idle_view):
         box = pygame.Rect(*map(round, touch.rect))
         seen = {
             tuple(surface.get_at((x, y)))[:3]
@@ -285,14 +287,18 @@ def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id
     picture.painter = TextPainter(theme)
     surface, drawn, put = pygame.Surface(picture.size_pixels), [], picture.painter.draw_surface
 
-    def note_and_put(image, at, *rest):
+    def note_and_put(image, at, *arguments):
         drawn.append(image.get_rect(topleft=at))
-        put(image, at, *rest)
+        put(image, at, *arguments)
 
     monkeypatch.setattr(picture.painter, "draw_surface", note_and_put)
-    rest = build_idle_view(published, next(one for one in published if one.id == game_id), "en")
-    marked, _ = apply_action(rest, Action("mark", 7), theme)
-    for view in (rest, marked, *(apply_action(rest, Action(name), theme)[0] for name in ("help", "games"))):
+    idle_view = build_idle_view(published, next(one for one in published if one.id == game_id), "en")
+    marked, _ = apply_action(idle_view, Action("mark", 7), theme)
+    for view in (
+        idle_view,
+        marked,
+        *(apply_action(idle_view, Action(name), theme)[0] for name in ("help", "games")),
+    ):
         drawn.clear()
         picture.draw_view(surface, view)
         for touch in picture.list_touches(view):
@@ -341,13 +347,13 @@ def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, lay
 
 def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
     """Upright there is no room beside a page: the drawer waits, unseen and untouched, until it is closed."""
-    rest = replace(
+    idle_view = replace(
         build_idle_view(published, published[0], "en"), has_device_drawer=True, drawer_opened_at=90.0
     )
     picture = Picture(theme, layout=PORTRAIT_LAYOUT, scale=0.5)
-    assert "drawer" in {touch.action.name for touch in picture.list_touches(rest)}
+    assert "drawer" in {touch.action.name for touch in picture.list_touches(idle_view)}
     for name in ("help", "games"):
-        page = apply_action(rest, Action(name), theme)[0]
+        page = apply_action(idle_view, Action(name), theme)[0]
         assert "drawer" not in {touch.action.name for touch in picture.list_touches(page)}
         seen = []
         for view in (page, replace(page, has_device_drawer=False)):
@@ -362,9 +368,9 @@ def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
 def test_touch_targets_are_large_enough_for_a_finger(published, theme):
     """At 1920 units for 480 mm (a 22 inch display) 60 units are 15 mm."""
     picture = Picture(theme)
-    rest = build_idle_view(published, published[0], "en")
+    idle_view = build_idle_view(published, published[0], "en")
     for name in ("help", "games"):
-        for touch in picture.list_touches(apply_action(rest, Action(name), theme)[0]):
+        for touch in picture.list_touches(apply_action(idle_view, Action(name), theme)[0]):
             assert touch.rect[2] >= 60
             assert touch.rect[3] >= 60
 

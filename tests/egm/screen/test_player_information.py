@@ -481,11 +481,11 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
         picture.draw_view(surface, replace(view, now=view.presentation.began_at + since))
         return surface.get_view("2").raw
 
-    def hear(view):
+    def list_cues(view):
         at = [replace(view, now=view.presentation.began_at + (stopped - 0.05) * i / 20) for i in range(21)]
         return [list(list_cues_between(one, two, theme)) for one, two in pairwise(at)]
 
-    assert hear(won) == hear(without)
+    assert list_cues(won) == list_cues(without)
     for since in (0.1, stopped - 0.05):
         assert draw(won, since) == draw(without, since), since
     assert draw(won, stopped + 0.05) != draw(without, stopped + 0.05)
@@ -525,7 +525,9 @@ def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcom
 @pytest.mark.requirement("C-13", "C-14")
 def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme):
     """A retrigger raises the shown number when its reels have stopped; earlier, it would reveal the result."""
-    source, game = (next(one for one in those if one.id == "northern-ways") for those in (games, published))
+    source, game = (
+        next(one for one in collection if one.id == "northern-ways") for collection in (games, published)
+    )
     outcomes_ = (
         play_game(source, f"northern-ways/{number}", max(game.bet_options)) for number in range(1500)
     )
@@ -550,8 +552,8 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
 @EVERY_LAYOUT
 def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes, layout):
     game = next(one for one in published if one.id == "aurora-twenty")
-    rest = build_idle_view(published, game, "en")
-    for view in (rest, show_outcome(rest, game, outcomes[game.id].small_win)):
+    idle_view = build_idle_view(published, game, "en")
+    for view in (idle_view, show_outcome(idle_view, game, outcomes[game.id].small_win)):
         texts_shown = words_on(view, layout)
         assert all(texts_shown.count(str(number)) >= 2 for number in range(1, 21)), texts_shown
 
@@ -560,7 +562,7 @@ def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, 
 @pytest.mark.parametrize("name", ["icebreak", "aurora-twenty"])
 def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch):
     """Also where windows fall one after another, and each has wins of its own."""
-    source, game = (next(one for one in those if one.id == name) for those in (games, published))
+    source, game = (next(one for one in collection if one.id == name) for collection in (games, published))
     lit = []
     draw = wins._draw_line_badge
     monkeypatch.setattr(
@@ -578,10 +580,10 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
         back = build_idle_view(
             published, game, "en", win_cents=snapshot.win_cents, last_display=outcome.to_json()["display"]
         )
-        for rest in (after, back):
+        for idle_view in (after, back):
             for i in range(6):
                 lit.clear()
-                texts_shown = words_on(replace(rest, now=100 + line.end + 0.37 * i))
+                texts_shown = words_on(replace(idle_view, now=100 + line.end + 0.37 * i))
                 for words in (
                     words for words in texts_shown if re.match(r"(Line \d+, )?.*: win of \$", words)
                 ):
@@ -649,8 +651,8 @@ def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
 @EVERY_LAYOUT
 def test_the_clock_is_visible_during_a_game(published, outcomes, layout):
     game = published[0]
-    rest = build_idle_view(published, game, "en")
-    for view in (rest, show_outcome(rest, game, outcomes[game.id].small_win)):
+    idle_view = build_idle_view(published, game, "en")
+    for view in (idle_view, show_outcome(idle_view, game, outcomes[game.id].small_win)):
         for minutes in (0, 4, 64):  # without another message of the machine
             later = replace(view, now=view.now + 60 * minutes)
             time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
@@ -660,7 +662,7 @@ def test_the_clock_is_visible_during_a_game(published, outcomes, layout):
 @pytest.mark.requirement("N-01:a")
 @EVERY_LAYOUT
 def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_player(published, layout):
-    rest = build_idle_view(published, published[0], "en")
+    idle_view = build_idle_view(published, published[0], "en")
     states = {
         "out_of_service": {},
         "door_open": {"doors_open": ("main",)},
@@ -670,10 +672,10 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
         "locked": {},
     }
     views = [
-        apply_message(rest, rest.snapshot.model_copy(update={"state": state, **more}))
+        apply_message(idle_view, idle_view.snapshot.model_copy(update={"state": state, **more}))
         for state, more in states.items()
     ]
-    views += [replace(rest, page=page) for page in (PlayerPage.HELP, PlayerPage.GAMES)]
+    views += [replace(idle_view, page=page) for page in (PlayerPage.HELP, PlayerPage.GAMES)]
     assert len({view.scene for view in views}) == len(states) + 1
     for view in views:
         assert Texts("en").clock(view.time_utc) in words_on(view, layout), (view.scene, view.page)
@@ -1031,13 +1033,13 @@ def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
         view = build_idle_view(published, game, language, credit_cents=0, accepts=("language",))
         x, y, w, h = LANDSCAPE_LAYOUT.field
         middle = y + h / 2
-        for now, there in ((160.0, False), (101.0, game.family != "reels")):
+        for now, is_welcome_shown in ((160.0, False), (101.0, game.family != "reels")):
             panels.clear()
             watcher.draw_view(pygame.Surface(watcher.size_pixels), replace(view, now=now))
             inside = [
                 one for one in panels if x < one[0] + one[2] / 2 < x + w and one[1] < middle < one[1] + one[3]
             ]
-            assert bool(inside) == there, (game.id, now, inside)
+            assert bool(inside) == is_welcome_shown, (game.id, now, inside)
 
 
 def test_numbers_in_the_rules_are_not_broken_across_lines(published, theme):

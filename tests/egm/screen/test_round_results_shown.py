@@ -128,10 +128,10 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
     """A round heard as the machine reports it: played, shown, and then ended in an idle snapshot."""
     _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
-    rest = view.snapshot.model_copy(
+    idle_snapshot = view.snapshot.model_copy(
         update={"win_cents": before_cents, "standing": {}, "felt": FeltState(point=point)}
     )
-    view = replace(apply_message(view, rest), now=view.now + 9)
+    view = replace(apply_message(view, idle_snapshot), now=view.now + 9)
     play = GameOutcome(
         play_id="2",
         game_id=game.id,
@@ -141,10 +141,10 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
         display={"kind": "table", "felt": game.presentation["felt"], **(display or {})},
         settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
     )
-    view = apply_message(apply_message(view, rest.model_copy(update={"state": "playing"})), play)
+    view = apply_message(apply_message(view, idle_snapshot.model_copy(update={"state": "playing"})), play)
     view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
     shown = Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
-    view = apply_message(view, rest.model_copy(update={"win_cents": 0, "state": "idle", **after}))
+    view = apply_message(view, idle_snapshot.model_copy(update={"win_cents": 0, "state": "idle", **after}))
     return shown, Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 

@@ -33,12 +33,12 @@ from tools.lab.views import build_idle_view
 
 
 @pytest.fixture
-def rest(published):
+def idle_view(published):
     return build_idle_view(published, published[0], "en")
 
 
-def opened(rest, page):
-    return apply_message(rest, rest.snapshot.model_copy(update={"page": page}))
+def opened(idle_view, page):
+    return apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": page}))
 
 
 def touch(picture, view, theme, name, value=None):
@@ -51,10 +51,11 @@ def touch(picture, view, theme, name, value=None):
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
-def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(rest, theme, layout):
+def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(idle_view, theme, layout):
     picture = Picture(theme, layout=layout)
     view = opened(
-        rest, pages.build_sign_in_page().model_copy(update={"prompt": Prompt(label=PageText(), kind="pin")})
+        idle_view,
+        pages.build_sign_in_page().model_copy(update={"prompt": Prompt(label=PageText(), kind="pin")}),
     )
     assert view.scene is Scene.SERVICE
     for digit in "2468":
@@ -65,27 +66,27 @@ def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(rest, theme, layout
     assert view.page_input.typed_text == ""
 
 
-def test_only_enabled_actions_have_an_effect(rest, theme):
+def test_only_enabled_actions_have_an_effect(idle_view, theme):
     picture = Picture(theme)
     page = pages.build_menu_page()
-    view = opened(rest, page)
+    view = opened(idle_view, page)
     offered = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
     assert offered == {one.id for one in page.actions if one.enabled}
     _, (wish,) = touch(picture, view, theme, "answer", page.actions[0].id)
     assert wish == Intent(name="answer", value=page.actions[0].id, options={"page": "menu"})
 
 
-def test_any_target_can_be_chosen_with_the_deck_alone(rest, theme):
+def test_any_target_can_be_chosen_with_the_deck_alone(idle_view, theme):
     """BET keys move, MAX BET takes: no finger on the glass is needed (and none of the player's keys act)."""
     picture = Picture(theme)
-    view = opened(rest, pages.build_menu_page())
+    view = opened(idle_view, pages.build_menu_page())
     places = picture.list_choices(view)
     for number in range(len(places)):
-        there = view
+        focused = view
         for _ in range(number + 1):
-            there, wishes = apply_action(there, Action("bet_more"), theme, places)
+            focused, wishes = apply_action(focused, Action("bet_more"), theme, places)
             assert wishes == ()
-        _, (wish,) = apply_action(there, Action("bet_max"), theme, places)
+        _, (wish,) = apply_action(focused, Action("bet_max"), theme, places)
         assert wish.value == places[number].value
     for name in ("cash_out", "help", "games", "play"):
         after, wishes = apply_action(view, Action(name), theme, places)
@@ -94,10 +95,10 @@ def test_any_target_can_be_chosen_with_the_deck_alone(rest, theme):
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
-def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
+def test_every_row_of_a_long_table_is_on_some_sheet(idle_view, theme, layout):
     picture = Picture(theme, layout=layout)
     page = pages.build_meters_page()
-    view = opened(rest, page)
+    view = opened(idle_view, page)
     seen = set()
     for _ in range(6):
         seen |= set(written_on(picture, view))
@@ -109,9 +110,10 @@ def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
         assert row.cells[2].value in seen
 
 
-def test_an_amount_field_takes_only_digits_of_minor_units(rest, theme):
+def test_an_amount_field_takes_only_digits_of_minor_units(idle_view, theme):
     view = opened(
-        rest, pages.build_amount_page().model_copy(update={"prompt": Prompt(label=PageText(), kind="amount")})
+        idle_view,
+        pages.build_amount_page().model_copy(update={"prompt": Prompt(label=PageText(), kind="amount")}),
     )
     for char in ("0", "1", "x", "2", "."):
         view, _ = apply_action(view, Action("type", char), theme)
@@ -122,7 +124,7 @@ def test_an_amount_field_takes_only_digits_of_minor_units(rest, theme):
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
-def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
+def test_enter_confirms_the_last_page_of_a_form(idle_view, theme, layout):
     """Nothing is asked any more, and CONFIRM is all that is left beside BACK."""
     actions = (
         PageAction(id="back", label=PageText(kind="say", value="service.back"), style="back"),
@@ -130,7 +132,7 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
     )
     filled = (PageTable(rows=(PageRow(cells=(PageText(kind="plain", value="paid"),)),)),)
     page = ServicePage(id="last", title=PageText(), tables=filled, actions=actions)
-    view = opened(rest, page)
+    view = opened(idle_view, page)
     _, (wish,) = apply_action(view, Action("play"), theme)
     assert wish == Intent(name="answer", value="confirm", options={"page": "last"})
     places = {t.action.value: t.rect for t in Picture(theme, layout=layout).list_touches(view)}
@@ -140,13 +142,13 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
     locked = page.model_copy(
         update={"actions": (actions[0], actions[1].model_copy(update={"enabled": False}))}
     )
-    assert apply_action(opened(rest, locked), Action("play"), theme)[1] == ()
+    assert apply_action(opened(idle_view, locked), Action("play"), theme)[1] == ()
 
 
-def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(rest, theme):
+def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(idle_view, theme):
     picture = Picture(theme)
     ask = Prompt(label=PageText(), kind="text", length_max=4)
-    view = opened(rest, pages.build_text_page().model_copy(update={"prompt": ask}))
+    view = opened(idle_view, pages.build_text_page().model_copy(update={"prompt": ask}))
     for char in "écùA!":
         if not any(t.action == Action("type", char) for t in picture.list_touches(view)):
             view, _ = touch(picture, view, theme, "shift")
@@ -154,15 +156,15 @@ def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(res
     assert view.page_input.typed_text == "écùA"
 
 
-def test_a_choice_is_answered_with_its_id(rest, theme):
+def test_a_choice_is_answered_with_its_id(idle_view, theme):
     picture = Picture(theme)
-    view = opened(rest, pages.build_choice_page())
+    view = opened(idle_view, pages.build_choice_page())
     _, (wish,) = touch(picture, view, theme, "enter", "1")
     assert (wish.value, wish.options["input"]) == ("enter", "1")
 
 
-def test_typed_text_remains_until_the_page_closes(rest, theme):
-    view = opened(rest, pages.build_text_page())
+def test_typed_text_remains_until_the_page_closes(idle_view, theme):
+    view = opened(idle_view, pages.build_text_page())
     view, _ = apply_action(view, Action("type", "x"), theme)
     again = opened(
         view, pages.build_text_page().model_copy(update={"notice": PageText(kind="plain", value="live")})
@@ -170,19 +172,19 @@ def test_typed_text_remains_until_the_page_closes(rest, theme):
     assert again.page_input.typed_text.endswith("x")
     other = opened(again, pages.build_text_page().model_copy(update={"id": "another"}))
     assert not other.page_input.typed_text.endswith("x")
-    assert apply_message(again, rest.snapshot).page_input.typed_text == ""
+    assert apply_message(again, idle_view.snapshot).page_input.typed_text == ""
 
 
-def test_touched_targets_of_the_touch_test_light_up(rest, theme):
+def test_touched_targets_of_the_touch_test_light_up(idle_view, theme):
     picture = Picture(theme)
-    view = opened(rest, pages.build_pattern_page("touch"))
+    view = opened(idle_view, pages.build_pattern_page("touch"))
     view, wishes = touch(picture, view, theme, "target", 5)
     assert (view.page_input.touched_targets, wishes) == ({5}, ())
 
 
-def test_each_tone_of_the_sound_test_is_audible_at_every_volume(rest, theme):
+def test_each_tone_of_the_sound_test_is_audible_at_every_volume(idle_view, theme):
     picture = Picture(theme)
-    view = opened(rest, pages.build_pattern_page("sound"))
+    view = opened(idle_view, pages.build_pattern_page("sound"))
     keys = [t.action.value for t in picture.list_touches(view) if t.action.name == "tone"]
     assert keys == [*TEST_TONES_HZ, "alarm"]
     assert set(keys) <= set(SOUND_CUES)
@@ -246,14 +248,14 @@ def test_a_recalled_game_that_is_not_installed_is_described_in_words(published, 
 
 
 @pytest.mark.parametrize("arrows_on", ["the page before", "this page", "the visit before"])
-def test_typed_characters_are_entered_even_after_arrow_keys(rest, theme, arrows_on):
+def test_typed_characters_are_entered_even_after_arrow_keys(idle_view, theme, arrows_on):
     """Enter chose BACK, which came first: it closed the menu, and the next Enter staked the player's credit."""
     picture = Picture(theme)
 
     def press(view, name, char=""):
         return apply_action(view, find_action_by_name(name, char), theme, picture.list_choices(view))
 
-    view = rest
+    view = idle_view
     if arrows_on != "this page":
         view, _ = press(opened(view, pages.build_menu_page()), "ArrowDown")
         assert view.is_focus_shown
@@ -269,49 +271,51 @@ def test_typed_characters_are_entered_even_after_arrow_keys(rest, theme, arrows_
     assert (wish.value, wish.options["input"]) == ("enter", view.page_input.typed_text)
 
 
-def test_arrow_keys_move_from_one_list_to_the_next(rest, theme):
+def test_arrow_keys_move_from_one_list_to_the_next(idle_view, theme):
     picture = Picture(theme)
-    view = opened(rest, pages.build_menu_page())
+    view = opened(idle_view, pages.build_menu_page())
     view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.list_choices(view))
     view = opened(view, pages.build_meters_page())
     assert view.is_focus_shown
 
 
-def test_a_page_with_only_a_title_is_drawn(rest, theme):
+def test_a_page_with_only_a_title_is_drawn(idle_view, theme):
     picture = Picture(theme, scale=0.4)
     leave = PageAction(id="back", label=PageText(kind="plain", value="Back"), style="back")
-    view = opened(rest, ServicePage(id="x", title=PageText(kind="plain", value="Empty"), actions=(leave,)))
+    view = opened(
+        idle_view, ServicePage(id="x", title=PageText(kind="plain", value="Empty"), actions=(leave,))
+    )
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
     assert next(t.action for t in picture.list_touches(view)) == Action("answer", "back")
 
 
-def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(rest, theme):
+def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(idle_view, theme):
     picture = Picture(theme)
-    words = picture.read_aloud(opened(rest, pages.build_meters_page()))
-    texts = picture.find_texts(rest)
+    words = picture.read_aloud(opened(idle_view, pages.build_meters_page()))
+    texts = picture.find_texts(idle_view)
     for table in pages.build_meters_page().tables:
         for row in table.rows:
             assert all(
                 texts.format_page_text(cell, lambda cents: texts.money(cents, "CAD")) in words
                 for cell in row.cells
             )
-    view = before = opened(rest, pages.build_sign_in_page())
+    view = before = opened(idle_view, pages.build_sign_in_page())
     for digit in "4711":
         view, _ = apply_action(view, Action("type", digit), theme)
     assert view.page_input.typed_text.endswith("4711")
     assert picture.read_aloud(view) == picture.read_aloud(before)
 
 
-def test_a_screen_reader_gets_one_full_stop_after_each_sentence(rest, theme):
+def test_a_screen_reader_gets_one_full_stop_after_each_sentence(idle_view, theme):
     title, notice = (
         PageText(kind="plain", value="Sign in"),
         PageText(kind="plain", value="Not known. Try again."),
     )
     page = ServicePage(id="x", title=title, notice=notice, tables=(PageTable(title=title, rows=()),))
-    assert Picture(theme).read_aloud(opened(rest, page)) == "Sign in. Not known. Try again. Sign in"
+    assert Picture(theme).read_aloud(opened(idle_view, page)) == "Sign in. Not known. Try again. Sign in"
 
 
-def test_a_screen_reader_gets_the_focused_target_first(rest, theme):
+def test_a_screen_reader_gets_the_focused_target_first(idle_view, theme):
     picture = Picture(theme)
     leave = PageAction(id="back", label=PageText(kind="plain", value="Back"), style="back")
     row = PageRow(
@@ -323,7 +327,7 @@ def test_a_screen_reader_gets_the_focused_target_first(rest, theme):
         tables=(PageTable(rows=(row,)),),
         actions=(leave,),
     )
-    view = opened(rest, page)
+    view = opened(idle_view, page)
     assert picture.read_aloud(view) == "Meters. Drop 12. Back"
     heads = set()
     for _ in picture.list_choices(view):
@@ -332,18 +336,18 @@ def test_a_screen_reader_gets_the_focused_target_first(rest, theme):
     assert heads == {"Back", "Drop 12"}
 
 
-def test_escape_steps_back_and_f10_leaves_the_menu(rest, theme):
-    view = opened(rest, pages.build_sign_in_page())
+def test_escape_steps_back_and_f10_leaves_the_menu(idle_view, theme):
+    view = opened(idle_view, pages.build_sign_in_page())
     for key, answer in (("Escape", "back"), ("F10", "leave")):
         _, (wish,) = apply_action(view, find_action_by_name(key), theme)
         assert (wish.value, wish.options["page"]) == (answer, "sign-in")
 
 
-def test_f10_on_an_unconfirmed_form_requests_the_warning_first(rest, theme):
+def test_f10_on_an_unconfirmed_form_requests_the_warning_first(idle_view, theme):
     """The simulated key was turned back at once, and the entries of the form were lost."""
     bench = {"io": {"doors_open": [], "keys_on": ["operator"]}}
     for linked in (False, True):
-        cabinet = replace(rest, has_device_drawer=True, device_states=bench, is_bench_linked=linked)
+        cabinet = replace(idle_view, has_device_drawer=True, device_states=bench, is_bench_linked=linked)
         form = opened(cabinet, pages.build_text_page().model_copy(update={"unconfirmed": True}))
         _, (sent,) = apply_action(form, find_action_by_name("F10"), theme)
         assert isinstance(sent, Intent)
@@ -353,7 +357,7 @@ def test_f10_on_an_unconfirmed_form_requests_the_warning_first(rest, theme):
         assert isinstance(sent, BenchCommand)
 
 
-def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
+def test_f10_turns_the_operators_key_of_a_simulated_cabinet(idle_view, theme):
     """On, to open the menu; back, to leave it; and off and on where it was forgotten in its lock."""
 
     def turns(view, *keys_on):
@@ -364,10 +368,10 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
         return [(command.device, command.values) for command in sent if isinstance(command, BenchCommand)]
 
     on, off = (("io", {"name": "operator", "on": way}) for way in (True, False))
-    assert turns(rest) == [on]
-    assert turns(rest, "operator") == [off, on]
-    assert turns(opened(rest, pages.build_sign_in_page()), "operator") == [off]
-    assert turns(opened(rest, pages.build_sign_in_page())) == []
+    assert turns(idle_view) == [on]
+    assert turns(idle_view, "operator") == [off, on]
+    assert turns(opened(idle_view, pages.build_sign_in_page()), "operator") == [off]
+    assert turns(opened(idle_view, pages.build_sign_in_page())) == []
 
 
 def rows_page(depth, name, count=60):
@@ -386,8 +390,8 @@ def written_on(picture, view):
     return [words for words, _ in written(picture, view)]
 
 
-def test_returning_to_a_page_restores_its_scroll_position(rest, theme):
-    view = opened(rest, rows_page(2, "list"))
+def test_returning_to_a_page_restores_its_scroll_position(idle_view, theme):
+    view = opened(idle_view, rows_page(2, "list"))
     for _ in range(2):
         view, _ = apply_action(view, Action("rows", 1), theme)
     deeper = opened(view, rows_page(3, "one"))
@@ -397,28 +401,28 @@ def test_returning_to_a_page_restores_its_scroll_position(rest, theme):
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
-def test_the_back_key_never_moves_and_long_tables_state_their_page(rest, theme, layout):
+def test_the_back_key_never_moves_and_long_tables_state_their_page(idle_view, theme, layout):
     picture, places = Picture(theme, layout=layout), set()
     few, many = rows_page(2, "few", 3), rows_page(2, "many")
     more = tuple(PageAction(id=f"a{i}", label=PageText(kind="plain", value=f"a{i}")) for i in range(7))
     for page in (few, many, few.model_copy(update={"actions": (*few.actions, *more)})):
-        offered = picture.list_touches(opened(rest, page))
+        offered = picture.list_touches(opened(idle_view, page))
         places |= {touch.rect for touch in offered if touch.action == Action("answer", "back")}
     assert len(places) == 1
-    view = opened(rest, many)
+    view = opened(idle_view, many)
     view, _ = apply_action(view, Action("rows", 1), theme)
     page_numbers = [words for words in written_on(picture, view) if re.fullmatch(r"\d of \d+", words)]
     assert [words[:4] for words in page_numbers] == ["2 of"]
-    assert not any(" of " in words for words in written_on(picture, opened(rest, few)))
+    assert not any(" of " in words for words in written_on(picture, opened(idle_view, few)))
 
 
-def test_a_search_filters_rows_and_sends_only_the_chosen_row(rest, theme):
+def test_a_search_filters_rows_and_sends_only_the_chosen_row(idle_view, theme):
     picture = Picture(theme)
     names = ("Événements", "Compteurs", "Réserve de pièces")
     rows = tuple(PageRow(cells=(PageText(kind="plain", value=name),), action=name) for name in names)
     ask = Prompt(label=PageText(), kind="find")
     page = rows_page(2, "find").model_copy(update={"tables": (PageTable(rows=rows),), "prompt": ask})
-    view = opened(rest, page)
+    view = opened(idle_view, page)
     for char in "re":
         view, wishes = touch(picture, view, theme, "type", char)
         assert wishes == ()
@@ -433,12 +437,12 @@ def test_a_search_filters_rows_and_sends_only_the_chosen_row(rest, theme):
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published, outcomes, theme, layout):
     game = published[0]
-    picture, rest = Picture(theme, layout=layout), build_idle_view(published, game, "en")
+    picture, idle_view = Picture(theme, layout=layout), build_idle_view(published, game, "en")
     recalled = pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     fault = Notice(code="fault.ticket_printer.paper_low", severity="warning", lasting=True)
     for page in (pages.build_sign_in_page(), rows_page(2, "many"), recalled):
         more = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
-        view = apply_message(rest, rest.snapshot.model_copy(update=more))
+        view = apply_message(idle_view, idle_view.snapshot.model_copy(update=more))
         assert "Doors open: Main door, Top box door  ·  Printer: paper low" in written_on(picture, view)
 
 
@@ -492,35 +496,37 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
         assert texts_by_language[language] in words
 
 
-def typing(rest, theme, kind, *keys):
+def typing(idle_view, theme, kind, *keys):
     """What a keyboard's keys, (name, character) each, leave in a field, and what they sent."""
     asked = ServicePage(id="x", title=PageText(), prompt=Prompt(label=PageText(), kind=kind))
-    view, sent = opened(rest, asked), []
+    view, sent = opened(idle_view, asked), []
     for name, char in keys:
         view, wishes = apply_action(view, find_action_by_name(name, char), theme)
         sent += wishes
     return view.page_input.typed_text, [wish.name for wish in sent]
 
 
-def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(rest, theme):
+def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(idle_view, theme):
     """`l` changed the language, the space bar sent the field, and the other letters did nothing."""
     keys = [("KeyL", "L"), ("KeyQ", "é"), ("Space", " "), ("KeyC", "c"), ("Digit1", "1"), ("Quote", "'")]
     for kind in ("text", "find"):
-        assert typing(rest, theme, kind, *keys) == ("Lé c1'", [])
-    assert typing(rest, theme, "text", *keys, ("Backspace", "Backspace"), ("Enter", "Enter"))[1] == ["answer"]
-    assert typing(rest, theme, "pin", *keys)[0] == "1"
+        assert typing(idle_view, theme, kind, *keys) == ("Lé c1'", [])
+    assert typing(idle_view, theme, "text", *keys, ("Backspace", "Backspace"), ("Enter", "Enter"))[1] == [
+        "answer"
+    ]
+    assert typing(idle_view, theme, "pin", *keys)[0] == "1"
     _, wishes = apply_action(
-        rest, find_action_by_name("KeyC", "c"), theme
+        idle_view, find_action_by_name("KeyC", "c"), theme
     )  # no field is open: a key is the deck's
     assert [wish.name for wish in wishes] == ["cash_out"]
 
 
-def test_the_field_of_a_serial_number_takes_only_its_characters(rest, theme):
+def test_the_field_of_a_serial_number_takes_only_its_characters(idle_view, theme):
     """The keyboard on the screen had lower case and signs that were refused once all was typed."""
     keys = [("KeyE", "e"), ("Minus", "-"), ("Digit7", "7"), ("Digit7", "&"), ("KeyQ", "é"), ("Space", " ")]
-    assert typing(rest, theme, "serial", *keys) == ("E-7", [])
+    assert typing(idle_view, theme, "serial", *keys) == ("E-7", [])
     asked = Prompt(label=PageText(), kind="serial")
-    view = opened(rest, ServicePage(id="x", title=PageText(), prompt=asked))
+    view = opened(idle_view, ServicePage(id="x", title=PageText(), prompt=asked))
     touches = Picture(theme, scale=0.4).list_touches(view)
     offered = {touch.action.value for touch in touches if touch.action.name == "type"}
     assert offered == {*string.ascii_uppercase, *string.digits, "-"}

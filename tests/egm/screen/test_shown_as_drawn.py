@@ -65,16 +65,16 @@ def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch)
     view, _ = next(shows(name))
     field = view.fields[name]["base"]
     reels.draw_stopped_reels(Picture(THEME)._build_stage(view), field, None)
-    rest = load_game(name).build_presentation()["rest"]
+    rest_stops = load_game(name).build_presentation()["rest"]
     assert drawn == [
         (reel, row, field.reel_strips[reel][(stop + row) % len(field.reel_strips[reel])])
-        for reel, stop in enumerate(rest)
+        for reel, stop in enumerate(rest_stops)
         for row in range(field.reel_heights[reel])
     ]
     starts = [
         _choose_strip(field, view.presentation.steps[0], None, reel)[1] for reel in range(field.reel_count)
     ]
-    assert starts == rest != [0] * field.reel_count
+    assert starts == rest_stops != [0] * field.reel_count
 
 
 @pytest.mark.requirement("B-17")

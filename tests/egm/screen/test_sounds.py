@@ -51,7 +51,7 @@ def game(published):
 
 
 @pytest.fixture
-def rest(published, game):
+def idle_view(published, game):
     return build_idle_view(published, game, "en")
 
 
@@ -142,7 +142,7 @@ def test_the_pitch_of_reel_stops_rises_from_reel_to_reel():
         assert pitches == sorted(set(pitches))
 
 
-@pytest.mark.parametrize("cue", [name for name, how in SOUND_CUES.items() if how.is_loop])
+@pytest.mark.parametrize("cue", [name for name, definition in SOUND_CUES.items() if definition.is_loop])
 def test_a_loop_repeats_without_a_click(cue):
     """Where the end meets the beginning the samples step no more than they do elsewhere."""
     data = array.array("h", synthesise_cue(cue, "aurora"))
@@ -218,10 +218,14 @@ while time.monotonic() < until:
 
 def test_all_channels_at_once_reach_the_device_unclipped(tmp_path):
     """SDL's own mix, as it would go to a sound card, in a file."""
-    out = tmp_path / "heard.raw"
-    env = os.environ | {"SDL_AUDIODRIVER": "disk", "SDL_DISKAUDIOFILE": str(out), "SDL_VIDEODRIVER": "dummy"}
+    output_file = tmp_path / "heard.raw"
+    env = os.environ | {
+        "SDL_AUDIODRIVER": "disk",
+        "SDL_DISKAUDIOFILE": str(output_file),
+        "SDL_VIDEODRIVER": "dummy",
+    }
     subprocess.run([sys.executable, "-c", _ALL_AT_ONCE], env=env, check=True, timeout=120)
-    data = array.array("h", out.read_bytes()[: 2 * 20 * SAMPLES_PER_SECOND])
+    data = array.array("h", output_file.read_bytes()[: 2 * 20 * SAMPLES_PER_SECOND])
     assert 8000 < loudest(data) < 32767
 
 
@@ -236,10 +240,10 @@ def test_no_volume_setting_makes_an_alarm_inaudible():
             )
 
 
-def test_the_venues_volume_limit_is_applied(rest, game, theme):
+def test_the_venues_volume_limit_is_applied(idle_view, game, theme):
     for percent in (100, 40, 0):
         ears = Ears()
-        updated = apply_message(rest, build_snapshot(game, "en", loudness_percent=percent))
+        updated = apply_message(idle_view, build_snapshot(game, "en", loudness_percent=percent))
         updated = replace(updated, volume_step=3)
         SoundPlayer(theme, ears).play_changes(
             updated, replace(updated, pressed_key="help", pressed_at=updated.now + 1)
@@ -248,20 +252,20 @@ def test_the_venues_volume_limit_is_applied(rest, game, theme):
 
 
 @pytest.mark.requirement("J-17")
-def test_an_alarm_keeps_its_volume_when_all_other_sound_is_off(rest, game, theme):
+def test_an_alarm_keeps_its_volume_when_all_other_sound_is_off(idle_view, game, theme):
     ears = Ears()
-    quiet = replace(apply_message(rest, build_snapshot(game, "en", loudness_percent=0)), volume_step=0)
+    quiet = replace(apply_message(idle_view, build_snapshot(game, "en", loudness_percent=0)), volume_step=0)
     door = apply_message(quiet, build_snapshot(game, "en", state="door_open", loudness_percent=0))
     SoundPlayer(theme, ears).play_changes(quiet, door)
     assert list(ears.on.values()) == [("alarm", ALARM_LOUDNESS_MIN)]
 
 
 @pytest.mark.requirement("J-17")
-def test_a_host_can_mute_all_sounds_but_alarms(rest, game, theme, outcomes):
+def test_a_host_can_mute_all_sounds_but_alarms(idle_view, game, theme, outcomes):
     """SAS 03 and 05: all sound off, and game sounds off."""
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
         ears = Ears()
-        updated = apply_message(rest, build_snapshot(game, "en", sound=level))
+        updated = apply_message(idle_view, build_snapshot(game, "en", sound=level))
         pressed_key = replace(updated, pressed_key="help", pressed_at=updated.now + 1, now=updated.now + 1)
         door = apply_message(pressed_key, build_snapshot(game, "en", state="door_open", sound=level))
         SoundPlayer(theme, ears).play_changes(updated, door)
@@ -272,10 +276,10 @@ def test_a_host_can_mute_all_sounds_but_alarms(rest, game, theme, outcomes):
         assert any(on for _, on in moments) is (level == "on")
 
 
-def test_the_volume_of_loops_follows_the_volume_key(rest, game, theme, outcomes):
+def test_the_volume_of_loops_follows_the_volume_key(idle_view, game, theme, outcomes):
     ears = Ears()
     sounds = SoundPlayer(theme, ears)
-    view = replace(show_outcome(rest, game, outcomes[game.id].loss), volume_step=3)
+    view = replace(show_outcome(idle_view, game, outcomes[game.id].loss), volume_step=3)
     turning = replace(view, now=view.now + 0.3)
     sounds.play_changes(view, turning)
     assert ears.on["turn"] == ("turn", 1.0)
@@ -285,8 +289,8 @@ def test_the_volume_of_loops_follows_the_volume_key(rest, game, theme, outcomes)
 
 
 # ---------------------------------------------------------------------- when
-def test_sounds_follow_the_game(rest, game, outcomes, theme):
-    view = show_outcome(rest, game, outcomes[game.id].small_win)
+def test_sounds_follow_the_game(idle_view, game, outcomes, theme):
+    view = show_outcome(idle_view, game, outcomes[game.id].small_win)
     line = build_view_timeline(view, theme)
     names, moments = heard_in(view, theme, 12)
     stops = ["stop_1", "stop_2", "stop_3"]
@@ -298,13 +302,13 @@ def test_sounds_follow_the_game(rest, game, outcomes, theme):
             assert on.get("turn") == "count", now
         if now > line.roll_up_end + 0.05:
             assert "turn" not in on, now
-    door = apply_message(rest, build_snapshot(game, "en", state="door_open"))
-    assert "alarm" in list_cues_between(rest, door, theme)
+    door = apply_message(idle_view, build_snapshot(game, "en", state="door_open"))
+    assert "alarm" in list_cues_between(idle_view, door, theme)
 
 
 @pytest.mark.requirement("N-10")
-def test_a_win_below_the_stake_counts_up_in_silence(rest, game, outcomes, theme):
-    view = show_outcome(rest, game, outcomes[game.id].small_win)
+def test_a_win_below_the_stake_counts_up_in_silence(idle_view, game, outcomes, theme):
+    view = show_outcome(idle_view, game, outcomes[game.id].small_win)
     show = view.presentation
     less = replace(
         view, presentation=replace(show, outcome=show.outcome.model_copy(update={"bet_credits": 10**6}))
@@ -344,12 +348,12 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
 
 
 @pytest.mark.requirement("J-02")
-def test_a_door_alarm_continues_and_no_other_sound_interrupts_it(rest, game, theme):
+def test_a_door_alarm_continues_and_no_other_sound_interrupts_it(idle_view, game, theme):
     assert len(synthesise_cue("alarm", "classic")) / 2 >= 1.5 * SAMPLES_PER_SECOND
     ears = Ears()
     sounds = SoundPlayer(theme, ears)
-    door = apply_message(rest, build_snapshot(game, "en", state="door_open"))
-    sounds.play_changes(rest, door)
+    door = apply_message(idle_view, build_snapshot(game, "en", state="door_open"))
+    sounds.play_changes(idle_view, door)
     shut = apply_message(replace(door, now=door.now + 0.5), build_snapshot(game, "en"))
     bill = apply_message(
         replace(shut, now=shut.now + 0.1),
@@ -360,8 +364,8 @@ def test_a_door_alarm_continues_and_no_other_sound_interrupts_it(rest, game, the
     assert ears.on["lead"][0] == "alarm"
 
 
-def test_an_idle_machine_plays_its_attract_tune_at_intervals(rest, theme, game):
-    empty = apply_message(rest, build_snapshot(game, "en", credit_cents=0))
+def test_an_idle_machine_plays_its_attract_tune_at_intervals(idle_view, theme, game):
+    empty = apply_message(idle_view, build_snapshot(game, "en", credit_cents=0))
     names, _ = heard_in(empty, theme, ATTRACT_DELAY_SECONDS + 2.5 * ATTRACT_INTERVAL_SECONDS, 0.1)
     assert names == ["attract"] * 3
 
@@ -376,7 +380,7 @@ def test_each_game_has_the_sounds_of_its_look(published, theme):
 
 
 def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
-    monkeypatch, theme, rest, game, outcomes
+    monkeypatch, theme, idle_view, game, outcomes
 ):
     """And with one, a sound that is not made yet is left out rather than waited for."""
     monkeypatch.setenv("SDL_AUDIODRIVER", "none-such")
@@ -385,7 +389,7 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     deaf = SoundMixer(sound_store)
     assert not deaf.on
     sounds = SoundPlayer(theme, deaf)
-    view = show_outcome(rest, game, outcomes[game.id].small_win)
+    view = show_outcome(idle_view, game, outcomes[game.id].small_win)
     sounds.play_changes(view, replace(view, now=view.now + 1))
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
     hearing = SoundMixer(sound_store)
@@ -398,21 +402,21 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     pygame.mixer.quit()
 
 
-def test_money_and_tickets_have_sounds_of_their_own(rest, game, theme):
+def test_money_and_tickets_have_sounds_of_their_own(idle_view, game, theme):
     paid = apply_message(
-        replace(rest, now=110), build_snapshot(game, "en", notices=(Notice(code="ticket_printed"),))
+        replace(idle_view, now=110), build_snapshot(game, "en", notices=(Notice(code="ticket_printed"),))
     )
-    assert list_cues_between(rest, paid, theme) == ["paper"]
+    assert list_cues_between(idle_view, paid, theme) == ["paper"]
     coins = apply_message(
-        replace(rest, now=110),
+        replace(idle_view, now=110),
         build_snapshot(game, "en", credit_cents=123475, notices=(Notice(code="coins_accepted"),)),
     )
-    assert list_cues_between(rest, coins, theme) == ["coin"]
+    assert list_cues_between(idle_view, coins, theme) == ["coin"]
     bill = apply_message(
-        replace(rest, now=110),
+        replace(idle_view, now=110),
         build_snapshot(game, "en", credit_cents=125450, notices=(Notice(code="bill_accepted"),)),
     )
-    assert list_cues_between(rest, bill, theme) == ["credit"]
+    assert list_cues_between(idle_view, bill, theme) == ["credit"]
 
 
 def test_every_common_sound_is_made_and_every_cue_has_its_sound():
@@ -422,9 +426,9 @@ def test_every_common_sound_is_made_and_every_cue_has_its_sound():
 
 
 @pytest.mark.requirement("J-02", "J-17")
-def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(rest, theme):
+def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(idle_view, theme):
     ears, clock = Ears(), iter([100.0, 100.1])
-    opened = rest.snapshot.model_copy(update={"state": "door_open", "doors_open": ("main",)})
+    opened = idle_view.snapshot.model_copy(update={"state": "door_open", "doors_open": ("main",)})
 
     class Still:
         """A surface that nobody touches and on which nothing is drawn."""
@@ -449,6 +453,6 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(rest, theme):
         sounds=SoundPlayer(theme, ears),
         clock=lambda: next(clock),
     )
-    app.view = replace(rest, is_linked=True)
+    app.view = replace(idle_view, is_linked=True)
     assert app.run_frame()
     assert "alarm" in ears.names

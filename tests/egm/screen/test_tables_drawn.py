@@ -231,9 +231,9 @@ def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkey
     picture.painter, written = TextPainter(theme), []
     draw_text = picture.painter.draw_text
 
-    def note_and_draw(words, at, *rest, **options):
+    def note_and_draw(words, at, *arguments, **options):
         written.append((words, at))
-        return draw_text(words, at, *rest, **options)
+        return draw_text(words, at, *arguments, **options)
 
     monkeypatch.setattr(picture.painter, "draw_text", note_and_draw)
     picture.draw_view(pygame.Surface(picture.size_pixels), player.view)

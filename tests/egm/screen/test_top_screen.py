@@ -54,11 +54,11 @@ def test_the_levels_beside_the_field_are_those_received(published, theme):
     grown = tuple(one.model_copy(update={"amount_cents": one.amount_cents + 1234}) for one in levels)
     later = apply_message(view, view.snapshot.model_copy(update={"progressives": grown}))
     later = replace(later, now=later.now + AMOUNT_ROLL_SECONDS)
-    for seen, those in ((view, levels), (later, grown)):
+    for seen, shown_levels in ((view, levels), (later, grown)):
         amounts.clear()
         picture.draw_view(pygame.Surface(picture.size_pixels), seen)
         drums = [key[1] for key in amounts if key[0] == "odometer digit"]
-        shown_amounts = [picture.find_texts(seen).money(one.amount_cents, "CAD") for one in those]
+        shown_amounts = [picture.find_texts(seen).money(one.amount_cents, "CAD") for one in shown_levels]
         wanted = [int(c) for words in shown_amounts for c in words if c.isdigit()]
         assert [digit for i, digit in enumerate(drums) if i % 2 == 0] == wanted or drums == wanted
     assert {words for words, _, _ in watcher.written} >= {"Harbour", "Grand Harbour"}
@@ -166,5 +166,5 @@ def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_pat
 def test_the_same_messages_make_the_same_view(published):
     """The top screen hears what the player's screen hears; there is nothing else to tell it."""
     game = published[0]
-    rest = build_idle_view(published, game, "en")
-    assert apply_message(rest, rest.snapshot).snapshot == rest.snapshot
+    idle_view = build_idle_view(published, game, "en")
+    assert apply_message(idle_view, idle_view.snapshot).snapshot == idle_view.snapshot

@@ -28,7 +28,7 @@ def game(published):
 
 
 @pytest.fixture
-def rest(published, game):
+def idle_view(published, game):
     return build_idle_view(published, game, "en")
 
 
@@ -40,19 +40,21 @@ def sent(view, name, theme, value=None):
     return apply_action(view, Action(name, value), theme)[1]
 
 
-def test_the_attract_scene_never_covers_a_standing_bet(rest, game):
+def test_the_attract_scene_never_covers_a_standing_bet(idle_view, game):
     """A player whose credits are all on the table was shown what invites the next one."""
     for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
         snapshot = build_snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
-        view = apply_message(rest, snapshot)
+        view = apply_message(idle_view, snapshot)
         assert replace(view, now=view.last_activity_at + 60).scene is scene
 
 
 @pytest.mark.requirement("C-17", "C-24")
 @pytest.mark.parametrize("kind", ["loss", "small_win"])
-def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, game, outcomes, theme, kind):
+def test_game_end_is_reported_once_and_only_after_the_result_was_shown(
+    idle_view, game, outcomes, theme, kind
+):
     """A win has counted up to its amount and has stood for a while when the machine receives the report that it was shown."""
-    view = show_outcome(rest, game, getattr(outcomes[game.id], kind))
+    view = show_outcome(idle_view, game, getattr(outcomes[game.id], kind))
     line = build_view_timeline(view, theme)
     timed_requests = []
     for i in range(2000):
@@ -65,9 +67,9 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, gam
 
 
 @pytest.mark.requirement("C-24")
-def test_a_losing_result_is_shown_for_a_third_of_a_second(rest, game, outcomes, theme):
+def test_a_losing_result_is_shown_for_a_third_of_a_second(idle_view, game, outcomes, theme):
     """Less than a quarter of a second, and an eye would not have read three reels."""
-    line = build_view_timeline(show_outcome(rest, game, outcomes[game.id].loss), theme)
+    line = build_view_timeline(show_outcome(idle_view, game, outcomes[game.id].loss), theme)
     assert line.end - line.last_stop >= 0.3
 
 
@@ -86,8 +88,8 @@ def test_a_losing_spin_of_a_feature_is_shown_before_the_next(published, outcomes
     assert min(pauses.values()) >= 0.1, pauses
 
 
-def test_the_end_of_a_game_is_not_reported_to_a_machine_that_is_not_playing(rest, game, outcomes, theme):
-    view = show_outcome(rest, game, outcomes[game.id].loss)
+def test_the_end_of_a_game_is_not_reported_to_a_machine_that_is_not_playing(idle_view, game, outcomes, theme):
+    view = show_outcome(idle_view, game, outcomes[game.id].loss)
     view = apply_message(view, build_snapshot(game, "en", state="door_open", doors_open=("main",)))
     view, wishes = advance_time(view, 200, theme)
     assert wishes == ()
@@ -96,8 +98,8 @@ def test_the_end_of_a_game_is_not_reported_to_a_machine_that_is_not_playing(rest
     assert [wish.name for wish in wishes] == ["shown"]
 
 
-def test_play_during_a_presentation_only_shortens_it(rest, game, outcomes, theme):
-    view = show_outcome(rest, game, outcomes[game.id].big_win)
+def test_play_during_a_presentation_only_shortens_it(idle_view, game, outcomes, theme):
+    view = show_outcome(idle_view, game, outcomes[game.id].big_win)
     line = build_view_timeline(view, theme)
     stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
     assert wishes == ()
@@ -112,29 +114,29 @@ def test_play_during_a_presentation_only_shortens_it(rest, game, outcomes, theme
 
 
 @pytest.mark.requirement("C-17")
-def test_credit_rolls_up_and_is_debited_at_once(rest, game, theme):
-    more = apply_message(replace(rest, now=50), build_snapshot(game, "en", credit_cents=133450))
+def test_credit_rolls_up_and_is_debited_at_once(idle_view, game, theme):
+    more = apply_message(replace(idle_view, now=50), build_snapshot(game, "en", credit_cents=133450))
     seen = [
         compute_meter_figures(stage(replace(more, now=50 + i / 50), theme)).credit_cents for i in range(50)
     ]
     assert seen[0] == 123450
     assert seen == sorted(seen)
     assert seen[-1] == 133450
-    less = apply_message(replace(rest, now=50), build_snapshot(game, "en", credit_cents=100))
+    less = apply_message(replace(idle_view, now=50), build_snapshot(game, "en", credit_cents=100))
     assert compute_meter_figures(stage(less, theme)).credit_cents == 100
 
 
-def test_keys_send_requests_and_change_nothing_themselves(rest, theme):
-    assert [i.name for i in sent(rest, "play", theme)] == ["play"]
-    assert [i.name for i in sent(rest, "cash_out", theme)] == ["cash_out"]
-    assert [i.name for i in sent(rest, "service", theme)] == ["service"]
-    assert [(i.name, i.value) for i in sent(rest, "language", theme)] == [("language", "fr")]
-    assert [(i.name, i.value) for i in sent(rest, "bet_less", theme)] == [("bet", 2)]
-    assert [(i.name, i.value) for i in sent(rest, "bet_more", theme)] == [("bet", 3)]
-    assert [(i.name, i.value) for i in sent(rest, "bet_max", theme)] == [("bet", 3)]
-    assert [(i.name, i.value) for i in sent(rest, "denomination", theme, 5)] == [("denomination", 5)]
+def test_keys_send_requests_and_change_nothing_themselves(idle_view, theme):
+    assert [i.name for i in sent(idle_view, "play", theme)] == ["play"]
+    assert [i.name for i in sent(idle_view, "cash_out", theme)] == ["cash_out"]
+    assert [i.name for i in sent(idle_view, "service", theme)] == ["service"]
+    assert [(i.name, i.value) for i in sent(idle_view, "language", theme)] == [("language", "fr")]
+    assert [(i.name, i.value) for i in sent(idle_view, "bet_less", theme)] == [("bet", 2)]
+    assert [(i.name, i.value) for i in sent(idle_view, "bet_more", theme)] == [("bet", 3)]
+    assert [(i.name, i.value) for i in sent(idle_view, "bet_max", theme)] == [("bet", 3)]
+    assert [(i.name, i.value) for i in sent(idle_view, "denomination", theme, 5)] == [("denomination", 5)]
     command = BenchCommand(device="io", action="key")
-    assert sent(rest, "bench", theme, (command,)) == (command,)
+    assert sent(idle_view, "bench", theme, (command,)) == (command,)
 
 
 def test_without_a_machine_no_key_is_lit_and_nothing_fails(theme):
@@ -145,8 +147,8 @@ def test_without_a_machine_no_key_is_lit_and_nothing_fails(theme):
         assert not is_key_lit(stage(after, theme), name)
 
 
-def test_a_handpay_lockup_closes_the_help(rest, game, theme):
-    view, _ = apply_action(rest, Action("help"), theme)
+def test_a_handpay_lockup_closes_the_help(idle_view, game, theme):
+    view, _ = apply_action(idle_view, Action("help"), theme)
     assert view.page is PlayerPage.HELP
     stopped = apply_message(
         view,
@@ -173,12 +175,12 @@ def test_a_handpay_lockup_closes_the_help(rest, game, theme):
         ("playing", Scene.GAME),
     ],
 )
-def test_every_state_has_its_scene(rest, game, state, scene):
-    assert apply_message(rest, build_snapshot(game, "en", state=state)).scene is scene
+def test_every_state_has_its_scene(idle_view, game, state, scene):
+    assert apply_message(idle_view, build_snapshot(game, "en", state=state)).scene is scene
 
 
-def test_a_lost_connection_is_shown_until_the_machine_answers(rest, game):
-    gone = mark_machine_link_lost(rest)
+def test_a_lost_connection_is_shown_until_the_machine_answers(idle_view, game):
+    gone = mark_machine_link_lost(idle_view)
     assert gone.scene is Scene.LOST
     assert not gone.accepts_request("play")
     assert mark_machine_link_lost(replace(gone, now=90)).scene_began_at == gone.scene_began_at, (
@@ -187,31 +189,31 @@ def test_a_lost_connection_is_shown_until_the_machine_answers(rest, game):
     assert apply_message(gone, build_snapshot(game, "en")).scene is Scene.GAME
 
 
-def test_the_same_refusal_twice_is_shown_twice(rest, game, theme):
+def test_the_same_refusal_twice_is_shown_twice(idle_view, game, theme):
     refusal = build_snapshot(game, "en", notices=(Notice(code="refused.playing"),))
-    first = apply_message(replace(rest, now=10), refusal)
+    first = apply_message(replace(idle_view, now=10), refusal)
     again, _ = apply_action(replace(first, now=30), Action("play"), theme)
     assert apply_message(again, refusal).notice_received_at == 30
     assert apply_message(replace(first, now=60), refusal).notice_received_at == 10
 
 
-def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(rest, game, outcomes):
-    view = show_outcome(rest, game, outcomes[game.id].small_win)
+def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(idle_view, game, outcomes):
+    view = show_outcome(idle_view, game, outcomes[game.id].small_win)
     again = apply_message(replace(view, now=101), view.presentation.outcome)
     assert again.presentation.began_at == view.presentation.began_at, (
         "a repeat of the game being shown does not start it anew"
     )
 
 
-def test_an_outcome_that_does_not_fit_its_game_is_named(rest, game, outcomes):
-    play = show_outcome(rest, game, outcomes[game.id].loss).presentation.outcome
+def test_an_outcome_that_does_not_fit_its_game_is_named(idle_view, game, outcomes):
+    play = show_outcome(idle_view, game, outcomes[game.id].loss).presentation.outcome
     for display in (
         {"steps": [{"stage": "base", "window": [["birch"]], "stops": [0]}]},
         {"steps": []},
         {"window": 3},
     ):
         with pytest.raises(OutcomeError, match="display"):
-            apply_message(rest, play.model_copy(update={"display": display, "play_id": "other"}))
+            apply_message(idle_view, play.model_copy(update={"display": display, "play_id": "other"}))
 
 
 def test_an_invalid_presentation_is_named(game):
@@ -221,19 +223,19 @@ def test_an_invalid_presentation_is_named(game):
 
 
 @pytest.mark.requirement("N-01:c")
-def test_the_clock_advances_between_snapshots(rest):
-    assert replace(rest, now=rest.snapshot_received_at + 61).time_utc == "2026-11-21T17:06:01+00:00"
+def test_the_clock_advances_between_snapshots(idle_view):
+    assert replace(idle_view, now=idle_view.snapshot_received_at + 61).time_utc == "2026-11-21T17:06:01+00:00"
 
 
-def test_the_drawer_shows_only_the_device_simulators_replies(rest, theme):
-    view, _ = apply_action(replace(rest, has_device_drawer=True), Action("drawer"), theme)
+def test_the_drawer_shows_only_the_device_simulators_replies(idle_view, theme):
+    view, _ = apply_action(replace(idle_view, has_device_drawer=True), Action("drawer"), theme)
     assert view.is_drawer_open
     answered_view = apply_bench_reply(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
     assert answered_view.device_states["io"]["doors_open"] == ["main"]
     answered = apply_bench_reply(answered_view, BenchReply(ok=False, text="no"))
     assert answered.bench_reply.text == "no"
     assert answered.bench_reply_at == answered_view.now
-    assert not apply_action(rest, Action("drawer"), theme)[0].is_drawer_open, "no bench, no drawer"
+    assert not apply_action(idle_view, Action("drawer"), theme)[0].is_drawer_open, "no bench, no drawer"
 
 
 @pytest.mark.requirement("N-10")
@@ -245,12 +247,12 @@ def test_a_win_below_the_stake_is_not_celebrated(theme):
 
 
 @pytest.mark.requirement("C-16", "C-17")
-def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
+def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
     """Over many games: the final frame's symbols, lines and amounts are the outcome's."""
     source = next(one for one in games if one.id == game.id)
     for number in range(120):
         outcome = play_game(source, f"session/{number}", 3)
-        view = show_outcome(rest, game, outcome)
+        view = show_outcome(idle_view, game, outcome)
         line = build_view_timeline(view, theme)
         final = replace(view, now=100 + line.roll_up_end)
         last, display = final.presentation.steps[-1], outcome.display
@@ -272,11 +274,11 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
     game = next(one for one in published if one.id == "hold-fast")
     source = next(one for one in games if one.id == "hold-fast")
     asked = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_built_prompt()
-    rest = build_idle_view(published, game, "en", state="playing", accepts=("language",))
+    idle_view = build_idle_view(published, game, "en", state="playing", accepts=("language",))
     question = DecisionRequest(
         play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt)
     )
-    view = apply_message(rest, question)
+    view = apply_message(idle_view, question)
     assert view.held_items_mask == asked.prompt["advice"]
     assert apply_action(view, Action("hold", 2), theme)[0].held_items_mask == view.held_items_mask, (
         "the first spin is still running"
@@ -290,9 +292,9 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
     assert wish.value in asked.options
 
 
-def test_a_very_long_game_is_shown_faster(rest, game, outcomes, theme):
+def test_a_very_long_game_is_shown_faster(idle_view, game, outcomes, theme):
     """Twenty free games and more must end within the minute the machine allows a show."""
-    view = show_outcome(rest, game, outcomes[game.id].loss)
+    view = show_outcome(idle_view, game, outcomes[game.id].loss)
     long = replace(view.presentation, steps=view.presentation.steps * 30)
     line = build_view_timeline(replace(view, presentation=long), theme)
     assert 40 < line.last_stop <= PRESENTATION_SECONDS_MAX + 1e-6
@@ -300,13 +302,17 @@ def test_a_very_long_game_is_shown_faster(rest, game, outcomes, theme):
     assert line.end < 60
 
 
-def test_the_drawers_message_disappears_after_a_while(rest, theme):
+def test_the_drawers_message_disappears_after_a_while(idle_view, theme):
     """A bill of minutes ago is not taken for one that has just gone in."""
     did = (BenchCommand(device="bill", action="insert", values={"amount_cents": 2000}),)
-    out = replace(
-        rest, has_device_drawer=True, is_bench_linked=True, drawer_opened_at=rest.now - 60, bench_commands=did
+    drawer_view = replace(
+        idle_view,
+        has_device_drawer=True,
+        is_bench_linked=True,
+        drawer_opened_at=idle_view.now - 60,
+        bench_commands=did,
     )
-    answered = apply_bench_reply(out, BenchReply(ok=True))
+    answered = apply_bench_reply(drawer_view, BenchReply(ok=True))
 
     def drawn(view):
         picture = Picture(theme, scale=0.3)
@@ -316,5 +322,5 @@ def test_the_drawers_message_disappears_after_a_while(rest, theme):
         return surface.subsurface(box.clip(surface.get_rect())).copy().get_view("2").raw
 
     later = {"now": answered.now + COMMAND_RESULT_SHOWN_SECONDS}
-    assert drawn(answered) != drawn(out)
-    assert drawn(replace(answered, **later)) == drawn(replace(out, **later))
+    assert drawn(answered) != drawn(drawer_view)
+    assert drawn(replace(answered, **later)) == drawn(replace(drawer_view, **later))

@@ -525,7 +525,9 @@ def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeyp
     monkeypatch.setattr(
         Painter,
         "draw_text",
-        lambda self, words, *rest, **more: chips.append(words) or text(self, words, *rest, **more),
+        lambda self, words, *arguments, **options: (
+            chips.append(words) or text(self, words, *arguments, **options)
+        ),
     )
     draw_wheel_side_panels(at.stage)
     lying = read_area_stakes(at.view.game, at.view.snapshot)

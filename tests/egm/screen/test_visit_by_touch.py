@@ -81,13 +81,13 @@ class Hand(Cabinet):
     def insert(self, amount_cents):
         """Touch the drawer's bill of so much."""
         self.until(lambda _: bool(self.bench_told()), "the bench's devices")
-        out = {"drawer_opened_at": -1.0, "is_bench_linked": True}
+        drawer_open = {"drawer_opened_at": -1.0, "is_bench_linked": True}
         bills = [
             touch.action
-            for touch in self.picture.list_touches(replace(self.view, **out))
+            for touch in self.picture.list_touches(replace(self.view, **drawer_open))
             if touch.action.name == "bench" and touch.action.value[0].values == {"amount_cents": amount_cents}
         ]
-        self.touch(bills[0], **out)
+        self.touch(bills[0], **drawer_open)
 
     def close(self):
         self.drawer.close()

@@ -102,12 +102,14 @@ def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(them
 
 
 def test_only_a_page_behind_the_sign_in_counts_as_staff_signed_in(published):
-    rest = build_idle_view(published, published[0], "en")
-    assert not is_staff_signed_in(rest)
+    idle_view = build_idle_view(published, published[0], "en")
+    assert not is_staff_signed_in(idle_view)
     asked = pages.build_sign_in_page()
-    assert not is_staff_signed_in(apply_message(rest, rest.snapshot.model_copy(update={"page": asked})))
+    assert not is_staff_signed_in(
+        apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": asked}))
+    )
     assert is_staff_signed_in(
-        apply_message(rest, rest.snapshot.model_copy(update={"page": pages.build_menu_page()}))
+        apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": pages.build_menu_page()}))
     )
 
 
@@ -228,7 +230,7 @@ def test_the_frame_loop_reports_every_two_seconds_that_it_runs(theme, window, tm
 @pytest.mark.requirement("J-14")
 def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, published):
     """Every cross is touched on a panel that is turned by half a turn, small and shifted; then a key."""
-    rest = build_idle_view(published, published[0], "en")
+    idle_view = build_idle_view(published, published[0], "en")
     machine = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
     clock = iter(range(1000))
     app = app_of(theme, window, machine, lambda: float(next(clock)))
@@ -242,7 +244,7 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
         assert app.run_frame()
 
     def shown(page, **more):
-        app.view = apply_message(app.view, rest.snapshot.model_copy(update={"page": page, **more}))
+        app.view = apply_message(app.view, idle_view.snapshot.model_copy(update={"page": page, **more}))
 
     shown(pages.build_pattern_page("calibrate"))
     for x, y in CALIBRATION_CROSSES:

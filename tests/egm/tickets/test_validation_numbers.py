@@ -148,8 +148,10 @@ def test_twelve_digits_come_from_the_generator_and_nothing_else():
 
 @pytest.mark.requirement("H-04")
 def test_the_machines_generator_makes_numbers_that_do_not_collide_and_lean_to_no_digit():
-    who = Personalization(product="test", version="1", machine_serial="T", instance=1, boot_counter=1)
-    service = RandomService.start(personalization=who, sources=[KernelSource()])
+    personalization = Personalization(
+        product="test", version="1", machine_serial="T", instance=1, boot_counter=1
+    )
+    service = RandomService.start(personalization=personalization, sources=[KernelSource()])
     with service.step() as step:
         numbers = [n.create_stand_alone_number(TicketKind.CASHABLE, step.below) for _ in range(2_000)]
     assert len(set(numbers)) == 2_000

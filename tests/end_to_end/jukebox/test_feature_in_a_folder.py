@@ -69,9 +69,9 @@ class Reader(Painter):
         super().__init__(theme)
         self.read = []
 
-    def draw_text(self, words, *args, **how):
+    def draw_text(self, words, *args, **options):
         self.read.append(words)
-        return super().draw_text(words, *args, **how)
+        return super().draw_text(words, *args, **options)
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ class Brute:
     def _play(self, shoe, up, waiting, done, play, *, came_of_split):
         if not waiting:
             return self._settled(shoe, up, done)
-        hand, rest = waiting[0], waiting[1:]
+        hand, waiting_after = waiting[0], waiting[1:]
 
         def then(waiting, done):
             return self._play(shoe, up, waiting, done, play, came_of_split=came_of_split)
@@ -83,21 +83,21 @@ class Brute:
             return mean
 
         if len(hand) == 1:
-            return drawn(lambda card: then([(*hand, card), *rest], done))
+            return drawn(lambda card: then([(*hand, card), *waiting_after], done))
         count = len(waiting) + len(done)
         pair = came_of_split and len(hand) == 2 and hand[0] == hand[1]
         if pair and count < (self.ace_hands if hand[0] == 1 else self.hands):
-            return then([hand[:1], hand[:1], *rest], done)
+            return then([hand[:1], hand[:1], *waiting_after], done)
         ended = total(hand) >= 21 and not soft(hand)
         if came_of_split and hand[0] == 1 and len(hand) == 2:
             ended = True
         key = (up, tuple(sorted(hand)), came_of_split, pair_of(hand, waiting, done, came_of_split))
         answer = STAND if ended else play(key, can_double=len(hand) == 2 and (self.das or not came_of_split))
         if answer == STAND:
-            return then(rest, [*done, (hand, 1, came_of_split)])
+            return then(waiting_after, [*done, (hand, 1, came_of_split)])
         if answer == DOUBLE:
-            return drawn(lambda card: then(rest, [*done, ((*hand, card), 2, came_of_split)]))
-        return drawn(lambda card: then([(*hand, card), *rest], done))
+            return drawn(lambda card: then(waiting_after, [*done, ((*hand, card), 2, came_of_split)]))
+        return drawn(lambda card: then([(*hand, card), *waiting_after], done))
 
     def _settled(self, shoe, up, done):
         mean = Fraction(0)

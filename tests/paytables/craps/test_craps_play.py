@@ -22,7 +22,7 @@ class Dice:
         return self.random.randrange(bound)
 
 
-def asked_of(house, bets, instructed, chance):
+def choose_instructions(house, bets, instructed, chance):
     """What the player says of which bets play: of off ones, and in Monaco of a don't come."""
     instructions = {}
     for spot in bets:
@@ -52,7 +52,7 @@ def play_many(house, rounds, seed):
                 now.build_wager(cost, bets=change)
             refused += 1
             continue
-        instructions, instructed = asked_of(house, laid, instructed, chance)
+        instructions, instructed = choose_instructions(house, laid, instructed, chance)
         wager = now.build_wager(cost, bets=change, **({"working": instructions} if instructions else {}))
         most = now.rules.find_highest_round_return(wager)
         assert most <= bound or change

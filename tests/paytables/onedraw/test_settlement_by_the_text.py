@@ -36,28 +36,28 @@ INSIDE = {"straight": 35, "split": 17, "street": 11, "corner": 8, "six": 5, "dou
 TOTALS = {4: 50, 5: 30, 6: 18, 7: 12, 8: 8, 9: 6, 10: 6, 11: 6, 12: 6, 13: 8, 14: 12, 15: 18, 16: 30, 17: 50}
 
 
-def roulette(spot: str, out: str) -> tuple[int, int] | None:
+def roulette(spot: str, drawn: str) -> tuple[int, int] | None:
     """What a bet on a cylinder of 36 numbers and zeros pays, as odds to one; None: it loses."""
-    kind, *rest = spot.split("-")
-    n = 0 if out == "00" else int(out)
+    kind, *parts = spot.split("-")
+    n = 0 if drawn == "00" else int(drawn)
     if spot.startswith("first-"):
         four = "00" if spot == "first-five" else "0"
-        return (6 if spot == "first-five" else 8, 1) if out in {four, "0", "1", "2", "3"} else None
+        return (6 if spot == "first-five" else 8, 1) if drawn in {four, "0", "1", "2", "3"} else None
     if kind == "six":
-        return (5, 1) if out in rest[1:] else None
+        return (5, 1) if drawn in parts[1:] else None
     if kind in INSIDE:
-        return (INSIDE[kind], 1) if out in rest else None
+        return (INSIDE[kind], 1) if drawn in parts else None
     if not n:
         return None
     if kind in SIMPLE:
         return (1, 1) if SIMPLE[kind](n) else None
     here = (n - 1) // 12 + 1 if kind.startswith("dozen") else (n - 1) % 3 + 1
     odds = (1, 2) if kind.endswith("s") else (2, 1)
-    return odds if here in map(int, rest) else None
+    return odds if here in map(int, parts) else None
 
 
-def boule(spot: str, out: str) -> tuple[int, int] | None:
-    n = int(out)
+def boule(spot: str, drawn: str) -> tuple[int, int] | None:
+    n = int(drawn)
     if spot.startswith("straight-"):
         return (7, 1) if spot == f"straight-{n}" else None
     black = n in {1, 3, 6, 8}
@@ -72,24 +72,24 @@ def boule(spot: str, out: str) -> tuple[int, int] | None:
     return (1, 1) if n != 5 and wins[spot] else None
 
 
-def big_wheel(spot: str, out: str) -> tuple[int, int] | None:
-    return None if spot != out else (40, 1) if "joker" in spot else (int(spot), 1)
+def big_wheel(spot: str, drawn: str) -> tuple[int, int] | None:
+    return None if spot != drawn else (40, 1) if "joker" in spot else (int(spot), 1)
 
 
-def fortune(spot: str, out: str) -> tuple[int, int] | None:
+def fortune(spot: str, drawn: str) -> tuple[int, int] | None:
     odds = {"sun": 1, "moon": 2, "star": 4, "comet": 8, "north-star": 13}
-    return (odds[spot], 1) if spot == out else None
+    return (odds[spot], 1) if spot == drawn else None
 
 
-def sic_bo(spot: str, out: str) -> tuple[int, int] | None:
-    dice = [int(die) for die in out.split("-")]
-    kind, *rest = spot.split("-")
+def sic_bo(spot: str, drawn: str) -> tuple[int, int] | None:
+    dice = [int(die) for die in drawn.split("-")]
+    kind, *parts = spot.split("-")
     if spot == "any-triple":
         return (24, 1) if dice[0] == dice[1] == dice[2] else None
     if kind in {"small", "big"}:
         total = sum(dice) in (range(4, 11) if kind == "small" else range(11, 18))
         return (1, 1) if total and not dice[0] == dice[1] == dice[2] else None
-    numbers = [int(n) for n in rest]
+    numbers = [int(n) for n in parts]
     on = sum(die == numbers[0] for die in dice)
     if kind == "duo":
         return (5, 1) if on and numbers[1] in dice else None
@@ -149,7 +149,7 @@ def laid(pick: random.Random, spots: tuple[Spot, ...]) -> dict[str, int]:
 def settle(
     pays: Callable[[str, str], tuple[int, int] | None],
     bets: list[tuple[str, int, int]],
-    out: str,
+    drawn: str,
     answers: list[str],
     *,
     zero_asks: bool,
@@ -157,11 +157,11 @@ def settle(
     """What comes back of ``(spot, stake, count)``, and what stands, as the texts have it."""
     back, stands = 0, []
     for spot, stake, count in bets:
-        odds = pays(spot, out)
+        odds = pays(spot, drawn)
         repeats = {"double": 2, "triple": 3}.get(spot.split("-")[0] if pays is roulette else "", 1)
         if repeats > 1 and odds and count + 1 < repeats:
             stands.append((spot, stake, count + 1))
-        elif zero_asks and out == "0" and spot in SIMPLE:
+        elif zero_asks and drawn == "0" and spot in SIMPLE:
             part = stake // 2 ** (count + 1)  # the half, the quarter, the eighth of the stake first laid
             may_stay = stake % 2 ** (count + 2) == 0  # as long as the next part is whole credits
             if may_stay and answers.pop(0) == "prison":

@@ -82,9 +82,9 @@ def best_five(cards):
     has, straight, flush, both, quads, trips, pair, second, beside = _parts(cards, 5)
     every = np.ones(len(cards), dtype=bool)
 
-    def kick(*out, most):
+    def kick(*excluded_ranks, most):
         left = has
-        for rank in out:
+        for rank in excluded_ranks:
             left = _without(left, rank)
         return _highest(left, most)[0]
 
@@ -108,9 +108,9 @@ def best_four(cards):
     has, straight, flush, both, quads, trips, pair, second, _ = _parts(cards, 4)
     every = np.ones(len(cards), dtype=bool)
 
-    def kick(*out, most):
+    def kick(*excluded_ranks, most):
         left = has
-        for rank in out:
+        for rank in excluded_ranks:
             left = _without(left, rank)
         return _highest(left, most)[0]
 

@@ -70,10 +70,10 @@ def plain(hand):  # noqa: PLR0911 (a line a combination)
 @cache
 def high(hand):
     """A high hand: the joker is an ace, or what completes a straight or a flush (s.39)."""
-    rest = [card for card in hand if card[0]]
-    if len(rest) == 5:
-        return plain(rest)
-    found = ((rank, plain([*rest, (rank, suit)])) for rank in range(2, 15) for suit in "cdhs")
+    natural_cards = [card for card in hand if card[0]]
+    if len(natural_cards) == 5:
+        return plain(natural_cards)
+    found = ((rank, plain([*natural_cards, (rank, suit)])) for rank in range(2, 15) for suit in "cdhs")
     return max(worth for rank, worth in found if rank == 14 or worth[0] in {5, 6, 9, 10})
 
 
@@ -87,8 +87,8 @@ def options(cards):
     """Every legal way to set seven cards as (low, high) hands by their worth (s.50)."""
     found = []
     for two in combinations(cards, 2):
-        rest = tuple(sorted(card for card in cards if card not in two))
-        way = low(two), high(rest)
+        five = tuple(sorted(card for card in cards if card not in two))
+        way = low(two), high(five)
         if way[0] <= way[1][: len(way[0])]:
             found.append(way)
     return found

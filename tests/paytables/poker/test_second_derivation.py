@@ -146,18 +146,18 @@ def test_flops_of_casino_holdem_have_the_same_figures_by_brute_force(seeded_draw
     for _ in range(10):
         n = draw.below(len(solver.cards), "a flop")
         flop = solver.cards[n].tolist()
-        rest = [card for card in range(52) if card not in flop]
-        low, high = sorted(rest.pop(draw.below(len(rest), "a card")) for _ in range(2))
+        unseen_cards = [card for card in range(52) if card not in flop]
+        low, high = sorted(unseen_cards.pop(draw.below(len(unseen_cards), "a card")) for _ in range(2))
         turns, sums = solver.sum_net_results(n)
         hole = high * (high - 1) // 2 + low
         found, sums_by_enumeration = np.zeros((52, 2), dtype=np.int64), np.zeros(2, dtype=np.int64)
-        for turn, river in combinations(rest, 2):
+        for turn, river in combinations(unseen_cards, 2):
             base, edge = _board([*flop, turn, river], low, high)
             sums_by_enumeration += (base, edge)
             for card in (turn, river):  # in halves of an ante: the turn's bet is one, the river's one more
                 found[card] += (base + edge + max(0, edge), base + edge + min(0, edge))
         assert sums[hole].tolist() == sums_by_enumeration.tolist()
-        assert turns[rest, hole].tolist() == found[rest].tolist()
+        assert turns[unseen_cards, hole].tolist() == found[unseen_cards].tolist()
 
 
 def _board(shared, low, high):

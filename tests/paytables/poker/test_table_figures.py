@@ -103,15 +103,15 @@ def test_the_simplest_strategy_has_the_stated_return():
 def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
     """With three to two for the flush the bank has 3.42 % of the ante (wizardofodds.com, pay table 1)."""
     text = (GAMES / "quebec-crazy-four-poker.toml").read_text().split("[proved", maxsplit=1)[0]
-    first, rest = text.split('id = "super-bonus"', maxsplit=1)
-    rest = rest.replace('pays = "3:1"', 'pays = "3:2"', 1)
-    rest = rest.replace(
+    first, super_bonus_text = text.split('id = "super-bonus"', maxsplit=1)
+    super_bonus_text = super_bonus_text.replace('pays = "3:1"', 'pays = "3:2"', 1)
+    super_bonus_text = super_bonus_text.replace(
         "limits = { least = 1, most = 500, step = 1 }", "limits = { least = 2, most = 500, step = 2 }", 1
     )
     first = first.replace(
         "limits = { least = 1, most = 500, step = 1 }", "limits = { least = 2, most = 500, step = 2 }", 1
     )
-    text = (first + 'id = "super-bonus"' + rest).replace(
+    text = (first + 'id = "super-bonus"' + super_bonus_text).replace(
         "ante = 1, super-bonus = 1", "ante = 2, super-bonus = 2"
     )
     (tmp_path / "usual.toml").write_text(text)
@@ -165,8 +165,8 @@ def test_bets_laid_together_add_their_returns():
 
 def hands(cards, taken):
     """Every set of so many cards without those taken, as rows."""
-    rest = np.array([card for card in range(52) if card not in taken])
-    return rest[np.array(list(combinations(range(len(rest)), cards)))]
+    unseen_cards = np.array([card for card in range(52) if card not in taken])
+    return unseen_cards[np.array(list(combinations(range(len(unseen_cards)), cards)))]
 
 
 #: Game, the player's cards, the card shown: the bank's hands counted by ranks and suits, one by one.

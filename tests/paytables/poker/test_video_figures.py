@@ -184,11 +184,11 @@ def test_the_mean_win_of_a_hold_equals_that_of_every_draw(hand):
     values = holds.compute_mean_wins(definition.list_pays(5))
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
     cards, column = _canonical(hand.split(), kinds)
-    rest = [card for card in brute.DECK if card not in cards]
+    undealt_cards = [card for card in brute.DECK if card not in cards]
     for hold_mask in range(32):
         own = [card for place, card in enumerate(cards) if hold_mask >> place & 1]
         if len(own) >= 3:
-            drawn = list(combinations(rest, 5 - len(own)))
+            drawn = list(combinations(undealt_cards, 5 - len(own)))
             mean = Fraction(sum(worth([*own, *more]) for more in drawn), len(drawn))
             assert Fraction(int(values[hold_mask, column]), holds.unit) == mean
 

@@ -241,14 +241,14 @@ def test_an_export_is_signed_and_self_contained(state, tmp_path):
 @pytest.mark.parametrize("flips", [20, pytest.param(60, marks=pytest.mark.slow)])
 def test_every_flipped_byte_of_an_export_is_detected(state, tmp_path, games, flips):
     with open_view(state) as view:
-        out = io.BytesIO()
+        buffer = io.BytesIO()
         from meters.keys import MachineKey
         from meters.storage import DiskStorage
 
         export.write_export(
-            view, MachineKey.load(DiskStorage(), state), out, datetime(2026, 6, 1, tzinfo=UTC)
+            view, MachineKey.load(DiskStorage(), state), buffer, datetime(2026, 6, 1, tzinfo=UTC)
         )
-    exported = out.getvalue()
+    exported = buffer.getvalue()
     rng = random.Random(3)
     file = tmp_path / "flipped.jsonl"
     for _ in range(flips):

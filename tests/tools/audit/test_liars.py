@@ -318,7 +318,7 @@ def test_the_list_of_undetectable_lies_in_architecture_is_complete():
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| ")]
     listed = [lie.strip() for lie, _ in rows if lie.strip() not in {"lie", "---"}]
     assert sorted(listed) == sorted({row.lie for row in KNOWN_AUDIT_GAPS})
-    assert all(who.strip() for _, who in rows)
+    assert all(person.strip() for _, person in rows)
 
 
 # ------------------------------------------------------------------ several positions

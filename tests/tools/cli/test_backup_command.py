@@ -100,13 +100,15 @@ def cabinet(tmp_path, monkeypatch):
 
 @pytest.mark.requirement("A-22")
 def test_two_persons_restore_a_machines_file_staff_and_certificates(cabinet, tmp_path):
-    out = tmp_path / "b.json"
-    assert "cabinet.toml, people.json, authority, certificate, key of machine B-1" in cabinet.create(out)
-    assert out.stat().st_mode & 0o077 == 0
+    backup_file = tmp_path / "b.json"
+    assert "cabinet.toml, people.json, authority, certificate, key of machine B-1" in cabinet.create(
+        backup_file
+    )
+    assert backup_file.stat().st_mode & 0o077 == 0
     text = cabinet.file.read_text()
     cabinet.file.unlink()
     (cabinet.file.parent / "link/machine.key").unlink()
-    output = cabinet.restore(out)
+    output = cabinet.restore(backup_file)
     assert "signed by 1 and 2" in output
     assert "staff: restored" in output
     assert cabinet.file.read_text() == text
@@ -116,11 +118,11 @@ def test_two_persons_restore_a_machines_file_staff_and_certificates(cabinet, tmp
 
 
 def test_a_backup_is_restored_into_a_new_folder_by_the_persons_it_contains(cabinet, tmp_path, monkeypatch):
-    out = tmp_path / "b.json"
-    cabinet.create(out)
+    backup_file = tmp_path / "b.json"
+    cabinet.create(backup_file)
     board = Cabinet(tmp_path / "second", monkeypatch)
     board.folder.staff.unlink()
-    board.restore(out)
+    board.restore(backup_file)
     assert board.start() == set()
     assert board.signed() == [(["1", "2"], "the disk was lost")]
     assert Roster.load(board.folder.staff).authenticate("2", build_pin("2")) is not None
@@ -128,19 +130,19 @@ def test_a_backup_is_restored_into_a_new_folder_by_the_persons_it_contains(cabin
 
 @pytest.mark.requirement("A-23")
 def test_a_journal_another_machines_backup_and_an_older_memory_are_refused(cabinet, tmp_path, monkeypatch):
-    out = tmp_path / "b.json"
+    backup_file = tmp_path / "b.json"
     older = shutil.copytree(cabinet.folder.root, tmp_path / "older")
-    cabinet.create(out)
+    cabinet.create(backup_file)
     other = Cabinet(tmp_path / "other", monkeypatch, serial="B-2")
     other.start()
-    assert "the backup belongs to machine B-1, this memory to B-2" in other.restore(out, code=1)
+    assert "the backup belongs to machine B-1, this memory to B-2" in other.restore(backup_file, code=1)
     journal = cabinet.folder.root / "journal.sqlite"
     assert "a journal, its export or its archive is never restored" in cabinet.restore(journal, code=1)
     export = tmp_path / "audit.jsonl"
     done = CliRunner().invoke(main, ["audit", "export", str(export), "--state", str(cabinet.folder.root)])
     assert done.exit_code == 0
     assert "never restored" in cabinet.restore(export, code=1)
-    report = json.loads(out.read_text())
+    report = json.loads(backup_file.read_text())
     for change in ({"machine": "B-2"}, {"files": {**report["files"], "journal.sqlite": ""}}):
         (tmp_path / "forged.json").write_text(json.dumps({**report, **change}))
         assert "signature does not match its content, so the backup was changed" in cabinet.restore(
@@ -148,19 +150,19 @@ def test_a_journal_another_machines_backup_and_an_older_memory_are_refused(cabin
         )
     # the memory of an earlier day in the place of the one that played on
     cabinet.start()
-    cabinet.create(out)
+    cabinet.create(backup_file)
     shutil.rmtree(cabinet.folder.root)
     shutil.copytree(older, cabinet.folder.root)
-    assert "an older memory has replaced the one that went on playing" in cabinet.restore(out, code=1)
+    assert "an older memory has replaced the one that went on playing" in cabinet.restore(backup_file, code=1)
 
 
 def test_wrong_pins_are_refused_and_a_newer_roster_is_not_replaced(cabinet, tmp_path):
-    out = tmp_path / "b.json"
-    cabinet.create(out)
-    assert "number or PIN is wrong" in cabinet.restore(out, code=1, pins=("1", "1"))
+    backup_file = tmp_path / "b.json"
+    cabinet.create(backup_file)
+    assert "number or PIN is wrong" in cabinet.restore(backup_file, code=1, pins=("1", "1"))
     roster = Roster.load(cabinet.folder.staff)
     roster.enrol_person(Person("4", "new", Role.MANAGER), build_pin("4"), changed_by="1", changed_at=NOW)
     cabinet.start()
-    assert "staff: left as it is" in cabinet.restore(out)
+    assert "staff: left as it is" in cabinet.restore(backup_file)
     assert Roster.load(cabinet.folder.staff).get("4") is not None
     assert cabinet.start() == set()

@@ -58,8 +58,8 @@ def folder(tmp_path_factory):
     key = MachineKey.load(DiskStorage(), folder / "state")
     with open_view(folder / "state") as view:
         for name, after in (("whole.jsonl", 0), ("later.jsonl", 5)):
-            with (folder / name).open("wb") as out:
-                export.write_export(view, key, out, NOW, after=after)
+            with (folder / name).open("wb") as stream:
+                export.write_export(view, key, stream, NOW, after=after)
     return folder
 
 
@@ -173,8 +173,8 @@ def write_forged_export(folder, file, *, skipped_entries=0, **changes):
         bodies.append(encode_canonical_json(entry))
         head_hex = hashlib.sha256(bodies[-1]).hexdigest()
     facts = {"public_key": key.public_key, "sequence": entries[-1]["sequence"], "head_hash": head_hex}
-    with file.open("wb") as out:
-        export.write_export(SimpleNamespace(iter_bodies=lambda _: bodies, **facts), key, out, NOW)
+    with file.open("wb") as stream:
+        export.write_export(SimpleNamespace(iter_bodies=lambda _: bodies, **facts), key, stream, NOW)
 
 
 def test_an_export_without_its_first_entries_is_not_taken_for_a_complete_one(folder, tmp_path):

@@ -139,17 +139,17 @@ def test_a_file_that_is_not_a_backup_is_reported_in_one_line(text, expected_text
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path):
     file = tmp_path / "file.toml"
-    with file.open("wb") as out:
-        out.truncate(1 << 32)
+    with file.open("wb") as stream:
+        stream.truncate(1 << 32)
     for command in (*READERS[:2], WHOLE):
         assert "is too large" in refused(*command, file)
 
 
 def endless(file, *heads):
     """Create a file with these lines and then a sparse line of 4 GB."""
-    with file.open("wb") as out:
-        out.writelines(head + b"\n" for head in heads)
-        out.truncate(1 << 32)
+    with file.open("wb") as stream:
+        stream.writelines(head + b"\n" for head in heads)
+        stream.truncate(1 << 32)
     return file
 
 

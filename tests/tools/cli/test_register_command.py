@@ -42,10 +42,10 @@ def folder(tmp_path):
         (EventType.COMPLEMENT, {"form": "complement", "amount_cents": 700, "reason": "line 2"}),
     ):
         rig.engine.handle(event, person="2", persons=("2",), **values)
-    with (tmp_path / "audit.jsonl").open("wb") as out:
+    with (tmp_path / "audit.jsonl").open("wb") as stream:
         key = MachineKey.load(DiskStorage(), tmp_path / "state")
         assert key is not None
-        export.write_export(rig.journal, key, out, NOW)
+        export.write_export(rig.journal, key, stream, NOW)
     rig.close()
     return tmp_path / "state"
 
@@ -53,10 +53,10 @@ def folder(tmp_path):
 @pytest.mark.requirement("Q-01", "Q-05")
 def test_a_register_is_the_same_from_memory_and_from_the_export(folder, tmp_path):
     for name in STAFF_REGISTERS:
-        here = run("show", name, "--state", folder, "--json")
-        there = run("show", name, "--file", tmp_path / "audit.jsonl", "--json")
-        assert here.exit_code == there.exit_code == 0, (here.output, there.output)
-        assert here.output == there.output
+        from_memory = run("show", name, "--state", folder, "--json")
+        from_export = run("show", name, "--file", tmp_path / "audit.jsonl", "--json")
+        assert from_memory.exit_code == from_export.exit_code == 0, (from_memory.output, from_export.output)
+        assert from_memory.output == from_export.output
     (paid,) = json.loads(run("show", "handpays", "--state", folder, "--json").output)
     assert (paid["method"], paid["amount_cents"]) == ("cheque", 220000)
     (row,) = csv.DictReader(io.StringIO(run("show", "complements", "--state", folder, "--csv").output))
@@ -139,8 +139,8 @@ def forge(source, target, change):
     view = SimpleNamespace(
         public_key=key.public_key, sequence=len(bodies), head_hash="0" * 64, iter_bodies=lambda _: bodies
     )
-    with target.open("wb") as out:
-        export.write_export(view, key, out, NOW)
+    with target.open("wb") as stream:
+        export.write_export(view, key, stream, NOW)
 
 
 def test_signed_content_that_no_machine_writes_is_reported(folder, tmp_path):

@@ -105,13 +105,13 @@ def test_json_and_csv_contain_the_values_and_no_control_sequence_is_printed():
     read = json.loads(CliRunner().invoke(listed, ["--json"]).output)
     assert [tuple(row.values()) for row in read] == ROWS
     assert list(read[0]) == ["level", "what_it_is", "amount_cents", "who"]
-    out = CliRunner().invoke(listed, ["--csv"]).output
-    lines = list(csv.DictReader(io.StringIO(out)))
+    csv_output = CliRunner().invoke(listed, ["--csv"]).output
+    lines = list(csv.DictReader(io.StringIO(csv_output)))
     assert [line["amount_cents"] for line in lines] == ["1234567", "0", "-5"]
     assert lines[2]["level"] == "\\x1b[2Kred"
     text = CliRunner().invoke(listed, []).output
     assert (text.startswith("text before\n"), text.endswith("text after\n")) == (True, True)
-    assert "\x1b" not in out + text
+    assert "\x1b" not in csv_output + text
     assert "[red]no markup[/red]" in text
 
 

@@ -303,8 +303,8 @@ def test_read_only_commands_write_nothing_whatever_the_clock_shows(
     number = office.issued().number
     office.store.close()
     with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
-        out = (Transfer("world:bill", CREDIT, 2000), Transfer(CREDIT, "out:voucher:cashable", 1234))
-        journal.append(Transaction(id="x", kind="test", transfers=out))
+        transfers = (Transfer("world:bill", CREDIT, 2000), Transfer(CREDIT, "out:voucher:cashable", 1234))
+        journal.append(Transaction(id="x", kind="test", transfers=transfers))
     wrong = StandingClock()
     wrong.wall = wrong.wall.replace(year=year)
     monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: wrong)

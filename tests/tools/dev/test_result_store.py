@@ -126,10 +126,10 @@ def test_an_interrupted_proof_continues_and_reports_it(tmp_path):
     path = tmp_path / "holdem.toml"
     path.write_text(HOLDEM.read_text().split("\n[proved", maxsplit=1)[0])
     start = [sys.executable, "-m", "tools.dev", "prove", str(path)]
-    for n, how in enumerate((signal.SIGINT, signal.SIGKILL)):
+    for n, stop_signal in enumerate((signal.SIGINT, signal.SIGKILL)):
         with subprocess.Popen(start, stdout=subprocess.PIPE, text=True) as process:
             lines = [process.stdout.readline() for _ in range(1 + n)]
-            process.send_signal(how)
+            process.send_signal(stop_signal)
         assert ("continues after" in lines[0]) == bool(n)
         assert "[proved" not in path.read_text()
     subprocess.run(start, check=True)

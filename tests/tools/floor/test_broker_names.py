@@ -43,7 +43,7 @@ async def running(folder):
 
 def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
     """A second client with one name disconnects the first, so a certificate must permit only its own name."""
-    lost, there = [], asyncio.Event()
+    lost, is_connected = [], asyncio.Event()
 
     async def run():
         async with running(tmp_path) as (broker, names), asyncio.TaskGroup() as group, asyncio.timeout(120):
@@ -58,7 +58,7 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
                     await line.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
                     waiting.discard(name)
                     if not waiting:
-                        there.set()
+                        is_connected.set()
                     await asyncio.sleep(600)
 
                 await keep_connected(
@@ -66,7 +66,7 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
                 )
 
             tasks = [group.create_task(stay(name)) for name in victims]
-            await there.wait()
+            await is_connected.wait()
             rogue = broker.create_link_slot(ROGUE)
             for name in [*victims, ""]:
                 async with open_connection(rogue, build_tls_context(rogue), name) as line:

@@ -134,9 +134,9 @@ def test_the_sign_shows_the_amount_or_in_both_languages_that_it_is_being_updated
     surface = pygame.Surface(picture.size_pixels)
     written, drums = [], []
     text, original = picture.painter.draw_text, picture.painter.find_or_create
-    picture.painter.draw_text = lambda words, *rest, **more: (
+    picture.painter.draw_text = lambda words, *arguments, **options: (
         written.append(words),
-        text(words, *rest, **more),
+        text(words, *arguments, **options),
     )[1]
     picture.painter.find_or_create = lambda key, make: (drums.append(key), original(key, make))[1]
     sign = Sign()

@@ -28,8 +28,8 @@ def unit(path):
 
 
 def test_every_file_of_the_folder_is_installed_or_is_a_script_of_the_package():
-    there = {path.name for path in FOLDER.iterdir()}
-    assert there == {*deb._TARGET_BY_FILE, "control", "postinst", "prerm", "postrm"}
+    file_names = {path.name for path in FOLDER.iterdir()}
+    assert file_names == {*deb._TARGET_BY_FILE, "control", "postinst", "prerm", "postrm"}
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
@@ -88,8 +88,10 @@ def run_script(tmp_path, name, *arguments):
         (programs / each).chmod(0o755)
     (tmp_path / "run").mkdir(exist_ok=True)
     text = (FOLDER / name).read_text(encoding="utf-8")
-    for there in ("/opt/open-egm", "/run/systemd/system", "/usr/bin/"):
-        text = text.replace(there, str(tmp_path / there.split("/")[1]) + "/" * there.endswith("/"))
+    for system_path in ("/opt/open-egm", "/run/systemd/system", "/usr/bin/"):
+        text = text.replace(
+            system_path, str(tmp_path / system_path.split("/")[1]) + "/" * system_path.endswith("/")
+        )
     path = f"{programs}:{os.environ['PATH']}"
     done = subprocess.run(
         ["sh", "-s", *arguments], input=text, env={"PATH": path}, check=False, text=True, capture_output=True

@@ -34,10 +34,10 @@ def built(tmp_path_factory):
 
 @pytest.fixture
 def cabinet(tmp_path, built):
-    there = Cabinet(tmp_path, built)
-    there.on()
-    yield there
-    there.close()
+    emulated = Cabinet(tmp_path, built)
+    emulated.on()
+    yield emulated
+    emulated.close()
 
 
 def test_a_cabinet_boots_takes_a_bill_plays_pays_and_admits_no_intruder(cabinet):

@@ -114,8 +114,8 @@ def test_a_full_medium_is_reported(computer):
 def test_a_second_medium_missing_or_read_only_from_power_on_is_reported(computer):
     """About ten minutes. While it is waited for, the display says that the machine is starting."""
     first, second = computer.disks
-    for there, least_s in (([first], _WAIT_S), ([first, f"{second},readonly=on"], 0)):
-        computer.disks = there
+    for media, least_s in (([first], _WAIT_S), ([first, f"{second},readonly=on"], 0)):
+        computer.disks = media
         computer.on()
         assert starting_until(computer, "out_of_service.memory_missing") >= least_s
         check_fault_refuses_money(computer, "out_of_service.memory_missing")

@@ -28,15 +28,15 @@ BILL_CENTS = 500
 
 @pytest.fixture
 def cabinet(tmp_path):
-    out = Path(os.environ.get("EGM_DEBUG_IMAGE", tmp_path / "image"))
-    if not out.exists():
-        out.mkdir()
-        (out / "release.pem").write_bytes(create_signing_key())
-        builder.build(out, out / "release.pem", overlays=(OVERLAY,), debug=True)
-    there = Cabinet(tmp_path, out)
-    there.on()
-    yield there
-    there.close()
+    image_folder = Path(os.environ.get("EGM_DEBUG_IMAGE", tmp_path / "image"))
+    if not image_folder.exists():
+        image_folder.mkdir()
+        (image_folder / "release.pem").write_bytes(create_signing_key())
+        builder.build(image_folder, image_folder / "release.pem", overlays=(OVERLAY,), debug=True)
+    emulated = Cabinet(tmp_path, image_folder)
+    emulated.on()
+    yield emulated
+    emulated.close()
 
 
 def takes(cabinet):

@@ -67,8 +67,8 @@ class SlowComputer(Cabinet):
 
     def boot(self, late):
         """Boot until a bill is taken, plugging ``late`` in once it is missed; return seconds after power by stage."""
-        there = [medium for name, medium in self._media.items() if name != late]
-        disks = [self._system, *(f"format={kind},file={file}" for file, kind in there)]
+        media = [medium for name, medium in self._media.items() if name != late]
+        disks = [self._system, *(f"format={kind},file={file}" for file, kind in media)]
         self.disks = [disk + self._slowness.disk for disk in disks]
         for name in EMULATED_DEVICE_PORTS:
             self.hand(name, "power_on")

@@ -22,17 +22,17 @@ def released(tmp_path):
     parts = {name: tmp_path / f"{name}.img" for name in SIZES}
     for name, path in parts.items():
         path.write_bytes(name.encode() * (SIZES[name] // len(name)))
-    out = tmp_path / "bundle"
-    slot.write_bundle(slot.sign_release(7, "1.0", parts, KEY), parts, out)
-    return out.read_bytes()
+    bundle_file = tmp_path / "bundle"
+    slot.write_bundle(slot.sign_release(7, "1.0", parts, KEY), parts, bundle_file)
+    return bundle_file.read_bytes()
 
 
 @pytest.fixture
 def empty(tmp_path):
-    there = SystemSlot(tmp_path / "esp-b", tmp_path / "root-b")
-    for name, path in zip(slot.SLOT_PARTITION_NAMES, (there.esp, there.root), strict=True):
+    empty_slot = SystemSlot(tmp_path / "esp-b", tmp_path / "root-b")
+    for name, path in zip(slot.SLOT_PARTITION_NAMES, (empty_slot.esp, empty_slot.root), strict=True):
         path.write_bytes(bytes(SIZES[name] + 2 * slot.RELEASE_BYTES))
-    return there
+    return empty_slot
 
 
 def install(data, where, *, newer_than=6, public=PUBLIC):
@@ -81,13 +81,13 @@ def test_an_older_release_is_refused_before_a_byte_is_written(released, empty, n
 
 @pytest.mark.library_only("A-13")
 def test_an_unsigned_or_wrongly_signed_bundle_is_refused(released, empty):
-    line, _, rest = released.partition(b"\n")
+    line, _, content = released.partition(b"\n")
     with pytest.raises(SlotError, match="not signed with the key this machine trusts"):
         install(released, empty, public=format_public_key(OTHER))
     newer = json.loads(line)
     newer["release"]["number"] = 9
     with pytest.raises(SlotError, match="not signed"):
-        install(json.dumps(newer).encode() + b"\n" + rest, empty)
+        install(json.dumps(newer).encode() + b"\n" + content, empty)
     for nothing in (b"", b"\0" * 100_000, b"{}\n", b"[1]\n", b"not a bundle\n"):
         with pytest.raises(SlotError, match="does not contain a release"):
             install(nothing, empty)

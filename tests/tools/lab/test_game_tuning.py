@@ -112,12 +112,12 @@ def test_every_bet_with_its_own_pays_is_tuned_to_the_return(tmp_path):
 
 @pytest.mark.slow
 def test_tuned_strips_and_hit_frequency_are_written(mine, tmp_path):
-    out = tmp_path / "other.toml"
-    run("game", "tune", mine, "--return", "0.9", "--hit", "0.19", "--strips", "--out", out)
-    data = parse(read_source(out))
+    tuned_file = tmp_path / "other.toml"
+    run("game", "tune", mine, "--return", "0.9", "--hit", "0.19", "--strips", "--out", tuned_file)
+    data = parse(read_source(tuned_file))
     assert abs(compute_rtp(data) - Fraction(9, 10)) <= NEAR_RETURN_DISTANCE
     assert abs(compute_hit_frequency(data) - Fraction(19, 100)) <= NEAR_RETURN_DISTANCE
-    assert "was not changed" in run("game", "tune", mine, "--return", "0.9", "--out", out, code=1)
+    assert "was not changed" in run("game", "tune", mine, "--return", "0.9", "--out", tuned_file, code=1)
 
 
 def test_a_goal_that_cannot_be_reached_is_reported_and_nothing_is_written(mine):

@@ -137,22 +137,26 @@ def test_the_service_manual_lists_every_significant_event_and_every_line(languag
         wiring = page_rows[texts.say(f"manual.wiring.{protocol}")]
         assert wiring[:2] == (texts.say(f"device.{entry.device_kind}"), protocol)
     assert texts.say("door.logic") in rows(page, texts, "inputs")
-    out = tmp_path / "manual.md"
+    manual_file = tmp_path / "manual.md"
     assert (
-        CliRunner().invoke(main, ["manual", "service", "--language", language, "--out", str(out)]).exit_code
+        CliRunner()
+        .invoke(main, ["manual", "service", "--language", language, "--out", str(manual_file)])
+        .exit_code
         == 0
     )
-    assert out.read_text(encoding="utf-8") == printed("service", language)
+    assert manual_file.read_text(encoding="utf-8") == printed("service", language)
 
 
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "fr"])
 def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
     """Read back by another reader: nothing is lost at a page's end, and nothing runs out of it."""
-    out = tmp_path / "manual.pdf"
-    result = CliRunner().invoke(main, ["manual", "service", "--language", language, "--out", str(out)])
+    manual_file = tmp_path / "manual.pdf"
+    result = CliRunner().invoke(
+        main, ["manual", "service", "--language", language, "--out", str(manual_file)]
+    )
     assert result.exit_code == 0, result.output
-    document = pypdfium2.PdfDocument(out)
+    document = pypdfium2.PdfDocument(manual_file)
     assert len(document) > 10
     texts, words = Texts(language), []
     for page in document:
@@ -179,8 +183,8 @@ def test_the_same_software_writes_the_same_pdf(chapters, tmp_path, monkeypatch):
         lambda *asked: islice(iter_manual_chapters(*asked), chapters),
     )
     outs = [tmp_path / "first.pdf", tmp_path / "second.pdf"]
-    for out in outs:
-        assert CliRunner().invoke(main, ["manual", "service", "--out", str(out)]).exit_code == 0
+    for manual_file in outs:
+        assert CliRunner().invoke(main, ["manual", "service", "--out", str(manual_file)]).exit_code == 0
     assert outs[0].read_bytes() == outs[1].read_bytes()
 
 

@@ -217,9 +217,9 @@ def test_a_game_beyond_exact_analysis_is_checked_with_a_simulated_interval(tmp_p
 @pytest.mark.requirement("R-05", "R-07")
 def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_path):
     asked = ("certify", "orchard-picnic", "--jurisdiction", "quebec-casino", "--games-played", 500)
-    out, key_file = tmp_path / "handed", tmp_path / "laboratory" / "own.key"
-    run(*asked, "--out", out, "--key", key_file)
-    folder = out / "orchard-picnic"
+    bundle_folder, key_file = tmp_path / "handed", tmp_path / "laboratory" / "own.key"
+    run(*asked, "--out", bundle_folder, "--key", key_file)
+    folder = bundle_folder / "orchard-picnic"
     key = bytes.fromhex((folder / "signer.pub").read_text())
     facts = bundle.verify_bundle(folder, key)
     assert facts["certified"] is True
@@ -237,7 +237,7 @@ def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_
     assert "intact, and signed by the key given with --signer; orchard-picnic" in output
     assert "is certified for quebec-casino" in output
     assert "is not the laboratory's key" in run("certify", "--verify", folder, "--signer", "00" * 32, code=1)
-    assert run("certify", "--verify", out, "--signer", key.hex()) == output
+    assert run("certify", "--verify", bundle_folder, "--signer", key.hex()) == output
     assert "is not a bundle: neither it nor any folder in it has a manifest.json" in run(
         "certify", "--verify", tmp_path / "laboratory", code=1
     )
@@ -258,7 +258,7 @@ def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_
 
 @pytest.mark.requirement("R-05")
 def test_the_private_key_is_never_in_the_output_folder(tmp_path):
-    out = tmp_path / "handed"
+    bundle_folder = tmp_path / "handed"
     asked = (
         "certify",
         "orchard-picnic",
@@ -267,18 +267,22 @@ def test_the_private_key_is_never_in_the_output_folder(tmp_path):
         "--games-played",
         50,
         "--out",
-        out,
+        bundle_folder,
     )
-    for inside in (out / "own.key", out / "orchard-picnic" / "own.key", out / ".." / "handed" / "own.key"):
+    for inside in (
+        bundle_folder / "own.key",
+        bundle_folder / "orchard-picnic" / "own.key",
+        bundle_folder / ".." / "handed" / "own.key",
+    ):
         assert "must not be in" in run(*asked, "--key", inside, code=1)
-    assert not out.exists()  # refused before anything was played, and before a key was made
+    assert not bundle_folder.exists()  # refused before anything was played, and before a key was made
     run(*asked)
-    key_file = bundle.find_key_path(None, out)
+    key_file = bundle.find_key_path(None, bundle_folder)
     secret = key_file.read_bytes().strip()
-    handed = [path for path in out.rglob("*") if path.is_file()]
+    handed = [path for path in bundle_folder.rglob("*") if path.is_file()]
     assert handed
     assert [path for path in handed if secret in path.read_bytes() or path.suffix == ".key"] == []
-    shutil.copy(key_file, out / "laboratory.key")  # as the first edition left it there
+    shutil.copy(key_file, bundle_folder / "laboratory.key")  # as the first edition left it there
     assert "must not be in" in run(*asked, code=1)
 
 

@@ -36,9 +36,9 @@ def run(*arguments, code=0):
 
 
 def git(root, *asked):
-    who = ("-c", "user.name=Maker", "-c", "user.email=maker@example.org")
+    author_options = ("-c", "user.name=Maker", "-c", "user.email=maker@example.org")
     return subprocess.run(
-        ["git", "-C", root, *who, *asked], check=True, capture_output=True, text=True
+        ["git", "-C", root, *author_options, *asked], check=True, capture_output=True, text=True
     ).stdout
 
 

@@ -533,9 +533,13 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
     others = [f"--claim={each.id}=carry" for each in found.proposals if each.id != credit.id]
 
     def cleared(decision):
-        who = ["--person=A. Tremblay", "--second-person=B. Roy", "--reason=they contradict each other"]
+        authority_options = [
+            "--person=A. Tremblay",
+            "--second-person=B. Roy",
+            "--reason=they contradict each other",
+        ]
         what = [f"--challenge={found.inspection.challenge}", f"--claim={credit.id}={decision}", *others]
-        return CliRunner().invoke(audit, ["clear", f"--state={state}", *who, *what])
+        return CliRunner().invoke(audit, ["clear", f"--state={state}", *authority_options, *what])
 
     done = act if act == "carry" else f"paid:{cents}:A. Tremblay"
     refused = cleared(done)
