@@ -153,7 +153,7 @@ def test_a_function_is_changed_by_an_operator(tmp_path, function, change, expect
 
 
 @pytest.mark.parametrize(
-    ("function", "change", "why"),
+    ("function", "change", "reason"),
     [
         ("Till.take", "returns 0", "has no Till.take"),
         ("Till", "returns 0", "has no Till to which"),
@@ -165,14 +165,14 @@ def test_a_function_is_changed_by_an_operator(tmp_path, function, change, expect
         ("Till.give", "returns self._least(purse)", "has no _least, purse, which the change uses"),
     ],
 )
-def test_an_operator_that_changes_nothing_is_refused(tmp_path, function, change, why):
+def test_an_operator_that_changes_nothing_is_refused(tmp_path, function, change, reason):
     (tmp_path / "till.py").write_text(MORE)
-    with pytest.raises(MutantError, match=why):
+    with pytest.raises(MutantError, match=reason):
         apply_mutant(Mutant(file="till.py", function=function, change=change, takes_away="it"), tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("key", "becomes", "what"),
+    ("key", "becomes", "change"),
     [
         ("bet.red.pays", '"3:1"', (0, "pays", "3:1")),
         ("bet.seven.pays", '"36:1"', (1, "pays", "36:1")),
@@ -180,30 +180,30 @@ def test_an_operator_that_changes_nothing_is_refused(tmp_path, function, change,
         ("bet.red.row.red.pays", '"4:1"', "4:1"),
     ],
 )
-def test_a_key_is_changed_and_no_other(tmp_path, key, becomes, what):
+def test_a_key_is_changed_and_no_other(tmp_path, key, becomes, change):
     (tmp_path / "table.toml").write_text(TABLE)
     mutant = Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it")
     found, original = tomllib.loads(apply_mutant(mutant, tmp_path)), tomllib.loads(TABLE)
-    if isinstance(what, tuple):
-        original["bet"][what[0]][what[1]] = what[2]
+    if isinstance(change, tuple):
+        original["bet"][change[0]][change[1]] = change[2]
     elif key == "table.seats":
-        original["table"]["seats"] = what
+        original["table"]["seats"] = change
     else:
-        original["bet"][0]["row"][0]["pays"] = what
+        original["bet"][0]["row"][0]["pays"] = change
     assert found == original
 
 
 @pytest.mark.parametrize(
-    ("key", "becomes", "why"),
+    ("key", "becomes", "reason"),
     [
         ("bet.blue.pays", "1", "0 lines with the key"),
         ("table.seats", "8", "already is 8"),
         ("table.seats", "[", "would not be TOML"),
     ],
 )
-def test_a_key_that_is_not_there_or_stays_as_it_is_is_refused(tmp_path, key, becomes, why):
+def test_a_key_that_is_not_there_or_stays_as_it_is_is_refused(tmp_path, key, becomes, reason):
     (tmp_path / "table.toml").write_text(TABLE)
-    with pytest.raises(MutantError, match=why):
+    with pytest.raises(MutantError, match=reason):
         apply_mutant(Mutant(file="table.toml", key=key, becomes=becomes, takes_away="it"), tmp_path)
 
 

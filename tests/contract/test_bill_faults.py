@@ -383,14 +383,14 @@ class TestInsideTheStacker:
 
         jump(scene())
 
-    @pytest.mark.parametrize("what", ["note", "ticket"])
-    def test_a_bill_or_ticket_accepted_against_the_inhibits_is_returned(self, protocol, what):
+    @pytest.mark.parametrize("medium", ["note", "ticket"])
+    def test_a_bill_or_ticket_accepted_against_the_inhibits_is_returned(self, protocol, medium):
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
             rig.driver.disable()
             rig.twin._is_enabled = lambda _: True
-            if what == "note":
+            if medium == "note":
                 rig.perform_action("insert", amount_cents=20_00)
             else:
                 rig.perform_action("insert_ticket", barcode="004724978028378429")

@@ -145,10 +145,10 @@ def lay(rig, bets):
 
 # ---------------------------------------------------------------------------------- accepted bets
 @pytest.mark.requirement("C-04", "S-30", "P-01:b")
-@pytest.mark.parametrize(("game", "section", "bets", "why"), FORBIDDEN, ids=lambda each: str(each)[:40])
-def test_a_wager_that_the_rules_forbid_is_refused_by_game_and_machine(rig, game, section, bets, why):
+@pytest.mark.parametrize(("game", "section", "bets", "reason"), FORBIDDEN, ids=lambda each: str(each)[:40])
+def test_a_wager_that_the_rules_forbid_is_refused_by_game_and_machine(rig, game, section, bets, reason):
     assert section
-    with pytest.raises(WagerError, match=re.escape(why)):
+    with pytest.raises(WagerError, match=re.escape(reason)):
         rules_of(game).build_wager(sum(bets.values()), bets=bets)
     machine = with_credit(rig(game), CREDIT_CENTS)
     assert not lay(machine, bets)

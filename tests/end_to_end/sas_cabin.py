@@ -75,12 +75,14 @@ def toml(table: dict) -> str:
     return "\n".join(lines) + "\n"
 
 
-def wait_for(what, why="", seconds=PATIENCE):
+def wait_for(condition, failure_text="", seconds=PATIENCE):
     """Until ``what`` returns something true; that."""
     deadline = time.monotonic() + seconds
-    while not (result := what()):
+    while not (result := condition()):
         if time.monotonic() >= deadline:
-            raise AssertionError((why() if callable(why) else why) or f"waited {seconds} s in vain")
+            raise AssertionError(
+                (failure_text() if callable(failure_text) else failure_text) or f"waited {seconds} s in vain"
+            )
         time.sleep(0.005)
     return result
 
@@ -190,7 +192,7 @@ class LineHost(Host):
         while self.poll():
             pass
 
-    def stop_after(self, messages, what=lambda: None) -> None:
+    def stop_after(self, messages, act=lambda: None) -> None:
         """Do this, then poll, and stop after this many messages: in the middle of anything.
 
         General polls without news do not count, so that the number says how far a ticket or a transfer is.
@@ -207,7 +209,7 @@ class LineHost(Host):
 
         self.send = send
         with contextlib.suppress(HostGoneError):
-            what()
+            act()
             self.run_until(lambda: False, SETTLE_SECONDS)
         self.send = honest
 

@@ -134,8 +134,8 @@ def test_a_temporary_error_at_start_is_retried():
         if len(tries) < 4:
             raise MediumFull("journal.sqlite: No space left on device")
 
-    async def still(why, code):
-        reports.append((why, code))
+    async def still(reason, code):
+        reports.append((reason, code))
         await asyncio.Event().wait()
 
     asyncio.run(retry_until_media_respond(comes_up, still, SystemClock(), patience_s=3600, pause_s=0.01))

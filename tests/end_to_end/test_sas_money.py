@@ -35,8 +35,8 @@ def agree(cabin, host):
     return meters
 
 
-def until(host, what):
-    assert host.run_until(what, AGES), list(host.received)
+def until(host, condition):
+    assert host.run_until(condition, AGES), list(host.received)
 
 
 def transferred_cents(host, way, cents):

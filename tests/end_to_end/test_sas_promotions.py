@@ -17,8 +17,8 @@ def cabin(tmp_path):
         yield cabin
 
 
-def until(host, what):
-    assert host.run_until(what, AGES), list(host.received)
+def until(host, condition):
+    assert host.run_until(condition, AGES), list(host.received)
 
 
 def transfer(host, way, cents=0, **more):

@@ -76,7 +76,7 @@ def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(b
 
 @pytest.mark.requirement("A-05", "A-20", "A-21")
 @pytest.mark.parametrize(
-    ("changes", "why"),
+    ("changes", "reason"),
     [
         ({"second_person": "A. Tremblay"}, "two different people"),
         ({"person": " "}, "two different people"),
@@ -85,9 +85,9 @@ def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(b
         ({"owed_cents": 0}, "settle or carry over each claim"),
     ],
 )
-def test_a_clear_without_its_authorisation_is_refused(broken, changes, why):
+def test_a_clear_without_its_authorisation_is_refused(broken, changes, reason):
     before = read_files(broken)
-    with pytest.raises(ClearRefused, match=why):
+    with pytest.raises(ClearRefused, match=reason):
         clear_memory(broken, authorised(inspect_journal(broken), **changes), now=clock)
     assert read_files(broken) == before
     with pytest.raises(JournalDamaged):
@@ -196,11 +196,11 @@ def test_the_commands_inspect_and_clear_a_damaged_memory(broken):
     assert run.exit_code == 1
     assert "these claims are neither settled nor carried over: credit:1:cashable" in run.output
     assert [(each["id"], each["amount"]) for each in report["claims"]] == [("credit:1:cashable", "300")]
-    for wrong, why in (("paid:299:A", "300 cents are owed, 299"), ("ended", "not 'ended'")):
+    for wrong, reason in (("paid:299:A", "300 cents are owed, 299"), ("ended", "not 'ended'")):
         claim_options = ["--claim", f"credit:1:cashable={wrong}"]
         run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *claim_options])
         assert run.exit_code == 1
-        assert why in run.output
+        assert reason in run.output
     claim_options = ["--claim", "credit:1:cashable=paid:300:A"]
     run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *claim_options])
     assert run.exit_code == 0, run.output

@@ -102,18 +102,18 @@ def costs(folder):
     storage = Counting()
     tracemalloc.start()
     with Journal.open(folder, now=clock, policy=POLICY, storage=storage) as journal:
-        found = {f"start {what}": n for what, n in storage.count.items()}
+        found = {f"start {operation}": n for operation, n in storage.count.items()}
         found["start memory"] = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
         before = dict(storage.count)
         for _ in range(20):
             play(journal)
-        found |= {f"play {what}": storage.count[what] - before[what] for what in before}
+        found |= {f"play {operation}": storage.count[operation] - before[operation] for operation in before}
         journal.checkpoint()
     reading = Counting()
     with open_view(folder, storage=reading) as view:
         assert len(list(view.iter_bodies(view.sequence - 100))) == 100
-    return found | {f"audit {what}": n for what, n in reading.count.items()}
+    return found | {f"audit {operation}": n for operation, n in reading.count.items()}
 
 
 @pytest.fixture(scope="module")
@@ -135,10 +135,10 @@ def ages(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("what", ["start", "play", "audit"])
-def test_start_play_and_audit_cost_the_same_after_ten_times_the_games(ages, what):
+@pytest.mark.parametrize("operation", ["start", "play", "audit"])
+def test_start_play_and_audit_cost_the_same_after_ten_times_the_games(ages, operation):
     few, many = ages
-    hold(*({name: n for name, n in age.items() if name.startswith(what)} for age in (few, many)))
+    hold(*({name: n for name, n in age.items() if name.startswith(operation)} for age in (few, many)))
 
 
 def hold(few, many):
@@ -166,10 +166,12 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
                 report = auditor.audit_entries(view.iter_bodies(auditor.last_entry_checked[0]))
             assert (report.finding_count, report.game_count) == (0, played), report.findings
             save_auditor(auditor, point)
-        found = {f"audit {what}": n for what, n in storage.count.items()} | {"point": point.stat().st_size}
+        found = {f"audit {operation}": n for operation, n in storage.count.items()} | {
+            "point": point.stat().st_size
+        }
         storage = Counting()
         Journal.open(state, now=clock, policy=policy, storage=storage).close()
-        ages.append(found | {f"start {what}": n for what, n in storage.count.items()})
+        ages.append(found | {f"start {operation}": n for operation, n in storage.count.items()})
     assert len(list((state / "archive").glob("*.seg"))) > 30
     hold(*ages)
 

@@ -82,7 +82,7 @@ def test_limits_that_no_bet_can_meet_are_refused(limits: dict[str, int]) -> None
 
 
 @pytest.mark.parametrize(
-    ("credits_", "asked", "why"),
+    ("credits_", "asked", "reason"),
     [
         (2, {"bets": {"nowhere": 2}}, "there is no spot 'nowhere'"),
         (2, {"bets": {"shut": 2}}, r"bets.shut: the spot is closed"),
@@ -107,9 +107,9 @@ def test_limits_that_no_bet_can_meet_are_refused(limits: dict[str, int]) -> None
     ],
 )
 def test_an_invalid_wager_is_refused_with_the_reason(
-    credits_: int, asked: dict[str, object], why: str
+    credits_: int, asked: dict[str, object], reason: str
 ) -> None:
-    with pytest.raises(WagerError, match=why):
+    with pytest.raises(WagerError, match=reason):
         LAYOUT.build_wager(credits_, **asked)
 
 
@@ -126,13 +126,13 @@ def test_standing_bets_can_be_raised_and_taken_down_within_the_rules() -> None:
     layout = TableLayout(SPOTS, TableLimits(seats=2, most=14), (), stood, removable_spots={"line", "odds"})
     assert layout.build_wager(0) == Wager(0, {"bets": {}})
     assert layout.build_wager(2, bets={"odds": -4, "line": 2}).credits == 2
-    for bets, why in (
+    for bets, reason in (
         ({"line": -4}, "bets.odds: needs a bet on 'line'"),
         ({"line": 8}, "12 credits; 2 to 10"),
         ({"odds": -6}, "6 credits cannot be taken down; the bet there is 4"),
         ({"line": 2, "odds": 6}, "16 credits on the table"),
     ):
-        with pytest.raises(WagerError, match=why):
+        with pytest.raises(WagerError, match=reason):
             layout.build_wager(sum(n for n in bets.values() if n > 0), bets=bets)
     fixed = TableLayout(SPOTS, TableLimits(), (), stood)
     with pytest.raises(WagerError, match="may not be taken down"):
@@ -150,11 +150,11 @@ def test_stored_bets_that_cannot_stand_on_the_table_are_refused(data: object) ->
 
 
 def test_preset_bets_are_checked_against_the_games_layout() -> None:
-    for forms, why in (
+    for forms, reason in (
         ((form("a", line=2), form("a", line=4)), "form.1.id: 'a' is listed twice"),
         ((form("a", odds=2),), "form.0: bets.odds: needs"),
     ):
-        with pytest.raises(DefinitionError, match=why):
+        with pytest.raises(DefinitionError, match=reason):
             check_forms(TableLayout(SPOTS, TableLimits(), forms), "f.toml")
 
 

@@ -257,7 +257,7 @@ def test_a_simulated_bank_agrees_with_its_exact_return(name, seeded_draw):
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize(
-    ("table", "why"),
+    ("table", "reason"),
     [
         ({}, "that a round"),
         ({"shoe": {}}, "that a round"),
@@ -271,25 +271,25 @@ def test_a_simulated_bank_agrees_with_its_exact_return(name, seeded_draw):
         ({"bank": {"seat": 2, "took_part": [0], "last": 1}}, "that a round"),
     ],
 )
-def test_a_bank_turn_that_no_round_can_leave_is_refused(name, table, why):
-    with pytest.raises(ValueError, match=why):
+def test_a_bank_turn_that_no_round_can_leave_is_refused(name, table, reason):
+    with pytest.raises(ValueError, match=reason):
         load_game(name).with_table_state(table)
 
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
         ({"table": {"seats": 1}}, "a table of one seat"),
         ({"game": {"denominations_cents": [50, 100]}}, "only one is allowed if a player may be the bank"),
         ({"player_bank": {"limits": {"least": 10, "most": 100, "step": 10}}}, "must fit stakes from 20"),
     ],
 )
-def test_a_definition_with_a_player_bank_that_nobody_can_hold_is_refused(name, change, why):
+def test_a_definition_with_a_player_bank_that_nobody_can_hold_is_refused(name, change, reason):
     data = json.loads(load_game(name).text)
     for key, value in change.items():
         data[key] = {**data[key], **value}
-    with pytest.raises(DefinitionError, match=why):
+    with pytest.raises(DefinitionError, match=reason):
         build_game(data, "test")
 
 

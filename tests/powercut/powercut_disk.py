@@ -38,17 +38,17 @@ class Inode:
         """Return what the medium holds after the cut."""
         surviving = [op for op in self.queue if rng.random() < survival]
         content = bytearray(self.durable)
-        for n, (what, at, data) in enumerate(surviving):
+        for n, (kind, at, data) in enumerate(surviving):
             torn = data
-            if what == "write" and n == len(surviving) - 1 and rng.random() < 0.5:
+            if kind == "write" and n == len(surviving) - 1 and rng.random() < 0.5:
                 torn = data[: rng.randrange(len(data) + 1)]
-            apply(content, (what, at, torn))
+            apply(content, (kind, at, torn))
         return content
 
 
 def apply(content, operation):
-    what, at, data = operation
-    if what == "truncate":
+    kind, at, data = operation
+    if kind == "truncate":
         del content[at:]
         content.extend(bytes(at - len(content)))
         return
@@ -71,7 +71,7 @@ class Disk:
         """Bits that do not hold: (end of a file's name, offset) of bytes that come out wrong when written."""
 
     # ------------------------------------------------------------------ power
-    def operation(self, what):
+    def operation(self, kind):
         """Count one operation; raise PowerCut if it is the chosen one."""
         if self.dead:
             raise PowerCut

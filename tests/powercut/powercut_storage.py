@@ -167,10 +167,10 @@ class SimDatabase:
     def _guard(self, run):
         try:
             result = run()
-        except apsw.Error as why:
+        except apsw.Error as error:
             if self._disk.dead:
                 raise PowerCut from None
-            raise MediumError(f"{type(why).__name__}: {why}") from why
+            raise MediumError(f"{type(error).__name__}: {error}") from error
         if self._disk.dead:
             raise PowerCut
         return result

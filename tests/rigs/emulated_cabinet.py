@@ -145,10 +145,10 @@ class Cabinet:
         assert isinstance(reply, BenchReply)
         return reply
 
-    def until(self, wanted, what="", every_s=0.5):
+    def until(self, wanted, condition_text="", every_s=0.5):
         end = time.monotonic() + PATIENCE_S
         while not wanted():
-            assert time.monotonic() < end, f"never: {what}"
+            assert time.monotonic() < end, f"never: {condition_text}"
             time.sleep(every_s)
 
     def picture(self, head=0):

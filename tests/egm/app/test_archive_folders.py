@@ -141,7 +141,7 @@ def test_a_memory_folder_that_cannot_be_created_is_a_fault_of_the_file(tmp_path)
     file, a_file, link = tmp_path / "cabinet.toml", tmp_path / "file", tmp_path / "link"
     a_file.touch()
     link.symlink_to(tmp_path / "nothing")
-    for folder, why in (
+    for folder, reason in (
         (a_file / "second", f"{a_file} is not a folder"),
         (link / "second", f"{link} is a link whose target does not exist"),
         ("/proc/egm/second", "/proc is on a file system that cannot store files"),
@@ -153,7 +153,7 @@ def test_a_memory_folder_that_cannot_be_created_is_a_fault_of_the_file(tmp_path)
             fault for fault in iter_preflight_faults(load_cabinet(file)) if fault.key.startswith("memory")
         )
         assert (fault.key, fault.is_fatal) == ("memory.second_copy", True)
-        assert why in fault.problem
+        assert reason in fault.problem
     good = text.replace(str(folder), str(tmp_path / "not/there/yet"))
     file.write_text(good, encoding="utf-8")
     first = next(iter_preflight_faults(load_cabinet(file)), None)

@@ -35,8 +35,8 @@ def test_a_game_left_out_is_a_notice_until_the_file_is_corrected(tmp_path, monke
     assert start_state["cabinet_file"]["cleared_by"] == "self"
     assert not start_state["cabinet_file"]["locks"]
     assert "no-such-game" in start_state["cabinet_file"]["detail"]
-    ((game, why),) = start_state["refused"]
-    assert (game, "not in the library" in why) == ("no-such-game", True)
+    ((game, reason),) = start_state["refused"]
+    assert (game, "not in the library" in reason) == ("no-such-game", True)
     start_state = started(tmp_path, monkeypatch, GAME, "another-one")
     assert "another-one" in start_state["cabinet_file"]["detail"]
     start_state = started(tmp_path, monkeypatch, GAME, GAME)

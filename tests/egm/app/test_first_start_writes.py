@@ -178,7 +178,7 @@ def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("why", "expected_text"),
+    ("error_number", "expected_text"),
     [
         (errno.ENOSPC, "medium_full"),
         (errno.EROFS, "medium_locked"),
@@ -186,8 +186,8 @@ def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
         (1, "medium_other"),
     ],
 )
-def test_a_failed_write_is_explained_by_what_to_do(why, expected_text):
-    words = build_failure_text(OSError(why, "words of the system", "/var/lib/open-egm/people.json"))
+def test_a_failed_write_is_explained_by_what_to_do(error_number, expected_text):
+    words = build_failure_text(OSError(error_number, "words of the system", "/var/lib/open-egm/people.json"))
     assert words.value == f"notice.refused.{expected_text}"
     for language in ("en", "fr"):
         assert say_in(words, language)

@@ -20,8 +20,8 @@ def kinds(family):
     return [family, *(kind for child in children for kind in kinds(child))]
 
 
-def made(kind, why="the disk is gone"):
-    return kind("a place", why) if issubclass(kind, JournalDamaged) else kind(why)
+def made(kind, reason="the disk is gone"):
+    return kind("a place", reason) if issubclass(kind, JournalDamaged) else kind(reason)
 
 
 @pytest.fixture

@@ -50,8 +50,8 @@ def test_device_and_host_lines_open_only_after_the_self_test(tmp_path):
 
     asyncio.run(scene())
     assert seen[0] == ("self-test", False)
-    first = [what for what, _ in seen].index("device")
-    assert {of_host for what, of_host in seen[:first] if what == "self-test"} == {False}
+    first = [step for step, _ in seen].index("device")
+    assert {of_host for step, of_host in seen[:first] if step == "self-test"} == {False}
 
 
 @pytest.mark.requirement("A-10")

@@ -230,13 +230,13 @@ FOUND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("more", "key", "what", "meant", "stops"), FOUND)
-def test_preflight_reports_what_the_machine_would_leave_out(more, key, what, meant, stops):
+@pytest.mark.parametrize(("more", "key", "problem", "meant", "stops"), FOUND)
+def test_preflight_reports_what_the_machine_would_leave_out(more, key, problem, meant, stops):
     faults_by_key = {
         fault.key: fault for fault in iter_preflight_faults(read_toml(GOOD + more, CabinetFile)[0])
     }
     assert key in faults_by_key
-    assert what in faults_by_key[key].problem
+    assert problem in faults_by_key[key].problem
     assert (faults_by_key[key].suggestion, faults_by_key[key].is_fatal) == (meant, stops)
 
 
@@ -264,7 +264,7 @@ def test_a_position_without_a_key_for_hand_pays_is_reported(at):
         for fault in iter_preflight_faults(read_toml(two, CabinetFile)[0])
         if fault.key == "devices"
     ]
-    assert [what.partition(":")[0].rpartition(" ")[2] for what in missed] == {
+    assert [missing.partition(":")[0].rpartition(" ")[2] for missing in missed] == {
         None: ["1", "2"],
         1: [],
         2: ["1"],
@@ -272,7 +272,7 @@ def test_a_position_without_a_key_for_hand_pays_is_reported(at):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "key", "what"),
+    ("old", "new", "key", "problem"),
     [
         ('"generic"', '"quebec"', "machine.profile", "not in the library"),
         ('"generic"', '"own.toml"', "machine.profile", "write ./own.toml"),
@@ -280,12 +280,12 @@ def test_a_position_without_a_key_for_hand_pays_is_reported(at):
         ('"maple-classic"', '"no-such-game"', "games", "none of the listed games can be offered"),
     ],
 )
-def test_preflight_reports_faults_that_prevent_a_start(old, new, key, what):
+def test_preflight_reports_faults_that_prevent_a_start(old, new, key, problem):
     faults_by_key = {
         fault.key: fault
         for fault in iter_preflight_faults(read_toml(GOOD.replace(old, new, 1), CabinetFile)[0])
     }
-    assert what in faults_by_key[key].problem
+    assert problem in faults_by_key[key].problem
     assert faults_by_key[key].is_fatal
 
 
@@ -369,16 +369,16 @@ def test_a_game_file_named_without_a_path_is_stored_with_it_and_an_invalid_one_r
 
 
 @pytest.mark.parametrize(
-    ("asked", "why"), [("[5, 5]", "5 is listed twice"), ("[25, 5]", "5 is listed after 25")]
+    ("asked", "reason"), [("[5, 5]", "5 is listed twice"), ("[25, 5]", "5 is listed after 25")]
 )
-def test_denominations_must_be_different_and_ascending(asked, why, tmp_path):
+def test_denominations_must_be_different_and_ascending(asked, reason, tmp_path):
     file = tmp_path / "one.toml"
     assert CliRunner().invoke(main, ["cabinet", "new", str(file), "--game", "maple-classic"]).exit_code == 0
     text = file.read_text()
     table_text = f'game = "maple-classic"\ndenominations_cents = {asked}\n'
     file.write_text(text.replace('game = "maple-classic"\n', table_text, 1))
     with pytest.raises(
-        OperatorError, match=rf"games\[1\]\.denominations_cents: {why}: list different values in"
+        OperatorError, match=rf"games\[1\]\.denominations_cents: {reason}: list different values in"
     ):
         load_cabinet(file)
 

@@ -113,7 +113,7 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_if_others_may_read_them(
 
 
 @pytest.mark.parametrize(
-    ("expected_text", "why"),
+    ("expected_text", "reason"),
     [
         ("[]", "names no files"),
         ("?", "is not a manifest"),
@@ -123,12 +123,12 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_if_others_may_read_them(
         ('{"files": {"/etc/hosts": "00"}}', "is not a file in the bundle's folder"),
     ],
 )
-def test_a_signed_bundle_with_an_invalid_manifest_is_refused(tmp_path, expected_text, why):
+def test_a_signed_bundle_with_an_invalid_manifest_is_refused(tmp_path, expected_text, reason):
     """The bundle is signed with its own key, as anybody can do; its content must still be checked."""
     key = Ed25519PrivateKey.generate()
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     (tmp_path / bundle.BUNDLE_MANIFEST_NAME).write_text(expected_text)
     (tmp_path / bundle.BUNDLE_SIGNATURE_NAME).write_text(key.sign(expected_text.encode()).hex())
     (tmp_path / bundle.BUNDLE_SIGNER_NAME).write_text(public.hex())
-    with pytest.raises(BundleError, match=why):
+    with pytest.raises(BundleError, match=reason):
         bundle.verify_bundle(tmp_path)

@@ -230,7 +230,7 @@ def test_a_message_with_one_flipped_bit_is_not_accepted(name):
 
 # ------------------------------------------------------------------ what a frame may not say
 @pytest.mark.parametrize(
-    ("read", "frame", "why"),
+    ("read", "frame", "reason"),
     [
         (id003.decode_report, id003.Id003Frame(0x77), "unknown status 77"),
         (id003.decode_report, id003.Id003Frame(0x88, b"\xff"), "not ASCII"),
@@ -242,8 +242,8 @@ def test_a_message_with_one_flipped_bit_is_not_accepted(name):
         (cctalk.decode_three_byte_count, b"", "a count"),
     ],
 )
-def test_refusals_name_protocol_and_reason(read, frame, why):
-    with pytest.raises(ProtocolError, match=why) as caught:
+def test_refusals_name_protocol_and_reason(read, frame, reason):
+    with pytest.raises(ProtocolError, match=reason) as caught:
         read(frame)
     assert str(caught.value).startswith(("id003", "ebds", "cctalk"))
 

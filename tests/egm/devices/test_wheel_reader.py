@@ -30,7 +30,7 @@ def test_a_report_is_decoded_as_logged_by_users_of_such_wheels():
 
 
 @pytest.mark.parametrize(
-    ("line", "why"),
+    ("line", "reason"),
     [
         (b"*X;7;117;13;0;002;0\r\n", "the line is not a report of the wheel reader"),
         (b"*X;5;117;37;0;002;0\r\n", "the wheel has no pocket 37"),
@@ -39,10 +39,10 @@ def test_a_report_is_decoded_as_logged_by_users_of_such_wheels():
         (b"x" * 64, "no end within 64 bytes"),
     ],
 )
-def test_an_invalid_report_is_refused_with_the_reason(line, why):
+def test_an_invalid_report_is_refused_with_the_reason(line, reason):
     (refused, *others) = read(line)
     assert isinstance(refused, ProtocolError)
-    assert refused.reason == why
+    assert refused.reason == reason
     assert not others
 
 

@@ -296,8 +296,8 @@ def test_every_door_closing_starts_a_software_verification(start, monkeypatch):
     rig, occasions = start(), []
     verification = SoftwareReverification(rig.at)
 
-    async def note_occasion(_, why):
-        occasions.append(why)
+    async def note_occasion(_, reason):
+        occasions.append(reason)
 
     async def close_one_after_the_other():
         work = asyncio.create_task(verification.run())

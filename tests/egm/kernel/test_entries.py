@@ -123,10 +123,10 @@ def required_fields(record):
     return [f for f in dataclasses.fields(record) if f.default is missing and f.default_factory is missing]
 
 
-def refuse(entry: EntryDeclaration, transaction: Transaction, why: str) -> None:
+def refuse(entry: EntryDeclaration, transaction: Transaction, reason: str) -> None:
     with pytest.raises(EntryError) as refused:
         entry.check_transaction(transaction, FEATURES.storage_keys)
-    assert why in str(refused.value), str(refused.value)
+    assert reason in str(refused.value), str(refused.value)
     assert str(refused.value).startswith(entry.kind)
 
 

@@ -137,10 +137,10 @@ class MoneyMachine(RuleBasedStateMachine):
     @rule(data=st.data(), settles=st.booleans())
     def close_a_reservation(self, data, settles):
         ref = data.draw(st.sampled_from(sorted(self.model.pending)))
-        kind, cents, what = self.model.pending.pop(ref)
+        kind, cents, source = self.model.pending.pop(ref)
         self.append(ref=ref, phase=Phase.SETTLE if settles else Phase.VOID)
         if settles:
-            self.model.move(kind, -cents, {"ticket": "money_out", "bill": "money_in"}[what])
+            self.model.move(kind, -cents, {"ticket": "money_out", "bill": "money_in"}[source])
         with pytest.raises(UnknownReservation):
             self.append(ref=ref, phase=Phase.SETTLE)
 

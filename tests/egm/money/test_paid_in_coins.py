@@ -306,8 +306,8 @@ def test_a_remaining_amount_on_the_credit_meter_stays(tmp_path, coins_first):
 @pytest.mark.parametrize(
     ("kind", "path"), LIES, ids=lambda each: each if isinstance(each, str) else ".".join(each)
 )
-@pytest.mark.parametrize("what", ["otherwise", "left out"])
-def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, path, what):
+@pytest.mark.parametrize("change", ["otherwise", "left out"])
+def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, path, change):
     rig = cashed_out(tmp_path, coins_first)
     hopper_pays(rig, 2)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -316,9 +316,9 @@ def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, pa
     assert findings(honest) == set()
     entries = json.loads(json.dumps(honest))
     place = next(each for each in entries if each["kind"] == kind)
-    for part in path[:-1] if what == "otherwise" else path[:-2]:
+    for part in path[:-1] if change == "otherwise" else path[:-2]:
         place = place[part]
-    if what == "otherwise":
+    if change == "otherwise":
         place[path[-1]] += 1
     else:
         del place[path[-2]]

@@ -562,8 +562,8 @@ def test_with_a_shortened_journal_nothing_is_played_or_paid(tmp_path, way):
             store._head.write(encode_head(store.last_move))
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.credit_cents == 10000
-    why = again.machine.active_faults["journal_short"]["detail"]
-    assert ("over 10000 cents" in why) == (way == "ticket, no head")
+    detail = again.machine.active_faults["journal_short"]["detail"]
+    assert ("over 10000 cents" in detail) == (way == "ticket, no head")
     assert again.state is State.TILT
     again.engine.handle(EventType.PLAY)
     again.engine.handle(EventType.CASH_OUT)

@@ -121,7 +121,7 @@ def forge_roster(machine):
 def test_roster_changes_are_recorded_with_the_digest_of_the_whole_roster(machine):
     roster = Roster.load(machine.path)
     assert [change.digest for change in roster.changes] == [
-        machine.rig.records(f"staff.{what}")[n]["digest"] for n, what in enumerate(("added", "added"))
+        machine.rig.records(f"staff.{action}")[n]["digest"] for n, action in enumerate(("added", "added"))
     ]
     assert roster.has_valid_seal
     assert RecordedRoster.from_json(machine.rig.journal.state("staff")) == RecordedRoster(2, roster.digest)

@@ -89,14 +89,14 @@ def dearer_than_the_credit(rig):
 
 
 @pytest.mark.requirement("C-21")
-@pytest.mark.parametrize("why", [no_credit, door_open, at_play, tilted, dearer_than_the_credit])
-def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(tmp_path, why):
+@pytest.mark.parametrize("block_play", [no_credit, door_open, at_play, tilted, dearer_than_the_credit])
+def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(tmp_path, block_play):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 40)).boot().insert(100)
     assert rig.records("game.start") == [], "nothing but PLAY starts one"
     rig.play()
     rig.report_shown()
     assert rig.state is State.IDLE
-    why(rig)
+    block_play(rig)
     start_count = len(rig.records("game.start"))
     rig.engine.handle(EventType.PLAY)
     assert len(rig.records("game.start")) == start_count

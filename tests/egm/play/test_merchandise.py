@@ -364,13 +364,13 @@ def test_a_profile_with_a_prize_limit_refuses_prizes_in_kind(tmp_path):
 @pytest.mark.not_audited
 @pytest.mark.requirement("E-13:a")
 @pytest.mark.parametrize(
-    ("kind", "source", "target", "why"),
+    ("kind", "source", "target", "reason"),
     [
         ("game.end", "prizes:cart:offered", "prizes:cart:given", "the game won"),
         ("handpay.gift", "prizes:cart:offered", "prizes:cart:given", "is not the end of a game that won one"),
     ],
 )
-def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind, source, target, why):
+def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind, source, target, reason):
     """A machine that lies in its journal: a sound chain, and a prize out of nothing."""
     rig = a_room(tmp_path, PEARS).insert(500)
     append = rig.journal.append
@@ -388,7 +388,7 @@ def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind
     rig.play()
     rig.report_shown()
     monkeypatch.undo()
-    assert any(why in found for found in verified(rig))
+    assert any(reason in found for found in verified(rig))
     rig.close()
 
 

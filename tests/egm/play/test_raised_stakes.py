@@ -198,10 +198,10 @@ def test_returned_promotional_credit_stays_promotional(duel, tmp_path):
 
 @pytest.mark.parametrize("kind", ["game.choice", "game.push", "game.end"])
 @pytest.mark.parametrize(
-    ("what", "value"),
+    ("dimension", "value"),
     [("game", "another"), ("paytable", "duel@9"), ("denomination_cents", 25), ("wager_level", 7)],
 )
-def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_path, kind, what, value):
+def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_path, kind, dimension, value):
     """A raise or returned stake that the meters book to another game falsifies the return of both games."""
     rig = duel(4, 4).insert(1000)
     bet(rig, ante=10)
@@ -212,8 +212,8 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
     for body in rig.journal.iter_bodies():
         entry = json.loads(body)
         if entry["kind"] == kind:
-            assert entry["dims"][what] != value
-            entry["dims"][what] = value
+            assert entry["dims"][dimension] != value
+            entry["dims"][dimension] = value
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(bodies)
     assert any("dims differ from those of the play's first entry" in each.why for each in report.findings)

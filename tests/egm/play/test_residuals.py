@@ -151,14 +151,14 @@ def test_without_the_profiles_offer_no_residual_draw_is_made(make, way):
 @pytest.mark.not_audited
 @pytest.mark.requirement("E-13:a", "F-10")
 @pytest.mark.parametrize(
-    ("won_cents", "kind", "why"),
+    ("won_cents", "kind", "reason"),
     [
         (5, "residual.played", "wins 0 cents, but 5 cents were paid"),
         (5, "residual.gift", "no feature of the machine declares this kind of entry"),
     ],
 )
 def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
-    make, monkeypatch, won_cents, kind, why
+    make, monkeypatch, won_cents, kind, reason
 ):
     rig = make(ScriptedChance(4))
     append = rig.journal.append
@@ -173,7 +173,7 @@ def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
     monkeypatch.setattr(rig.journal, "append", lying)
     rig.engine.handle(EventType.RESIDUAL)
     monkeypatch.undo()
-    assert any(why in found for found in findings(rig))
+    assert any(reason in found for found in findings(rig))
 
 
 @pytest.mark.requirement("N-03", "F-10")

@@ -246,11 +246,11 @@ def test_the_audit_finds_an_altered_table_state(point, tmp_path, lie):
     rig = point(2, 4).insert(1000)
     throw(rig, line=10, place=4)
     throw(rig)
-    kind, change, why = LIES[lie]
+    kind, change, reason = LIES[lie]
     last = max(entry.sequence for entry in rig.journal.entries(kind))
     bodies = [_altered(body, last, change, lie) for body in rig.journal.iter_bodies()]
     found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
-    assert any(why in each.why for each in found), [each.why for each in found]
+    assert any(reason in each.why for each in found), [each.why for each in found]
 
 
 def _altered(body, sequence, change, lie):

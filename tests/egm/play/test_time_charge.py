@@ -196,7 +196,7 @@ def test_paid_time_survives_a_restart_and_a_memory_clear(tables, tmp_path, is_cl
 
 @pytest.mark.requirement("S-35", "E-13")
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
         ({"amount_cents": 525}, "the definition states 500 cents for 30 minutes"),
         ({"minutes": 29}, "the definition states 500 cents for 30 minutes"),
@@ -204,7 +204,7 @@ def test_paid_time_survives_a_restart_and_a_memory_clear(tables, tmp_path, is_cl
         ({"play_id": "another"}, "play_id"),
     ],
 )
-def test_the_audit_names_another_amount_time_or_game(tables, change, why):
+def test_the_audit_names_another_amount_time_or_game(tables, change, reason):
     rooms = tables()
     for rig in rooms:
         rig.insert(BILL_CENTS)
@@ -216,7 +216,7 @@ def test_the_audit_names_another_amount_time_or_game(tables, change, why):
         entries[at]["state"]["time_charge"]["until"] = change["until"]
     if "amount_cents" in change:
         entries[at]["transfers"][0][2] = change["amount_cents"]
-    assert why in audit_findings(entries)[at + 1]
+    assert reason in audit_findings(entries)[at + 1]
 
 
 @pytest.mark.requirement("S-35", "E-13")

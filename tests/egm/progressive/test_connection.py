@@ -146,8 +146,8 @@ class Claimant:
         self.events.append("connected")
         self.carrier.send(Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1))
 
-    def handle_disconnection(self, why):
-        self.events.append(why)
+    def handle_disconnection(self, reason):
+        self.events.append(reason)
 
     def process_message(self, message):
         raise AssertionError(message)
@@ -185,7 +185,7 @@ def controller(broker, folder):
 
 @pytest.mark.requirement("I-07")
 @pytest.mark.parametrize(
-    ("connect_peer", "unanswered", "refusing", "why"),
+    ("connect_peer", "unanswered", "refusing", "reason"),
     [
         *((machine, unanswered, False, "") for unanswered in ("connect", "subscribe")),
         (machine, "", True, ""),
@@ -198,7 +198,7 @@ def controller(broker, folder):
     ],
 )
 def test_an_unresponsive_broker_is_disconnected_and_connected_again(
-    tmp_path, connect_peer, unanswered, refusing, why
+    tmp_path, connect_peer, unanswered, refusing, reason
 ):
     async def session():
         async with Taciturn(tmp_path / "link", unanswered, refusing).listening() as broker:
@@ -213,9 +213,9 @@ def test_an_unresponsive_broker_is_disconnected_and_connected_again(
             return connections
 
     connections = asyncio.run(session())
-    assert any(why in each for each in connections) or not why
+    assert any(reason in each for each in connections) or not reason
     if connect_peer is machine:
-        assert (connections[:1] == ["connected"]) is bool(why), "only who was connected was disconnected"
+        assert (connections[:1] == ["connected"]) is bool(reason), "only who was connected was disconnected"
 
 
 @pytest.mark.requirement("I-15:c", "K-07")
@@ -364,5 +364,5 @@ def test_a_machine_starts_without_certificate_and_connects_once_it_has_one(tmp_p
                 await task
 
     asyncio.run(session())
-    (why,) = [problem for problem in ears.events if "EGM-1.crt" in problem]
-    assert "certificates" in why
+    (reason,) = [problem for problem in ears.events if "EGM-1.crt" in problem]
+    assert "certificates" in reason

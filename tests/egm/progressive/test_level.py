@@ -46,18 +46,18 @@ histories = st.lists(
 @given(terms(), histories)
 def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first, happened):
     level, paid, put_in = Level.open(first), [], Fraction(0)
-    for what, value in happened:
+    for operation, value in happened:
         before = level
-        if what == "wager":
+        if operation == "wager":
             level = level.add_contribution(value)
             put_in += value * (before.terms.increment + before.terms.hidden_share)
-        elif what == "hit":
+        elif operation == "hit":
             amount, level = level.pay_hit()
             assert amount == before.shown_cents
             assert level.terms == (before.next_terms or before.terms)
             assert level.shown_cents >= level.terms.base_cents
             paid.append(amount)
-        elif what == "part":
+        elif operation == "part":
             amount, level = level.pay_hit(Fraction(value, 100))
             assert amount == before.shown_cents * value // 100
             assert (level.terms, level.next_terms) == (before.terms, before.next_terms)
@@ -67,15 +67,15 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
             else:  # only what it left below the base was put up, and nothing more
                 assert level.shown_cents - int(before.overflow) <= level.terms.base_cents
             paid.append(amount)
-        elif what == "void" and paid:
+        elif operation == "void" and paid:
             level = level.return_award(paid.pop())
-        elif what == "change":
+        elif operation == "change":
             level = level.change_terms(value)
             assert level.shown_cents == before.shown_cents
-        elif what == "receive":
+        elif operation == "receive":
             level = level.add_received_amount(value)
         level.check_sums()
-        if what not in {"hit", "part"}:
+        if operation not in {"hit", "part"}:
             assert level.current >= before.current
         if level.terms.ceiling_cents is not None:
             assert level.shown_cents <= level.terms.ceiling_cents
@@ -216,16 +216,16 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
 
     level, paid = Level.open(first), []
     move(posting.build_opening_transfers("p", level))
-    for what, value in happened:
+    for operation, value in happened:
         before = level
-        if what == "wager":
+        if operation == "wager":
             level = level.add_contribution(value)
-        elif what == "hit":
+        elif operation == "hit":
             amount, level = level.pay_hit()
             paid.append(amount)
-        elif what == "void" and paid:
+        elif operation == "void" and paid:
             level = level.return_award(paid.pop())
-        elif what == "change":
+        elif operation == "change":
             level = level.change_terms(value)
         else:
             continue

@@ -296,8 +296,8 @@ LIES = [
 
 
 @pytest.mark.requirement("I-15", "I-07")
-@pytest.mark.parametrize(("lie", "why"), LIES)
-def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controller, lie, why):
+@pytest.mark.parametrize(("lie", "reason"), LIES)
+def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controller, lie, reason):
     async def life():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
@@ -312,7 +312,7 @@ def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controll
                 ["progressive_unproved"],
             )
             (held,) = rig.room.records("progressive.held")
-            assert why in held["why"]
+            assert reason in held["why"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.TILT
             assert ruled(rig, "decline", ("2",)) == "refused.authorised"
@@ -425,7 +425,7 @@ def test_a_controller_with_other_terms_receives_no_contributions(tmp_path, terms
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
         (lambda raw: raw["record"].update(amount_cents=500), "record.amount_cents: level"),
         (lambda raw: raw["record"]["trigger"].update(salt="0" * 64), "gives the commitment"),
@@ -435,7 +435,7 @@ def test_a_controller_with_other_terms_receives_no_contributions(tmp_path, terms
         (lambda raw: raw["record"]["trigger"].pop("salt"), "the secret of a mystery prize cannot be read"),
     ],
 )
-def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller, change, why):
+def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller, change, reason):
     async def life():
         async with life_of(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
@@ -452,4 +452,4 @@ def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller
     report = Auditor(GameFiles([GAME.parent])).audit_entries(
         [*bodies[:at], encode_canonical_json(raw), *bodies[at + 1 :]]
     )
-    assert any(why in finding.why for finding in report.findings), report.findings
+    assert any(reason in finding.why for finding in report.findings), report.findings

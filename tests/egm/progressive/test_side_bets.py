@@ -268,7 +268,7 @@ def test_a_memory_clear_carries_over_a_won_share(rig, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
         (lambda hit: hit.pop("share"), "record hits: expected"),
         (lambda hit: hit.update(share="1/5"), "record hits: expected"),
@@ -276,7 +276,7 @@ def test_a_memory_clear_carries_over_a_won_share(rig, tmp_path):
     ],
 )
 @pytest.mark.requirement("I-14", "D-02")
-def test_the_audit_names_another_share_than_the_hand_won(rig, change, why):
+def test_the_audit_names_another_share_than_the_hand_won(rig, change, reason):
     machine = rig(STRAIGHT_FLUSH)
     one_game(machine)
     bodies = list(machine.journal.iter_bodies())
@@ -284,7 +284,7 @@ def test_the_audit_names_another_share_than_the_hand_won(rig, change, why):
     raw = json.loads(bodies[at])
     change(raw["record"]["hits"][0])
     bodies[at] = encode_canonical_json(raw)
-    assert any(why in finding.why for finding in Auditor(GameFiles()).audit_entries(bodies).findings)
+    assert any(reason in finding.why for finding in Auditor(GameFiles()).audit_entries(bodies).findings)
 
 
 @pytest.mark.requirement("I-03")

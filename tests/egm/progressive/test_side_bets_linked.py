@@ -197,13 +197,13 @@ def test_a_level_without_shares_is_reported_as_before():
 
 
 @pytest.mark.parametrize(
-    ("chance", "why"),
+    ("chance", "reason"),
     [
         ({"odds": "1/9", "shares": {"3/2": "1/7"}}, "expected parts below 1 with odds above 0"),
         ({"odds": "1/9", "shares": {"1/2": "0"}}, "expected parts below 1 with odds above 0"),
         ({**OF_GAME, "shares": {"1/2": "1/7"}}, "the game defines them"),
     ],
 )
-def test_impossible_shares_are_refused(chance, why):
-    with pytest.raises(LevelFileError, match=why):
+def test_impossible_shares_are_refused(chance, reason):
+    with pytest.raises(LevelFileError, match=reason):
         level(**chance)

@@ -75,7 +75,7 @@ class Browser:
         self._link = opened.enter_context(connect(target, max_size=64 * 1024 * 1024))
 
     @staticmethod
-    def wait_until(holds, what: str, seconds: float = 40.0):
+    def wait_until(holds, condition_text: str, seconds: float = 40.0):
         """Look until something holds; what it returned. Fails with a name after a generous time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -83,7 +83,7 @@ class Browser:
             if found:
                 return found
             time.sleep(0.02)
-        raise AssertionError(f"waited {seconds} s for {what}")
+        raise AssertionError(f"waited {seconds} s for {condition_text}")
 
     def call(self, method: str, **params):
         """One command and its answer."""

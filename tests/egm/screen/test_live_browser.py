@@ -67,18 +67,20 @@ class Cabinet:
                 self.last = message
         return self.last
 
-    def until(self, holds, what, seconds=40.0):
-        return Browser.wait_until(lambda: self.snapshot() is not None and holds(self.last), what, seconds)
+    def until(self, holds, condition_text, seconds=40.0):
+        return Browser.wait_until(
+            lambda: self.snapshot() is not None and holds(self.last), condition_text, seconds
+        )
 
-    def after(self, act, holds, what):
+    def after(self, act, holds, condition_text):
         """Do something until it has an effect: the drawer shows its controls only once the bench has answered."""
         for _ in range(6):
             act()
             try:
-                return self.until(holds, what, 8.0)
+                return self.until(holds, condition_text, 8.0)
             except AssertionError:
                 continue
-        raise AssertionError(f"{what}: nothing came of it")
+        raise AssertionError(f"{condition_text}: nothing came of it")
 
     def close(self):
         self.ear.close()

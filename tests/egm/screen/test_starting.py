@@ -54,8 +54,8 @@ def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_pat
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_step_of_the_start_has_a_text(language):
     texts = Texts(language)
-    for what in ("memory", "game", "self_test", "link"):
-        assert texts.has_text(f"boot.{what}")
+    for activity in ("memory", "game", "self_test", "link"):
+        assert texts.has_text(f"boot.{activity}")
 
 
 def test_the_first_picture_names_the_step_of_the_start():

@@ -365,20 +365,20 @@ def test_amounts_are_in_the_currency_of_the_jurisdiction(tmp_path, theme, profil
 
 @pytest.mark.requirement("F-07:b")
 @pytest.mark.parametrize(
-    ("code", "why"),
+    ("code", "explanation"),
     [
         ("jam", "No ticket possible: the paper is jammed in the printer."),
         ("paper_out", "No ticket possible: the printer is out of paper."),
         ("head_up", "No ticket possible: the printer has a fault."),
     ],
 )
-def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_offer(visit, code, why):
+def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_offer(visit, code, explanation):
     at = visit()
     at.do(at.room.insert, 2000)
     at.submit_event(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
     at.submit_event(EventType.CASH_OUT)
     waits = describe_lockup(at.stage, Scene.HANDPAY)
-    assert (waits.headline, waits.lines[0]) == ("$20.00", why)
+    assert (waits.headline, waits.lines[0]) == ("$20.00", explanation)
     assert "pay the player" in waits.who_can_help
     at.submit_event(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
     offered = describe_lockup(at.stage, Scene.HANDPAY)

@@ -175,7 +175,7 @@ def test_an_altered_bet_on_another_hand_is_found(seats, tmp_path):
         record = deepcopy(entries[second].transaction.record)
         record["wager"]["options"].update(options)
         findings = []
-        checked = GameAudit(GameFiles(), lambda _, why: findings.append(why))
+        checked = GameAudit(GameFiles(), lambda _, reason: findings.append(reason))
         lie = entries[second]._replace(transaction=replace(entries[second].transaction, record=record))
         for entry in (*entries[:second], lie, *entries[second + 1 :]):
             checked.check_entry(entry)

@@ -286,14 +286,14 @@ def test_a_memory_clear_redraws_no_card_for_a_seat_behind_its_round(seats, tmp_p
     assert rooms[1].credit_cents == CREDIT_CENTS + STAKE_CENTS
     audited(rooms, tmp_path)
     reasons = []
-    audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
+    audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
     with open_view(tmp_path) as view:
         for entry in map(decode, view.iter_bodies()):
             record = deepcopy(entry.transaction.record)
             if entry.kind == "game.choice" and record["play_id"] == game.play_id and record["draws"]:
                 record["draws"][0][1] += 4
             audit.check_entry(entry._replace(transaction=replace(entry.transaction, record=record)))
-    assert any("differs from the one that another seat recorded" in why for why in reasons)
+    assert any("differs from the one that another seat recorded" in reason for reason in reasons)
 
 
 @pytest.mark.requirement("O-06")
@@ -416,7 +416,7 @@ def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path
         record = deepcopy(entries[at].transaction.record)
         change(record)
         reasons = []
-        audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
+        audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
         lie = entries[at]._replace(transaction=replace(entries[at].transaction, record=record))
         for entry in (*entries[:at], lie, *entries[at + 1 :]):
             audit.check_entry(entry)
@@ -441,7 +441,7 @@ def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path
     swapped = [*entries]
     swapped[firsts[0]], swapped[firsts[1]] = entries[firsts[1]], entries[firsts[0]]
     reasons = []
-    audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
+    audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
     for entry in swapped:
         audit.check_entry(entry)
     assert reasons == ["record.choice: only seat 0 may decide; expected the default 'stand', found 'split'"]

@@ -176,5 +176,6 @@ def test_the_check_of_a_cabinet_file_says_that_its_positions_are_too_few(tmp_pat
     done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
     found = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
     assert (
-        any("needs at least 4 positions, but machine.positions is" in what for what in found) == is_reported
+        any("needs at least 4 positions, but machine.positions is" in problem for problem in found)
+        == is_reported
     ), done.output

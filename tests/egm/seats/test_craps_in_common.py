@@ -271,7 +271,7 @@ def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
         record, state = deepcopy(entries[at].transaction.record), deepcopy(dict(entries[at].state))
         change(record, state)
         reasons = []
-        audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
+        audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
         lie = replace(entries[at].transaction, record=record, state=state)
         for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
             audit.check_entry(entry)
@@ -376,14 +376,14 @@ class Session:
 
     def disturb(self):
         """A tilt comes or goes at some seat, or the power fails between two throws."""
-        n, what = self.chance.randrange(self.SEATS), self.chance.random()
+        n, chance_value = self.chance.randrange(self.SEATS), self.chance.random()
         if n in self.down:
             mended(self.rooms[n])
             self.down.remove(n)
-        elif what < 0.3:
+        elif chance_value < 0.3:
             self.rooms[n].engine.handle(EventType.FAULT_RAISED, code=FAULT)
             self.down.add(n)
-        elif what > 0.9 and not self.down:
+        elif chance_value > 0.9 and not self.down:
             self.rooms[0].close()
             self.begin()
 

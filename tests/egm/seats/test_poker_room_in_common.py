@@ -275,12 +275,12 @@ def test_the_audit_reports_a_round_that_is_played_although_a_seat_wagered_nothin
     dropped = [entry.id for entry in rooms[0].journal.entries("game.start")][1].removesuffix(".start")
     rooms[0].close()
     reasons = []
-    audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
+    audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
     with open_view(tmp_path) as view:
         for entry in map(decode, view.iter_bodies()):
             if not entry.id.startswith(dropped):
                 audit.check_entry(entry)
-    assert any("seat 1 has not wagered its stake" in why for why in reasons)
+    assert any("seat 1 has not wagered its stake" in reason for reason in reasons)
 
 
 def check_hidden(rooms):

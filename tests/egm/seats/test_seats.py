@@ -95,14 +95,14 @@ def test_the_audit_requires_one_draw_for_all_seats_of_a_round(seats, tmp_path):
         bodies = list(view.iter_bodies())
     assert Auditor(GameFiles()).audit_entries(iter(bodies)).findings == []
     found = []
-    audit = GameAudit(GameFiles(), lambda _, why: found.append(why))
+    audit = GameAudit(GameFiles(), lambda _, reason: found.append(reason))
     starts = [entry for entry in map(decode, bodies) if entry.kind == "game.start"]
     record = deepcopy(starts[2].transaction.record)
     record["steps"][0]["draws"][0][1] += 1
     for entry in (*starts[:2], starts[2]._replace(transaction=replace(starts[2].transaction, record=record))):
         audit.check_entry(entry)
     audit.check_entry(starts[1])
-    reasons = [why for why in found if "round" in why]
+    reasons = [reason for reason in found if "round" in reason]
     assert [
         "differs from the one that another seat recorded" in reasons[0],
         "position 2 or its seat" in reasons[1],

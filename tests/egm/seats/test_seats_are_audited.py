@@ -41,7 +41,7 @@ def test_a_missing_game_of_a_seat_is_found_by_its_neighbours_bets(played, positi
     play_id = played[start]["record"]["play_id"]
     gone = [n for n, raw in enumerate(played) if (raw.get("record") or {}).get("play_id") == play_id]
     found = audit_findings(remove_entries(played[: at(played, "game.start", 1)[1]], *gone))
-    assert any(f"seat {position - 1} has a bet in the round" in why for why in found.values()), found
+    assert any(f"seat {position - 1} has a bet in the round" in reason for reason in found.values()), found
 
 
 def check_journal(entries):
@@ -64,7 +64,7 @@ def test_a_start_at_the_end_of_the_journal_without_those_of_its_neighbours_is_re
     last = at(played, "game.start", start)[1]
     found, _ = check_journal(append(played[: last + 1], "key.turned"))
     missing = [f"seat {seat} has a bet in the round" for seat in range(start, 3)]
-    assert [any(text in why for why in found) for text in missing] == [True] * len(missing), found
+    assert [any(text in reason for reason in found) for text in missing] == [True] * len(missing), found
 
 
 @pytest.mark.requirement("E-13:a", "O-06")
@@ -77,9 +77,12 @@ def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(playe
     last = at(played, "game.start", start)[1]
     entries = played[: last + 1]
     found, noted = check_journal(append(entries, last_kind) if last_kind else entries)
-    assert not [why for why in found if "has a bet in the round" in why]
+    assert not [reason for reason in found if "has a bet in the round" in reason]
     assert last_kind or found == []
-    assert len([why for why in noted if "only a failure at that moment explains it" in why]) == 3 - start
+    assert (
+        len([reason for reason in noted if "only a failure at that moment explains it" in reason])
+        == 3 - start
+    )
 
 
 @pytest.mark.requirement("E-13", "O-06")
@@ -103,7 +106,7 @@ def test_exchanged_games_of_two_seats_are_found(played):
         if "transfers" in raw:
             raw["transfers"] = json.loads(swapped.replace("credit:x:", "credit:2:"))
     found = audit_findings(altered)
-    assert any("not in the order of the positions" in why for why in found.values()), found
+    assert any("not in the order of the positions" in reason for reason in found.values()), found
 
 
 @pytest.mark.requirement("E-13", "O-06")
@@ -170,4 +173,4 @@ def test_no_bet_is_accepted_once_the_ball_has_come_to_rest(tmp_path):
     assert start < number
     order = [*range(start), number, *range(start, number), *range(number + 1, len(entries))]
     found = audit_findings(reorder_entries(entries, order), game_files)
-    assert any("of its round was reported" in why for why in found.values()), found
+    assert any("of its round was reported" in reason for reason in found.values()), found

@@ -95,7 +95,7 @@ def test_the_audit_names_a_seat_dealt_from_another_shoe(seats, tmp_path):
         change(record, state)
         lie = replace(entries[at].transaction, record=record, state=state)
         reasons = []
-        audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
+        audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
         for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
             audit.check_entry(entry)
         return "; ".join(reasons)

@@ -172,7 +172,7 @@ def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
     labels = {translate_words(cell, "en") for cell in cells}
     assert {"Choice 2, position 1, given by the table", "Choice 3, position 2"} <= labels
     reasons = []
-    audit = GameAudit(GameFiles((tmp_path,)), lambda _, why: reasons.append(why))
+    audit = GameAudit(GameFiles((tmp_path,)), lambda _, reason: reasons.append(reason))
     rooms[0].close()
     with open_view(tmp_path / "state") as view:
         for entry in map(decode, view.iter_bodies()):
@@ -180,7 +180,7 @@ def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
                 record = {**entry.record, "by_table": True}
                 entry = entry._replace(transaction=replace(entry.transaction, record=record))  # noqa: PLW2901
             audit.check_entry(entry)
-    assert any("record.by_table: seat -1 decides" in why for why in reasons)
+    assert any("record.by_table: seat -1 decides" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize(

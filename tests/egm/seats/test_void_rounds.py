@@ -200,13 +200,13 @@ def test_the_audit_reports_a_round_that_goes_on_without_a_void_game(seats, tmp_p
         entries = [*map(decode, view.iter_bodies())]
     choices = [entry for entry in entries if entry.kind == "game.choice"]
     reasons = []
-    report = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
+    report = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
     early = [
         entry for entry in entries if entry.sequence < choices[-1].sequence and entry.kind != "game.void"
     ]
     for entry in (*early, void, choices[-1]):
         report.check_entry(entry)
-    assert any("was declared void, and another one goes on" in why for why in reasons)
+    assert any("was declared void, and another one goes on" in reason for reason in reasons)
 
 
 @pytest.mark.requirement("S-32", "F-14")

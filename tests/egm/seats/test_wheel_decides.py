@@ -400,7 +400,7 @@ def test_a_number_reported_before_a_clear_decides_the_game_after_it(tmp_path, nu
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     room.close()
     wrong = []
-    audit = GameAudit(GameFiles([tmp_path]), lambda _, why: wrong.append(why))
+    audit = GameAudit(GameFiles([tmp_path]), lambda _, reason: wrong.append(reason))
     with open_view(tmp_path / "state") as view:
         for entry in map(decode, view.iter_bodies()):
             state = deepcopy(entry.transaction.state)
@@ -508,14 +508,14 @@ def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
     game_files = GameFiles([tmp_path])
     assert Auditor(game_files).audit_entries(iter(bodies)).findings == []
     found = []
-    audit = GameAudit(game_files, lambda _, why: found.append(why))
+    audit = GameAudit(game_files, lambda _, reason: found.append(reason))
     for entry in map(decode, bodies):
         if entry.kind == "wheel.number":
             lie = {**entry.transaction.record, "number": 16}
             audit.check_entry(entry._replace(transaction=replace(entry.transaction, record=lie)))
         else:
             audit.check_entry(entry)
-    assert [why for why in found if "the wheel reported 16" in why]
+    assert [reason for reason in found if "the wheel reported 16" in reason]
 
 
 def test_an_american_wheel_has_no_reader(tmp_path):

@@ -89,7 +89,7 @@ def test_a_game_between_players_states_its_levy_instead_of_its_return(tmp_path):
     assert translate_words(row.cells[1], "en") == "levy of 5.0000% on stakes, certified -"
     assert translate_words(row.cells[1], "fr") == "prélèvement de 5,0000\u00a0% sur les mises, certifié -"
     version = rig.machine.games[chemin].version
-    assert f"{chemin}: {version}, levy 5.0000 %, -" in [what for _, what in sheet.changes]
+    assert f"{chemin}: {version}, levy 5.0000 %, -" in [change for _, change in sheet.changes]
     rig.close()
     house = CliRunner().invoke(main, ["inventory", "house", str(tmp_path / "state"), "--json"])
     (machine,) = json.loads(house.output)
@@ -111,7 +111,7 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
     sheet = read_technical_sheet(rig.journal)
     sheet_changes = sheet.changes
     assert len(sheet.tables()[2].rows) == len(sheet_changes) > 3
-    changes = [what for _, what in sheet_changes]
+    changes = [change for _, change in sheet_changes]
     move = changes.index("location: floor -> workshop")
     assert sheet_changes[move][0] == rig.clock.now().isoformat()
     assert f"{GAME}: {rig.machine.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
@@ -123,7 +123,7 @@ def test_added_and_removed_games_stay_on_the_technical_sheet(rig, tmp_path):
     later = MachineRig(tmp_path / "state", games=(OTHER,)).boot()
     later.machine.component(InstalledGames).lowest_return_by_game = {OTHER: Fraction(9214, 10000)}
     record_inventory_change(later.machine, inventory(tmp_path))
-    changes = [what for _, what in read_technical_sheet(later.journal).changes]
+    changes = [change for _, change in read_technical_sheet(later.journal).changes]
     version = later.machine.games[OTHER].version
     assert changes[-2:] == [f"{OTHER}: {version}, 92.1400 %, -", f"{GAME}: -"]
     later.close()
@@ -297,7 +297,7 @@ def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, t
 
 @pytest.mark.requirement("R-01", "O-03", "C-26")
 @pytest.mark.parametrize(
-    ("wrong", "why"),
+    ("wrong", "reason"),
     [
         ("none", f"{GAME}: has no certificate, but the profile monaco requires one"),
         ("key", "is not the laboratory's key"),
@@ -312,7 +312,7 @@ def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, t
         ("failed", "not certified"),
     ],
 )
-def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, wrong, why):
+def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, wrong, reason):
     name = OTHER if wrong in {"game", "place"} else GAME
     folder = tmp_path / name
     shutil.copytree(maker / name, folder)
@@ -348,7 +348,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
         certificate_rules=CertificateRules(key, are_certificates_required=True),
     )
     assert not admitted
-    assert why in refusal.reason
+    assert reason in refusal.reason
 
 
 @pytest.mark.requirement("Q-08", "Q-09")

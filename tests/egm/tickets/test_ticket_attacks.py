@@ -59,11 +59,11 @@ def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
     ids=lambda asked: next(iter(asked)),
 )
 def test_a_reserved_id_returns_its_ticket_only_for_the_same_request(office, asked):
-    what = {"amount_cents": 500, "denomination_cents": 25}
-    first = office.desk.prepare_ticket("cashout-7", **what)
-    assert office.desk.prepare_ticket("cashout-7", **what) == first
+    values = {"amount_cents": 500, "denomination_cents": 25}
+    first = office.desk.prepare_ticket("cashout-7", **values)
+    assert office.desk.prepare_ticket("cashout-7", **values) == first
     with pytest.raises(TicketOrderError, match="under this id the ledger has"):
-        office.desk.prepare_ticket("cashout-7", **(what | asked))
+        office.desk.prepare_ticket("cashout-7", **(values | asked))
 
 
 def test_an_id_with_an_issued_ticket_yields_no_other_ticket(office):

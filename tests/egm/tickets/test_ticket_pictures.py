@@ -29,8 +29,8 @@ def zbar():
     """An independent reader: the zbar library, through pyzbar."""
     try:
         from pyzbar import pyzbar
-    except ImportError as why:
-        pytest.skip(f"the zbar library is absent (Debian: libzbar0): {why}")
+    except ImportError as error:
+        pytest.skip(f"the zbar library is absent (Debian: libzbar0): {error}")
 
     def read(image):
         found = pyzbar.decode(image.convert("L"), symbols=[pyzbar.ZBarSymbol.I25])

@@ -227,12 +227,12 @@ def test_its_entries_are_in_its_register_the_logs_and_the_hosts_exceptions(rig):
 
 def test_an_invalid_entry_of_the_feature_is_refused_before_it_is_written(rig):
     before = rig.journal.sequence
-    for record, why in (
+    for record, reason in (
         (SongStarted(song=0, persons=("1",)), r"song\.started: record: song is 0, not above zero"),
         (SongStarted(song=7, persons=()), r"song\.started: record: persons is \[\], not one or more"),
         (SongEnded(song=7), r"song\.started: record: persons is missing"),
     ):
-        with pytest.raises(EntryError, match=why):
+        with pytest.raises(EntryError, match=reason):
             rig.machine.post(SONG_STARTED, record, state={JukeboxKey.SONG: 7})
     with pytest.raises(EntryError, match=r"song\.ended: state\.song is missing"):
         rig.machine.post(SONG_ENDED, SongEnded(song=7))
@@ -295,7 +295,7 @@ def test_an_invalid_declaration_is_refused_before_the_machine_starts():
         COINS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
 
     half = Rule(JukeboxEvent.SONG_OVER, STATES_AFTER_BOOT, (), (end_it_never,))
-    for feature, why in (
+    for feature, reason in (
         (Feature(name="money"), "two features have the name money"),
         (
             Feature(name="coins", storage_keys=Coins),
@@ -307,7 +307,7 @@ def test_an_invalid_declaration_is_refused_before_the_machine_starts():
             "a rule after one without guards can never apply",
         ),
     ):
-        with pytest.raises(InvariantError, match=why):
+        with pytest.raises(InvariantError, match=reason):
             Features((*FEATURES.features, feature))
     with pytest.raises(
         InvariantError,

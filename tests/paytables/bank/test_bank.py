@@ -398,7 +398,7 @@ def test_a_single_deck_is_shuffled_after_every_second_round(seeded_draw):
 
 
 @pytest.mark.parametrize(
-    ("shoe", "seats", "why"),
+    ("shoe", "seats", "reason"),
     [
         ({"decks": 2, "rounds": 2}, 1, "one deck"),
         ({"decks": 1, "rounds": 2, "stop": 20}, 1, "one deck"),
@@ -406,16 +406,16 @@ def test_a_single_deck_is_shuffled_after_every_second_round(seeded_draw):
         ({"decks": 1, "rounds": 3}, 1, "rounds"),
     ],
 )
-def test_a_single_deck_for_two_rounds_with_too_many_seats_is_refused(shoe, seats, why):
+def test_a_single_deck_for_two_rounds_with_too_many_seats_is_refused(shoe, seats, reason):
     for name in ("quebec-red-dog", "quebec-blackjack"):
         data = json.loads(load_game(name).text)
         data.update(shoe=shoe, table={"seats": seats})
-        with pytest.raises(DefinitionError, match=why):
+        with pytest.raises(DefinitionError, match=reason):
             build_game(data, "test")
 
 
 @pytest.mark.parametrize(
-    ("table", "why"),
+    ("table", "reason"),
     [
         ({"shoe": {"As": 33, "2c": 8}}, "the shoe has 33 cards As"),
         ({"shoe": {"As": 3}}, "shuffled before"),
@@ -425,13 +425,13 @@ def test_a_single_deck_for_two_rounds_with_too_many_seats_is_refused(shoe, seats
         ([], "must list its cards"),
     ],
 )
-def test_a_table_state_that_no_round_can_leave_is_refused(table, why):
-    with pytest.raises(ValueError, match=why):
+def test_a_table_state_that_no_round_can_leave_is_refused(table, reason):
+    with pytest.raises(ValueError, match=reason):
         load_game("quebec-baccarat").with_table_state(table)
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
         (lambda d: d["bet"][0].update(pays_six="1:2"), "are only valid for a bet on the bank"),
         (lambda d: d["bet"][0].update(margins={"4": "1:1"}), "a dragon bonus must have margins from 1 to 9"),
@@ -441,10 +441,10 @@ def test_a_table_state_that_no_round_can_leave_is_refused(table, why):
         (lambda d: d["form"][0].update(bets={"punto": 5}), "20 to 2,000"),
     ],
 )
-def test_a_definition_that_cannot_be_played_is_refused(change, why):
+def test_a_definition_that_cannot_be_played_is_refused(change, reason):
     data = json.loads(load_game("monaco-punto-banco").text)
     change(data)
-    with pytest.raises(DefinitionError, match=why):
+    with pytest.raises(DefinitionError, match=reason):
         build_game(data, "test")
 
 
@@ -458,12 +458,12 @@ def test_a_spread_that_two_cards_cannot_have_is_refused(spread):
 
 def test_a_wager_the_table_does_not_take_is_refused():
     game = load_game("monaco-punto-banco")
-    for bets, why in (
+    for bets, reason in (
         ({"punto": 7}, "20 to 2,000"),
         ({"punto": 30}, "not a multiple"),
         ({"nine": 5}, "no spot"),
     ):
-        with pytest.raises(WagerError, match=why):
+        with pytest.raises(WagerError, match=reason):
             game.build_wager(sum(bets.values()), bets=bets)
 
 

@@ -230,17 +230,17 @@ def test_fewer_than_four_seats_cannot_play_a_round(seeded_draw):
 
 
 @pytest.mark.parametrize(
-    ("seats", "why"),
+    ("seats", "reason"),
     [
         ({"0": {"stake": 10}, **THREE}, "no seat holds the bank"),
         ({str(n): {"bank": 20} for n in range(4)}, "nobody bets against the bank"),
     ],
 )
-def test_a_round_needs_a_bank_and_a_bet_against_it(seeded_draw, seats, why):
+def test_a_round_needs_a_bank_and_a_bet_against_it(seeded_draw, seats, reason):
     game = load_game(GAME)
-    with pytest.raises(WagerError, match=why):
+    with pytest.raises(WagerError, match=reason):
         play(game, all_seats(game, seats), seeded_draw(1))
-    with pytest.raises(WagerError, match=why):
+    with pytest.raises(WagerError, match=reason):
         combine(game, seats, 1)
 
 
@@ -335,7 +335,7 @@ def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seede
 
 # ---------------------------------------------------------------------------------- the definition, the table
 @pytest.mark.parametrize(
-    ("table", "why"),
+    ("table", "reason"),
     [
         ({}, "that a round"),
         ({"bank": {"seat": 8}}, "does not name seats of this table"),
@@ -349,13 +349,13 @@ def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seede
         ({"shoe": {"As": 7}}, "shuffled"),
     ],
 )
-def test_a_table_state_that_no_round_can_leave_is_refused(table, why):
-    with pytest.raises(ValueError, match=why):
+def test_a_table_state_that_no_round_can_leave_is_refused(table, reason):
+    with pytest.raises(ValueError, match=reason):
         load_game(GAME).with_table_state(table)
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "why"),
+    ("key", "value", "reason"),
     [
         ("table", {"seats": 3}, "4 or more"),
         ("shoe", {"decks": 6, "stop": 8}, "stop"),
@@ -363,8 +363,8 @@ def test_a_table_state_that_no_round_can_leave_is_refused(table, why):
         ("banco", {"id": "banco", "name": {"en": "a", "fr": "b"}, "pays": "2:1"}, "even money"),
     ],
 )
-def test_a_definition_that_the_french_order_does_not_permit_is_refused(key, value, why):
-    with pytest.raises(DefinitionError, match=why):
+def test_a_definition_that_the_french_order_does_not_permit_is_refused(key, value, reason):
+    with pytest.raises(DefinitionError, match=reason):
         build_game(json.loads(load_game(GAME).text) | {key: value}, "test")
 
 

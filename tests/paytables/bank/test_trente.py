@@ -144,13 +144,13 @@ def won_by_the_text(rows):
     return "decided", (row, "colour" if first == row else "inverse")
 
 
-def settled_by_the_text(stakes, prison, what, won, answers):
+def settled_by_the_text(stakes, prison, result, won, answers):
     """What comes back by spot, and who is in prison then: ``prison`` is (spot, stake, refaits met)."""
     back, stays = [], []
     for spot, stake, met in prison:
-        if what in {"void", "equal"}:
+        if result in {"void", "equal"}:
             stays.append((spot, stake, met))
-        elif what == "decided":
+        elif result == "decided":
             back.append((spot, stake // 2 ** (met - 1) if spot in won else 0))
         elif stake % 2 ** (met + 2) == 0 and answers.pop(0) == "prison":
             stays.append((spot, stake, met + 1))
@@ -158,9 +158,9 @@ def settled_by_the_text(stakes, prison, what, won, answers):
             back.append((spot, stake // 2 ** (met + 1)))
     for spot, stake in stakes.items():
         insured = f"{spot}-insured" in stakes
-        if what in {"void", "equal"} or (what == "refait" and insured):
+        if result in {"void", "equal"} or (result == "refait" and insured):
             back.append((spot, stake))
-        elif what == "decided":
+        elif result == "decided":
             back.append((spot, 2 * stake if spot in won else 0))
         elif spot.endswith("-insured"):
             back.append((spot, 0))
@@ -207,11 +207,11 @@ def hold(seeded_draw, count, refaits=False):
         )
         replayed.finish()
         rows = rows_by_the_text(list(cards))
-        what, won = won_by_the_text(rows)
+        result, won = won_by_the_text(rows)
         order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}
         lies = sorted(prison, key=lambda each: (order[each[0]], -each[2]))
         laid = {spot: stakes[spot] for spot in order if spot in stakes}
-        back, prison = in_order(laid, lies, what, won, choices, order)
+        back, prison = in_order(laid, lies, result, won, choices, order)
         assert sorted((s.spot, s.credits) for s in played.settlements) == sorted(back)
         left = [(h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])]
         assert sorted(left) == sorted(prison)
@@ -220,13 +220,13 @@ def hold(seeded_draw, count, refaits=False):
             b for b in list_undecided_stakes(played) if (b.spot in {s for s, _, _ in prison})
         )
         table = played.outcome.table
-        seen[what] = seen.get(what, 0) + 1
+        seen[result] = seen.get(result, 0) + 1
         for each in prison:
             seen[each[2]] = seen.get(each[2], 0) + 1
     return seen
 
 
-def in_order(laid, lies, what, won, choices, order):
+def in_order(laid, lies, result, won, choices, order):
     """Settle spot by spot as the cloth has them, so that the answers fall to who was asked."""
     answers, back, stays = list(choices), [], []
     for spot in order:
@@ -235,7 +235,7 @@ def in_order(laid, lies, what, won, choices, order):
         if spot.endswith("-insured"):
             continue
         mine = [each for each in lies if each[0] == spot]
-        some, left = settled_by_the_text(stakes, mine, what, won, answers)
+        some, left = settled_by_the_text(stakes, mine, result, won, answers)
         back, stays = back + some, stays + left
     assert not answers
     return back, stays
@@ -304,7 +304,7 @@ def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():
 
 
 @pytest.mark.parametrize(
-    ("bets", "why"),
+    ("bets", "reason"),
     [
         ({"red": 22}, "22 credits: not a multiple of 4"),
         (
@@ -318,13 +318,13 @@ def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():
         ({}, "at least one bet must be staked"),
     ],
 )
-def test_a_wager_that_cannot_pay_whole_credits_or_breaks_a_limit_is_refused(bets, why):
-    with pytest.raises(WagerError, match=why):
+def test_a_wager_that_cannot_pay_whole_credits_or_breaks_a_limit_is_refused(bets, reason):
+    with pytest.raises(WagerError, match=reason):
         load_game(GAME).build_wager(sum(bets.values()), bets=bets)
 
 
 @pytest.mark.parametrize(
-    ("table", "why"),
+    ("table", "reason"),
     [
         ([], "that a round of this game can leave"),
         ({}, "that a round of this game can leave"),
@@ -340,13 +340,13 @@ def test_a_wager_that_cannot_pay_whole_credits_or_breaks_a_limit_is_refused(bets
         ({"held": [{"spot": "red", "credits": 20, "count": 1}] * 2}, "listed twice"),
     ],
 )
-def test_a_table_state_that_no_coup_can_leave_is_refused(table, why):
-    with pytest.raises(ValueError, match=why):
+def test_a_table_state_that_no_coup_can_leave_is_refused(table, reason):
+    with pytest.raises(ValueError, match=reason):
         load_game(GAME).with_table_state(table)
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
         (lambda d: d["insurance"].update(percent=3), "not a whole number"),
         (lambda d: d["insurance"].update(least=150), "not a whole number"),
@@ -357,10 +357,10 @@ def test_a_table_state_that_no_coup_can_leave_is_refused(table, why):
         (lambda d: d["shoe"].update(stop=400), "behind the stop card"),
     ],
 )
-def test_a_definition_that_cannot_be_played_is_refused(change, why):
+def test_a_definition_that_cannot_be_played_is_refused(change, reason):
     data = json.loads(load_game(GAME).text)
     change(data)
-    with pytest.raises(DefinitionError, match=why):
+    with pytest.raises(DefinitionError, match=reason):
         build_game(data, "test")
 
 

@@ -349,7 +349,7 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
 # ---------------------------------------------------------------------------------- refusals
 @pytest.mark.requirement("S-10")
 @pytest.mark.parametrize(
-    ("name", "bets", "why"),
+    ("name", "bets", "reason"),
     [
         (QUEBEC, {"main": 3}, "not a multiple of 2"),
         (QUEBEC, {"main": 502}, "2 to 500"),
@@ -362,8 +362,8 @@ def test_a_shoe_lasts_until_its_stop_card(seeded_draw):
         (MULTI, {"second": 2, "third": 2}, "needs a bet on 'main'"),
     ],
 )
-def test_a_wager_that_the_table_does_not_take_is_refused(name, bets, why):
-    with pytest.raises(WagerError, match=why):
+def test_a_wager_that_the_table_does_not_take_is_refused(name, bets, reason):
+    with pytest.raises(WagerError, match=reason):
         load_game(name).build_wager(sum(bets.values()), bets=bets)
 
 
@@ -375,7 +375,7 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "why"),
+    ("name", "change", "reason"),
     [
         (QUEBEC, lambda d: d.update(boxes=8), "less than or equal to 7"),
         (
@@ -426,10 +426,10 @@ def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
         (MONACO, lambda d: d["proved"]["main"]["chart"].append("hard"), r"proved\.main\.chart\.\d+"),
     ],
 )
-def test_a_definition_that_cannot_be_played_is_refused(name, change, why):
+def test_a_definition_that_cannot_be_played_is_refused(name, change, reason):
     data = json.loads(load_game(name).text)
     change(data)
-    with pytest.raises(DefinitionError, match=why):
+    with pytest.raises(DefinitionError, match=reason):
         build_game(data, "test")
 
 

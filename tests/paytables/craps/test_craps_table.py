@@ -173,7 +173,7 @@ def test_the_pass_line_of_monaco_accepts_bets_after_the_point():
 
 @pytest.mark.requirement("S-41", "S-43")
 @pytest.mark.parametrize(
-    ("house", "stands", "asked", "why"),
+    ("house", "stands", "asked", "reason"),
     [
         (
             QUEBEC,
@@ -265,10 +265,10 @@ def test_the_pass_line_of_monaco_accepts_bets_after_the_point():
     ],
 )
 @pytest.mark.library_only("P-07")
-def test_a_bet_that_the_table_does_not_accept_now_is_refused(house, stands, asked, why):
+def test_a_bet_that_the_table_does_not_accept_now_is_refused(house, stands, asked, reason):
     game = load_game(house).with_table_state(stands)
     cost = sum(credits_ for credits_ in asked.get("bets", {"": 25}).values() if credits_ > 0)
-    with pytest.raises(WagerError, match=why):
+    with pytest.raises(WagerError, match=reason):
         game.build_wager(cost, **asked)
 
 
@@ -283,7 +283,7 @@ def test_the_preset_bet_is_the_first_that_the_table_accepts_now():
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
+    ("data", "reason"),
     [
         ([], "must have point, shooter, bets"),
         (table(7, ("pass", 1)), "7 is not a point"),
@@ -314,8 +314,8 @@ def test_the_preset_bet_is_the_first_that_the_table_accepts_now():
     ],
 )
 @pytest.mark.library_only("P-07")
-def test_a_table_state_that_no_throw_can_leave_is_refused(data, why):
-    with pytest.raises(ValueError, match=why):
+def test_a_table_state_that_no_throw_can_leave_is_refused(data, reason):
+    with pytest.raises(ValueError, match=reason):
         load_game(QUEBEC).with_table_state(data)
 
 
@@ -365,7 +365,7 @@ def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
 
 
 @pytest.mark.parametrize(
-    ("change", "key", "why"),
+    ("change", "key", "reason"),
     [
         (lambda d: bet_of(d, "odds-pass").pop("on"), r"bet.1", "odds must give `on`"),
         (lambda d: bet_of(d, "odds-pass")["pays"].pop("6"), r"bet.1", "a pay for every point"),
@@ -406,8 +406,8 @@ def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
     ],
 )
 @pytest.mark.library_only("P-07")
-def test_an_invalid_craps_definition_is_refused(change, key, why):
-    with pytest.raises(DefinitionError, match=rf"f.toml: {key}.*: .*{why}"):
+def test_an_invalid_craps_definition_is_refused(change, key, reason):
+    with pytest.raises(DefinitionError, match=rf"f.toml: {key}.*: .*{reason}"):
         changed(QUEBEC, change)
 
 

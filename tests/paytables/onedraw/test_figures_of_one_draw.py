@@ -234,7 +234,7 @@ CYLINDER = parse(read_source("quebec-roulette-french"))["cylinder"]
 
 
 @pytest.mark.parametrize(
-    ("tables_", "key", "why"),
+    ("tables_", "key", "reason"),
     [
         ({"bet": [ZERO | {"step": 1}]}, "bet.0.step", "is not even"),
         ({"bet": [ZERO | {"spins": 2}]}, "bet.0.on_zero", "for a bet on several spins in a row"),
@@ -260,15 +260,15 @@ CYLINDER = parse(read_source("quebec-roulette-french"))["cylinder"]
         ({"table": {"seats": 10}}, "table.seats", "less than or equal to 9"),
     ],
 )
-def test_a_roulette_that_cannot_be_played_is_refused_by_key(tables_: Any, key: str, why: str) -> None:
+def test_a_roulette_that_cannot_be_played_is_refused_by_key(tables_: Any, key: str, reason: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         changed("quebec-roulette-french", **tables_)
     assert refused.value.key == key
-    assert why in refused.value.reason
+    assert reason in refused.value.reason
 
 
 @pytest.mark.parametrize(
-    ("bet", "key", "why"),
+    ("bet", "key", "reason"),
     [
         ({"kind": "single", "pays": "1:1"}, "bet.0", "a single must have three pays"),
         ({"kind": "total", "pays": "6:1"}, "bet.0", "a bet on totals must have them"),
@@ -282,11 +282,11 @@ def test_a_roulette_that_cannot_be_played_is_refused_by_key(tables_: Any, key: s
         ({"kind": "total", "pays": "6:1", "totals": [3]}, "bet.0.totals.0", "greater than or equal to 4"),
     ],
 )
-def test_a_sic_bo_that_cannot_be_played_is_refused_by_key(bet: dict[str, Any], key: str, why: str) -> None:
+def test_a_sic_bo_that_cannot_be_played_is_refused_by_key(bet: dict[str, Any], key: str, reason: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         changed("quebec-sic-bo", bet=[{"id": "one", "least": 1, "most": 9} | bet])
     assert refused.value.key == key
-    assert why in refused.value.reason
+    assert reason in refused.value.reason
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ SPOT = 'limits = { least = 1, most = 1, worth_cents = 100 }\nneeds = "ante"'
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "key", "why"),
+    ("old", "new", "key", "reason"),
     [
         (SPOT, 'limits = { least = 1, most = 2 }\nneeds = "ante"', "progressive.0.spot", "are of one stake"),
         (
@@ -164,9 +164,9 @@ SPOT = 'limits = { least = 1, most = 1, worth_cents = 100 }\nneeds = "ante"'
         ('increment = "1/2"', 'increment = "2/2"', "progressive.0.increment", "below 1"),
     ],
 )
-def test_a_side_bet_that_cannot_be_played_for_is_refused(old, new, key, why):
+def test_a_side_bet_that_cannot_be_played_for_is_refused(old, new, key, reason):
     assert old in TEXT
-    with pytest.raises(DefinitionError, match=why) as refused:
+    with pytest.raises(DefinitionError, match=reason) as refused:
         build_game(tomllib.loads(TEXT.replace(old, new, 1)), "test.toml")
     assert key in str(refused.value)
 
@@ -174,8 +174,8 @@ def test_a_side_bet_that_cannot_be_played_for_is_refused(old, new, key, why):
 def test_a_share_without_a_level_and_a_level_listed_twice_are_refused():
     data = tomllib.loads(TEXT)
     twice = [*data["progressive"], {**data["progressive"][0], "spot": "ante"}]
-    for levels, why in (((), "no level has this spot"), (twice, "is listed twice")):
-        with pytest.raises(DefinitionError, match=why):
+    for levels, reason in (((), "no level has this spot"), (twice, "is listed twice")):
+        with pytest.raises(DefinitionError, match=reason):
             build_game({**data, "progressive": list(levels)}, "test.toml")
 
 

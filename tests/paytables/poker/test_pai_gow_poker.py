@@ -310,18 +310,18 @@ def test_a_setting_that_is_not_legal_is_refused(game, seeded_draw):
     found.advance()
     with pytest.raises(ChoiceError, match="is not one of"):
         found.advance(Choice(0b111))
-    for bets, why in (
+    for bets, reason in (
         ({"stake": 30}, "not a multiple of 20"),
         ({"under": 3}, "not a multiple of 2"),
         ({"position-8": 2}, "no spot 'position-8'"),
         ({"stake": 1020}, "20 to 1,000 may be staked"),
     ):
-        with pytest.raises(WagerError, match=why):
+        with pytest.raises(WagerError, match=reason):
             game.build_wager(sum(bets.values()), bets=bets)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "why"),
+    ("old", "new", "reason"),
     [
         ("seats = 6", "seats = 7", "53 cards are enough for 6 players and the bank"),
         (
@@ -333,11 +333,11 @@ def test_a_setting_that_is_not_legal_is_refused(game, seeded_draw):
         ('high = "6s 5d 4h 3c 2s"', 'high = "6s 5d"', "expected 5 different cards"),
     ],
 )
-def test_an_invalid_pai_gow_poker_definition_is_refused(tmp_path, old, new, why):
+def test_an_invalid_pai_gow_poker_definition_is_refused(tmp_path, old, new, reason):
     text = FILE.read_text()
     assert old in text
     (tmp_path / "changed.toml").write_text(text.replace(old, new, 1))
-    with pytest.raises(DefinitionError, match=why):
+    with pytest.raises(DefinitionError, match=reason):
         load_game(tmp_path / "changed.toml")
 
 

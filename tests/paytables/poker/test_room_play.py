@@ -560,7 +560,7 @@ def test_a_table_that_no_game_leaves_is_refused(table):
 
 @pytest.mark.requirement("S-35")
 @pytest.mark.parametrize(
-    ("tables", "why"),
+    ("tables", "reason"),
     [
         ({"commission": {"percent": 11}}, "less than or equal to 10"),
         ({"commission": {"from_round": 5}}, "there are 4 betting rounds"),
@@ -578,8 +578,8 @@ def test_a_table_that_no_game_leaves_is_refused(table):
         ({"uses": 3}, "uses"),
     ],
 )
-def test_a_definition_that_the_rules_do_not_allow_is_refused(tables, why):
-    with pytest.raises(DefinitionError, match=why):
+def test_a_definition_that_the_rules_do_not_allow_is_refused(tables, reason):
+    with pytest.raises(DefinitionError, match=reason):
         changed(**tables)
 
 

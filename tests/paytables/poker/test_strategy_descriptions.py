@@ -72,7 +72,7 @@ def test_strategy_lines_that_are_not_the_best_strategy_are_refused(name, lines):
 
 
 @pytest.mark.parametrize(
-    ("name", "lines", "why"),
+    ("name", "lines", "reason"),
     [
         ("quebec-let-it-ride", [{"option": "leave"}], "one question against the bank"),
         ("france-casino-holdem", [{"option": "fold"}], "one question against the bank"),
@@ -83,8 +83,8 @@ def test_strategy_lines_that_are_not_the_best_strategy_are_refused(name, lines):
         ),
     ],
 )
-def test_strategy_lines_with_impossible_hands_are_refused_when_loaded(name, lines, why):
-    with pytest.raises(DefinitionError, match=why):
+def test_strategy_lines_with_impossible_hands_are_refused_when_loaded(name, lines, reason):
+    with pytest.raises(DefinitionError, match=reason):
         changed(name, best=lines)
 
 

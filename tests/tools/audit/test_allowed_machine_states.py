@@ -133,7 +133,7 @@ def fits(rule, entry, before, facts):
 
 def named(entry, before, facts):
     found = []
-    audit = EntryRulesAudit(lambda _, why: found.append(why))
+    audit = EntryRulesAudit(lambda _, reason: found.append(reason))
     audit.facts = copy.deepcopy(facts)
     audit.facts.cached_states.clear()
     audit.facts.last_idle_times.clear()
@@ -234,8 +234,8 @@ STOPPED = {
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("stopped", STOPPED, ids=str)
-@pytest.mark.parametrize("what", ["game", "bill"])
-def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopped, what):
+@pytest.mark.parametrize("activity", ["game", "bill"])
+def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopped, activity):
     """The entry that ends the stop is moved behind the game or bill."""
     stop, go_on = STOPPED[stopped]
     rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
@@ -245,7 +245,7 @@ def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopp
     before = rig.journal.sequence
     rig.engine.handle(go_on[0], **go_on[1])
     went_on = rig.journal.sequence - before
-    if what == "game":
+    if activity == "game":
         rig.machine.random_service = ScriptedChance(0, 0, 0)
         rig.play()
         rig.report_shown()

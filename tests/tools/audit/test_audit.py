@@ -149,8 +149,8 @@ def test_an_honest_journal_passes_and_the_audit_derives_the_same_meters(state, b
 
 @pytest.mark.requirement("E-13:b", "D-07")
 @pytest.mark.parametrize("refit", [False, True], ids=["plain", "rechained"])
-@pytest.mark.parametrize("what", ["edit", "remove", "swap", "insert", "repeat"])
-def test_any_edited_removed_reordered_or_inserted_entry_is_reported(bodies, games, what, refit):
+@pytest.mark.parametrize("edit_name", ["edit", "remove", "swap", "insert", "repeat"])
+def test_any_edited_removed_reordered_or_inserted_entry_is_reported(bodies, games, edit_name, refit):
     at = find(bodies, "game.end")
     changed = {
         "edit": lambda: edit(bodies, at, lambda raw: raw.update(record=raw["record"] | {"note": 1})),
@@ -158,7 +158,7 @@ def test_any_edited_removed_reordered_or_inserted_entry_is_reported(bodies, game
         "swap": lambda: [*bodies[: at - 1], bodies[at], bodies[at - 1], *bodies[at + 1 :]],
         "insert": lambda: [*bodies[:at], edit(bodies, 1, lambda raw: raw.update(id="b2"))[1], *bodies[at:]],
         "repeat": lambda: [*bodies[:at], bodies[at], *bodies[at:]],
-    }[what]()
+    }[edit_name]()
     report = Auditor(games).audit_entries(list(rechained(changed)) if refit else changed)
     assert report.finding_count
     # Plain: at the entry or the one after; rechained: at the latest at the next signed checkpoint.
@@ -174,13 +174,13 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
         raw["time"] = re.sub(r"\.(\d{6})", lambda found: f".{int(found[1]) + 1:06d}", raw["time"])
 
     report = Auditor(games).audit_entries(edit(bodies, at, later))
-    why = f"the hash of entry {at + 1} is"
-    assert [(found.sequence, found.why[: len(why)]) for found in report.findings] == [(at + 2, why)]
+    reason = f"the hash of entry {at + 1} is"
+    assert [(found.sequence, found.why[: len(reason)]) for found in report.findings] == [(at + 2, reason)]
 
 
 @pytest.mark.requirement("A-25")
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
         (lambda raw: raw["record"]["outcome"].update(win_credits=999), "its settlements add to"),
         (lambda raw: raw["record"]["outcome"]["display"].update(credits=999), "outcome differs"),
@@ -193,10 +193,10 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
         (lambda raw: raw["record"]["wager"]["options"].pop("mode"), "does not accept the wager"),
     ],
 )
-def test_a_game_that_does_not_replay_as_recorded_is_reported_at_its_entry(bodies, games, change, why):
+def test_a_game_that_does_not_replay_as_recorded_is_reported_at_its_entry(bodies, games, change, reason):
     at = find(bodies, "game.start")
     report = Auditor(games).audit_entries(edit(bodies, at, change))
-    assert {f.sequence for f in report.findings if why in f.why} == {at + 1}
+    assert {f.sequence for f in report.findings if reason in f.why} == {at + 1}
 
 
 @pytest.mark.requirement("A-25")

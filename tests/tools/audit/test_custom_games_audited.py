@@ -48,9 +48,9 @@ def test_a_stored_definition_that_does_not_match_its_digest_is_not_used(played):
     key = next(key for key in start["state"] if key.startswith("definition:"))
     text = zlib.decompress(base64.b85decode(start["state"][key])).decode()
     start["state"][key] = base64.b85encode(zlib.compress(text.replace("500", "501").encode())).decode()
-    assert any("no definition available" in why for why in audit_findings(entries).values())
+    assert any("no definition available" in reason for reason in audit_findings(entries).values())
     start["state"][key] = "not a definition"
-    assert any("no definition available" in why for why in audit_findings(entries).values())
+    assert any("no definition available" in reason for reason in audit_findings(entries).values())
 
 
 def test_a_library_game_raises_no_notice(tmp_path):

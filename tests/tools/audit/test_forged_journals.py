@@ -114,10 +114,10 @@ def cheats(bodies):
 
 
 @pytest.mark.requirement("E-13", "D-07")
-@pytest.mark.parametrize("what", ["edit", "remove", "swap", "insert", "append"])
-def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed(own, bodies, what):
+@pytest.mark.parametrize("forgery", ["edit", "remove", "swap", "insert", "append"])
+def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed(own, bodies, forgery):
     """After the last signed checkpoint only the HMACs protect entries; nothing without a valid HMAC is exported."""
-    changed, wrong_at = cheats(bodies)[what]
+    changed, wrong_at = cheats(bodies)[forgery]
     rewritten(own, lambda _: changed)
     key = MachineKey.load(DiskStorage(), own)
     for folder in (own, own / "second"):  # a sealed head of long ago, kept for such a day
@@ -214,7 +214,7 @@ def test_an_altered_definition_does_not_replace_the_one_of_the_same_name(bodies,
 
 @pytest.mark.requirement("E-13", "B-08")
 @pytest.mark.parametrize(
-    ("transfer", "kind", "why"),
+    ("transfer", "kind", "reason"),
     [
         (("house:win", CREDIT), "event", "500 cents from house:win"),
         (("house:win", CREDIT), "game.choice", "500 cents from house:win"),
@@ -224,7 +224,7 @@ def test_an_altered_definition_does_not_replace_the_one_of_the_same_name(bodies,
     ],
 )
 def test_wagers_or_wins_moved_outside_a_game_are_reported_at_their_entry(
-    tmp_path, games, transfer, kind, why
+    tmp_path, games, transfer, kind, reason
 ):
     """The journal is complete and signed; only the relation between its entries shows the fault."""
     ticks, game = clock(), load_game("maple-classic")
@@ -238,7 +238,7 @@ def test_wagers_or_wins_moved_outside_a_game_are_reported_at_their_entry(
         one_play(journal, game, 2)
     with open_view(tmp_path) as view:
         report = Auditor(games).audit_entries(view.iter_bodies())
-    assert why in next(f.why for f in report.findings if f.sequence == at)
+    assert reason in next(f.why for f in report.findings if f.sequence == at)
     assert {f.sequence for f in report.findings} == {at}
 
 

@@ -148,10 +148,10 @@ def test_an_invalid_field_is_reported_with_what_it_should_be(tmp_path, line, old
 
 
 @pytest.mark.requirement("E-13")
-@pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_entry_is_reported_and_the_next_one_is_read(tmp_path, what):
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_entry_is_reported_and_the_next_one_is_read(tmp_path, case):
     first = genesis()
-    text = HOSTILE[what].replace('"P"', f'"{hashlib.sha256(first).hexdigest()}"').replace('"T"', f'"{TIME}"')
+    text = HOSTILE[case].replace('"P"', f'"{hashlib.sha256(first).hexdigest()}"').replace('"T"', f'"{TIME}"')
     bad = text.encode()
     file = export_of([first, bad, after(bad)], tmp_path / "hostile.jsonl")
     for words in ((), ("--json",)):

@@ -276,12 +276,12 @@ def test_a_lie_is_classified_by_its_subject_and_money_lies_are_never_listed_gaps
     assert find_known_gap("money", Falsification(2, "bill.in", ("transfers", 0, 2), "")) is None, (
         "money is nobody else's to find"
     )
-    for what in ("removed", "repeated", "invented"):
+    for description in ("removed", "repeated", "invented"):
         for kind in ("bill.in", "game.end", "voucher.out", "handpay.reset", "game.void"):
-            assert find_known_gap("money", Falsification(2, kind, (), what)) is None, (
+            assert find_known_gap("money", Falsification(2, kind, (), description)) is None, (
                 "nor is a whole entry of it"
             )
-        assert find_known_gap("ruling", Falsification(2, "dispute.decided", (), what)) is not None
+        assert find_known_gap("ruling", Falsification(2, "dispute.decided", (), description)) is not None
     assert all(row.outside_evidence and row.why for row in KNOWN_AUDIT_GAPS)
 
 
@@ -398,7 +398,7 @@ def test_an_earlier_journal_of_several_positions_without_terms_has_no_finding(of
     """It records no terms at its start, so that its number of positions is unknown."""
     entries = adopt_entries(of_two, KEY)
     earlier = [remove_residual_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
-    assert not [why for why in audit_findings(earlier).values() if "position" in why]
+    assert not [reason for reason in audit_findings(earlier).values() if "position" in reason]
 
 
 @pytest.mark.parametrize(
@@ -411,7 +411,7 @@ def test_a_bill_or_coin_of_a_value_that_no_currency_has_is_reported(tmp_path, fi
     else:
         rig.ledgers.coin_ledger.credit_coins_in(((cents, True),), 1)
     whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
-    assert any("times a power of ten" in why for why in whys)
+    assert any("times a power of ten" in reason for reason in whys)
     rig.close()
 
 
@@ -431,5 +431,5 @@ def test_nonrestricted_credit_converted_without_a_cash_out_is_reported(tmp_path)
     write_undeclared(rig.machine, "credit.converted", transfers=(Transfer(promotional, own, 100),))
     played(rig)
     whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
-    assert any("a cash-out must follow at once" in why for why in whys)
+    assert any("a cash-out must follow at once" in reason for reason in whys)
     rig.close()

@@ -301,7 +301,7 @@ def repair_credit(entries):
     return repaired
 
 
-def lie_about_order(entries, game, what):
+def lie_about_order(entries, game, order_lie):
     """Return the entries with a whole game left out, repeated, moved, or taken apart."""
     games = list_games(seal(entries), game)
     first, second = games[1], games[2]
@@ -322,7 +322,7 @@ def lie_about_order(entries, game, what):
         "started twice": [*before, one[0], *one, *two, *after],
         "end before start": [*before, one[-1], *one[:-1], *two, *after],
         "inside another": [*before, one[0], *two, *one[1:], *after],
-    }[what]
+    }[order_lie]
 
 
 ORDERS = (
@@ -333,10 +333,10 @@ ORDERS = (
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("what", ORDERS)
-def test_a_whole_game_omitted_repeated_or_moved_is_reported(journals, monkeypatch, game, what):
+@pytest.mark.parametrize("order_lie", ORDERS)
+def test_a_whole_game_omitted_repeated_or_moved_is_reported(journals, monkeypatch, game, order_lie):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
-    lied = lie_about_order(journals[game], game, what)
+    lied = lie_about_order(journals[game], game, order_lie)
     assert compare_audits(seal(lied), monkeypatch)
     bodies = seal(renumber(lied))
     findings = compare_audits(bodies, monkeypatch)
@@ -345,22 +345,24 @@ def test_a_whole_game_omitted_repeated_or_moved_is_reported(journals, monkeypatc
 
 
 @pytest.mark.requirement("E-13")
-@pytest.mark.parametrize("what", ["without its start", "without its end", "ended twice", "started twice"])
-def test_a_game_without_start_or_end_is_reported_even_with_repaired_credit(journals, monkeypatch, what):
+@pytest.mark.parametrize(
+    "order_lie", ["without its start", "without its end", "ended twice", "started twice"]
+)
+def test_a_game_without_start_or_end_is_reported_even_with_repaired_credit(journals, monkeypatch, order_lie):
     honest = journals[REEL]
     assert repair_credit(renumber(honest)) == honest
-    bodies = seal(repair_credit(renumber(lie_about_order(honest, REEL, what))))
+    bodies = seal(repair_credit(renumber(lie_about_order(honest, REEL, order_lie))))
     assert compare_audits(bodies, monkeypatch)
 
 
 # ---------------------------------------------------------------------------------------- what a game relies on
-def rely_on(path, value, why, at="bill.confirmed"):
-    return pytest.param(path, value, why, at, id=".".join(map(str, path)))
+def rely_on(path, value, reason, at="bill.confirmed"):
+    return pytest.param(path, value, reason, at, id=".".join(map(str, path)))
 
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize(
-    ("path", "value", "why", "at"),
+    ("path", "value", "reason", "at"),
     [
         rely_on(("state", "reminder"), {"kind": "time"}, "memory.reminder"),
         rely_on(("state", "handpay"), {"id": "x"}, "while the machine is handpay"),
@@ -380,7 +382,7 @@ def rely_on(path, value, why, at="bill.confirmed"):
     ],
 )
 def test_a_plain_game_that_the_machines_memory_does_not_allow_is_reported(
-    journals, monkeypatch, path, value, why, at
+    journals, monkeypatch, path, value, reason, at
 ):
     """The false entry precedes the games, whose own entries are unchanged."""
     entries = journals[REEL]
@@ -389,7 +391,7 @@ def test_a_plain_game_that_the_machines_memory_does_not_allow_is_reported(
     bodies = seal([*entries[: kinds.index(at)], lied, *entries[kinds.index(at) + 1 :]])
     first = kinds.index("game.start") + 1
     findings = compare_audits(bodies, monkeypatch)
-    assert any(why in each["why"] and each["entry"] >= first for each in findings), findings
+    assert any(reason in each["why"] and each["entry"] >= first for each in findings), findings
 
 
 @pytest.mark.requirement("E-13")

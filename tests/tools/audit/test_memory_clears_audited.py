@@ -57,7 +57,7 @@ def test_a_truthful_record_of_a_memory_clear_has_no_finding(tmp_path):
 
 @pytest.mark.requirement("A-05")
 @pytest.mark.parametrize(
-    ("written", "options", "why"),
+    ("written", "options", "expected_text"),
     [
         ([carried(400)], {}, "400 cents are carried over under credit:1:cashable"),
         ([carried(300), carried(1, made="again")], {}, "301 cents are carried over"),
@@ -81,5 +81,5 @@ def test_a_truthful_record_of_a_memory_clear_has_no_finding(tmp_path):
         ),
     ],
 )
-def test_a_false_record_of_a_memory_clear_is_reported(tmp_path, written, options, why):
-    assert any(why in reason for reason in wrong(tmp_path, written, **options))
+def test_a_false_record_of_a_memory_clear_is_reported(tmp_path, written, options, expected_text):
+    assert any(expected_text in reason for reason in wrong(tmp_path, written, **options))

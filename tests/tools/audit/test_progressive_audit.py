@@ -78,7 +78,7 @@ def hit(raw, **changes):
 
 
 @pytest.mark.parametrize(
-    ("kind", "number", "change", "why"),
+    ("kind", "number", "change", "reason"),
     [
         (
             "game.start",
@@ -133,9 +133,9 @@ def hit(raw, **changes):
         ("progressive.opened", 0, lambda raw: raw["record"].pop("terms"), "cannot be read"),
     ],
 )
-def test_a_progressive_amount_that_cannot_be_derived_is_reported(bodies, shelf, kind, number, change, why):
+def test_a_progressive_amount_that_cannot_be_derived_is_reported(bodies, shelf, kind, number, change, reason):
     report = audit(edited(bodies, at(bodies, kind, number), change), shelf)
-    assert any(why in finding.why for finding in report.findings), report.findings
+    assert any(reason in finding.why for finding in report.findings), report.findings
 
 
 def test_a_payment_that_differs_from_the_locked_amount_is_reported(bodies, shelf):
@@ -163,12 +163,12 @@ def test_contributions_and_awards_of_a_link_are_audited(tmp_path, shelf):
         bodies = list(view.iter_bodies())
     assert audit(bodies, shelf).findings == []
     start = at(bodies, "game.start")
-    for change, why in (
+    for change, reason in (
         (lambda raw: raw["record"]["fed"][0].update(sequence=2), "expected 1"),
         (lambda raw: raw["record"]["fed"][0].update(amount="1/7"), "expected 5/7 of"),
     ):
         report = audit(edited(bodies, start, change), shelf)
-        assert any(why in finding.why for finding in report.findings)
+        assert any(reason in finding.why for finding in report.findings)
     answer = at(bodies, "progressive.award")
     report = audit(edited(bodies, answer, lambda raw: raw["record"].update(amount_cents=5)), shelf)
     assert any("levels hit" in finding.why for finding in report.findings)

@@ -50,7 +50,7 @@ def test_a_ticket_redeemed_twice_is_reported(rig, tmp_path, change, found):
         .audit_entries(rewrite_chain(raws, key, compute_journal_tag(raws[0])))
         .findings
     ]
-    assert [found in why for why in findings] == ([True] if found else []), findings
+    assert [found in reason for reason in findings] == ([True] if found else []), findings
 
 
 @pytest.mark.requirement("E-13:a", "H-08")

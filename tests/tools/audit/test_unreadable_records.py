@@ -24,7 +24,7 @@ def found(bodies):
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize(
-    ("kind", "change", "why"),
+    ("kind", "change", "reason"),
     [
         (
             "game.start",
@@ -52,10 +52,10 @@ def found(bodies):
         ("game.end", lambda r: r.update(more=1), "more is 1, a field that is not known"),
     ],
 )
-def test_a_game_record_that_cannot_be_read_is_reported(bodies, kind, change, why):
+def test_a_game_record_that_cannot_be_read_is_reported(bodies, kind, change, reason):
     index = find(bodies, kind)
     altered = list(rechained(edit(bodies, index, lambda raw: change(raw["record"]))))
-    assert (index + 1, f"the record of the game cannot be read: {kind}: {why}") in found(altered)
+    assert (index + 1, f"the record of the game cannot be read: {kind}: {reason}") in found(altered)
 
 
 @pytest.mark.requirement("E-13")
@@ -85,5 +85,5 @@ def test_a_hand_pay_record_that_cannot_be_read_is_reported(tmp_path):
         last = journal.sequence
         bodies = [entry.body for entry in journal.entries()]
     assert json.loads(bodies[-1])["kind"] == "handpay.paid"
-    whys = [why for sequence, why in found(bodies) if sequence == last]
-    assert any("amount_cents is '500', not of type int" in why for why in whys), whys
+    whys = [reason for sequence, reason in found(bodies) if sequence == last]
+    assert any("amount_cents is '500', not of type int" in reason for reason in whys), whys

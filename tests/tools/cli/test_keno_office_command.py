@@ -83,7 +83,7 @@ def test_a_day_of_sales_draws_cancellations_and_payments_at_the_desk(desk):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "why"),
+    ("arguments", "reason"),
     [
         (("sell", "1,81"), "81"),
         (("sell", "1;2"), "write it as 3,11,27"),
@@ -114,12 +114,12 @@ def test_a_day_of_sales_draws_cancellations_and_payments_at_the_desk(desk):
         (("open", "maple-classic", "--casino", "M", "--claim-place", "c", "--credit", 25), "not Keno"),
     ],
 )
-def test_a_refusal_is_one_line_and_changes_nothing(desk, tmp_path, arguments, why):
+def test_a_refusal_is_one_line_and_changes_nothing(desk, tmp_path, arguments, reason):
     before = desk("totals", "--json")
     done = CliRunner().invoke(command, [arguments[0], str(tmp_path / "office"), *map(str, arguments[1:])])
     assert isinstance(done.exception, SystemExit)
     assert done.exit_code in {1, 2}
-    assert why in " ".join(done.output.split())
+    assert reason in " ".join(done.output.split())
     assert desk("totals", "--json") == before
 
 
@@ -149,7 +149,7 @@ def test_a_folder_without_an_office_names_the_open_command_and_stays_empty(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
+    ("changed", "reason"),
     [
         ({"--casino": " "}, "it must not be empty"),
         ({"--claim-place": "a\nb"}, "contains '\\n', which cannot be printed"),
@@ -157,7 +157,7 @@ def test_a_folder_without_an_office_names_the_open_command_and_stays_empty(tmp_p
         ({"--currency": "../"}, "expected three capital letters, such as CAD, not '../'"),
     ],
 )
-def test_terms_that_cannot_be_printed_on_a_ticket_open_no_office(tmp_path, changed, why):
+def test_terms_that_cannot_be_printed_on_a_ticket_open_no_office(tmp_path, changed, reason):
     terms = {"--casino": "Mont", "--claim-place": "cage-1", "--credit": "25", **changed}
     arguments = [
         "open",
@@ -167,7 +167,7 @@ def test_terms_that_cannot_be_printed_on_a_ticket_open_no_office(tmp_path, chang
     ]
     done = CliRunner().invoke(command, arguments)
     assert isinstance(done.exception, SystemExit)
-    assert why in done.output
+    assert reason in done.output
     assert (
         "no Keno office was opened"
         in CliRunner().invoke(command, ["totals", str(tmp_path / "office")]).output

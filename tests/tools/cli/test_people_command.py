@@ -63,7 +63,7 @@ def test_staff_are_enrolled_listed_and_disabled_and_pins_are_changed(people, tmp
 
 
 @pytest.mark.parametrize(
-    ("words", "typed", "why"),
+    ("words", "typed", "reason"),
     [
         (
             ("add", "3", "Eve", "--role", "mechanic"),
@@ -82,8 +82,8 @@ def test_staff_are_enrolled_listed_and_disabled_and_pins_are_changed(people, tmp
         (("pin", "1"), ("000000",), "number or PIN is wrong"),
     ],
 )
-def test_a_refused_change_of_staff_states_the_reason(people, words, typed, why):
-    assert why in people(*words, typed=typed, status=1)
+def test_a_refused_change_of_staff_states_the_reason(people, words, typed, reason):
+    assert reason in people(*words, typed=typed, status=1)
 
 
 def test_a_person_without_the_permission_cannot_enrol(people):
@@ -167,14 +167,14 @@ def test_a_memory_clear_requires_two_authorised_persons_with_their_pins(people, 
         )
         return run.exit_code, run.output
 
-    for first, second, pins, why in (
+    for first, second, pins, reason in (
         ("1", "2", ("135790", "000000"), "number or PIN is wrong"),
         ("1", "3", ("135790", "975310"), "may not clear memory"),
         ("1", "1", ("135790", "135790"), "two different people"),
         ("A", "2", ("135790",), "number or PIN is wrong"),
     ):
         status, output = clears(first, second, *pins)
-        assert (status, why in output) == (1, True), output
+        assert (status, reason in output) == (1, True), output
     assert inspect_journal(tmp_path).challenge == challenge
     status, output = clears("1", "2", "135790", "246801")
     assert status == 0, output

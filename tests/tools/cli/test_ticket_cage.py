@@ -254,14 +254,14 @@ def test_a_tickets_value_comes_only_from_its_number_in_the_ledger(office, egm):
     failed = office.desk.prepare_ticket("torn", 4200, denomination_cents=25).number
     office.desk.record_failed_print(failed, "jam")
     last = good[-1]
-    for paper, why in (
+    for paper, reason in (
         (good[:-1], "not a valid ticket number"),  # a corner is gone
         (good[:-1] + str((int(last) + 1) % 10), "not paid: "),  # a figure was altered
         ("9" * 18, "no ticket has this number"),  # a counterfeit that was made up whole
         (misprinted, "no machine has confirmed that this ticket was printed"),
         (failed, "not paid: the ticket is void"),
     ):
-        assert why in egm("pay", paper, "--person", LUC, status=1), paper
+        assert reason in egm("pay", paper, "--person", LUC, status=1), paper
     # the amount on an altered paper is nobody's: what the ledger says is paid, and once
     assert egm("pay", good, "--person", LUC) == "paid: $42.00\n"
     assert "redeemed already" in egm("pay", good, "--person", LUC, status=1)  # a copy of it

@@ -62,7 +62,11 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
                     await asyncio.sleep(600)
 
                 await keep_connected(
-                    slot, lambda: build_tls_context(slot), name, serve, lambda why: lost.append((name, why))
+                    slot,
+                    lambda: build_tls_context(slot),
+                    name,
+                    serve,
+                    lambda reason: lost.append((name, reason)),
                 )
 
             tasks = [group.create_task(stay(name)) for name in victims]

@@ -141,10 +141,10 @@ def test_the_check_detects_a_level_that_contradicts_its_ledger_or_win_register(f
     floor.give("EGM-1", 1)
     right = floor.record()
     grown, won = right.level.add_contribution(STAKE), right.level.pay_hit()[1]
-    for wrong, why in ((grown, "but the ledger has"), (won, "the register has 0 of 0"), (right.level, "")):
+    for wrong, reason in ((grown, "but the ledger has"), (won, "the register has 0 of 0"), (right.level, "")):
         with controller.open_read_session() as session:
             session.put_level(replace(right, level=wrong))
-        with pytest.raises(ControllerError, match=why) if why else contextlib.nullcontext():
+        with pytest.raises(ControllerError, match=reason) if reason else contextlib.nullcontext():
             controller.check()
 
 

@@ -179,8 +179,8 @@ class Container:
             assert time.monotonic() < end, self.runs("journalctl", "-n", "40", "--no-pager").stdout
             time.sleep(0.5)
 
-    def machine(self, what):
-        return self.runs("systemctl", "show", "-P", what, "open-egm-machine").stdout.strip()
+    def machine(self, property_name):
+        return self.runs("systemctl", "show", "-P", property_name, "open-egm-machine").stdout.strip()
 
     def credits(self):
         return json.loads(self.egm("meters", "--json"))["credits_cents"]

@@ -51,9 +51,9 @@ def starting_until(computer, code):
     return seen[-1] - seen[0]
 
 
-def check_fault_refuses_money(computer, code, why=""):
+def check_fault_refuses_money(computer, code, reason=""):
     """Check that the display shows the fault and that no money is accepted."""
-    computer.until(lambda: says(computer.picture(), code, why), f"{code} on the display", every_s=5)
+    computer.until(lambda: says(computer.picture(), code, reason), f"{code} on the display", every_s=5)
     before = computer.hand("bill").state["stacked_cents"]
     computer.hand("bill", "insert", amount_cents=BILL_CENTS)
     computer.until(lambda: not computer.hand("bill").state["inside_cents"], "the bill is given back")

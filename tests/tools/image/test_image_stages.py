@@ -31,11 +31,11 @@ class Stages:
         self._computer, self._console = computer, folder / "console.log"
         self._began, self.seen = time.monotonic(), []
 
-    def until(self, what, wanted, every_s=0.2):
+    def until(self, stage, wanted, every_s=0.2):
         while not wanted():
-            assert time.monotonic() < self._began + PATIENCE_S, f"never: {what}"
+            assert time.monotonic() < self._began + PATIENCE_S, f"never: {stage}"
             time.sleep(every_s)
-        self.seen.append((what, time.monotonic() - self._began))
+        self.seen.append((stage, time.monotonic() - self._began))
 
     def says(self, words):
         return words in self._console.read_bytes()
@@ -46,9 +46,9 @@ class Stages:
         status = (self._computer("x-query-virtio-status", path=one["path"])["status"] for one in disks)
         return any(one["statuses"] for one in status)
 
-    def did(self, disk, what):
+    def did(self, disk, statistic):
         (one,) = (one for one in self._computer("query-blockstats") if one["device"] == f"disk{disk}")
-        return one["stats"][what]
+        return one["stats"][statistic]
 
     def starts(self):
         """The stages that every boot has."""
@@ -56,7 +56,7 @@ class Stages:
         self.until("its program is read: the kernel runs", lambda: not self.driven())
 
     def print_stages(self, name, load):
-        each = [f"{what} {at:.0f}" for what, at in self.seen]
+        each = [f"{stage} {at:.0f}" for stage, at in self.seen]
         print(f" [{name}, at a load of {load:.1f}: {', '.join(each)}]", flush=True)
 
 

@@ -185,12 +185,12 @@ class TestJudgement:
         assert (judged.below_alpha, judged.below_alpha_expected) == (1, 1.0)
 
     @pytest.mark.requirement("B-02:b")
-    @pytest.mark.parametrize(("worst", "what"), [(1e-6, "t50, "), (1 - 1e-6, "t50, : the other end")])
-    def test_a_fit_too_bad_and_a_fit_too_good_are_findings(self, worst: float, what: str) -> None:
+    @pytest.mark.parametrize(("worst", "finding_text"), [(1e-6, "t50, "), (1 - 1e-6, "t50, : the other end")])
+    def test_a_fit_too_bad_and_a_fit_too_good_are_findings(self, worst: float, finding_text: str) -> None:
         p_values = [(i + 0.5) / 100 for i in range(100)]
         p_values[50] = worst
         judged = judge(self.results(p_values), 0.01)
-        assert [finding.what for finding in judged.findings] == [what]
+        assert [finding.what for finding in judged.findings] == [finding_text]
 
     def test_crowded_p_values_are_a_finding(self) -> None:
         judged = judge(self.results([0.5 + i / 1000 for i in range(100)]), 0.01)

@@ -27,7 +27,7 @@ def test_the_sheet_of_a_layout_combines_its_bets():
 
 
 @pytest.mark.parametrize(
-    ("bets", "why"),
+    ("bets", "reason"),
     [
         (("red",), "--bet red: write SPOT=CREDITS"),
         (("red=x",), "--bet red=x: write SPOT=CREDITS"),
@@ -36,8 +36,8 @@ def test_the_sheet_of_a_layout_combines_its_bets():
         (("red=10",), "10 credits: not a multiple of 4"),
     ],
 )
-def test_invalid_bets_of_a_layout_are_refused(bets, why):
-    assert why in run("par", GAME, *(part for bet in bets for part in ("--bet", bet)), code=1)
+def test_invalid_bets_of_a_layout_are_refused(bets, reason):
+    assert reason in run("par", GAME, *(part for bet in bets for part in ("--bet", bet)), code=1)
 
 
 @pytest.mark.requirement("C-05")

@@ -190,7 +190,7 @@ def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypat
 
 @pytest.mark.requirement("B-12", "C-22")
 @pytest.mark.parametrize(
-    ("hand", "why"),
+    ("hand", "reason"),
     [
         ("four-of-a-kind", "four of three cards"),
         ("full-house", "five cards of three"),
@@ -198,7 +198,7 @@ def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypat
     ],
 )
 @pytest.mark.parametrize("bet", ["pair-plus", "main"])
-def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, why):
+def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, reason):
     """Three Card with such a row in Pair Plus, or in the ante's bonus, was certified without a word."""
     definition = copy.deepcopy(parse(read_source("quebec-three-card-poker")))
     row = {"id": "nobody", "hand": hand, "name": {"en": "Nobody's", "fr": "De personne"}, "pays": "1000:1"}
@@ -207,7 +207,7 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, why):
     del definition["proved"]
     case = case_of(build_game(definition, "changed"), depth=AnalysisDepth.PRIZES)
     refused = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is FindingStatus.FAIL]
-    assert refused == [f"bet {bet}: no result wins {spot['id']} nobody"], why
+    assert refused == [f"bet {bet}: no result wins {spot['id']} nobody"], reason
     assert [each.text for each in list_remarks(case.game, case.analysis) if "nobody" in each.text] == [
         f"no result wins {spot['id']} nobody: others take its place"
     ]
@@ -235,12 +235,12 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
     doubled = changed("orchard-picnic", double_up={"most_rounds": 10, "most_credits": 1_000_000})
     assert FindingStatus.FAIL in {f.status for f in rules.largest_win(case_of(doubled, "quebec-vlt"))}
     unknown = case_of(load_game("aurora-twenty"), "quebec-vlt", depth=AnalysisDepth.PRIZES)
-    (why,) = {
+    (reason,) = {
         f.evidence.partition(": ")[2]
         for f in rules.largest_win(unknown)
         if f.status is FindingStatus.FAIL and "exact" in f.evidence
     }
-    assert why == "the largest win has no exact figure"
+    assert reason == "the largest win has no exact figure"
 
 
 @pytest.mark.requirement("R-10:a")

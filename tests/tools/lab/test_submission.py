@@ -197,7 +197,7 @@ def test_a_submission_is_reproduced_from_its_own_content(made, submission, tmp_p
     again = {each["what"]: each["differs"] for each in report["reproduced"]}
     assert len(again) > 20
     assert set(again.values()) == {""}
-    assert any(".whl from " in what for what in again)
+    assert any(".whl from " in change for change in again)
 
     # a maker who signs what his source does not make
     wheel = next(name for name in report["files"] if name.endswith(".whl"))

@@ -538,8 +538,8 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
             "--second-person=B. Roy",
             "--reason=they contradict each other",
         ]
-        what = [f"--challenge={found.inspection.challenge}", f"--claim={credit.id}={decision}", *others]
-        return CliRunner().invoke(audit, ["clear", f"--state={state}", *authority_options, *what])
+        options = [f"--challenge={found.inspection.challenge}", f"--claim={credit.id}={decision}", *others]
+        return CliRunner().invoke(audit, ["clear", f"--state={state}", *authority_options, *options])
 
     done = act if act == "carry" else f"paid:{cents}:A. Tremblay"
     refused = cleared(done)

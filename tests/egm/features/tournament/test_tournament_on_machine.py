@@ -217,7 +217,7 @@ def _event_of(form_id):
 
 @pytest.mark.requirement("L-03", "L-08")
 @pytest.mark.parametrize(
-    ("rules", "why"),
+    ("rules", "reason"),
     [
         (describe_machine(("published = 2027-03-01", "published = 2027-03-02")), "rules_are_lawful"),
         (describe_machine(("published = 2027-03-01\n", "")), "rules_are_lawful"),
@@ -244,9 +244,9 @@ def _event_of(form_id):
         "no bet",
     ],
 )
-def test_rules_that_break_the_by_law_or_are_of_another_machine_are_not_installed(hall, rules, why):
+def test_rules_that_break_the_by_law_or_are_of_another_machine_are_not_installed(hall, rules, reason):
     hall = hall(rules, wall=DAY - timedelta(days=3))
-    assert hall.fill("tournament_rules") == f"refused.{why}"
+    assert hall.fill("tournament_rules") == f"refused.{reason}"
     assert hall.room.records("tournament.rules") == []
     menu = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament")
     assert len(menu.page.tables) == 2, "the page names the faults"
@@ -371,9 +371,9 @@ def test_at_a_table_chips_are_placed_up_to_the_tournaments_bet(hall):
     hall = hall(rules, games=(BLACKJACK,)).enter()
     hall.sell(1, "P-1")
     room = hall.open_play().room
-    for chips, why in ((6, "bet_is_within_the_tournaments"), (2, None)):
+    for chips, reason in ((6, "bet_is_within_the_tournaments"), (2, None)):
         room.engine.handle(EventType.BET, value=chips, options={"bets": {"main": chips}})
-        assert room.notice == (None if why is None else f"refused.{why}")
+        assert room.notice == (None if reason is None else f"refused.{reason}")
     room.play()
     assert room.notice == "refused.bet_is_the_tournaments"
     room.engine.handle(EventType.BET, value=0, options={"bets": {}})

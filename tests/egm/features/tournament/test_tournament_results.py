@@ -236,7 +236,7 @@ def change_number(entries):
 
 @pytest.mark.requirement("L-07", "E-13:a")
 @pytest.mark.parametrize(
-    ("change", "kind", "why"),
+    ("change", "kind", "reason"),
     [
         (change_selected_credit, "tournament.round", "state.selection: expected a game of"),
         (change_selected_game, "tournament.round", "state.selection: expected a game of"),
@@ -257,13 +257,13 @@ def change_number(entries):
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
 )
-def test_the_audit_names_a_changed_entry(played, change, kind, why):
+def test_the_audit_names_a_changed_entry(played, change, kind, reason):
     assert audit_findings(played) == {}
     lied = deepcopy(played)
     change(lied)
     place = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == kind)
     found = audit_findings(lied)
-    assert why in found[place], found
+    assert reason in found[place], found
 
 
 @pytest.mark.parametrize(
@@ -367,8 +367,8 @@ def test_a_round_recorded_for_another_name_counts_once_somebody_has_confirmed_it
     second.play_round()
     digest = second.room.records("tournament.rules")[0]["digest"]
     journals = {name: [*hall.room.journal.entries()] for name, hall in zip("ab", halls, strict=True)}
-    why = r"sold to P-07 at a, and b recorded round 1 for P-7; .* give --renamed 1"
-    with pytest.raises(ResultsError, match=why):
+    reason = r"sold to P-07 at a, and b recorded round 1 for P-7; .* give --renamed 1"
+    with pytest.raises(ResultsError, match=reason):
         derive_results(parse_rules(RULES), digest, journals)
     (entry,) = derive_results(parse_rules(RULES), digest, journals, renamed_entries=(1,)).entries
     assert (entry.participant, entry.rounds[0].status) == ("P-07", "complete")
@@ -451,7 +451,7 @@ def test_a_round_that_was_given_by_mistake_counts_for_nothing_once_staff_say_so(
 
 @pytest.mark.requirement("L-08")
 @pytest.mark.parametrize(
-    ("game", "bet", "denomination_cents", "why"),
+    ("game", "bet", "denomination_cents", "reason"),
     [
         ("maple-classic", 99, 5, "maple-classic has no wager of 99 credits"),
         ("quebec-texas-holdem-room", 160, 25, "cannot be played by one position alone"),
@@ -459,11 +459,11 @@ def test_a_round_that_was_given_by_mistake_counts_for_nothing_once_staff_say_so(
     ],
 )
 def test_rules_of_a_game_that_no_machine_could_install_are_refused_before_they_are_published(
-    tmp_path, game, bet, denomination_cents, why
+    tmp_path, game, bet, denomination_cents, reason
 ):
     rules = tmp_path / "rules.toml"
     rules.write_text(describe_machine(game=game, bet=bet, denomination_cents=denomination_cents))
-    assert why in refuse("tournament", "check", rules, "--today", "2027-02-01")
+    assert reason in refuse("tournament", "check", rules, "--today", "2027-02-01")
 
 
 def test_results_of_false_or_other_journals_are_refused(tmp_path):
@@ -530,8 +530,10 @@ def derive_of(halls, **more):
 
 @pytest.mark.requirement("L-05")
 def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_dropped(two_machines):
-    why = r"entry 2: round 1 is in none of the journals, but round 2 is; .* --absent 2:1; .* --ignore 2:2:a$"
-    with pytest.raises(ResultsError, match=why):
+    reason = (
+        r"entry 2: round 1 is in none of the journals, but round 2 is; .* --absent 2:1; .* --ignore 2:2:a$"
+    )
+    with pytest.raises(ResultsError, match=reason):
         derive_of(two_machines)
     _, second, _ = derive_of(two_machines, absent_rounds=[(2, 1)]).entries
     assert [each.status for each in second.rounds] == ["failed", "complete"]
@@ -541,7 +543,7 @@ def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_drop
 
 @pytest.mark.requirement("L-05")
 @pytest.mark.parametrize(
-    ("correction", "why"),
+    ("correction", "reason"),
     [
         ({"absent_rounds": [(1, 1)]}, "entry 1: a recorded its round 1: it is not absent"),
         ({"absent_rounds": [(9, 1)]}, "entry 9: its sale is in none of the journals, or it is void"),
@@ -556,8 +558,8 @@ def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_drop
         ({"absent_machines": ["8"]}, "machine 8: it took part, because b is its journal"),
     ],
 )
-def test_a_correction_that_corrects_nothing_is_refused(two_machines, correction, why):
-    with pytest.raises(ResultsError, match=why):
+def test_a_correction_that_corrects_nothing_is_refused(two_machines, correction, reason):
+    with pytest.raises(ResultsError, match=reason):
         derive_of(
             two_machines, **{**correction, "absent_rounds": [(2, 1), *correction.get("absent_rounds", ())]}
         )
@@ -601,10 +603,10 @@ def test_the_audit_notes_a_sale_that_was_removed_from_the_journal_of_the_only_ma
         return [notice.why for notice in report.notices if "record.entry" in notice.why]
 
     assert list_notices(entries) == []
-    (why,) = list_notices(remove_entries(entries, sales[1]))
-    assert "no sale of entry 2 before entry 3" in why
-    (why,) = list_notices(remove_entries(entries, *sales[:2]))
-    assert "no sale of entries 1 to 2 before entry 3" in why
+    (reason,) = list_notices(remove_entries(entries, sales[1]))
+    assert "no sale of entry 2 before entry 3" in reason
+    (reason,) = list_notices(remove_entries(entries, *sales[:2]))
+    assert "no sale of entries 1 to 2 before entry 3" in reason
 
 
 @pytest.mark.requirement("L-05", "L-07")
@@ -616,7 +618,7 @@ def test_the_audit_notes_a_sale_out_of_order(tmp_path):
     hall.room.close()
     report = Auditor(GameFiles()).audit_entries(bodies)
     assert report.findings == []
-    assert [why for why in (notice.why for notice in report.notices) if "record.entry" in why] == [
+    assert [reason for reason in (notice.why for notice in report.notices) if "record.entry" in reason] == [
         "record.entry: entry 2 was sold after entry 4: not in the order of sale"
     ]
 
