@@ -42,16 +42,16 @@ def _change_value(dice, sample):
 
 def _change_bytes(dice, data):
     """Return the message with some bytes changed, removed, repeated or added."""
-    at = dice.randrange(len(data) + 1)
+    offset = dice.randrange(len(data) + 1)
     match dice.randrange(5):
         case 0:
-            return data[:at]
+            return data[:offset]
         case 1:
-            return data[:at] + bytes((dice.randrange(256),)) + data[at + 1 :]
+            return data[:offset] + bytes((dice.randrange(256),)) + data[offset + 1 :]
         case 2:
-            return data[:at] + data[at:] * 2
+            return data[:offset] + data[offset:] * 2
         case 3:
-            return data[:at] + dice.randbytes(dice.randrange(1, 40)) + data[at:]
+            return data[:offset] + dice.randbytes(dice.randrange(1, 40)) + data[offset:]
     return dice.randbytes(dice.randrange(200))
 
 

@@ -124,8 +124,8 @@ def rename_for_seat(dealt, seat, boxes):
         own.setdefault(f"{hand} {suffix}" if suffix else hand, []).append(card)
     name = f"war {format_hand_id(seat)}"
     if name in purposes:
-        at = purposes.index(name)
-        own |= {"war player": [dealt[at][1]], "war bank": [dealt[purposes.index("war bank", at)][1]]}
+        index = purposes.index(name)
+        own |= {"war player": [dealt[index][1]], "war bank": [dealt[purposes.index("war bank", index)][1]]}
     return own
 
 

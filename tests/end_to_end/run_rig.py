@@ -96,7 +96,7 @@ class Visit:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def at(cls, folder: StateFolder, position: int = 1):
+    async def connect(cls, folder: StateFolder, position: int = 1):
         screen, wishes = await connect(
             folder.find_screen_socket(position), folder.get_screen_token_path(position)
         )

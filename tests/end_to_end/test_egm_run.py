@@ -36,7 +36,7 @@ def test_a_person_plays_and_is_paid(tmp_path):
     async def session():
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(cabinet(folder))
-            visit = await stack.enter_async_context(Visit.at(folder))
+            visit = await stack.enter_async_context(Visit.connect(folder))
             screen, hand, insistently = visit.screen, visit.hand, visit.insistently
 
             hello = await until(screen, lambda m: isinstance(m, Hello))

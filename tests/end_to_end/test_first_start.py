@@ -54,7 +54,7 @@ class Hand:
 
     @contextlib.asynccontextmanager
     @staticmethod
-    async def at(folder):
+    async def connect(folder):
         reader, writer = await connect(folder.screen_socket, folder.screen_token)
         hand = Hand(reader, writer)
         await hand.read(lambda page: True)
@@ -266,7 +266,10 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
     async def session():
         twins = plugged(tmp_path, "id003", "ioboard", "tcl")
         ports = [twin.port.link for twin in twins]
-        async with asking(folder, file, *ports, more=("--stick", stick)) as process, Hand.at(folder) as hand:
+        async with (
+            asking(folder, file, *ports, more=("--stick", stick)) as process,
+            Hand.connect(folder) as hand,
+        ):
             await answered(hand)
             await hand.come_to("devices", ready=lambda page: page.prompt is None and hand.offers("next"))
             found = {
@@ -336,7 +339,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
     (tmp_path / CABINET_SEED_FILE_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
 
     async def first():
-        async with asking(folder, file) as process, Hand.at(folder) as hand:
+        async with asking(folder, file) as process, Hand.connect(folder) as hand:
             await answered(hand)
             await chosen(hand)
             await hand.touch("without")
@@ -348,7 +351,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
             return await comes_up(folder)
 
     async def again():
-        async with run(folder, file), Hand.at(folder) as hand:
+        async with run(folder, file), Hand.connect(folder) as hand:
             assert hand.page.title.value == "first.memory.title"
             assert "FIRST-1" in {translate_words(row.cells[-1], "en") for row in hand.page.tables[0].rows}
             await hand.touch("sign")
@@ -423,7 +426,7 @@ def test_first_start_states_are_shown_as_pages_and_other_messages_are_ignored(tm
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
 
     async def session():
-        async with asking(folder, file) as process, Hand.at(folder) as hand:
+        async with asking(folder, file) as process, Hand.connect(folder) as hand:
             for intent in (Intent(name="play"), Intent(name="menu"), Intent(name="answer", value="next")):
                 hand._writer.write(encode_message(intent))
             hand._writer.write(encode_message(Intent(name="language", value="fr")))

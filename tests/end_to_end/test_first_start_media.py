@@ -72,7 +72,7 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
             assert process.returncode is None
             remount(medium, "rw")
             await shows(folder, lambda one: one.page is not None)  # it has tried again by itself
-            async with Hand.at(folder) as hand:
+            async with Hand.connect(folder) as hand:
                 await answered(hand)
                 await chosen(hand)
                 fill(medium)

@@ -46,7 +46,7 @@ async def _visit(folder, cwd, digest):
         *EGM, "run", *where, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
-        async with Visit.at(folder) as visit:
+        async with Visit.connect(folder) as visit:
             hello = await until(visit.screen, lambda m: isinstance(m, Hello))
             assert [game.id for game in hello.games] == ["mine"]
             art = hello.games[0].art

@@ -41,11 +41,11 @@ def test_a_computer_whose_power_is_cut_boots_and_has_lost_nothing(tmp_path, buil
         computer.audited(rests=True)
         for cuts in range(1, wanted + 1):
             if cuts % 2:
-                computer.power.at = chance.randint(1, steps + steps // 4)
+                computer.power.cut_step = chance.randint(1, steps + steps // 4)
                 lasting = PATIENCE_S
             else:
                 lasting = chance.uniform(0, took)
-            aim = computer.power.at or f"{lasting:.0f} s"
+            aim = computer.power.cut_step or f"{lasting:.0f} s"
             computer.on()
             computer.lives_until_gone(lasting)
             done = computer.power.steps

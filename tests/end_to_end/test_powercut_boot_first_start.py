@@ -99,10 +99,12 @@ def test_a_first_start_interrupted_by_power_cuts_is_asked_again_or_signed(comput
     wanted, began, lost, seen = request.config.getoption("--kills") // 6, time.monotonic(), 0, []
     instants = set_up(computer, tmp_path / "beside")
     signing, chance = len(instants) // 4, random.Random(20261124)
-    at = [*range(min(signing, wanted // 2))]
-    at += sorted(chance.sample(range(len(at), len(instants)), min(wanted, len(instants)) - len(at)))
+    cut_indices = [*range(min(signing, wanted // 2))]
+    cut_indices += sorted(
+        chance.sample(range(len(cut_indices), len(instants)), min(wanted, len(instants)) - len(cut_indices))
+    )
     print(f" [{time.monotonic() - began:.0f} s: set up, {len(instants)} instants kept]", flush=True)
-    for cuts, instant in enumerate(at, 1):
+    for cuts, instant in enumerate(cut_indices, 1):
         lost += computer.cut_at(instants[instant])
         seen.append(asks(computer))
         if cuts % BOOT_EVERY == 0:
@@ -113,7 +115,7 @@ def test_a_first_start_interrupted_by_power_cuts_is_asked_again_or_signed(comput
             else:
                 runs(computer)
         found = f"{'asks' if seen[-1] else 'signed'}{', booted' if cuts % BOOT_EVERY == 0 else ''}"
-        summary = f"cut {cuts}/{len(at)} at {instant}: {found}; {lost} sectors lost in all"
+        summary = f"cut {cuts}/{len(cut_indices)} at {instant}: {found}; {lost} sectors lost in all"
         print(f" [{time.monotonic() - began:.0f} s: {summary}]", flush=True)
     assert lost, "nothing was ever lost: it shows nothing"
     assert set(seen) == {True, False}

@@ -66,9 +66,9 @@ def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data
         for number in range(request.config.getoption("--kills")):
             kind = chance.choice([*Kind, Kind.FIRST_START])
             campaign.lay(kind)
-            at = chance.randrange(writes[kind]) if number % 2 else None
+            write_number = chance.randrange(writes[kind]) if number % 2 else None
             seconds = None if number % 2 else chance.random() * took[kind]
-            child(campaign.doing(kind), under=tmp_path / "state", writes=at, seconds=seconds)
+            child(campaign.doing(kind), under=tmp_path / "state", writes=write_number, seconds=seconds)
             lost += media.cut()
             seen[kind].append(campaign.judged(kind))
     finally:

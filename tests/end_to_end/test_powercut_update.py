@@ -168,8 +168,10 @@ def test_a_slot_is_complete_or_empty_after_any_power_cut(tmp_path, request, fine
         for number in range(CUTS_EACH * request.config.getoption("--kills")):
             ends = number % 4 == 0  # the first and the last steps decide: they have a quarter of the cuts
             last = update.chance.randrange(8)
-            at = update.chance.choice((last, steps - 1 - last)) if ends else update.chance.randrange(steps)
-            held = update.cut(7, at)
+            cut_step = (
+                update.chance.choice((last, steps - 1 - last)) if ends else update.chance.randrange(steps)
+            )
+            held = update.cut(7, cut_step)
             found[held] += 1
             if held != 6:
                 assert update.cut(6, 1 << 30, 1.0) == 6

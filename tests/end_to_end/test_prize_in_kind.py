@@ -51,7 +51,7 @@ async def _won(folder: StateFolder, game) -> list:
         machine, device_text = text.split("[[games]]", 1)[0], text[text.index("[devices.") :]
         return f'{machine}[[games]]\ngame = "{game}"\n{device_text}'
 
-    async with cabinet(folder, change=only), Visit.at(folder) as visit:
+    async with cabinet(folder, change=only), Visit.connect(folder) as visit:
         await visit.sees(state="idle")
         await visit.insistently("bill", "insert", amount_cents=2000)
         await visit.sees(credit_cents=2000, state="idle")

@@ -176,7 +176,7 @@ def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp
         levels = level_file(tmp_path, game)
         alone, more = cabinet_of(broker, game=game)
         try:
-            async with cabinet(folder, more, alone), Visit.at(folder) as person:
+            async with cabinet(folder, more, alone), Visit.connect(folder) as person:
                 async with serving(tmp_path, broker, levels, SERIAL):
                     await until(person.screen, level_is("up"))
                     await person.insistently("bill", "insert", amount_cents=10000)
@@ -218,7 +218,7 @@ def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path
         await broker.start()
         alone, more = cabinet_of(broker, "mystery", "LUCKY")
         try:
-            async with cabinet(folder, more, alone), Visit.at(folder) as person:
+            async with cabinet(folder, more, alone), Visit.connect(folder) as person:
                 async with serving(tmp_path, broker, file, SERIAL):
                     await until(person.screen, level_is("up", "LUCKY"))
                     await person.insistently("bill", "insert", amount_cents=10000)
@@ -268,7 +268,7 @@ def test_a_machine_with_other_odds_is_refused_and_its_level_stays_down(tmp_path)
             async with (
                 serving(tmp_path, broker, levels, SERIAL),
                 cabinet(folder, more, alone),
-                Visit.at(folder) as person,
+                Visit.connect(folder) as person,
             ):
                 await until(person.screen, level_is("down"))
                 await asyncio.to_thread(_refused, folder)

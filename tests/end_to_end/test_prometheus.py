@@ -146,7 +146,7 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
             await stack.enter_async_context(
                 cabinet(folder, more="[sas.floor]\n", games=(*ONE_GAME, "lantern-harbour"))
             )
-            visit = await stack.enter_async_context(Visit.at(folder))
+            visit = await stack.enter_async_context(Visit.connect(folder))
             await visit.sees(state="idle", notices=())
             await live_a_little(visit)
             port = (folder.run / "metrics.port").read_text()

@@ -66,13 +66,13 @@ def test_killing_the_run_ends_machine_and_devices_and_the_next_starts(tmp_path):
 
     async def scene():
         async with cabinet(folder) as process:
-            async with Visit.at(folder):
+            async with Visit.connect(folder):
                 children = descendants(process.pid)
                 assert len(children) >= 2
                 await until(folder.find_sas_port("main").is_symlink)
             process.send_signal(signal.SIGKILL)
             await until(lambda: not any(alive(pid) for pid in children))
-        async with cabinet(folder), Visit.at(folder):
+        async with cabinet(folder), Visit.connect(folder):
             pass
         assert process.returncode == -signal.SIGKILL
 
@@ -85,7 +85,7 @@ def test_a_killed_machine_leaves_no_terminal_link_for_another_process(tmp_path):
     link = folder.find_sas_port("main")
 
     async def scene():
-        async with cabinet(folder) as process, Visit.at(folder):
+        async with cabinet(folder) as process, Visit.connect(folder):
             await until(link.is_symlink)
             first = inode_of(link)
             machine = machine_of(process.pid)

@@ -68,7 +68,7 @@ def test_a_mechanic_tests_every_device_without_changing_a_meter_of_value(tmp_pat
     async def session():
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(cabinet(folder))
-            visit = await stack.enter_async_context(Visit.at(folder))
+            visit = await stack.enter_async_context(Visit.connect(folder))
             await visit.sees(state="idle", notices=())
             await visit.hand("io", "door", name="main", open=True)
             await visit.sees(state="door_open")
@@ -118,7 +118,7 @@ async def _comes_back(folder: StateFolder) -> Snapshot:
     async with asyncio.timeout(120):
         while True:
             with contextlib.suppress(MessageError, ConnectionError):
-                async with Visit.at(folder) as again:
+                async with Visit.connect(folder) as again:
                     return await again.sees(state="idle")
             await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
 
@@ -129,7 +129,7 @@ def test_after_a_restart_requested_by_a_technician_nobody_is_signed_in(tmp_path)
 
     async def session():
         async with cabinet(folder):
-            async with Visit.at(folder) as visit:
+            async with Visit.connect(folder) as visit:
                 # A key turned before the machine listens to its board opens nothing: wait until it hears a door.
                 await visit.hand("io", "door", name="belly", open=True)
                 await visit.sees(state="door_open")

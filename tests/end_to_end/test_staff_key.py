@@ -98,28 +98,30 @@ def test_every_f10_opens_or_closes_the_menu_although_no_drawer_was_opened(tmp_pa
             app = ScreenApp(
                 theme=theme, surface=Unseen(theme), machine=machine, bench=bench, sounds=SoundPlayer(theme)
             )
-            at = Person(app)
+            person = Person(app)
             try:
-                await at.sees("idle")
-                await at.until(lambda v: v.is_bench_linked and v.snapshot.accepts)
+                await person.sees("idle")
+                await person.until(lambda v: v.is_bench_linked and v.snapshot.accepts)
                 for _ in range(2):
-                    await at.f10_opens_and_closes()
-                await at.hand("io", "key", name="operator", on=True)  # by somebody else, at the switch itself
-                await at.until(lambda v: v.scene is Scene.SERVICE)
+                    await person.f10_opens_and_closes()
+                await person.hand(
+                    "io", "key", name="operator", on=True
+                )  # by somebody else, at the switch itself
+                await person.until(lambda v: v.scene is Scene.SERVICE)
                 app.apply_action(Action("menu"))
-                await at.until(lambda v: v.scene is not Scene.SERVICE)
-                await at.f10_opens_and_closes()
+                await person.until(lambda v: v.scene is not Scene.SERVICE)
+                await person.f10_opens_and_closes()
 
-                await at.puts_in(500)
-                await at.hand("printer", "paper", tickets=0)
+                await person.puts_in(500)
+                await person.hand("printer", "paper", tickets=0)
                 while app.view.snapshot.credit_cents % 100 == 0:  # a rest too small for a coin
                     app.apply_action(Action("play"))
-                    await at.sees("playing")
-                    await at.sees("idle")
+                    await person.sees("playing")
+                    await person.sees("idle")
                 app.apply_action(Action("cash_out"))
-                await at.sees("handpay")
-                await at.f10_opens_and_closes()
-                await at.sees("handpay")
+                await person.sees("handpay")
+                await person.f10_opens_and_closes()
+                await person.sees("handpay")
             finally:
                 machine.close()
                 bench.close()

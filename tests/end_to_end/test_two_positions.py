@@ -53,7 +53,7 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                     change=lambda text: text.replace("[machine]", "[machine]\npositions = 2"),
                 )
             )
-            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
                 await until(one.screen, quiet(0))
                 await until(two.screen, quiet(0))
                 await one.insistently("bill", "insert", amount_cents=500)
@@ -67,7 +67,7 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                 os.kill(the_machine(running.pid), signal.SIGKILL)
                 for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
                     socket.unlink(missing_ok=True)
-            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
                 for visit, shown, before_cents in ((one, first, 500), (two, second, 1000)):
                     again = await until(visit.screen, lambda m: isinstance(m, GameOutcome))
                     assert (again.play_id, again.display, again.resumed) == (
@@ -122,7 +122,7 @@ def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp
                     change=lambda text: text.replace("[machine]", "[machine]\npositions = 3"),
                 )
             )
-            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
                 await until(two.screen, quiet(0))
                 await two.insistently("bill2", "insert", amount_cents=2000)
                 await two.sees(state="idle", credit_cents=2000)
@@ -166,7 +166,7 @@ def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
                     change=lambda text: text.replace("[machine]", "[machine]\npositions = 2"),
                 )
             )
-            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
                 await until(one.screen, quiet(0))
                 await until(two.screen, quiet(0))
                 await one.insistently("bill", "insert", amount_cents=2000)
@@ -231,7 +231,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
     async def session():
         async with contextlib.AsyncExitStack() as stack:
             running = await stack.enter_async_context(machine())
-            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
                 for visit, bill in ((one, "bill"), (two, "bill2")):
                     await until(visit.screen, quiet(0))
                     await visit.insistently(bill, "insert", amount_cents=2000)
@@ -247,7 +247,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                 os.kill(the_machine(running.pid), signal.SIGKILL)
                 for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
                     socket.unlink(missing_ok=True)
-            async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
+            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
                 outcomes = await play_on((one, two))
                 hands = [{hand["id"]: hand["cards"] for hand in each.display["hands"]} for each in outcomes]
                 assert hands[0] == hands[1]

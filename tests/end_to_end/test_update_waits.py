@@ -27,7 +27,7 @@ def test_a_machine_with_credit_is_not_idle_and_one_that_has_paid_is(tmp_path):
 
     async def session():
         assert not machine.is_idle  # there is none yet
-        async with cabinet(folder), Visit.at(folder) as visit:
+        async with cabinet(folder), Visit.connect(folder) as visit:
             await comes(lambda: machine.is_idle)
             assert machine.is_up
             await visit.insistently("bill", "insert", amount_cents=500)

@@ -216,8 +216,8 @@ def test_the_fast_decoder_gives_the_same_result_as_the_complete_one(changes, lef
     raw = {key: part for key, part in WRITTEN.items() if key not in left_out} | changes
     if transfer is not None:
         raw["transfers"] = [transfer]
-    at = {"sequence": 1, "time": "2026-05-01T00:00:00+00:00", "previous": GENESIS_HASH}
-    body = encode_canonical_json(raw | at)
+    chain_fields = {"sequence": 1, "time": "2026-05-01T00:00:00+00:00", "previous": GENESIS_HASH}
+    body = encode_canonical_json(raw | chain_fields)
     try:
         due = decode_transaction(
             json.loads(encode_canonical_json(raw))

@@ -441,8 +441,8 @@ def test_an_inspection_and_a_clear_include_the_archive(lived):
     through = archived(folder)
     for path in (folder / "journal.sqlite", max((folder / "second").glob("*.log"))):
         content = bytearray(path.read_bytes().rstrip(b"\0"))
-        for at in range(len(content) // 2, len(content), 97):
-            content[at] ^= 1
+        for offset in range(len(content) // 2, len(content), 97):
+            content[offset] ^= 1
         path.write_bytes(content)
     inspection = inspect_journal(folder)
     assert through <= inspection.both_copies.sequence < len(written)

@@ -48,11 +48,11 @@ def test_a_reader_sees_one_state_while_the_machine_continues(tmp_path):
     with Journal.open(tmp_path, now=clock, policy=POLICY) as journal:
         journal.append(bill(0))
         with open_view(tmp_path) as view:
-            at = view.sequence
+            sequence = view.sequence
             for n in range(1, 50):
                 journal.append(bill(n))
-            assert (view.sequence, view.balance_cents(CREDIT)) == (at, 100)
-            assert len(list(view.iter_bodies())) == at
+            assert (view.sequence, view.balance_cents(CREDIT)) == (sequence, 100)
+            assert len(list(view.iter_bodies())) == sequence
         with open_view(tmp_path) as view:
             assert view.balance_cents(CREDIT) == 5000
             assert view.fingerprint == journal.fingerprint

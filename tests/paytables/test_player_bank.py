@@ -124,13 +124,16 @@ def hold_rounds(name, seeded_draw, count):
     for seed in range(count):
         if seed % 50 == 0:
             table, croupier = None, Croupier(game.rules.table_layout.table.seats)
-        draw, at = seeded_draw(seed), game.with_table_state(json.loads(json.dumps(table)))
-        seats = some_seats(at, draw)
+        draw, game_at_table = seeded_draw(seed), game.with_table_state(json.loads(json.dumps(table)))
+        seats = some_seats(game_at_table, draw)
         if len(seats) == 1:
             seats = {str(seat): {"stake": 20} for seat in range(3)}
         banker = croupier.hold(seats)
         steps, outcome = play(
-            at, all_seats(at, seats), draw, lambda asked, n=seed: asked.options[n % len(asked.options)]
+            game_at_table,
+            all_seats(game_at_table, seats),
+            draw,
+            lambda asked, n=seed: asked.options[n % len(asked.options)],
         )
         settled = [step for step in steps if isinstance(step, Settlement)]
         hands = {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
@@ -178,13 +181,16 @@ def test_the_machine_is_the_bank_in_the_first_round_and_if_no_player_can_be(name
     seats = {"0": {"stake": 20}, "1": {"stake": 20}, "2": {"stake": 40}}
     _, outcome = play(game, all_seats(game, seats), seeded_draw(1))
     assert outcome.table == {"bank": {"seat": 0, "took_part": [0, 1, 2]}}
-    at = game.with_table_state(outcome.table)
-    assert at.rules.build_current_view() == {"bank": 0}
-    assert all(spot.accepts_bets for spot in at.rules.list_spots())
+    game_at_table = game.with_table_state(outcome.table)
+    assert game_at_table.rules.build_current_view() == {"bank": 0}
+    assert all(spot.accepts_bets for spot in game_at_table.rules.list_spots())
     bets = [Bet("stake", 20, 0), Bet("stake", 20, 1), Bet("stake", 40, 2), Bet("bank", 40, 1)]
-    assert at.rules.arrange_bank(bets).banker is None  # twenty short of what the others have staked
+    assert (
+        game_at_table.rules.arrange_bank(bets).banker is None
+    )  # twenty short of what the others have staked
     assert {
-        (each.name, each.seat, each.credits) for each in at.rules.arrange_bank(bets).returned_settlements
+        (each.name, each.seat, each.credits)
+        for each in game_at_table.rules.arrange_bank(bets).returned_settlements
     } == {("not covered", 1, 40)}
 
 

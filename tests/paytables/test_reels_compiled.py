@@ -32,9 +32,9 @@ def cases_of(reels, games, seed):
 
 def evaluate(t, cases, totals, room):
     """Write the credits that each spin wins to ``totals``; the product's kernels are compiled into it."""
-    at, ends, weights, _, _ = room
+    starts, ends, weights, _, _ = room
     for game in range(len(totals)):
-        totals[game] = _compute_window_pay(t, cases[game], at, ends, weights)
+        totals[game] = _compute_window_pay(t, cases[game], starts, ends, weights)
 
 
 def evaluate_many(reels, cases):

@@ -41,10 +41,10 @@ class Strike(StrEnum):
 
 @dataclass
 class Fault:
-    """Strikes at the ``at``-th byte on the cable, or entry of the journal, of a session."""
+    """Strikes at the ``index``-th byte on the cable, or entry of the journal, of a session."""
 
     strike: Strike | None = None
-    at: int = 0
+    index: int = 0
     struck: bool = False
 
 
@@ -179,7 +179,7 @@ class World:
 
         def append(transaction):
             self.entries += 1
-            strikes = self.entries == self.fault.at and not self.fault.struck
+            strikes = self.entries == self.fault.index and not self.fault.struck
             if strikes and self.fault.strike is Strike.BEFORE_ENTRY:
                 self.cut()
             posted = real(transaction)
@@ -222,19 +222,19 @@ class World:
         """Send one message of the host and return what it receives of the reply."""
         received = b""
         try:
-            at = self._strikes(len(message), Strike.REQUEST, Strike.CUT, Strike.HOST)
-            if at is not None:
-                self.bench.exchange(escape_message_with_wakeup(message[:at]) if at else b"")
+            byte_count = self._strikes(len(message), Strike.REQUEST, Strike.CUT, Strike.HOST)
+            if byte_count is not None:
+                self.bench.exchange(escape_message_with_wakeup(message[:byte_count]) if byte_count else b"")
                 if self.fault.strike is Strike.CUT:
                     self.cut()
                 self._host_too()
                 return b""
             answer = self.bench.send(message)
-            at = self._strikes(len(answer), Strike.ANSWER, Strike.CUT, Strike.HOST)
-            received = answer if at is None else answer[:at]
-            if at is not None and self.fault.strike is Strike.CUT:
+            byte_count = self._strikes(len(answer), Strike.ANSWER, Strike.CUT, Strike.HOST)
+            received = answer if byte_count is None else answer[:byte_count]
+            if byte_count is not None and self.fault.strike is Strike.CUT:
                 self.cut()
-            if at is not None:
+            if byte_count is not None:
                 self._host_too()
         except PowerGoneError:
             self.power_up()
@@ -244,10 +244,10 @@ class World:
         """Where in the next ``size`` bytes the fault strikes, if it does."""
         begin, self.bytes = self.bytes, self.bytes + size
         mine = self.fault.strike in kinds and not self.fault.struck
-        if not mine or not begin <= self.fault.at < self.bytes:
+        if not mine or not begin <= self.fault.index < self.bytes:
             return None
         self.fault.struck = True
-        return self.fault.at - begin
+        return self.fault.index - begin
 
     def _host_too(self) -> None:
         """Restart the host if that is the fault."""

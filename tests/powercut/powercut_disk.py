@@ -38,22 +38,22 @@ class Inode:
         """Return what the medium holds after the cut."""
         surviving = [op for op in self.queue if rng.random() < survival]
         content = bytearray(self.durable)
-        for n, (kind, at, data) in enumerate(surviving):
+        for n, (kind, offset, data) in enumerate(surviving):
             torn = data
             if kind == "write" and n == len(surviving) - 1 and rng.random() < 0.5:
                 torn = data[: rng.randrange(len(data) + 1)]
-            apply(content, (kind, at, torn))
+            apply(content, (kind, offset, torn))
         return content
 
 
 def apply(content, operation):
-    kind, at, data = operation
+    kind, offset, data = operation
     if kind == "truncate":
-        del content[at:]
-        content.extend(bytes(at - len(content)))
+        del content[offset:]
+        content.extend(bytes(offset - len(content)))
         return
-    content.extend(bytes(max(0, at - len(content))))
-    content[at : at + len(data)] = data
+    content.extend(bytes(max(0, offset - len(content))))
+    content[offset : offset + len(data)] = data
 
 
 class Disk:
@@ -126,19 +126,19 @@ class Disk:
         self.name_queue = unsynced
 
     # ------------------------------------------------------------------ content
-    def write(self, path, inode, at, data):
-        self._check_room(max(0, at + len(data) - len(inode.seen)))
+    def write(self, path, inode, write_offset, data):
+        self._check_room(max(0, write_offset + len(data) - len(inode.seen)))
         dead = self.dead
         try:
-            self.operation(f"write {path.name} {at} {len(data)}")
+            self.operation(f"write {path.name} {write_offset} {len(data)}")
         except PowerCut:
             # The write under way when the power goes is in the queue too: it may be lost, torn or whole.
             if not dead:
-                inode.queue.append(("write", at, bytes(data)))
+                inode.queue.append(("write", write_offset, bytes(data)))
             raise
-        inode.change(("write", at, bytes(data)))
+        inode.change(("write", write_offset, bytes(data)))
         for name, offset in self.stuck:
-            if path.name.endswith(name) and at <= offset < at + len(data):
+            if path.name.endswith(name) and write_offset <= offset < write_offset + len(data):
                 inode.seen[offset] ^= 1
 
     def truncate(self, path, inode, size):

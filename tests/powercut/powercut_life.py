@@ -214,12 +214,12 @@ def cuts(life, ready, every=1):
 
     Yields each operation with the disk as found after its cut, and ends with the first life that was not cut.
     """
-    for at in count(1, every):
+    for operation_number in count(1, every):
         disk = copy.deepcopy(ready)
-        disk.operations, disk.cut_at = 0, at
+        disk.operations, disk.cut_at = 0, operation_number
         if life(disk):
             return
-        yield at, disk.reboot(random.Random(at), SURVIVAL[at % 3])
+        yield operation_number, disk.reboot(random.Random(operation_number), SURVIVAL[operation_number % 3])
 
 
 def cut_everywhere(life, capsys, every=1):

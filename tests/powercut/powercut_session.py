@@ -118,13 +118,13 @@ def leave(storage, *folders):
         lock.unlink(missing_ok=True)
 
 
-def cut_once(folder, at, survival, seed, again_at=None):
-    """Run the session on a fresh disk with the power cut at operation ``at``; judge what is found after.
+def cut_once(folder, cut_at, survival, seed, again_at=None):
+    """Run the session on a fresh disk with the power cut at operation ``cut_at``; judge what is found after.
 
     ``again_at`` cuts once more during recovery. Returns whether a cut happened.
     """
     disk = Disk()
-    disk.cut_at = at
+    disk.cut_at = cut_at
     first = Player(folder, disk)
     if first.run():
         return False

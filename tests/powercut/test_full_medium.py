@@ -117,9 +117,9 @@ def test_a_power_cut_while_the_reserve_is_used_or_restored_loses_nothing(tmp_pat
     uncut_disk = Disk()
     session(uncut_disk, Player(tmp_path, uncut_disk))
     rng = random.Random(3)
-    for at in sorted(rng.sample(range(1, uncut_disk.operations), 60)):
+    for operation_number in sorted(rng.sample(range(1, uncut_disk.operations), 60)):
         disk = Disk()
-        disk.cut_at = at
+        disk.cut_at = operation_number
         player = Player(tmp_path, disk)
         with pytest.raises(PowerCut):
             session(disk, player)

@@ -48,10 +48,10 @@ def codes(journal):
     return [e.record["code"] for e in journal.entries("event")]
 
 
-def lose(folder, which, at, seed, again_at=None):
-    """Cut the power at operation ``at`` of a session and lose one medium; judge the other."""
+def lose(folder, which, cut_at, seed, again_at=None):
+    """Cut the power at operation ``cut_at`` of a session and lose one medium; judge the other."""
     disk, rng = Disk(), random.Random(seed)
-    disk.cut_at = at
+    disk.cut_at = cut_at
     first = Player(folder, disk)
     if first.run() or not first.acknowledged:
         return False
@@ -222,9 +222,9 @@ def test_media_of_an_earlier_version_receive_labels(tmp_path, closed):
 def cut_short(disk, folder):
     """Return the disk with the last record of the log overwritten with zeros."""
     log = max(p for p in disk.names if p.parent == folder / "two" and p.suffix == ".log")
-    content, at, start = disk.names[log].seen, _HEADER_BYTES, 0
-    while length := int.from_bytes(content[at : at + 4], "big"):
-        start, at = at, at + 8 + length
+    content, offset, start = disk.names[log].seen, _HEADER_BYTES, 0
+    while length := int.from_bytes(content[offset : offset + 4], "big"):
+        start, offset = offset, offset + 8 + length
     assert start, "there is no record"
     content[start:] = bytes(len(content) - start)
     disk.names[log].durable = bytearray(content)
@@ -275,8 +275,8 @@ def test_wiping_the_newest_slot_of_each_head_does_not_hide_a_removed_entry(tmp_p
     cut = drop(cut_short(running, tmp_path), "journal.sqlite")
     for name in ("one", "two"):
         content = cut.names[tmp_path / name / "journal.head"].seen
-        at = max((0, 512), key=lambda at, content=content: bytes(content[at : at + 8]))
-        content[at : at + 72] = bytes(72)
+        offset = max((0, 512), key=lambda offset, content=content: bytes(content[offset : offset + 8]))
+        content[offset : offset + 72] = bytes(72)
     with pytest.raises(JournalDamaged, match="was acknowledged"):
         Player(tmp_path, cut).open()
 
@@ -288,10 +288,10 @@ def test_an_entry_is_written_to_the_second_medium_only_after_it_is_durable_on_th
     journal = Player(tmp_path, disk).open()
     write, under_way, seen = disk.write, [], []
 
-    def watched(path, inode, at, data):
+    def watched(path, inode, offset, data):
         if path.parent == tmp_path / "two" and ".log" in path.name and under_way:
             seen.append((under_way.pop(), copy.deepcopy(disk)))
-        write(path, inode, at, data)
+        write(path, inode, offset, data)
 
     for n in range(20):
         disk.write = watched

@@ -46,11 +46,11 @@ def killed(tmp_path):
 
 def end_of_records(segment):
     """Where the last record of an open segment ends: its own last byte may be a zero too (see meters/log.py)."""
-    at = 52
-    while length := int.from_bytes(segment[at : at + 4], "big"):
-        at += 8 + length
-    assert at > 52, "the segment holds no record"
-    return at
+    offset = 52
+    while length := int.from_bytes(segment[offset : offset + 4], "big"):
+        offset += 8 + length
+    assert offset > 52, "the segment holds no record"
+    return offset
 
 
 def of_copies(disk):
@@ -66,9 +66,9 @@ def damaged(disk, path, change):
     return hurt
 
 
-def flip(at, bits):
+def flip(offset, bits):
     def change(content):
-        content[at] ^= bits
+        content[offset] ^= bits
 
     return change
 
@@ -90,22 +90,23 @@ def in_use(path, content):
     """
     if not path.name.endswith("-wal"):
         return len(content)
-    at, frame = 32, 24 + 4096
-    while content[at + 8 : at + 16] == content[16:24]:
-        at += frame
+    offset, frame = 32, 24 + 4096
+    while content[offset + 8 : offset + 16] == content[16:24]:
+        offset += frame
     return (
-        at - frame
-        if content[at - frame : at - frame + 8] == content[at - 2 * frame : at - 2 * frame + 8]
-        else at
+        offset - frame
+        if content[offset - frame : offset - frame + 8]
+        == content[offset - 2 * frame : offset - 2 * frame + 8]
+        else offset
     )
 
 
 def check_flip(folder, disk, rng):
     path = rng.choice(of_copies(disk))
-    at, bits = rng.randrange(in_use(path, disk.names[path].seen)), 1 << rng.randrange(8)
-    hurt = damaged(disk, path, flip(at, bits))
+    offset, bits = rng.randrange(in_use(path, disk.names[path].seen)), 1 << rng.randrange(8)
+    hurt = damaged(disk, path, flip(offset, bits))
     codes = mended(folder, hurt)
-    assert codes, f"bit {bits} of byte {at} of {path.name} was not seen"
+    assert codes, f"bit {bits} of byte {offset} of {path.name} was not seen"
     assert mended(folder, hurt) == codes, "the repair did not last"
 
 

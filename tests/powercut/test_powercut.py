@@ -26,8 +26,8 @@ def test_a_power_cut_at_an_operation_loses_and_invents_nothing(tmp_path, surviva
     first = 1 + int(2 * survival) % every  # each survival chance cuts at other operations
     last = operations(tmp_path)
     assert last > 100
-    for at in range(first, last + 1, every):
-        assert cut_once(tmp_path, at, survival, seed=at)
+    for operation_number in range(first, last + 1, every):
+        assert cut_once(tmp_path, operation_number, survival, seed=operation_number)
     assert not cut_once(tmp_path, last + 1, survival, seed=0)
 
 

@@ -76,10 +76,10 @@ class Machine:
         leave(self._storage, *self._folders)
 
 
-def cut(folder, at, survival, seed, again_at=None):
-    """Cut at operation ``at``; return whether it occurred."""
+def cut(folder, cut_at, survival, seed, again_at=None):
+    """Cut at operation ``cut_at``; return whether it occurred."""
     disk = Disk()
-    disk.cut_at = at
+    disk.cut_at = cut_at
     first = Machine(folder, disk)
     if first.run():
         return False

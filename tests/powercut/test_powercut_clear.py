@@ -79,19 +79,19 @@ def test_a_power_cut_in_a_memory_clear_loses_and_doubles_nothing(tmp_path, capsy
     ready = Disk()
     before = owing(tmp_path, ready)
     assert len(before) == 2
-    at = 0
-    for at, rebooted_disk in cuts(lambda disk: two_persons_clear(tmp_path, disk), ready, every):
+    operation_number = 0
+    for operation_number, rebooted_disk in cuts(lambda disk: two_persons_clear(tmp_path, disk), ready, every):
         left = rebooted_disk
         if again:
-            left.cut_at = 1 + (at - 1) % 23
+            left.cut_at = 1 + (operation_number - 1) % 23
             if not two_persons_clear(tmp_path, left):
-                left = left.reboot(random.Random(at), 0.5)
+                left = left.reboot(random.Random(operation_number), 0.5)
             left.cut_at = None
         assert two_persons_clear(tmp_path, left)
         assert owed(tmp_path, left) == before
         judge(tmp_path, left)
-    assert at > 50
-    tell(capsys, 1 + (at - 1) // every)
+    assert operation_number > 50
+    tell(capsys, 1 + (operation_number - 1) // every)
 
 
 def judge(folder: Path, disk: Disk) -> None:

@@ -63,8 +63,8 @@ def test_a_fault_at_some_bytes_on_the_cable_loses_and_doubles_no_money(world, st
     bytes_, _ = measure(world)
     first = random.Random(f"2026 {strike}").randrange(STEP[strike])
     struck = 0
-    for at in range(first, bytes_, STEP[strike]):
-        fault = Fault(strike, at)
+    for index in range(first, bytes_, STEP[strike]):
+        fault = Fault(strike, index)
         session(world, fault)
         struck += fault.struck
     assert struck > bytes_ // STEP[strike] // 5, "hardly a fault struck: the test shows nothing"
@@ -75,8 +75,8 @@ def test_a_fault_at_some_bytes_on_the_cable_loses_and_doubles_no_money(world, st
 @pytest.mark.parametrize("strike", JOURNAL)
 def test_a_power_cut_at_every_journal_entry_loses_and_doubles_no_host_money(world, strike):
     _, entries = measure(world)
-    for at in range(1, entries + 1):
-        fault = Fault(strike, at)
+    for index in range(1, entries + 1):
+        fault = Fault(strike, index)
         session(world, fault)
         assert fault.struck
     assert world.restarts == entries
@@ -89,8 +89,8 @@ def test_a_power_cut_at_every_journal_entry_loses_and_doubles_no_host_money(worl
 def test_a_fault_at_every_byte_on_the_cable_loses_and_doubles_no_money(world, strike):
     bytes_, _ = measure(world)
     struck = 0
-    for at in range(bytes_):
-        fault = Fault(strike, at)
+    for index in range(bytes_):
+        fault = Fault(strike, index)
         session(world, fault)
         struck += fault.struck
     assert struck > bytes_ // 5

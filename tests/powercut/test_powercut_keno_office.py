@@ -78,11 +78,11 @@ class Evening:
 @pytest.mark.requirement("M-16", "M-06")
 @pytest.mark.parametrize("survival", [pytest.param(0.0, marks=pytest.mark.slow), 0.5])
 def test_a_power_cut_of_a_keno_office_loses_and_repeats_nothing(tmp_path, survival):
-    dice, cuts, at, is_complete = random.Random(5), 0, 1, False
+    dice, cuts, operation_number, is_complete = random.Random(5), 0, 1, False
     while not is_complete:
-        folder = tmp_path / str(at)
+        folder = tmp_path / str(operation_number)
         disk = Disk()
-        disk.cut_at = at
+        disk.cut_at = operation_number
         first = Evening(folder, disk)
         is_complete = first.run()
         evening = Evening(folder, disk.reboot(dice, survival), NOW + timedelta(minutes=1))
@@ -92,5 +92,5 @@ def test_a_power_cut_of_a_keno_office_loses_and_repeats_nothing(tmp_path, surviv
             "keno.opened", "keno.sold", "keno.sold", "keno.paid", "keno.sales_closed", "keno.drawn", "keno.claimed",
         ]  # fmt: skip
         cuts += 1
-        at += 7
+        operation_number += 7
     assert cuts > 10

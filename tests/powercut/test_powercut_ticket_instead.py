@@ -62,10 +62,10 @@ class Instead(Life):
 @pytest.mark.requirement("A-08", "F-08", "F-09")
 @every_nth(41)
 def test_a_power_cut_leaves_the_hand_pay_or_the_ticket(tmp_path, capsys, every):
-    at = 0
-    for at, rebooted_disk in cuts(
+    operation_number = 0
+    for operation_number, rebooted_disk in cuts(
         lambda disk: Instead(tmp_path / str(disk.cut_at), disk).run(), Disk(), every
     ):
-        assert Instead(tmp_path / str(at), rebooted_disk).run()
-    assert at > 30
-    tell(capsys, 1 + (at - 1) // every)
+        assert Instead(tmp_path / str(operation_number), rebooted_disk).run()
+    assert operation_number > 30
+    tell(capsys, 1 + (operation_number - 1) // every)

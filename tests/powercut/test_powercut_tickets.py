@@ -131,7 +131,11 @@ def cut_once(folder, operation, survival, seed):
 @every_nth(13)
 def test_a_power_cut_at_an_operation_loses_and_doubles_no_ticket(tmp_path, survival, every):
     first = 1 + int(2 * survival) % every  # each survival chance cuts at other operations
-    end = next(at for at in count(first, every) if not cut_once(tmp_path, at, survival, seed=at))
+    end = next(
+        operation_number
+        for operation_number in count(first, every)
+        if not cut_once(tmp_path, operation_number, survival, seed=operation_number)
+    )
     assert end > 40
 
 

@@ -33,7 +33,7 @@ class Power:
     """What both disks hang on; it goes by itself after so many of their writes and flushes."""
 
     def __init__(self):
-        self.disks, self.steps, self.at, self.gone = [], 0, None, threading.Event()
+        self.disks, self.steps, self.cut_step, self.gone = [], 0, None, threading.Event()
         #: What all disks held before each step, while a list stands here.
         self.instants = None
 
@@ -41,7 +41,7 @@ class Power:
         self.steps += 1
         if self.instants is not None:
             self.instants.append([disk.now() for disk in self.disks])
-        if self.steps == self.at:
+        if self.steps == self.cut_step:
             self.off()
 
     def off(self):
@@ -50,7 +50,7 @@ class Power:
         self.gone.set()
 
     def on(self):
-        self.steps, self.at = 0, None
+        self.steps, self.cut_step = 0, None
         self.gone.clear()
         return sum(disk.on() for disk in self.disks)
 
@@ -165,8 +165,8 @@ class Computer(Cabinet):
             begin = int(_run("debugfs", "-R", f"bmap {file} 0", str(copy))) * _BLOCK_BYTES
             with copy.open("r+b") as stream:
                 stream.seek(begin)
-                at = stream.read(_BLOCK_BYTES).index(old)
-                stream.seek(begin + at)
+                offset = stream.read(_BLOCK_BYTES).index(old)
+                stream.seek(begin + offset)
                 stream.write(new)
 
     @contextlib.contextmanager

@@ -43,8 +43,8 @@ class GraphicsCard(DrmCard):
     def seen(self, connector):
         """The frame that a display shows."""
         (page,) = (page for page, on, _ in self.lit.values() if on == connector)
-        at, stride, width, height = self.buffers[page]
-        data = os.pread(self.descriptor, stride * height, at)
+        offset, stride, width, height = self.buffers[page]
+        data = os.pread(self.descriptor, stride * height, offset)
         return pygame.image.frombuffer(data, (width, height), "BGRA", stride).copy()
 
     def execute_ioctl(self, call, *values):
@@ -69,10 +69,10 @@ class GraphicsCard(DrmCard):
 
     def create_dumb(self, height, width, bits, _, *__):
         stride = width * bits // 8 + _PADDING
-        at = os.fstat(self.descriptor).st_size
+        offset = os.fstat(self.descriptor).st_size
         length = -(-stride * height // 4096) * 4096
-        os.truncate(self.descriptor, at + length)
-        self.buffers[len(self.buffers) + 1] = (at, stride, width, height)
+        os.truncate(self.descriptor, offset + length)
+        self.buffers[len(self.buffers) + 1] = (offset, stride, width, height)
         return height, width, bits, 0, len(self.buffers), stride, length
 
     def map_dumb(self, handle, *_):

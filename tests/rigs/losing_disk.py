@@ -102,8 +102,8 @@ class LosingDisk:
         length = file.stat().st_size
         with file.open("r+b") as stream, self._lock:
             for block, data in self._seen.items():
-                if 0 <= (at := block * _BLOCK - begin) < length:
-                    stream.seek(at)
+                if 0 <= (file_offset := block * _BLOCK - begin) < length:
+                    stream.seek(file_offset)
                     stream.write(data)
 
     def copy_from(self, file: Path, begin: int = 0) -> None:

@@ -8,10 +8,12 @@ from egm.links import monitoring
 
 def monitored(rig, folder, printed, port=0):
     file = load_cabinet().model_copy(update={"metrics": MetricsTable(port=port)})
-    at = StateFolder(folder)
-    at.create_private_folders()
+    state_folder = StateFolder(folder)
+    state_folder.create_private_folders()
     [found] = monitoring.create_exporter(
-        MachineContext(rig.engine, file, at, rig.clock, rig.submit_event, print_message=printed.append)
+        MachineContext(
+            rig.engine, file, state_folder, rig.clock, rig.submit_event, print_message=printed.append
+        )
     )
     return found
 

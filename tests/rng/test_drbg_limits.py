@@ -32,8 +32,8 @@ def derived(text: bytes) -> bytes:
     for i in range(3):
         chain = bytes(16)
         data = i.to_bytes(4) + bytes(12) + s
-        for at in range(0, len(data), 16):
-            chain = block(bytes(range(32)), xor(chain, data[at : at + 16]))
+        for offset in range(0, len(data), 16):
+            chain = block(bytes(range(32)), xor(chain, data[offset : offset + 16]))
         temp += chain
     key, x, output = temp[:32], temp[32:48], b""
     for _ in range(3):

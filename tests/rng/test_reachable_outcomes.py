@@ -123,7 +123,7 @@ def test_the_period_exceeds_all_that_one_seed_may_generate():
     for _ in range(2_000):
         output = drbg.generate(256)
         states.add((bytes(drbg._key), drbg._v))
-        blocks.update(output[at : at + 16] for at in range(0, 256, 16))
+        blocks.update(output[offset : offset + 16] for offset in range(0, 256, 16))
     assert len(states) == 2_000
     assert len(blocks) == 2_000 * 16
     assert len({key for key, _ in states}) == len({v for _, v in states}) == 2_000

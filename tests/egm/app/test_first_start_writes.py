@@ -136,15 +136,15 @@ def test_signing_needs_two_permitted_persons_and_disk_errors_are_reported(tmp_pa
 def test_wrong_pins_lock_a_number_also_at_a_first_start(tmp_path):
     folder = StateFolder(tmp_path / "state")
     folder.create_private_folders()
-    at = step(folder, tmp_path / "cabinet.toml")
+    signing_step = step(folder, tmp_path / "cabinet.toml")
     draft = drafted()
-    at.handle_input(draft, "sign", "")
-    assert at.handle_input(draft, "enter", "").value == "service.refused.missing"
-    assert at.handle_input(draft, "enter", "1st").value == "service.refused.not_digits"
-    at.handle_input(draft, "enter", "1")
-    replies = [at.handle_input(draft, "enter", "0000").value for _ in range(4)]
+    signing_step.handle_input(draft, "sign", "")
+    assert signing_step.handle_input(draft, "enter", "").value == "service.refused.missing"
+    assert signing_step.handle_input(draft, "enter", "1st").value == "service.refused.not_digits"
+    signing_step.handle_input(draft, "enter", "1")
+    replies = [signing_step.handle_input(draft, "enter", "0000").value for _ in range(4)]
     assert replies == ["service.refused.wrong_pin"] * 3 + ["service.refused.locked"]
-    assert at.handle_input(draft, "enter", build_pin("1")).value == "service.refused.locked"
+    assert signing_step.handle_input(draft, "enter", build_pin("1")).value == "service.refused.locked"
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,11 @@ def test_the_operator_is_asked_for_what_the_jurisdictions_tickets_require(place,
 
 @pytest.mark.parametrize(("year", "expected_text"), [(1970, "first.clock_wrong"), (2026, "first.now")])
 def test_the_signing_page_shows_the_date_or_that_it_is_implausible(tmp_path, year, expected_text):
-    at = step(StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml")
-    at.get_time = lambda: datetime(year, 1, 2, tzinfo=UTC)
-    lines = {row.cells[0].value: row.cells[1].value for row in at.build_page(drafted()).tables[0].rows}
+    signing_step = step(StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml")
+    signing_step.get_time = lambda: datetime(year, 1, 2, tzinfo=UTC)
+    lines = {
+        row.cells[0].value: row.cells[1].value for row in signing_step.build_page(drafted()).tables[0].rows
+    }
     assert lines[expected_text] == f"{year}-01-02T00:00:00+00:00"
 
 
@@ -172,9 +174,9 @@ def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
         page = steps[name].build_page(draft)
         assert not next(one for one in page.actions if one.id == "next").enabled
         assert reason in {row.cells[0].value for table in page.tables for row in table.rows}
-    at = steps["signing"]
-    at.cabinet_file_faults = (ConfigFault("games", "none of the listed games can be offered"),)
-    assert "first.not_yet" in {row.cells[0].value for row in at.build_page(draft).tables[0].rows}
+    signing_step = steps["signing"]
+    signing_step.cabinet_file_faults = (ConfigFault("games", "none of the listed games can be offered"),)
+    assert "first.not_yet" in {row.cells[0].value for row in signing_step.build_page(draft).tables[0].rows}
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,9 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
     folder.create_private_folders()
     handled_events: list = []
 
-    def handle(at: PlayerStation, event) -> None:
+    def handle(station: PlayerStation, event) -> None:
         handled_events.append(event)
-        at.engine.submit(event)
+        station.engine.submit(event)
 
     station = PlayerStation(rig.machine, installed, folder, handle, lambda: None)
     station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))

@@ -163,7 +163,7 @@ def test_a_value_ends_where_toml_ends_it(value):
     lines = text.count("\n")
     assert set(tomllib.loads(text)) == {"first", "value", "t"}
     for form in (text, text.replace("\n", "\r\n")):
-        assert [TomlLineNumbers(form).find_line(at) for at in (("value",), ("t",), ("t", "last"))] == [
+        assert [TomlLineNumbers(form).find_line(path) for path in (("value",), ("t",), ("t", "last"))] == [
             2,
             lines - 1,
             lines,
@@ -253,10 +253,10 @@ def test_a_position_without_a_device_that_accepts_money_is_reported():
 
 
 @pytest.mark.requirement("F-09")
-@pytest.mark.parametrize("at", [None, 1, 2])
-def test_a_position_without_a_key_for_hand_pays_is_reported(at):
+@pytest.mark.parametrize("position", [None, 1, 2])
+def test_a_position_without_a_key_for_hand_pays_is_reported(position):
     """A board of position 1 serves all positions; one of position 2 serves only that."""
-    board = "" if at is None else f"{KEYS}position = {at}\n"
+    board = "" if position is None else f"{KEYS}position = {position}\n"
     coins = '[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n'
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + coins + board
     missed = [
@@ -268,7 +268,7 @@ def test_a_position_without_a_key_for_hand_pays_is_reported(at):
         None: ["1", "2"],
         1: [],
         2: ["1"],
-    }[at]
+    }[position]
 
 
 @pytest.mark.parametrize(

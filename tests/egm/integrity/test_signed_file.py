@@ -218,13 +218,13 @@ def test_forged_unauthorised_and_malformed_signatures_are_ignored(cabinet):
     digest = cabinet.change()
     assert "may not configure" in cabinet.sign("3", code=1)
     path = cabinet.folder.root / SIGNATURE_FILE_NAME
-    at = "2026-01-01T00:00:00+00:00"
-    forged = {"digest": digest, "persons": ["1"], "reason": "mine", "at": at, "seal": "0" * 64}
+    signed_at = "2026-01-01T00:00:00+00:00"
+    forged = {"digest": digest, "persons": ["1"], "reason": "mine", "at": signed_at, "seal": "0" * 64}
     path.write_text(json.dumps(forged))
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
-    CabinetFileSignature(digest, ("3",), "mine", at).write(path)
+    CabinetFileSignature(digest, ("3",), "mine", signed_at).write(path)
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
-    for reason, when in ((" ", at), ("mine", "today")):
+    for reason, when in ((" ", signed_at), ("mine", "today")):
         CabinetFileSignature(digest, ("1",), reason, when).write(path)
         assert cabinet.start()["faults"] == {"cabinet_file_changed"}
     path.write_text("{")
@@ -238,9 +238,11 @@ def test_one_signature_is_not_enough_where_the_profile_requires_two(cabinet):
     cabinet.file.write_text(TEXT.replace("generic", "quebec-casino"))
     cabinet.sign("1", "2")
     assert cabinet.start()["faults"] == set()
-    digest, at = cabinet.change(), "2026-01-01T00:00:00+00:00"
+    digest, signed_at = cabinet.change(), "2026-01-01T00:00:00+00:00"
     for persons, faults in ((("1",), {"cabinet_file_changed"}), (("1", "2"), set())):
-        CabinetFileSignature(digest, persons, "the site", at).write(cabinet.folder.root / SIGNATURE_FILE_NAME)
+        CabinetFileSignature(digest, persons, "the site", signed_at).write(
+            cabinet.folder.root / SIGNATURE_FILE_NAME
+        )
         assert cabinet.start()["faults"] == faults
     assert [record["persons"] for record, _ in cabinet.read_signatures()] == [["1", "2"], ["1", "2"]]
 

@@ -95,12 +95,12 @@ def start(tmp_path, maker):
         rigs.append(rig)
         after_load()
         handle = rig.engine.submit
-        at = MachineContext(rig.engine, maker.file, StateFolder(tmp_path / "state"), rig.clock, handle)
+        context = MachineContext(rig.engine, maker.file, StateFolder(tmp_path / "state"), rig.clock, handle)
         rig.engine.handle(EventType.MEMORY_READY)
-        rig.verifier = SoftwareVerifier(at)
+        rig.verifier = SoftwareVerifier(context)
         rig.verifier.verify_at_start()
         rig.engine.handle(EventType.SELF_TEST_PASSED)
-        rig.at = at
+        rig.context = context
         return rig
 
     yield start_machine
@@ -233,7 +233,7 @@ def test_a_technician_cannot_clear_the_fault_while_the_software_differs(start, m
 
 def test_an_inspector_may_request_a_software_verification(start, maker):
     rig = start()
-    verification = SoftwareReverification(rig.at)
+    verification = SoftwareReverification(rig.context)
     rig.machine.install(create_roster())
     number = NUMBERS[Role.INSPECTOR]
 
@@ -267,7 +267,7 @@ def test_the_software_page_shows_the_signer_and_the_component_digests(start):
 def test_a_file_changed_during_operation_is_found_when_a_door_closes(start, maker):
     rig = start()
     rig.insert(500)
-    verification = SoftwareReverification(rig.at)
+    verification = SoftwareReverification(rig.context)
 
     async def door_and_check():
         work = asyncio.create_task(verification.run())
@@ -294,7 +294,7 @@ def test_a_file_changed_during_operation_is_found_when_a_door_closes(start, make
 def test_every_door_closing_starts_a_software_verification(start, monkeypatch):
     """This includes a door that closes while another one is still open."""
     rig, occasions = start(), []
-    verification = SoftwareReverification(rig.at)
+    verification = SoftwareReverification(rig.context)
 
     async def note_occasion(_, reason):
         occasions.append(reason)
@@ -391,7 +391,7 @@ def test_a_changed_or_removed_signer_is_a_fault_for_the_technician(start, maker)
     rig = start()
     assert set(tilts(rig)) == {CHECK}
     assert rig.machine.memory.get(IntegrityKey.SOFTWARE) is None
-    assert list(create_reverification(rig.at)) == []
+    assert list(create_reverification(rig.context)) == []
     (no_signer, first), other, none = [change["signer"] for change in rig.records("software.changed")]
     assert (no_signer, other[0], none) == ("", first, [other[1], ""])
     assert "" != other[1] != first

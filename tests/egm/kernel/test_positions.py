@@ -255,49 +255,49 @@ def test_whatever_two_players_do_their_money_stays_separate(machine, seed):
     rigs = machine()
     put_in, taken_out = [0, 0], [0, 0]
 
-    def bill(at: int) -> None:
-        if rigs[at].state is State.IDLE and rigs[at].credit_cents < 100_000:
+    def bill(index: int) -> None:
+        if rigs[index].state is State.IDLE and rigs[index].credit_cents < 100_000:
             amount = dice.choice((100, 500, 2000))
-            rigs[at].insert(amount)
-            put_in[at] += amount
+            rigs[index].insert(amount)
+            put_in[index] += amount
 
-    def game(at: int) -> None:
-        rigs[at].play()
+    def game(index: int) -> None:
+        rigs[index].play()
 
-    def shown(at: int) -> None:
-        rigs[at].report_shown()
+    def shown(index: int) -> None:
+        rigs[index].report_shown()
 
-    def cash_out(at: int) -> None:
-        rigs[at].engine.handle(EventType.CASH_OUT)
-        if rigs[at].state is State.PAYING:
-            rigs[at].engine.handle(EventType.TICKET_FAILED, why="no paper")
-        if rigs[at].state is State.HANDPAY:
-            taken_out[at] += rigs[at].machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
-            rigs[at].engine.handle(EventType.KEY_TURNED, key="attendant")
+    def cash_out(index: int) -> None:
+        rigs[index].engine.handle(EventType.CASH_OUT)
+        if rigs[index].state is State.PAYING:
+            rigs[index].engine.handle(EventType.TICKET_FAILED, why="no paper")
+        if rigs[index].state is State.HANDPAY:
+            taken_out[index] += rigs[index].machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
+            rigs[index].engine.handle(EventType.KEY_TURNED, key="attendant")
 
-    def door(at: int) -> None:
-        change = EventType.DOOR_CLOSED if rigs[at].machine.open_doors else EventType.DOOR_OPENED
-        rigs[at].engine.handle(change, door="main")
+    def door(index: int) -> None:
+        change = EventType.DOOR_CLOSED if rigs[index].machine.open_doors else EventType.DOOR_OPENED
+        rigs[index].engine.handle(change, door="main")
 
-    def cheat(at: int) -> None:
-        rigs[at].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-        rigs[at].engine.handle(EventType.KEY_TURNED, key="attendant")
+    def cheat(index: int) -> None:
+        rigs[index].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+        rigs[index].engine.handle(EventType.KEY_TURNED, key="attendant")
 
     for _ in range(150):
         if dice.random() < 0.03:
             rigs = machine()
-        at = dice.randrange(2)
-        dice.choice((bill, game, game, game, shown, shown, shown, cash_out, door, cheat))(at)
-        rigs[1 - at].engine.update_state()
+        index = dice.randrange(2)
+        dice.choice((bill, game, game, game, shown, shown, shown, cash_out, door, cheat))(index)
+        rigs[1 - index].engine.update_state()
         rigs[0].journal.self_audit()
 
     reading = rigs[0].journal.meters()
     parts = [reading.select(position=number).values for number in (1, 2)]
-    for at, part in enumerate(parts):
-        assert part["bill_in.value"] == put_in[at]
+    for index, part in enumerate(parts):
+        assert part["bill_in.value"] == put_in[index]
         lost_cents = part["coin_in"] - part["coin_out"]
-        assert rigs[at].credit_cents == put_in[at] - lost_cents - part["att_cancel_credit"]
-        assert part["att_cancel_credit"] + part["att_jackpot"] >= taken_out[at]
+        assert rigs[index].credit_cents == put_in[index] - lost_cents - part["att_cancel_credit"]
+        assert part["att_cancel_credit"] + part["att_jackpot"] >= taken_out[index]
     for meter in ("coin_in", "coin_out", "bill_in.value", "games_played", "att_cancel_credit", "money_out"):
         assert reading.values[meter] == sum(part[meter] for part in parts), meter
 

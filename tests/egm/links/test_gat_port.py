@@ -33,12 +33,12 @@ class Inspection:
         self.room = MachineRig(folder).boot()
         file = load_cabinet().model_copy(update={"gat": GatTable()})
         handle = self.room.engine.submit
-        self.at = MachineContext(self.room.engine, file, self.folder, self.room.clock, handle)
+        self.context = MachineContext(self.room.engine, file, self.folder, self.room.clock, handle)
         self.alter = lambda port: None
 
     async def ask(self, *questions):
         """Let the verifier ask, in its own thread, while the machine's loop runs."""
-        [port] = create_gat_port(self.at)
+        [port] = create_gat_port(self.context)
         self.alter(port)
         work = asyncio.create_task(port.run())
         path = self.folder.gat_port
@@ -347,5 +347,7 @@ def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
 
 
 def test_no_gat_port_is_opened_without_one_in_the_cabinet_file(inspection):
-    at = replace(inspection.at, cabinet_file=inspection.at.cabinet_file.model_copy(update={"gat": None}))
-    assert list(create_gat_port(at)) == []
+    context = replace(
+        inspection.context, cabinet_file=inspection.context.cabinet_file.model_copy(update={"gat": None})
+    )
+    assert list(create_gat_port(context)) == []

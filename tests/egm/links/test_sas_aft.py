@@ -295,11 +295,11 @@ def lock_fields(answer: str) -> dict[str, str]:
     assert answer[:2] == "23"
     sizes = {"asset": 4, "lock": 1, "available": 1, "cash_out": 1, "aft": 1, "index": 1}
     sizes |= {"cashable": 5, "restricted": 5, "nonrestricted": 5, "limit": 5, "expires": 4, "pool": 2}
-    fields, at = {}, 2
+    fields, offset = {}, 2
     for name, size in sizes.items():
-        fields[name] = answer[at : at + 2 * size]
-        at += 2 * size
-    assert at == len(answer)
+        fields[name] = answer[offset : offset + 2 * size]
+        offset += 2 * size
+    assert offset == len(answer)
     return fields
 
 

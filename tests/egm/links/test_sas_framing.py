@@ -61,18 +61,20 @@ def test_a_frame_may_come_byte_by_byte() -> None:
     assert messages == [LongPoll(append_crc(bytes.fromhex("01 4D FF")))]
 
 
-@pytest.mark.parametrize("at", range(1, len(escape_message_with_wakeup(SET))))
-def test_a_pause_over_five_milliseconds_ends_a_message(at: int) -> None:
+@pytest.mark.parametrize("split_offset", range(1, len(escape_message_with_wakeup(SET))))
+def test_a_pause_over_five_milliseconds_ends_a_message(split_offset: int) -> None:
     framing, data = strict(), escape_message_with_wakeup(SET)
-    messages = decode(framing, data[:at]) + decode(framing, data[at:], 5 * MS + 1)
+    messages = decode(framing, data[:split_offset]) + decode(framing, data[split_offset:], 5 * MS + 1)
     assert LongPoll(SET) not in messages
     assert decode(framing, data, 10 * MS) == [LongPoll(SET)]
 
 
-@pytest.mark.parametrize("at", range(1, len(escape_message_with_wakeup(SET))))
-def test_a_pause_of_five_milliseconds_does_not(at: int) -> None:
+@pytest.mark.parametrize("split_offset", range(1, len(escape_message_with_wakeup(SET))))
+def test_a_pause_of_five_milliseconds_does_not(split_offset: int) -> None:
     framing, data = strict(), escape_message_with_wakeup(SET)
-    assert decode(framing, data[:at]) + decode(framing, data[at:], 5 * MS) == [LongPoll(SET)]
+    assert decode(framing, data[:split_offset]) + decode(framing, data[split_offset:], 5 * MS) == [
+        LongPoll(SET)
+    ]
 
 
 def test_a_wakeup_bit_within_a_message_starts_a_new_one() -> None:

@@ -73,8 +73,8 @@ def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
     """Each meter as poll 6F gives it; None where it is not kept."""
     found: dict[int, int | None] = {}
     codes = sorted(METER_DEFINITION_BY_CODE)
-    for at in range(0, len(codes), 12):
-        asked = codes[at : at + 12]
+    for offset in range(0, len(codes), 12):
+        asked = codes[offset : offset + 12]
         bench.poll_other_address()
         request = bytes.fromhex(game) + b"".join(code.to_bytes(2, "little") for code in asked)
         data = bytes.fromhex(bench.send_long_poll(0x6F, (bytes((len(request),)) + request).hex()))
@@ -331,7 +331,16 @@ def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Pat
     by_hand = {code: found[code] for code in (0x02, 0x03, 0x04, 0x23)}
     assert by_hand == {0x02: 150_000, 0x03: 9_700, 0x04: 9_700, 0x23: 159_700}
     totals = bench.read(0x1C)
-    assert [int(totals[at : at + 8]) for at in range(0, 64, 8)] == [300, 0, 10_000, 150_000, 1, 1, 2, 1]
+    assert [int(totals[offset : offset + 8]) for offset in range(0, 64, 8)] == [
+        300,
+        0,
+        10_000,
+        150_000,
+        1,
+        1,
+        2,
+        1,
+    ]
     rig.close()
 
 

@@ -25,8 +25,8 @@ def content(dice: random.Random, code: int) -> bytes:
     fill = dice.choice((b"\0", b"\xff", b"\x01", b"\x80", b""))
     data = (fill * size)[:size].ljust(size, b"\x12") if fill else dice.randbytes(size)
     if size and dice.random() < 0.5:
-        at = dice.randrange(size)
-        data = data[:at] + dice.randbytes(1) + data[at + 1 :]
+        offset = dice.randrange(size)
+        data = data[:offset] + dice.randbytes(1) + data[offset + 1 :]
     return data if code in FIXED else bytes((size,)) + data
 
 

@@ -234,8 +234,8 @@ class MoneyMachine(RuleBasedStateMachine):
         log = data.draw(st.sampled_from(sorted((self.folder / "second").glob("*.log"))))
         for path in (self.folder / "journal.sqlite", log):
             content = path.read_bytes()
-            at = data.draw(st.integers(0, len(content) - 1))
-            path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+            offset = data.draw(st.integers(0, len(content) - 1))
+            path.write_bytes(content[:offset] + bytes([content[offset] ^ 1]) + content[offset + 1 :])
             if not inspect_claims(self.folder, FEATURES).inspection.is_complete:
                 path.write_bytes(content)
 

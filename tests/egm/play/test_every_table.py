@@ -68,12 +68,14 @@ class Player:
     def _find_bets_after(self):
         game = self.room.machine.games[self.game]
         table_record = read_table(self.room.machine, game.digest)
-        at = game if table_record is None else game.with_table_state(table_record.table_state)
-        open_ = [spot for spot in at.rules.list_spots() if spot.accepts_bets]
+        game_at_table = game if table_record is None else game.with_table_state(table_record.table_state)
+        open_ = [spot for spot in game_at_table.rules.list_spots() if spot.accepts_bets]
         chosen = self.rng.sample(open_, min(len(open_), self.rng.randrange(4)))
         bets = {spot.id: spot.bet_min for spot in chosen}
         return bets | {
-            bet.spot: -bet.credits for bet in at.rules.list_standing_bets() if self.rng.random() < 0.2
+            bet.spot: -bet.credits
+            for bet in game_at_table.rules.list_standing_bets()
+            if self.rng.random() < 0.2
         }
 
 

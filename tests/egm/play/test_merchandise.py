@@ -36,8 +36,8 @@ def a_place(tmp_path, **changes: str) -> Path:
     text = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
     for key, value in changes.items():
         lines_ = [line for line in text.split("\n") if not line.startswith(f"{key} =")]
-        at = lines_.index("[by_hand]") + 1
-        text = "\n".join([*lines_[:at], f"{key} = {value}", *lines_[at:]])
+        line_index = lines_.index("[by_hand]") + 1
+        text = "\n".join([*lines_[:line_index], f"{key} = {value}", *lines_[line_index:]])
     path = tmp_path / "place.toml"
     path.write_text(text)
     return path

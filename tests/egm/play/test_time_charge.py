@@ -210,13 +210,13 @@ def test_the_audit_names_another_amount_time_or_game(tables, change, reason):
         rig.insert(BILL_CENTS)
     play(rooms)
     entries = read_signed_entries(rooms[0])
-    at = next(n for n, raw in enumerate(entries) if raw["kind"] == "room.time_charged")
-    entries[at]["record"] |= change
+    index = next(n for n, raw in enumerate(entries) if raw["kind"] == "room.time_charged")
+    entries[index]["record"] |= change
     if "until" in change:
-        entries[at]["state"]["time_charge"]["until"] = change["until"]
+        entries[index]["state"]["time_charge"]["until"] = change["until"]
     if "amount_cents" in change:
-        entries[at]["transfers"][0][2] = change["amount_cents"]
-    assert reason in audit_findings(entries)[at + 1]
+        entries[index]["transfers"][0][2] = change["amount_cents"]
+    assert reason in audit_findings(entries)[index + 1]
 
 
 @pytest.mark.requirement("S-35", "E-13")

@@ -116,11 +116,11 @@ class Hall:
 class Stopped(datetime):
     """The floor's clock."""
 
-    at = NOW
+    time = NOW
 
     @classmethod
     def now(cls, tz=None):
-        return cls.at
+        return cls.time
 
 
 @pytest.fixture
@@ -278,12 +278,14 @@ def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
     path = hall.link.root_folder / hall.link.current_certificate_digest / "answer.json"
     reply_bytes = path.read_bytes()
-    for at, bit in (
+    for offset, bit in (
         (30, 0x80),
         (0, 0x01),
         (reply_bytes.index(b"10.0"), 0x01),
     ):  # no text, no JSON, another answer
-        path.write_bytes(reply_bytes[:at] + bytes([reply_bytes[at] ^ bit]) + reply_bytes[at + 1 :])
+        path.write_bytes(
+            reply_bytes[:offset] + bytes([reply_bytes[offset] ^ bit]) + reply_bytes[offset + 1 :]
+        )
         hall.start()
         refusal = hall.records("link.refused")[-1]
         assert (refusal["step"], refusal["why"]) == ("start", "link_file_damaged")

@@ -446,10 +446,10 @@ def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller
 
     run(life())
     bodies = audited(tmp_path)
-    at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "progressive.won")
-    raw = json.loads(bodies[at])
+    index = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "progressive.won")
+    raw = json.loads(bodies[index])
     change(raw)
     report = Auditor(GameFiles([GAME.parent])).audit_entries(
-        [*bodies[:at], encode_canonical_json(raw), *bodies[at + 1 :]]
+        [*bodies[:index], encode_canonical_json(raw), *bodies[index + 1 :]]
     )
     assert any(reason in finding.why for finding in report.findings), report.findings

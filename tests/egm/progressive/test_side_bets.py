@@ -280,10 +280,10 @@ def test_the_audit_names_another_share_than_the_hand_won(rig, change, reason):
     machine = rig(STRAIGHT_FLUSH)
     one_game(machine)
     bodies = list(machine.journal.iter_bodies())
-    at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.choice")
-    raw = json.loads(bodies[at])
+    index = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.choice")
+    raw = json.loads(bodies[index])
     change(raw["record"]["hits"][0])
-    bodies[at] = encode_canonical_json(raw)
+    bodies[index] = encode_canonical_json(raw)
     assert any(reason in finding.why for finding in Auditor(GameFiles()).audit_entries(bodies).findings)
 
 
@@ -292,10 +292,10 @@ def test_the_audit_names_a_side_bet_of_another_sum(rig):
     machine = rig(PAIR)
     one_game(machine, "fold")
     bodies = list(machine.journal.iter_bodies())
-    at = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.start")
-    raw = json.loads(bodies[at])
+    index = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.start")
+    raw = json.loads(bodies[index])
     raw["record"]["denomination_cents"] = 25
-    bodies[at] = encode_canonical_json(raw)
+    bodies[index] = encode_canonical_json(raw)
     found = Auditor(GameFiles()).audit_entries(bodies).findings
     assert any("a side bet does not have its fixed amount" in finding.why for finding in found)
 

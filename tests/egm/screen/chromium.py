@@ -121,14 +121,14 @@ class Browser:
         box = json.loads(
             self.evaluate("JSON.stringify(document.getElementById('screen').getBoundingClientRect())")
         )
-        at = {
+        point = {
             "x": box["x"] + x / 1920 * box["width"],
             "y": box["y"] + y / 1080 * box["height"],
             "button": "left",
             "clickCount": 1,
         }
-        self.call("Input.dispatchMouseEvent", type="mousePressed", **at)
-        self.call("Input.dispatchMouseEvent", type="mouseReleased", **at)
+        self.call("Input.dispatchMouseEvent", type="mousePressed", **point)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", **point)
 
     def key(self, code: str, key: str) -> None:
         """A key pressed and let go."""

@@ -78,7 +78,7 @@ def test_the_text_of_every_deck_key_is_centred(published, theme, layout, languag
         x, y, w, h = layout.keys[name]
         lines = [one for one in found if is_inside(layout.keys[name], *one[1].center)]
         assert 1 <= len(lines) <= 2
-        words, place = " ".join(line for line, _ in lines), lines[0][1].unionall([at for _, at in lines])
+        words, place = " ".join(line for line, _ in lines), lines[0][1].unionall([rect for _, rect in lines])
         assert x + 4 <= place.left, words
         assert place.right <= x + w - 4, words
         assert abs(place.centerx - (x + w / 2)) <= 2, words
@@ -118,7 +118,9 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
         sum_ = stage.money(view.latest_notice.values["amount_cents"])
         plate = find_value_plate_rect(stage)
         amounts = [
-            words for words, at in written(picture, view) if is_inside(plate, *at.center) and sum_ in words
+            words
+            for words, rect in written(picture, view)
+            if is_inside(plate, *rect.center) and sum_ in words
         ]
         assert amounts == [sum_], name
         shown += 1

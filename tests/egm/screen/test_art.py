@@ -68,7 +68,7 @@ def test_a_drawing_fills_its_square_and_is_premultiplied(name, side):
 )
 def test_only_the_glow_of_a_drawing_crosses_its_edge(name):
     art = draw_symbol(name, name, (200, 200))
-    edge = [art.get_at(at).a for i in range(200) for at in ((i, 0), (i, 199), (0, i), (199, i))]
+    edge = [art.get_at(pixel).a for i in range(200) for pixel in ((i, 0), (i, 199), (0, i), (199, i))]
     assert max(edge) <= 100
 
 

@@ -43,7 +43,7 @@ def test_frames_alternate_between_the_buffers_of_the_first_display(card):
         output.show_frame(frame((red, 1, 2)))
         ((page, connector, lit),) = card.lit.values()
         assert (connector, lit) == (FIRST, ONE)
-        assert {card.seen(FIRST).get_at(at)[:3] for at in ((0, 0), (319, 179))} == {(red, 1, 2)}
+        assert {card.seen(FIRST).get_at(pixel)[:3] for pixel in ((0, 0), (319, 179))} == {(red, 1, 2)}
         shown.append(page)
     assert shown[0] == shown[2] != shown[1]
 

@@ -115,7 +115,9 @@ def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, 
                         faults.append((*name, words, tuple(box), size))
                     others = watcher.written[:i]
                     faults += [
-                        (*name, words, "overlaps", other) for other, at, _ in others if box.colliderect(at)
+                        (*name, words, "overlaps", other)
+                        for other, other_rect, _ in others
+                        if box.colliderect(other_rect)
                     ]
                 touched = {
                     act.value

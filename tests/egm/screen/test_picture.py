@@ -287,9 +287,9 @@ def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id
     picture.painter = TextPainter(theme)
     surface, drawn, put = pygame.Surface(picture.size_pixels), [], picture.painter.draw_surface
 
-    def note_and_put(image, at, *arguments):
-        drawn.append(image.get_rect(topleft=at))
-        put(image, at, *arguments)
+    def note_and_put(image, corner, *arguments):
+        drawn.append(image.get_rect(topleft=corner))
+        put(image, corner, *arguments)
 
     monkeypatch.setattr(picture.painter, "draw_surface", note_and_put)
     idle_view = build_idle_view(published, next(one for one in published if one.id == game_id), "en")

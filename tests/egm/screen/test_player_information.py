@@ -482,8 +482,8 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
         return surface.get_view("2").raw
 
     def list_cues(view):
-        at = [replace(view, now=view.presentation.began_at + (stopped - 0.05) * i / 20) for i in range(21)]
-        return [list(list_cues_between(one, two, theme)) for one, two in pairwise(at)]
+        views = [replace(view, now=view.presentation.began_at + (stopped - 0.05) * i / 20) for i in range(21)]
+        return [list(list_cues_between(one, two, theme)) for one, two in pairwise(views)]
 
     assert list_cues(won) == list_cues(without)
     for since in (0.1, stopped - 0.05):
@@ -535,10 +535,12 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
     view, picture = show_outcome(build_idle_view(published, game, "en"), game, outcome), Picture(theme)
     line, is_each_counted, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
-        for at in (line.steps[number].begin + 0.05, line.steps[number].last_stop + 0.05) if number else ():
-            status = choose_status(picture._build_stage(replace(view, now=100 + at)))[0]
+        for elapsed_s in (
+            (line.steps[number].begin + 0.05, line.steps[number].last_stop + 0.05) if number else ()
+        ):
+            status = choose_status(picture._build_stage(replace(view, now=100 + elapsed_s)))[0]
             is_each_counted.append(
-                f"{number} of {awarded}" in status or (at >= line.last_stop and "of" not in status)
+                f"{number} of {awarded}" in status or (elapsed_s >= line.last_stop and "of" not in status)
             )
             awarded = number + step["left"]
         awarded = awarded or step["awards"][0]["times"]
@@ -694,8 +696,8 @@ def test_the_offer_to_double_says_what_is_at_stake_what_may_be_won_and_how_likel
     )
     seen = words_on(view, layout)
     for key, amount in (("gamble.at_stake", "credits"), ("gamble.to_win", "to_win")):
-        at = seen.index(texts.say(key))
-        assert seen[at + 1] == texts.number(view.decision.display[amount])
+        index = seen.index(texts.say(key))
+        assert seen[index + 1] == texts.number(view.decision.display[amount])
     assert view.decision.display["to_win"] == 2 * view.decision.display["credits"]
     assert set(texts.say("gamble.fair").split()) <= set(" ".join(seen).split())
 

@@ -36,8 +36,8 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
                         faults.append((*name, words, tuple(box), size))
                     faults += [
                         (*name, words, "overlaps", other)
-                        for other, at, _ in watcher.written[:i]
-                        if box.colliderect(at)
+                        for other, other_rect, _ in watcher.written[:i]
+                        if box.colliderect(other_rect)
                     ]
                 if any(not table.rows for table in page.tables) and page.prompt is None:
                     empty += 1

@@ -454,9 +454,9 @@ def test_the_recall_label_covers_no_part_of_the_game(published, outcomes, theme,
     view = opened(
         build_idle_view(published, game, "en"), pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     )
-    at = [place for words, place in written(picture, view) if words == "PAST GAME"]
+    rects = [place for words, place in written(picture, view) if words == "PAST GAME"]
     _, y, _, h = layout.field
-    assert [y <= place.centery <= y + h for place in at] == [False]
+    assert [y <= place.centery <= y + h for place in rects] == [False]
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -76,17 +76,17 @@ def shown(visit):
 
 
 def test_a_decision_is_shown_after_the_deal_and_play_ends_the_deal_at_once(visit):
-    at = visit(SPLIT)
-    at.wait(0.1)
-    assert at.view.decision is not None
-    assert not is_decision_due(at.view, at.theme)
-    assert at.bar == at.stage.texts.say("status.spinning")
-    assert is_key_lit(at.stage, "play")
-    at.press("play")
-    at.wait(0.6)
-    assert is_decision_due(at.view, at.theme)
-    assert "STAND" in at.bar
-    assert not is_key_lit(at.stage, "play")
+    player_visit = visit(SPLIT)
+    player_visit.wait(0.1)
+    assert player_visit.view.decision is not None
+    assert not is_decision_due(player_visit.view, player_visit.theme)
+    assert player_visit.bar == player_visit.stage.texts.say("status.spinning")
+    assert is_key_lit(player_visit.stage, "play")
+    player_visit.press("play")
+    player_visit.wait(0.6)
+    assert is_decision_due(player_visit.view, player_visit.theme)
+    assert "STAND" in player_visit.bar
+    assert not is_key_lit(player_visit.stage, "play")
 
 
 @pytest.mark.parametrize(
@@ -94,53 +94,67 @@ def test_a_decision_is_shown_after_the_deal_and_play_ends_the_deal_at_once(visit
 )
 def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
     """PLAY pressed again and again while cards come answers no question: only what a key names is taken."""
-    at, picture = shown(visit(SPLIT)), Picture(load_theme(), layout=layout)
+    player_visit, picture = shown(visit(SPLIT)), Picture(load_theme(), layout=layout)
     for _ in range(3):
-        before = at.view
-        assert not is_key_lit(at.stage, "play")
-        at.view, wishes = apply_action(at.view, Action("play"), at.theme, picture.list_choices(at.view))
-        assert (wishes, at.view.is_focus_shown, at.view.decision) == ((), False, before.decision)
-    at.view, _ = apply_action(at.view, Action("bet_more"), at.theme, picture.list_choices(at.view))
-    assert is_key_lit(at.stage, "play")
-    assert format_key_label(at.stage, "play") == format_key_label(at.stage, "bet_max") == "SELECT"
-    place = picture.list_choices(at.view)[at.view.focus]
-    _, (wish,) = apply_action(at.view, Action("play"), at.theme, picture.list_choices(at.view))
+        before = player_visit.view
+        assert not is_key_lit(player_visit.stage, "play")
+        player_visit.view, wishes = apply_action(
+            player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
+        )
+        assert (wishes, player_visit.view.is_focus_shown, player_visit.view.decision) == (
+            (),
+            False,
+            before.decision,
+        )
+    player_visit.view, _ = apply_action(
+        player_visit.view, Action("bet_more"), player_visit.theme, picture.list_choices(player_visit.view)
+    )
+    assert is_key_lit(player_visit.stage, "play")
+    assert (
+        format_key_label(player_visit.stage, "play")
+        == format_key_label(player_visit.stage, "bet_max")
+        == "SELECT"
+    )
+    place = picture.list_choices(player_visit.view)[player_visit.view.focus]
+    _, (wish,) = apply_action(
+        player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
+    )
     assert (wish.name, wish.value) == (place.name, place.value)
 
 
 def test_the_bet_meter_includes_splits_and_doubles(visit):
-    at = visit(SPLIT)
+    player_visit = visit(SPLIT)
     credits_, staked = [], 2
     for answer in ("split", "split", "double"):
-        shown(at)
-        credits_.append(compute_meter_figures(at.stage).bet_credits)
+        shown(player_visit)
+        credits_.append(compute_meter_figures(player_visit.stage).bet_credits)
         assert credits_[-1] == staked
-        staked += at.view.decision.costs[answer]
-        at.press("choose", answer)
-    shown(at)
-    assert compute_meter_figures(at.stage).bet_credits == staked == 8
-    while at.view.decision is not None:
-        at.press("choose", "stand")
-        shown(at)
-    assert compute_meter_figures(at.stage).bet_credits == 2  # what PLAY would bet now
-    words, _ = choose_status(at.stage)
-    assert at.view.snapshot.win_cents == 0 or at.stage.money(800) in words
+        staked += player_visit.view.decision.costs[answer]
+        player_visit.press("choose", answer)
+    shown(player_visit)
+    assert compute_meter_figures(player_visit.stage).bet_credits == staked == 8
+    while player_visit.view.decision is not None:
+        player_visit.press("choose", "stand")
+        shown(player_visit)
+    assert compute_meter_figures(player_visit.stage).bet_credits == 2  # what PLAY would bet now
+    words, _ = choose_status(player_visit.stage)
+    assert player_visit.view.snapshot.win_cents == 0 or player_visit.stage.money(800) in words
 
 
-def written(at):
+def written(player_visit):
     """What stands on the right glass."""
-    picture = Picture(at.theme)
-    painter = picture.painter = Scribe(at.theme)
-    picture.draw_view(pygame.Surface(picture.size_pixels), at.view)
+    picture = Picture(player_visit.theme)
+    painter = picture.painter = Scribe(player_visit.theme)
+    picture.draw_view(pygame.Surface(picture.size_pixels), player_visit.view)
     x, y, w, h = picture.layout.right_panel
     return [words for words, place in painter.written if pygame.Rect(x, y, w, h).contains(place)]
 
 
 def test_the_side_panel_explains_the_decision_instead_of_the_touched_spot(visit):
-    at = visit(INSURANCE, "over")
-    assert "Over 13" in written(at)
-    shown(at)
-    texts = written(at)
+    player_visit = visit(INSURANCE, "over")
+    assert "Over 13" in written(player_visit)
+    shown(player_visit)
+    texts = written(player_visit)
     assert texts[:6] == ["Bet", "Your bet: $2.00", "INSURANCE", "+$1.00", "Pays 2:1", "Bet"]
     assert "Your bet: $1.00" not in texts
 

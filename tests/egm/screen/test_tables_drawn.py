@@ -231,9 +231,9 @@ def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkey
     picture.painter, written = TextPainter(theme), []
     draw_text = picture.painter.draw_text
 
-    def note_and_draw(words, at, *arguments, **options):
-        written.append((words, at))
-        return draw_text(words, at, *arguments, **options)
+    def note_and_draw(words, point, *arguments, **options):
+        written.append((words, point))
+        return draw_text(words, point, *arguments, **options)
 
     monkeypatch.setattr(picture.painter, "draw_text", note_and_draw)
     picture.draw_view(pygame.Surface(picture.size_pixels), player.view)
@@ -347,24 +347,24 @@ def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
             if len(covers) == 1:
                 straight[covers[0]] = (x, y)
             elif len(covers) in {2, 4} and all(each in straight for each in covers) and "0" not in covers:
-                at = [straight[each] for each in covers]
+                centres = [straight[each] for each in covers]
                 if "00" not in covers:
-                    assert x == pytest.approx(sum(each[0] for each in at) / len(at))
-                    assert y == pytest.approx(sum(each[1] for each in at) / len(at))
+                    assert x == pytest.approx(sum(each[0] for each in centres) / len(centres))
+                    assert y == pytest.approx(sum(each[1] for each in centres) / len(centres))
                     seen += 1
     assert seen > 70
 
 
 def test_a_neighbours_bet_places_a_chip_on_each_adjacent_pocket_of_the_wheel(theme):
     game, game_view = load_table_game(TABLE_GAMES[0])
-    at = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
-    at.does("clear")
-    at.does("pocket", at.view.table.wheel_pockets[0])
-    covered = {at.view.table.spots[spot].covered_pockets[0] for spot in at.bets}
-    wheel = at.view.table.wheel_pockets
+    player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
+    player.does("clear")
+    player.does("pocket", player.view.table.wheel_pockets[0])
+    covered = {player.view.table.spots[spot].covered_pockets[0] for spot in player.bets}
+    wheel = player.view.table.wheel_pockets
     assert covered == {wheel[i] for i in (-2, -1, 0, 1, 2)}
-    at.does("undo")
-    assert at.bets == {}
+    player.does("undo")
+    assert player.bets == {}
 
 
 def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme):
@@ -545,22 +545,24 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
     game, game_view = load_table_game(name)
     covered, cost = {}, {}
     for call in ("voisins", "tiers", "orphelins"):
-        at = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
-        at.does("clear")
-        at.does("cloth", RACETRACK_PART_NAME)
-        at.does("chip", at.view.table.chips[0])
-        assert [wish.name for wish in at.does("call", call)] == ["bet"]
-        covered[call] = {pocket for spot in at.bets for pocket in at.view.table.spots[spot].covered_pockets}
-        cost[call] = at.view.chips.credits
-        at.does("undo")
-        assert at.bets == {}
+        player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
+        player.does("clear")
+        player.does("cloth", RACETRACK_PART_NAME)
+        player.does("chip", player.view.table.chips[0])
+        assert [wish.name for wish in player.does("call", call)] == ["bet"]
+        covered[call] = {
+            pocket for spot in player.bets for pocket in player.view.table.spots[spot].covered_pockets
+        }
+        cost[call] = player.view.chips.credits
+        player.does("undo")
+        assert player.bets == {}
     assert cost == {"voisins": 9, "tiers": 6, "orphelins": 5}
     assert {call: len(pockets) for call, pockets in covered.items()} == {
         "voisins": 17,
         "tiers": 12,
         "orphelins": 8,
     }
-    assert set.union(*covered.values()) == set(at.view.table.wheel_pockets)
+    assert set.union(*covered.values()) == set(player.view.table.wheel_pockets)
     assert not load_table_game(TABLE_GAMES[0])[1].presentation["calls"]  # with two zeros there are none
 
 

@@ -42,39 +42,41 @@ def words(language, key, **values):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_play_with_no_chip_on_the_felt_stakes_nothing_and_says_so(visit, language):
     """Also at the cabinet's own button, which no screen sees: cleared chips are not staked."""
-    at = visit("quebec-roulette-french")
-    at.submit_event(EventType.LANGUAGE, value=language)
-    before = at.view.snapshot.credit_cents
-    assert at.view.chips.bets == {}  # nobody has laid anything
-    assert "play" not in at.view.snapshot.accepts
-    at.press("play")
-    assert at.bar == words(language, "notice.refused.bet_is_laid")
-    at.press("spot", "red")
-    assert at.bar != words(language, "notice.refused.bet_is_laid")
-    at.press("clear")
-    at.submit_event(EventType.PLAY)
-    assert at.bar == words(language, "notice.refused.bet_is_laid")
-    assert (at.view.snapshot.state, at.view.snapshot.credit_cents) == ("idle", before)
-    at.press("undo")
-    at.play_out()
+    player_visit = visit("quebec-roulette-french")
+    player_visit.submit_event(EventType.LANGUAGE, value=language)
+    before = player_visit.view.snapshot.credit_cents
+    assert player_visit.view.chips.bets == {}  # nobody has laid anything
+    assert "play" not in player_visit.view.snapshot.accepts
+    player_visit.press("play")
+    assert player_visit.bar == words(language, "notice.refused.bet_is_laid")
+    player_visit.press("spot", "red")
+    assert player_visit.bar != words(language, "notice.refused.bet_is_laid")
+    player_visit.press("clear")
+    player_visit.submit_event(EventType.PLAY)
+    assert player_visit.bar == words(language, "notice.refused.bet_is_laid")
+    assert (player_visit.view.snapshot.state, player_visit.view.snapshot.credit_cents) == ("idle", before)
+    player_visit.press("undo")
+    player_visit.play_out()
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visit, language):
-    at = visit(
+    player_visit = visit(
         "quebec-craps", 0, 0, cents=500
     )  # two ones: the pass line is lost, and nothing is left to play on
-    at.submit_event(EventType.LANGUAGE, value=language)
-    at.press("clear")
-    at.press("spot", "pass")
-    at.play_out()
-    assert at.view.snapshot.bet_credits == 0
-    at.submit_event(EventType.PLAY)
-    assert at.bar == words(language, "notice.refused.bet_is_laid")
-    at.submit_event(EventType.BET, value=200, options={"bets": {"pass": 200}})
-    at.submit_event(EventType.PLAY)
-    needs, credit = (at.stage.money(cents) for cents in (5000, at.view.snapshot.credit_cents))
-    assert at.bar == words(language, "status.needs_costs", needs=needs, credit=credit)
+    player_visit.submit_event(EventType.LANGUAGE, value=language)
+    player_visit.press("clear")
+    player_visit.press("spot", "pass")
+    player_visit.play_out()
+    assert player_visit.view.snapshot.bet_credits == 0
+    player_visit.submit_event(EventType.PLAY)
+    assert player_visit.bar == words(language, "notice.refused.bet_is_laid")
+    player_visit.submit_event(EventType.BET, value=200, options={"bets": {"pass": 200}})
+    player_visit.submit_event(EventType.PLAY)
+    needs, credit = (
+        player_visit.stage.money(cents) for cents in (5000, player_visit.view.snapshot.credit_cents)
+    )
+    assert player_visit.bar == words(language, "status.needs_costs", needs=needs, credit=credit)
 
 
 @pytest.mark.parametrize(
@@ -86,45 +88,47 @@ def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visi
 )
 def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, bar_text):
     """PLAY was dark while the bar said "PLAY stakes $12.00", and the refusal named no sum."""
-    at = visit("quebec-blackjack", cents=2000)
-    at.submit_event(EventType.LANGUAGE, value=language)
-    spot = next(iter(at.view.table.spots))
-    credits_ = 1200 // at.view.snapshot.denomination_cents
-    at.submit_event(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
-    assert at.view.snapshot.bet_needs_cents == 2400
-    assert "play" not in at.view.snapshot.accepts
-    assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == bar_text
-    at.submit_event(EventType.PLAY)
-    assert at.room.machine.notice.code == "refused.raises_are_covered"
-    assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == bar_text
-    at.do(at.room.insert, 2000)
-    at.wait(6.0)
-    assert at.bar == at.stage.texts.format_count("felt.buys", 1, price=at.stage.money(1200))
-    assert "play" in at.view.snapshot.accepts
+    player_visit = visit("quebec-blackjack", cents=2000)
+    player_visit.submit_event(EventType.LANGUAGE, value=language)
+    spot = next(iter(player_visit.view.table.spots))
+    credits_ = 1200 // player_visit.view.snapshot.denomination_cents
+    player_visit.submit_event(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
+    assert player_visit.view.snapshot.bet_needs_cents == 2400
+    assert "play" not in player_visit.view.snapshot.accepts
+    assert player_visit.bar.replace("\N{NO-BREAK SPACE}", " ") == bar_text
+    player_visit.submit_event(EventType.PLAY)
+    assert player_visit.room.machine.notice.code == "refused.raises_are_covered"
+    assert player_visit.bar.replace("\N{NO-BREAK SPACE}", " ") == bar_text
+    player_visit.do(player_visit.room.insert, 2000)
+    player_visit.wait(6.0)
+    assert player_visit.bar == player_visit.stage.texts.format_count(
+        "felt.buys", 1, price=player_visit.stage.money(1200)
+    )
+    assert "play" in player_visit.view.snapshot.accepts
 
 
 def test_a_lost_round_after_a_won_one_is_reported_by_the_real_machine(visit):
     """Red wins on 32, then loses on 0: the bar says the number and the cost, and the meter no win of before."""
-    at = visit("quebec-roulette-french", 1, 0)
-    at.press("spot", "red")
-    at.play_out()
-    assert at.view.snapshot.win_cents
-    assert at.bar.startswith("Result: 32 red  ·  You receive ")
-    at.press("repeat")
-    at.play_out()
-    assert not at.view.snapshot.win_cents
-    assert at.bar.startswith("Result: 0 green  ·  No win. Lost: ")
+    player_visit = visit("quebec-roulette-french", 1, 0)
+    player_visit.press("spot", "red")
+    player_visit.play_out()
+    assert player_visit.view.snapshot.win_cents
+    assert player_visit.bar.startswith("Result: 32 red  ·  You receive ")
+    player_visit.press("repeat")
+    player_visit.play_out()
+    assert not player_visit.view.snapshot.win_cents
+    assert player_visit.bar.startswith("Result: 0 green  ·  No win. Lost: ")
 
 
 def test_craps_names_the_point_that_a_seven_lost(visit):
     """The point is gone from the table by then: it is taken from the table as it stood during the round."""
-    at = visit("quebec-craps", 2, 2, 2, 3)
-    at.press("clear")
-    at.press("spot", "pass")
-    at.play_out()
-    assert at.bar.startswith("Throw: 6. The point is 6  ·  Bets on the table: ")
-    at.play_out()
-    assert at.bar.startswith("Throw: 7. Seven-out, the point was 6  ·  No win. Lost: ")
+    player_visit = visit("quebec-craps", 2, 2, 2, 3)
+    player_visit.press("clear")
+    player_visit.press("spot", "pass")
+    player_visit.play_out()
+    assert player_visit.bar.startswith("Throw: 6. The point is 6  ·  Bets on the table: ")
+    player_visit.play_out()
+    assert player_visit.bar.startswith("Throw: 7. Seven-out, the point was 6  ·  No win. Lost: ")
 
 
 @pytest.mark.parametrize(
@@ -136,92 +140,94 @@ def test_craps_names_the_point_that_a_seven_lost(visit):
 )
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_during_a_decision_the_play_key_names_the_choice(visit, language, game, draws, texts_by_option):
-    at = visit(game, *draws)
-    at.submit_event(EventType.LANGUAGE, value=language)
-    at.press("spot", next(iter(at.view.table.spots)))
-    assert at.press("play") == ["play"]
-    at.wait(10)
-    assert at.view.decision is not None
-    asked = at.bar
-    at.submit_event(EventType.PLAY)
-    first = at.bar
+    player_visit = visit(game, *draws)
+    player_visit.submit_event(EventType.LANGUAGE, value=language)
+    player_visit.press("spot", next(iter(player_visit.view.table.spots)))
+    assert player_visit.press("play") == ["play"]
+    player_visit.wait(10)
+    assert player_visit.view.decision is not None
+    asked = player_visit.bar
+    player_visit.submit_event(EventType.PLAY)
+    first = player_visit.bar
     assert first != asked
     assert first.startswith(words(language, "decide.first", options=""))
     for option in texts_by_option[language]:
         assert option in asked
         assert option in first
-    chosen = at.view.decision.options[0]
-    assert at.press("choose", chosen) == ["choose"]
+    chosen = player_visit.view.decision.options[0]
+    assert player_visit.press("choose", chosen) == ["choose"]
 
 
 # ---------------------------------------------------------------------- closed, needed, limited: before it is refused
-def spot_words(at, spot):
-    at.press("tool", "ask")
-    at.press("spot", spot)
-    at.press("tool", "ask")
-    table = at.view.table
+def spot_words(player_visit, spot):
+    player_visit.press("tool", "ask")
+    player_visit.press("spot", spot)
+    player_visit.press("tool", "ask")
+    table = player_visit.view.table
     return [
         words
-        for words, _ in format_spot_lines(at.stage, table.spots[spot], at.view.snapshot.denomination_cents)
+        for words, _ in format_spot_lines(
+            player_visit.stage, table.spots[spot], player_visit.view.snapshot.denomination_cents
+        )
     ]
 
 
 def test_on_a_come_out_other_bets_require_a_line_bet(visit):
-    at = visit("quebec-craps", 1, 1)  # two twos: the point is 4
-    at.wait(10)
+    player_visit = visit("quebec-craps", 1, 1)  # two twos: the point is 4
+    player_visit.wait(10)
     bar_text = "Bet on Pass / Don\u2019t pass first"
-    assert bar_text in spot_words(at, "hard-4")
-    assert at.press("spot", "hard-4") == []  # the machine has nothing to refuse
-    assert at.bar == bar_text
-    assert at.press("spot", "pass") == ["bet"]
-    assert bar_text not in spot_words(at, "hard-4")
-    assert at.press("spot", "hard-4") == ["bet"]
-    at.press("tool", "take")
-    assert at.press("spot", "pass") == []
-    assert at.bar == words("en", "felt.refused_needed")
+    assert bar_text in spot_words(player_visit, "hard-4")
+    assert player_visit.press("spot", "hard-4") == []  # the machine has nothing to refuse
+    assert player_visit.bar == bar_text
+    assert player_visit.press("spot", "pass") == ["bet"]
+    assert bar_text not in spot_words(player_visit, "hard-4")
+    assert player_visit.press("spot", "hard-4") == ["bet"]
+    player_visit.press("tool", "take")
+    assert player_visit.press("spot", "pass") == []
+    assert player_visit.bar == words("en", "felt.refused_needed")
 
 
 def test_spots_open_close_and_change_limits_with_the_tables_state(visit):
     """Odds and come open with the point, in the point's own steps and no more than it allows."""
-    at = visit("quebec-craps", 1, 1)
-    at.press("clear")
-    assert "This bet first needs a bet on Pass" in spot_words(at, "odds-pass")
-    assert words("en", "felt.refused_shut") in spot_words(at, "come")
+    player_visit = visit("quebec-craps", 1, 1)
+    player_visit.press("clear")
+    assert "This bet first needs a bet on Pass" in spot_words(player_visit, "odds-pass")
+    assert words("en", "felt.refused_shut") in spot_words(player_visit, "come")
     for _ in range(5):
-        at.press("spot", "pass")
-    at.play_out()
-    assert at.view.snapshot.felt.point == 4
-    assert words("en", "felt.refused_shut") in spot_words(at, "pass")
-    assert at.press("spot", "come") == ["bet"]
+        player_visit.press("spot", "pass")
+    player_visit.play_out()
+    assert player_visit.view.snapshot.felt.point == 4
+    assert words("en", "felt.refused_shut") in spot_words(player_visit, "pass")
+    assert player_visit.press("spot", "come") == ["bet"]
     # 4 pays 2:1: any sum is whole; 3 times the 5 credits that stand, at 0.25 each
-    assert {"Pays 2:1", "Bets of $0.25 to $3.75"} <= set(spot_words(at, "odds-pass"))
-    assert "Bets of $5.25 to $99.75, in steps of $5.25" in spot_words(at, "buy-4")
-    at.press("chip", 10)
-    assert at.press("spot", "odds-pass") == ["bet"]
-    assert at.press("spot", "odds-pass") == ["bet"]
-    assert at.view.chips.bets["odds-pass"] == 15
-    assert at.press("spot", "odds-pass") == []
-    assert at.view.snapshot.bet_wager["bets"] == dict(at.view.chips.bets)
+    assert {"Pays 2:1", "Bets of $0.25 to $3.75"} <= set(spot_words(player_visit, "odds-pass"))
+    assert "Bets of $5.25 to $99.75, in steps of $5.25" in spot_words(player_visit, "buy-4")
+    player_visit.press("chip", 10)
+    assert player_visit.press("spot", "odds-pass") == ["bet"]
+    assert player_visit.press("spot", "odds-pass") == ["bet"]
+    assert player_visit.view.chips.bets["odds-pass"] == 15
+    assert player_visit.press("spot", "odds-pass") == []
+    assert player_visit.view.snapshot.bet_wager["bets"] == dict(player_visit.view.chips.bets)
 
 
 def test_a_bet_stays_on_or_off_as_the_player_set_it_while_it_stands(visit):
-    at = visit(
+    player_visit = visit(
         "quebec-craps", 1, 1, 0, 2
     )  # the point 4 is made (2-2), then a come-out of 1-3: a hard 4 missed
-    at.press("clear")
-    at.press("spot", "pass")
-    at.press("spot", "hard-4")
-    assert "This bet is off: it waits" in spot_words(at, "hard-4")
-    at.press("tool", "plays")
-    assert at.press("spot", "pass") == []
-    assert at.bar == words("en", "felt.refused_always")
-    assert at.press("spot", "hard-4") == ["bet"]
-    assert at.view.snapshot.bet_wager["working"] == {"hard-4": True}
-    at.press("tool", "plays")
-    assert "This bet also plays on a come-out" in spot_words(at, "hard-4")
-    at.play_out()  # it played: a four thrown hard wins it on the come-out
-    assert at.view.snapshot.results[0] == "2-2"
-    won = {each["spot"]: each["credits"] for each in at.view.presentation.outcome.settlements}
+    player_visit.press("clear")
+    player_visit.press("spot", "pass")
+    player_visit.press("spot", "hard-4")
+    assert "This bet is off: it waits" in spot_words(player_visit, "hard-4")
+    player_visit.press("tool", "plays")
+    assert player_visit.press("spot", "pass") == []
+    assert player_visit.bar == words("en", "felt.refused_always")
+    assert player_visit.press("spot", "hard-4") == ["bet"]
+    assert player_visit.view.snapshot.bet_wager["working"] == {"hard-4": True}
+    player_visit.press("tool", "plays")
+    assert "This bet also plays on a come-out" in spot_words(player_visit, "hard-4")
+    player_visit.play_out()  # it played: a four thrown hard wins it on the come-out
+    assert player_visit.view.snapshot.results[0] == "2-2"
+    won = {each["spot"]: each["credits"] for each in player_visit.view.presentation.outcome.settlements}
     assert won["hard-4"] > 0
 
 

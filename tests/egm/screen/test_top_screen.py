@@ -100,7 +100,11 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
         for i, (words, box, size) in enumerate(watcher.written):
             if not surface.get_rect().contains(box) or size < LETTERS_MIN[layout.is_telephone]:
                 faults.append((name, words, tuple(box), size))
-            faults += [(name, words, other) for other, at, _ in watcher.written[:i] if box.colliderect(at)]
+            faults += [
+                (name, words, other)
+                for other, other_rect, _ in watcher.written[:i]
+                if box.colliderect(other_rect)
+            ]
     assert not faults, "\n".join(map(str, faults))
 
 

@@ -9,7 +9,7 @@ from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.view import compute_bet_credits, has_unsent_bet, list_available_bets
 
 
-def at(folder, theme, game, least_cents=0, most_cents=10_000):
+def start_visit(folder, theme, game, least_cents=0, most_cents=10_000):
     """A visit where a game may cost from the least to the most, with credit for more."""
     visit = Visit(folder, theme, games=(game,))
     profile = visit.room.machine.profile
@@ -22,10 +22,12 @@ def at(folder, theme, game, least_cents=0, most_cents=10_000):
 
 @pytest.mark.parametrize("game", ["jacks-or-better-9-6", "maple-classic", "aurora-keno"])
 def test_max_bet_stakes_the_venues_maximum(tmp_path, theme, game):
-    visit = at(tmp_path, theme, game)
+    visit = start_visit(tmp_path, theme, game)
     unit_cents = visit.view.snapshot.denomination_cents
     few = sorted(visit.view.game.bet_options)[:2]
-    visit = at(tmp_path / "few", theme, game, least_cents=few[0] * unit_cents, most_cents=few[1] * unit_cents)
+    visit = start_visit(
+        tmp_path / "few", theme, game, least_cents=few[0] * unit_cents, most_cents=few[1] * unit_cents
+    )
     assert max(visit.view.game.bet_options) > few[1]
     assert visit.press("bet_max") == ["bet"]
     assert visit.view.snapshot.bet_credits == few[1]
@@ -36,7 +38,7 @@ def test_max_bet_stakes_the_venues_maximum(tmp_path, theme, game):
 
 def test_marked_keno_cards_are_staked_up_to_the_venues_maximum(tmp_path, theme):
     """What two marked cards cost together is what the place limits."""
-    visit = at(tmp_path, theme, "aurora-keno", most_cents=10)
+    visit = start_visit(tmp_path, theme, "aurora-keno", most_cents=10)
     for number in (1, 2, 3, "new_card", 4, 5, 6):
         visit.press(*(("new_card",) if number == "new_card" else ("mark", number)))
     assert visit.press("bet_max") == ["bet"]
@@ -44,7 +46,7 @@ def test_marked_keno_cards_are_staked_up_to_the_venues_maximum(tmp_path, theme):
 
 
 def test_no_chip_raises_a_bet_above_the_venues_maximum(tmp_path, theme):
-    visit = at(tmp_path, theme, "monaco-roulette-european", most_cents=5_000)
+    visit = start_visit(tmp_path, theme, "monaco-roulette-european", most_cents=5_000)
     unit_cents, table = visit.view.snapshot.denomination_cents, visit.view.table
     most = 5_000 // unit_cents
     values = [
@@ -67,7 +69,7 @@ def test_no_chip_raises_a_bet_above_the_venues_maximum(tmp_path, theme):
 
 
 def test_chips_below_the_venues_minimum_are_no_bet_and_the_status_line_says_so(tmp_path, theme):
-    visit = at(tmp_path, theme, "monaco-roulette-european", least_cents=500)
+    visit = start_visit(tmp_path, theme, "monaco-roulette-european", least_cents=500)
     unit_cents = visit.view.snapshot.denomination_cents
     visit.press("clear")
     while compute_bet_credits(visit.view) + 1 < 500 // unit_cents:

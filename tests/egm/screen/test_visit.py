@@ -163,48 +163,54 @@ def visit(tmp_path, theme):
 
 # ------------------------------------------------------------------ nothing of one game stays on the next
 def test_the_win_and_message_of_a_game_are_removed_at_the_next(visit):
-    at = visit(*MAPLES)
-    at.do(at.room.insert, 2000).play_out()
-    assert at.view.snapshot.win_cents == 300
-    assert "3.00" in at.bar
-    assert compute_meter_figures(at.stage).win_cents == 300
-    at.press("game", "aurora-twenty")
-    assert at.view.snapshot.game_id == "aurora-twenty"
-    assert compute_meter_figures(at.stage).win_cents == 0
-    assert "3.00" not in at.bar
-    assert find_last_step(at.view) is None
-    at.press("game", "maple-classic")
-    assert at.view.snapshot.win_cents == 300  # the last game of this player on this game
+    player_visit = visit(*MAPLES)
+    player_visit.do(player_visit.room.insert, 2000).play_out()
+    assert player_visit.view.snapshot.win_cents == 300
+    assert "3.00" in player_visit.bar
+    assert compute_meter_figures(player_visit.stage).win_cents == 300
+    player_visit.press("game", "aurora-twenty")
+    assert player_visit.view.snapshot.game_id == "aurora-twenty"
+    assert compute_meter_figures(player_visit.stage).win_cents == 0
+    assert "3.00" not in player_visit.bar
+    assert find_last_step(player_visit.view) is None
+    player_visit.press("game", "maple-classic")
+    assert player_visit.view.snapshot.win_cents == 300  # the last game of this player on this game
 
 
 @pytest.mark.requirement("C-16")
 def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
-    at = visit(*MAPLES)
-    at.do(at.room.insert, 2000).submit_event(EventType.BET, value=2).play_out()
+    player_visit = visit(*MAPLES)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.BET, value=2).play_out()
     for _ in range(2):
-        figures = compute_meter_figures(at.stage)
+        figures = compute_meter_figures(player_visit.stage)
         assert (figures.bet_credits, figures.win_cents) == (2, 600)
-        assert find_last_step(at.view).stops == MAPLES
-        assert "6.00" in at.bar
-        at.wait(10)
-    at.view = View(now=at.view.now, last_activity_at=at.view.now)
-    at.greet()  # a screen that starts again shows them too
-    figures = compute_meter_figures(at.stage)
+        assert find_last_step(player_visit.view).stops == MAPLES
+        assert "6.00" in player_visit.bar
+        player_visit.wait(10)
+    player_visit.view = View(now=player_visit.view.now, last_activity_at=player_visit.view.now)
+    player_visit.greet()  # a screen that starts again shows them too
+    figures = compute_meter_figures(player_visit.stage)
     assert (figures.bet_credits, figures.win_cents) == (2, 600)
-    assert find_last_step(at.view).stops == MAPLES
-    at.submit_event(EventType.BET, value=1)
-    assert compute_meter_figures(at.stage).bet_credits == 1
+    assert find_last_step(player_visit.view).stops == MAPLES
+    player_visit.submit_event(EventType.BET, value=1)
+    assert compute_meter_figures(player_visit.stage).bet_credits == 1
 
 
 @pytest.mark.requirement("C-16", "C-15:b")
 def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
-    at = visit(*MAPLES)
-    at.do(at.room.insert, 2000).play_out()
-    at.view, at.message_count = View(now=300.0, last_activity_at=300.0), len(at.room.hands.messages)
-    at.greet()
-    assert at.view.presentation is None
-    assert find_last_step(at.view).stops == MAPLES
-    assert (compute_meter_figures(at.stage).win_cents, find_lit_win(at.stage).credits) == (300, 60)
+    player_visit = visit(*MAPLES)
+    player_visit.do(player_visit.room.insert, 2000).play_out()
+    player_visit.view, player_visit.message_count = (
+        View(now=300.0, last_activity_at=300.0),
+        len(player_visit.room.hands.messages),
+    )
+    player_visit.greet()
+    assert player_visit.view.presentation is None
+    assert find_last_step(player_visit.view).stops == MAPLES
+    assert (
+        compute_meter_figures(player_visit.stage).win_cents,
+        find_lit_win(player_visit.stage).credits,
+    ) == (300, 60)
 
 
 @pytest.mark.requirement("N-01:c")
@@ -220,137 +226,144 @@ def test_the_screen_is_sent_the_time_of_day_and_the_zone_of_the_venue(tmp_path, 
 
 @pytest.mark.requirement("F-08")
 def test_the_cash_out_key_is_lit_and_pays_at_rest_and_not_while_a_game_is_played(visit):
-    at = visit(*MAPLES, 0)
-    at.do(at.room.insert, 2000)
-    assert at.view.accepts_request("cash_out")
-    at.press("play")
-    assert not at.view.accepts_request("cash_out")
-    at.press("cash_out")
-    assert (at.view.snapshot.state, at.view.snapshot.credit_cents) == ("playing", 1995)
-    at.wait(12.0)
-    assert at.view.accepts_request("cash_out")
-    at.press("cash_out")
-    assert (at.view.snapshot.state, at.view.snapshot.credit_cents) == ("paying", 0)
+    player_visit = visit(*MAPLES, 0)
+    player_visit.do(player_visit.room.insert, 2000)
+    assert player_visit.view.accepts_request("cash_out")
+    player_visit.press("play")
+    assert not player_visit.view.accepts_request("cash_out")
+    player_visit.press("cash_out")
+    assert (player_visit.view.snapshot.state, player_visit.view.snapshot.credit_cents) == ("playing", 1995)
+    player_visit.wait(12.0)
+    assert player_visit.view.accepts_request("cash_out")
+    player_visit.press("cash_out")
+    assert (player_visit.view.snapshot.state, player_visit.view.snapshot.credit_cents) == ("paying", 0)
 
 
 def test_after_cash_out_the_status_line_says_where_the_money_is(visit):
-    at = visit(*MAPLES)
-    at.do(at.room.insert, 2000).play_out()
-    at.room.machine.random_service = create_generator()
-    at.do(at.room.cash_out_ticket)
-    assert compute_meter_figures(at.stage).win_cents == 0
-    assert at.bar == "Thank you! Please take your ticket: $22.95"
-    at.wait(20)
-    assert at.bar == "Thank you! Please take your ticket: $22.95"
-    at.wait(15)
-    assert at.bar == "Insert a bill or a ticket to play"
-    at.do(at.room.insert, 500)  # the next player: nothing of the last one's is seen again
-    assert at.view.snapshot.win_cents == compute_meter_figures(at.stage).win_cents == 0
-    assert at.bar == "$5.00 added to your credits"
-    at.wait(6)
-    assert at.bar == "Choose your bet, then press PLAY"
+    player_visit = visit(*MAPLES)
+    player_visit.do(player_visit.room.insert, 2000).play_out()
+    player_visit.room.machine.random_service = create_generator()
+    player_visit.do(player_visit.room.cash_out_ticket)
+    assert compute_meter_figures(player_visit.stage).win_cents == 0
+    assert player_visit.bar == "Thank you! Please take your ticket: $22.95"
+    player_visit.wait(20)
+    assert player_visit.bar == "Thank you! Please take your ticket: $22.95"
+    player_visit.wait(15)
+    assert player_visit.bar == "Insert a bill or a ticket to play"
+    player_visit.do(player_visit.room.insert, 500)  # the next player: nothing of the last one's is seen again
+    assert player_visit.view.snapshot.win_cents == compute_meter_figures(player_visit.stage).win_cents == 0
+    assert player_visit.bar == "$5.00 added to your credits"
+    player_visit.wait(6)
+    assert player_visit.bar == "Choose your bet, then press PLAY"
 
 
 def test_a_restart_does_not_show_the_last_players_win_again(visit, tmp_path):
-    at = visit(*MAPLES, devices=())
-    at.do(at.room.insert, 2000).play_out()
-    at.submit_event(EventType.CASH_OUT).submit_event(EventType.KEY_TURNED, key="attendant")
-    at.do(at.room.insert, 500)
-    at.room.close()
+    player_visit = visit(*MAPLES, devices=())
+    player_visit.do(player_visit.room.insert, 2000).play_out()
+    player_visit.submit_event(EventType.CASH_OUT).submit_event(EventType.KEY_TURNED, key="attendant")
+    player_visit.do(player_visit.room.insert, 500)
+    player_visit.room.close()
     rig = MachineRig(tmp_path / "0", games=GAMES).boot()
     assert rig.credit_cents == 500
     assert build_snapshot(rig.engine).win_cents == 0
-    notice_text = format_notice(at.stage, build_snapshot(rig.engine).notices[0])
+    notice_text = format_notice(player_visit.stage, build_snapshot(rig.engine).notices[0])
     assert notice_text == "The machine has restarted. Your credits are safe: $5.00"
     rig.close()
 
 
 def test_standing_bets_at_another_game_are_shown_with_its_name(visit):
-    at = visit(*MAPLES)
+    player_visit = visit(*MAPLES)
     notice = Notice(code="bets_stay_elsewhere", values={"amount_cents": 625, "game": "maple-classic"})
-    title = at.stage.view.games["maple-classic"].title["en"]
-    assert format_notice(at.stage, notice).startswith(f"Your bet of $6.25 in {title} cannot be taken back")
+    title = player_visit.stage.view.games["maple-classic"].title["en"]
+    assert format_notice(player_visit.stage, notice).startswith(
+        f"Your bet of $6.25 in {title} cannot be taken back"
+    )
 
 
 def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
-    at = visit(devices=())
-    at.do(at.room.insert, 2000)
-    at.submit_event(EventType.SERVICE)
-    at.submit_event(EventType.CASH_OUT)
-    assert at.view.snapshot.state == "handpay"
-    at.submit_event(EventType.KEY_TURNED, key="attendant")
-    assert at.bar == "Paid by the attendant: $20.00. Thank you!"
+    player_visit = visit(devices=())
+    player_visit.do(player_visit.room.insert, 2000)
+    player_visit.submit_event(EventType.SERVICE)
+    player_visit.submit_event(EventType.CASH_OUT)
+    assert player_visit.view.snapshot.state == "handpay"
+    player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
+    assert player_visit.bar == "Paid by the attendant: $20.00. Thank you!"
 
 
 def test_a_message_disappears_with_its_cause(visit):
     """A closed door is not announced again when a jam comes and goes; a refusal ends with the state it was for."""
-    at = visit(*MAPLES)
-    at.do(at.room.insert, 2000)
-    at.submit_event(EventType.DOOR_OPENED, door="belly").submit_event(EventType.DOOR_CLOSED, door="belly")
-    assert at.bar == "Door closed. Your credits are safe: $20.00"
-    at.wait(60)
-    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.jam")
-    at.submit_event(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
-    assert "Door closed" not in at.bar
-    at.press("play")
-    at.press("cash_out")
-    assert at.bar == "Please wait until the game is over"
-    at.wait(8.0)
-    assert at.view.snapshot.state == "idle"
-    assert "Please wait" not in at.bar
+    player_visit = visit(*MAPLES)
+    player_visit.do(player_visit.room.insert, 2000)
+    player_visit.submit_event(EventType.DOOR_OPENED, door="belly").submit_event(
+        EventType.DOOR_CLOSED, door="belly"
+    )
+    assert player_visit.bar == "Door closed. Your credits are safe: $20.00"
+    player_visit.wait(60)
+    player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    player_visit.submit_event(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
+    assert "Door closed" not in player_visit.bar
+    player_visit.press("play")
+    player_visit.press("cash_out")
+    assert player_visit.bar == "Please wait until the game is over"
+    player_visit.wait(8.0)
+    assert player_visit.view.snapshot.state == "idle"
+    assert "Please wait" not in player_visit.bar
 
 
 @pytest.mark.requirement("G-12:a")
 def test_a_jam_says_where_the_bill_is_and_calls_an_attendant(visit):
-    at = visit()
-    at.do(at.room.offer, 500)
-    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    player_visit = visit()
+    player_visit.do(player_visit.room.offer, 500)
+    player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.jam")
     words = (
         "Bill jam: your $5.00 is held, not lost. An attendant has been called: "
         "the amount will be paid, credited or returned"
     )
-    assert at.bar == words
-    assert "service" in find_lit_tower_lights(at.view.snapshot)
-    at.wait(60)
+    assert player_visit.bar == words
+    assert "service" in find_lit_tower_lights(player_visit.view.snapshot)
+    player_visit.wait(60)
     statuses = {
-        choose_status(replace(at.stage, view=replace(at.view, now=at.view.now + i)))[0] for i in range(12)
+        choose_status(
+            replace(player_visit.stage, view=replace(player_visit.view, now=player_visit.view.now + i))
+        )[0]
+        for i in range(12)
     }
     assert words in statuses
 
 
 @pytest.mark.requirement("G-12:a")
 def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seals_and_board(visit):
-    at = visit()
-    at.submit_event(EventType.DOOR_OPENED, door="logic")
-    opened = describe_lockup(at.stage, Scene.DOOR)
+    player_visit = visit()
+    player_visit.submit_event(EventType.DOOR_OPENED, door="logic")
+    opened = describe_lockup(player_visit.stage, Scene.DOOR)
     assert (
         opened.who_can_help == "Close the door. A technician must then examine the seals and the logic board."
     )
-    at.submit_event(EventType.DOOR_CLOSED, door="logic")
-    at.submit_event(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
-    closed = describe_lockup(at.stage, Scene.TILT)
+    player_visit.submit_event(EventType.DOOR_CLOSED, door="logic")
+    player_visit.submit_event(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
+    closed = describe_lockup(player_visit.stage, Scene.TILT)
     assert "The seals and the logic board must be examined." in closed.lines
     assert closed.who_can_help == "A technician must clear this fault."
-    at.submit_event(EventType.KEY_TURNED, key="attendant")
-    assert at.view.snapshot.state == "tilt"
+    player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
+    assert player_visit.view.snapshot.state == "tilt"
 
 
 @pytest.mark.requirement("G-12:a")
 def test_a_fault_that_stops_the_machine_says_what_is_wrong_and_who_clears_it(visit):
-    at = visit()
-    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    lockup = describe_lockup(at.stage, Scene.TILT)
+    player_visit = visit()
+    player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    lockup = describe_lockup(player_visit.stage, Scene.TILT)
     assert "Bill acceptor: fraud suspected" in (lockup.title, lockup.headline, *lockup.lines)
     assert lockup.who_can_help == "An attendant can clear this fault with the attendant key."
 
 
 @pytest.mark.requirement("C-18")
 def test_the_player_of_a_machine_with_two_languages_reads_it_in_french(visit):
-    at = visit()
-    at.do(at.room.insert, 2000).wait(10)
-    assert at.bar == "Choose your bet, then press PLAY"
-    assert at.press("language") == ["language"]
-    assert at.bar == "Choisissez votre mise, puis appuyez sur JOUER"
+    player_visit = visit()
+    player_visit.do(player_visit.room.insert, 2000).wait(10)
+    assert player_visit.bar == "Choose your bet, then press PLAY"
+    assert player_visit.press("language") == ["language"]
+    assert player_visit.bar == "Choisissez votre mise, puis appuyez sur JOUER"
 
 
 @pytest.mark.requirement("N-05")
@@ -373,153 +386,159 @@ def test_amounts_are_in_the_currency_of_the_jurisdiction(tmp_path, theme, profil
     ],
 )
 def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_offer(visit, code, explanation):
-    at = visit()
-    at.do(at.room.insert, 2000)
-    at.submit_event(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
-    at.submit_event(EventType.CASH_OUT)
-    waits = describe_lockup(at.stage, Scene.HANDPAY)
+    player_visit = visit()
+    player_visit.do(player_visit.room.insert, 2000)
+    player_visit.submit_event(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
+    player_visit.submit_event(EventType.CASH_OUT)
+    waits = describe_lockup(player_visit.stage, Scene.HANDPAY)
     assert (waits.headline, waits.lines[0]) == ("$20.00", explanation)
     assert "pay the player" in waits.who_can_help
-    at.submit_event(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
-    offered = describe_lockup(at.stage, Scene.HANDPAY)
+    player_visit.submit_event(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
+    offered = describe_lockup(player_visit.stage, Scene.HANDPAY)
     assert offered.lines[0] == "A ticket can now be printed instead of the hand-pay: press CASH OUT."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
     assert offered.who_can_help == "Attendant: first ask whether the player wants a ticket or a hand-pay."
-    at.submit_event(EventType.CASH_OUT)
-    assert describe_lockup(at.stage, Scene.HANDPAY).who_can_help.startswith("Attendant: do not pay")
-    assert Auditor(GameFiles()).audit_entries(at.room.journal.iter_bodies()).findings == []
+    player_visit.submit_event(EventType.CASH_OUT)
+    assert describe_lockup(player_visit.stage, Scene.HANDPAY).who_can_help.startswith("Attendant: do not pay")
+    assert Auditor(GameFiles()).audit_entries(player_visit.room.journal.iter_bodies()).findings == []
 
 
 def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
-    at = visit(*LOSS, devices=())
-    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
-    assert any(notice.code == "service_called" for notice in at.view.snapshot.notices)
-    at.submit_event(EventType.CASH_OUT).submit_event(EventType.KEY_TURNED, key="attendant")
-    over(at)
+    player_visit = visit(*LOSS, devices=())
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
+    assert any(notice.code == "service_called" for notice in player_visit.view.snapshot.notices)
+    player_visit.submit_event(EventType.CASH_OUT).submit_event(EventType.KEY_TURNED, key="attendant")
+    over(player_visit)
 
 
 def test_a_call_ends_when_an_attendant_has_cleared_a_tilt(visit):
-    at = visit(*LOSS)
-    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
-    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    at.submit_event(EventType.KEY_TURNED, key="attendant")
-    over(at)
+    player_visit = visit(*LOSS)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
+    player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
+    over(player_visit)
 
 
 def test_a_call_ends_when_a_tilt_is_cleared_and_another_stays(visit):
-    at = visit(*LOSS)
-    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
-    at.submit_event(EventType.DOOR_OPENED, door="logic").submit_event(EventType.DOOR_CLOSED, door="logic")
-    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    at.submit_event(EventType.KEY_TURNED, key="attendant")
-    assert at.view.snapshot.state == "tilt"
-    over(at)
+    player_visit = visit(*LOSS)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
+    player_visit.submit_event(EventType.DOOR_OPENED, door="logic").submit_event(
+        EventType.DOOR_CLOSED, door="logic"
+    )
+    player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
+    assert player_visit.view.snapshot.state == "tilt"
+    over(player_visit)
 
 
 def test_a_call_ends_when_a_host_has_reset_the_hand_pay(visit):
-    at = visit(*LOSS, devices=())
-    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
-    at.submit_event(EventType.CASH_OUT).submit_event(EventType.HANDPAY_RESET, key="host:main")
-    over(at)
+    player_visit = visit(*LOSS, devices=())
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
+    player_visit.submit_event(EventType.CASH_OUT).submit_event(EventType.HANDPAY_RESET, key="host:main")
+    over(player_visit)
 
 
 def test_a_call_ends_when_a_ticket_replaces_the_hand_pay(visit):
-    at = visit(*LOSS)
-    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
-    at.submit_event(EventType.FAULT_RAISED, code="ticket_printer.jam").submit_event(EventType.CASH_OUT)
-    at.submit_event(EventType.FAULT_CLEARED, code="ticket_printer.jam").submit_event(EventType.CASH_OUT)
-    at.submit_event(EventType.KEY_TURNED, key="attendant")
-    assert at.view.snapshot.handpay is None
-    over(at)
+    player_visit = visit(*LOSS)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
+    player_visit.submit_event(EventType.FAULT_RAISED, code="ticket_printer.jam").submit_event(
+        EventType.CASH_OUT
+    )
+    player_visit.submit_event(EventType.FAULT_CLEARED, code="ticket_printer.jam").submit_event(
+        EventType.CASH_OUT
+    )
+    player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
+    assert player_visit.view.snapshot.handpay is None
+    over(player_visit)
 
 
-def over(at):
+def over(player_visit):
     """Nobody is called any more, the journal says so once, and the audit follows it."""
-    assert not any(notice.code == "service_called" for notice in at.view.snapshot.notices)
-    assert "service" not in find_lit_tower_lights(at.view.snapshot)
-    assert len(at.room.records("service.answered")) == 1
-    assert Auditor(GameFiles()).audit_entries(at.room.journal.iter_bodies()).findings == []
+    assert not any(notice.code == "service_called" for notice in player_visit.view.snapshot.notices)
+    assert "service" not in find_lit_tower_lights(player_visit.view.snapshot)
+    assert len(player_visit.room.records("service.answered")) == 1
+    assert Auditor(GameFiles()).audit_entries(player_visit.room.journal.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("J-02")
 def test_for_other_doors_the_screen_asks_only_to_close_them(visit):
-    at = visit()
-    at.submit_event(EventType.DOOR_OPENED, door="main")
-    lockup = describe_lockup(at.stage, Scene.DOOR)
+    player_visit = visit()
+    player_visit.submit_event(EventType.DOOR_OPENED, door="main")
+    lockup = describe_lockup(player_visit.stage, Scene.DOOR)
     assert (lockup.headline, lockup.who_can_help) == ("Main door", "Close the door to continue.")
 
 
 # ------------------------------------------------------------------ the rhythm of PLAY
 def test_play_stops_the_reels_then_ends_the_roll_up_and_starts_the_next_game(visit):
-    at = visit(*CANOES, *LOSS)
-    at.do(at.room.insert, 2000)
-    assert at.press("play") == ["play"]
-    at.wait(0.3)
-    full_timeline = build_view_timeline(at.view, at.theme)
-    assert at.press("play") == []  # the reels stop
-    stopped = build_view_timeline(at.view, at.theme)
+    player_visit = visit(*CANOES, *LOSS)
+    player_visit.do(player_visit.room.insert, 2000)
+    assert player_visit.press("play") == ["play"]
+    player_visit.wait(0.3)
+    full_timeline = build_view_timeline(player_visit.view, player_visit.theme)
+    assert player_visit.press("play") == []  # the reels stop
+    stopped = build_view_timeline(player_visit.view, player_visit.theme)
     assert stopped.last_stop < full_timeline.last_stop - 0.5
-    at.wait(stopped.last_stop - 0.2)
-    assert is_show_running(at.view, at.theme)
-    assert at.press("play") == []  # counted, and the next game is asked for
-    assert compute_meter_figures(at.stage).win_cents == 50
-    assert at.room.records("game.start")[1:] == []
-    assert at.wait(1.0) == ["shown", "play"]
-    assert len(at.room.records("game.start")) == 2
-    assert at.room.credit_cents == 2000 - 5 + 50 - 5
+    player_visit.wait(stopped.last_stop - 0.2)
+    assert is_show_running(player_visit.view, player_visit.theme)
+    assert player_visit.press("play") == []  # counted, and the next game is asked for
+    assert compute_meter_figures(player_visit.stage).win_cents == 50
+    assert player_visit.room.records("game.start")[1:] == []
+    assert player_visit.wait(1.0) == ["shown", "play"]
+    assert len(player_visit.room.records("game.start")) == 2
+    assert player_visit.room.credit_cents == 2000 - 5 + 50 - 5
 
 
 def test_one_press_while_a_win_counts_stakes_once(visit):
-    at = visit(*CANOES, *LOSS, *LOSS)
-    at.do(at.room.insert, 2000).press("play")
-    at.wait(build_view_timeline(at.view, at.theme).last_stop + 0.1)
-    at.press("play")
-    at.wait(30)
-    assert at.view.snapshot.state == "idle"
-    assert len(at.room.records("game.start")) == 2
+    player_visit = visit(*CANOES, *LOSS, *LOSS)
+    player_visit.do(player_visit.room.insert, 2000).press("play")
+    player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop + 0.1)
+    player_visit.press("play")
+    player_visit.wait(30)
+    assert player_visit.view.snapshot.state == "idle"
+    assert len(player_visit.room.records("game.start")) == 2
 
 
 @pytest.mark.parametrize("page", ["help", "games"])
 def test_play_under_an_open_page_closes_it_and_stakes_nothing(visit, page):
-    at = visit(*LOSS)
-    at.do(at.room.insert, 2000).press(page)
-    assert at.view.page.value == page
-    assert at.press("play") == []
-    assert at.view.page.value == "none"
-    assert at.room.credit_cents == 2000
-    assert at.press("play") == ["play"]
-    assert at.press(page) == []  # and none is opened over a game
-    assert at.view.page.value == "none"
+    player_visit = visit(*LOSS)
+    player_visit.do(player_visit.room.insert, 2000).press(page)
+    assert player_visit.view.page.value == page
+    assert player_visit.press("play") == []
+    assert player_visit.view.page.value == "none"
+    assert player_visit.room.credit_cents == 2000
+    assert player_visit.press("play") == ["play"]
+    assert player_visit.press(page) == []  # and none is opened over a game
+    assert player_visit.view.page.value == "none"
 
 
 def test_a_requested_game_is_not_staked_if_the_player_changes_the_bet(visit):
-    at = visit(*CANOES, *LOSS)
-    at.do(at.room.insert, 2000).press("play")
-    at.wait(build_view_timeline(at.view, at.theme).last_stop + 0.1)
-    at.press("play")
-    at.press("bet_less")
-    at.wait(30)
-    assert len(at.room.records("game.start")) == 1
+    player_visit = visit(*CANOES, *LOSS)
+    player_visit.do(player_visit.room.insert, 2000).press("play")
+    player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop + 0.1)
+    player_visit.press("play")
+    player_visit.press("bet_less")
+    player_visit.wait(30)
+    assert len(player_visit.room.records("game.start")) == 1
 
 
 def test_after_the_greatest_wins_a_press_ends_only_the_roll_up(visit):
-    at = visit(*MAPLES, *LOSS)
-    at.do(at.room.insert, 2000).press("play")
-    at.wait(build_view_timeline(at.view, at.theme).last_stop + 0.1)
-    assert at.press("play") == []
-    assert compute_meter_figures(at.stage).win_cents == 300
-    assert at.wait(5) == ["shown"]
-    assert at.press("play") == ["play"]
+    player_visit = visit(*MAPLES, *LOSS)
+    player_visit.do(player_visit.room.insert, 2000).press("play")
+    player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop + 0.1)
+    assert player_visit.press("play") == []
+    assert compute_meter_figures(player_visit.stage).win_cents == 300
+    assert player_visit.wait(5) == ["shown"]
+    assert player_visit.press("play") == ["play"]
 
 
 # ------------------------------------------------------------------ stakes on a layout
 @pytest.mark.requirement("P-05", "P-06", "P-07")
 def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeypatch):
     """Québec by-law, ss. 118 and 119: the player sees each stake where it lies before he closes betting."""
-    at = visit(games=("river-wheel",))
-    at.do(at.room.insert, 2000)
+    player_visit = visit(games=("river-wheel",))
+    player_visit.do(player_visit.room.insert, 2000)
     for area in ("bear", "bear", "bear", "otter"):
-        assert at.press("area", area) == ["bet"]
+        assert player_visit.press("area", area) == ["bet"]
     chips = []
     text = Painter.draw_text
     monkeypatch.setattr(
@@ -529,87 +548,102 @@ def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeyp
             chips.append(words) or text(self, words, *arguments, **options)
         ),
     )
-    draw_wheel_side_panels(at.stage)
-    lying = read_area_stakes(at.view.game, at.view.snapshot)
+    draw_wheel_side_panels(player_visit.stage)
+    lying = read_area_stakes(player_visit.view.game, player_visit.view.snapshot)
     names = {
-        area["id"]: at.stage.texts.choose_translation(area["name"])
-        for area in at.view.game.presentation["areas"]
+        area["id"]: player_visit.stage.texts.choose_translation(area["name"])
+        for area in player_visit.view.game.presentation["areas"]
     }
     assert lying == {"bear": 5, "otter": 2}
     drawn = {area: chips[chips.index(names[area]) + 2] for area in lying}
     assert drawn == {area: str(stake) for area, stake in lying.items()}
-    assert at.press("play") == ["play"]
-    started = at.room.records("game.start")[-1]
+    assert player_visit.press("play") == ["play"]
+    started = player_visit.room.records("game.start")[-1]
     assert started["wager"]["options"]["bets"] == lying
     staked_cents = sum(lying.values()) * started["denomination_cents"]
-    assert at.room.journal.meters().value("coin_in") == staked_cents
+    assert player_visit.room.journal.meters().value("coin_in") == staked_cents
     # betting is closed: no stake is laid, moved or taken back, by the screen or by whoever speaks for it
-    assert at.press("area", "star") == []
-    at.submit_event(EventType.BET, value=5, options={"bets": {"star": 5}})
-    at.wait(12.0)
-    assert at.view.snapshot.state == "idle"
-    assert len(at.room.records("game.start")) == 1
-    assert at.room.journal.meters().value("coin_in") == staked_cents
+    assert player_visit.press("area", "star") == []
+    player_visit.submit_event(EventType.BET, value=5, options={"bets": {"star": 5}})
+    player_visit.wait(12.0)
+    assert player_visit.view.snapshot.state == "idle"
+    assert len(player_visit.room.records("game.start")) == 1
+    assert player_visit.room.journal.meters().value("coin_in") == staked_cents
 
 
 # ------------------------------------------------------------------ what is bought, and for how much
 @pytest.mark.requirement("C-16")
 def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
-    at = visit(games=("aurora-keno",))
-    at.do(at.room.insert, 2000)
-    unit_cents = at.view.snapshot.denomination_cents
-    for form in at.view.game.presentation["forms"]:
-        at.press("form", form["id"])
-        price = at.stage.money(at.view.snapshot.bet_credits * unit_cents)
-        assert at.bar == f"PLAY buys {form['name']['en']}, picked for you: {price}"
-        before_cents = at.room.credit_cents
-        at.press("play")
-        assert at.stage.money(before_cents - at.room.credit_cents) == price
-        at.wait(40)
-    picked = frozenset(find_last_step(at.view).cards[0].numbers)
+    player_visit = visit(games=("aurora-keno",))
+    player_visit.do(player_visit.room.insert, 2000)
+    unit_cents = player_visit.view.snapshot.denomination_cents
+    for form in player_visit.view.game.presentation["forms"]:
+        player_visit.press("form", form["id"])
+        price = player_visit.stage.money(player_visit.view.snapshot.bet_credits * unit_cents)
+        assert player_visit.bar == f"PLAY buys {form['name']['en']}, picked for you: {price}"
+        before_cents = player_visit.room.credit_cents
+        player_visit.press("play")
+        assert player_visit.stage.money(before_cents - player_visit.room.credit_cents) == price
+        player_visit.wait(40)
+    picked = frozenset(find_last_step(player_visit.view).cards[0].numbers)
     gone = min(picked)
-    at.press("mark", gone)  # what was picked stays marked, but the number touched
-    assert at.view.marked_keno_slip.numbers == picked - {gone}
+    player_visit.press("mark", gone)  # what was picked stays marked, but the number touched
+    assert player_visit.view.marked_keno_slip.numbers == picked - {gone}
     count = len(picked) - 1
-    assert at.bar.startswith(f"PLAY buys your {count} numbers: ")
-    before_cents = at.room.credit_cents
-    price = at.bar.rpartition(": ")[2]
-    at.press("play")
-    assert at.stage.money(before_cents - at.room.credit_cents) == price
-    at.wait(40)
-    assert at.view.marked_keno_slip.numbers == picked - {gone}
+    assert player_visit.bar.startswith(f"PLAY buys your {count} numbers: ")
+    before_cents = player_visit.room.credit_cents
+    price = player_visit.bar.rpartition(": ")[2]
+    player_visit.press("play")
+    assert player_visit.stage.money(before_cents - player_visit.room.credit_cents) == price
+    player_visit.wait(40)
+    assert player_visit.view.marked_keno_slip.numbers == picked - {gone}
 
 
 def test_a_wheel_states_the_price_of_its_stakes(visit):
-    at = visit(games=("river-wheel",))
-    at.do(at.room.insert, 2000)
+    player_visit = visit(games=("river-wheel",))
+    player_visit.do(player_visit.room.insert, 2000)
     for area in ("otter", "bear"):
-        at.press("area", area)
-        staked = at.view.snapshot.bet_wager["bets"]
-        price = at.stage.money(at.view.snapshot.bet_credits * at.view.snapshot.denomination_cents)
-        assert at.bar == f"PLAY stakes {price} on {len(staked)} {'area' if len(staked) == 1 else 'areas'}"
+        player_visit.press("area", area)
+        staked = player_visit.view.snapshot.bet_wager["bets"]
+        price = player_visit.stage.money(
+            player_visit.view.snapshot.bet_credits * player_visit.view.snapshot.denomination_cents
+        )
+        assert (
+            player_visit.bar
+            == f"PLAY stakes {price} on {len(staked)} {'area' if len(staked) == 1 else 'areas'}"
+        )
 
 
 @pytest.mark.requirement("B-15")
 @pytest.mark.parametrize("revolutions", [3, 7])
 def test_pressing_play_does_not_shorten_the_wheels_minimum_turns(visit, revolutions, monkeypatch):
     """Québec by-law, s. 121: a spin of fewer turns is none; the machine draws no such spin."""
-    at = visit(games=("river-wheel",))
-    at.do(at.room.insert, 2000).press("area", "bear")
-    at.press("play")
-    shown = at.view.game.presentation | {"revolutions": revolutions}
-    game = at.view.game.model_copy(update={"presentation": shown})
+    player_visit = visit(games=("river-wheel",))
+    player_visit.do(player_visit.room.insert, 2000).press("area", "bear")
+    player_visit.press("play")
+    shown = player_visit.view.game.presentation | {"revolutions": revolutions}
+    game = player_visit.view.game.model_copy(update={"presentation": shown})
     monkeypatch.setattr(View, "game", property(lambda _: game))
     angles = []
     turned_by = bonus.compute_wheel_angle
     monkeypatch.setattr(bonus, "compute_wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
-    line = build_view_timeline(at.view, at.theme)
-    began_at, step = at.view.presentation.began_at, at.view.presentation.steps[0]
-    while (since := at.view.now - began_at) < line.last_stop:
-        at.press("play")
-        bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], since)
-        at.wait(0.5)
-    bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], line.last_stop)
+    line = build_view_timeline(player_visit.view, player_visit.theme)
+    began_at, step = player_visit.view.presentation.began_at, player_visit.view.presentation.steps[0]
+    while (since := player_visit.view.now - began_at) < line.last_stop:
+        player_visit.press("play")
+        bonus.draw_wheel(
+            player_visit.stage,
+            step,
+            build_view_timeline(player_visit.view, player_visit.theme).steps[0],
+            since,
+        )
+        player_visit.wait(0.5)
+    bonus.draw_wheel(
+        player_visit.stage,
+        step,
+        build_view_timeline(player_visit.view, player_visit.theme).steps[0],
+        line.last_stop,
+    )
     assert angles == sorted(angles)
     assert angles[-1] >= 360 * revolutions
     assert len({int(angle // 360) for angle in angles}) > revolutions / 2, "it is seen to turn"

@@ -18,14 +18,14 @@ from egm.screen.table import TABLE_ACTIONS, read_registered_bets
 from egm.screen.view import Action, View, build_view_timeline
 
 
-def at(folder, theme, game):
+def start_visit(folder, theme, game):
     visit = Visit(folder, theme, games=(game,))
     return visit.do(visit.room.insert, 10000)
 
 
 @pytest.mark.requirement("C-22")
 def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
-    visit = at(tmp_path, theme, "quebec-roulette-french")
+    visit = start_visit(tmp_path, theme, "quebec-roulette-french")
     assert visit.view.chips.bets == {}
     visit.press("play")
     assert visit.view.snapshot.state == "idle"
@@ -53,7 +53,7 @@ def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
 
 def test_a_pass_line_bet_stays_until_its_point_is_made_or_missed(tmp_path, theme):
     """PLAY goes on with what stands: no new chip is staked for it, and the bet comes back once."""
-    visit = at(tmp_path, theme, "quebec-craps")
+    visit = start_visit(tmp_path, theme, "quebec-craps")
     visit.press("clear")
     assert visit.press("spot", "pass") == ["bet"]
     stake = visit.view.chips.credits
@@ -79,7 +79,7 @@ def test_a_pass_line_bet_stays_until_its_point_is_made_or_missed(tmp_path, theme
 @pytest.mark.parametrize(("game", "cards"), [("quebec-pai-gow-poker", 7), ("quebec-pai-gow", 4)])
 def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme, game, cards):
     """Touched cards make the low hand; what is no legal way is not sent; the bank lies face down until then."""
-    visit = at(tmp_path, theme, game)
+    visit = start_visit(tmp_path, theme, game)
     assert visit.press("spot", next(iter(visit.view.table.spots))) == ["bet"]
     assert visit.press("play") == ["play"]
     visit.wait(30)
@@ -110,7 +110,7 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
 @pytest.mark.parametrize("game", ["quebec-roulette-french", "quebec-craps", "quebec-blackjack-options"])
 def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
     """Touches, keys, bets of somebody else's at the machine, rounds: PLAY never stakes what does not lie there."""
-    visit, hands = at(tmp_path, theme, game), random.Random(5)
+    visit, hands = start_visit(tmp_path, theme, game), random.Random(5)
     picture, chips, bare = Picture(theme), 0, visit.view.game.bet_options
     for turn in range(120):
         acts = [t.action for t in picture.list_touches(visit.view) if t.action.name in TABLE_ACTIONS]
@@ -134,7 +134,7 @@ def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
 
 
 def test_an_unanswered_request_leaves_no_chips_without_a_bet(tmp_path, theme):
-    visit = at(tmp_path, theme, "quebec-roulette-french")
+    visit = start_visit(tmp_path, theme, "quebec-roulette-french")
     visit.press("spot", "red")
     before = dict(visit.view.chips.bets)
     visit.view, wishes = apply_action(visit.view, Action("spot", "black"), theme)
@@ -148,7 +148,7 @@ def test_an_unanswered_request_leaves_no_chips_without_a_bet(tmp_path, theme):
 
 def test_the_next_player_finds_no_bets(tmp_path, theme):
     """A table opens with none, and what a player had laid is laid no more when his credit has gone."""
-    visit = at(tmp_path, theme, "quebec-roulette-french")
+    visit = start_visit(tmp_path, theme, "quebec-roulette-french")
     assert (visit.view.chips.bets, visit.view.snapshot.bet_credits) == ({}, 0)
     visit.press("spot", "red")
     visit.do(visit.room.cash_out_ticket)
@@ -182,7 +182,7 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
     tmp_path, theme, game, revolutions, monkeypatch
 ):
     """Québec by-law, s. 74; Monaco's order, arts 4.2 and 8.3: seven turns at least, and more where a game says so."""
-    visit = at(tmp_path, theme, game)
+    visit = start_visit(tmp_path, theme, game)
     visit.press("spot", "red")
     angles, painter = [], Painter(theme, 0.2)
 

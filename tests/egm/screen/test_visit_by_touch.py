@@ -56,11 +56,11 @@ class Hand(Cabinet):
         box = json.loads(
             self.browser.evaluate("JSON.stringify(document.getElementById('screen').getBoundingClientRect())")
         )
-        at = {
+        point = {
             "x": box["x"] + (x + w / 2) / width * box["width"],
             "y": box["y"] + (y + h / 2) / height * box["height"],
         }
-        self.browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[at])
+        self.browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[point])
         self.browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def words(self):
@@ -116,41 +116,43 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
     browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
     calm = [{"name": "prefers-reduced-motion", "value": "reduce"}]
     browser.call("Emulation.setEmulatedMedia", features=calm)
-    at, texts = Hand(tmp_path, browser, theme, size), Texts("en")
+    player, texts = Hand(tmp_path, browser, theme, size), Texts("en")
     try:
-        browser.open(Browser.wait_until(at.address, "the address"))
+        browser.open(Browser.wait_until(player.address, "the address"))
         browser.wait_until(lambda: browser.frames() > 0, "the first frame")
-        at.until(lambda s: s.state == "idle" and s.credit_cents == 0, "the machine to wait for a player")
-        at.until_said(texts.say("status.insert"))
+        player.until(lambda s: s.state == "idle" and s.credit_cents == 0, "the machine to wait for a player")
+        player.until_said(texts.say("status.insert"))
         canvas = json.loads(
             browser.evaluate("JSON.stringify([document.getElementById('screen').width, innerWidth])")
         )
         assert canvas[1] == width
-        assert (at.picture.layout is LANDSCAPE_LAYOUT) == (width > height)
+        assert (player.picture.layout is LANDSCAPE_LAYOUT) == (width > height)
 
-        at.touch(Action("drawer"))
-        at.after(lambda: at.insert(2000), lambda s: s.credit_cents == 2000, "a bill to be credited")
-        at.touch(Action("drawer"), drawer_opened_at=-1.0)
-        at.until_said("$20.00")
+        player.touch(Action("drawer"))
+        player.after(lambda: player.insert(2000), lambda s: s.credit_cents == 2000, "a bill to be credited")
+        player.touch(Action("drawer"), drawer_opened_at=-1.0)
+        player.until_said("$20.00")
 
-        at.touch(Action("help"))
-        at.touch(Action("play"), page=PlayerPage.HELP)  # under the open page it closes it, and stakes nothing
-        Browser.wait_until(lambda: at.snapshot() is not None, "the machine's word")
-        assert at.last.credit_cents == 2000
-        at.after(lambda: at.touch(Action("play")), lambda s: s.state == "playing", "a game")
-        at.touch(Action("play"))  # the reels stop
-        at.until(lambda s: s.state == "idle" and s.last_display is not None, "the game's end")
-        over = at.last
+        player.touch(Action("help"))
+        player.touch(
+            Action("play"), page=PlayerPage.HELP
+        )  # under the open page it closes it, and stakes nothing
+        Browser.wait_until(lambda: player.snapshot() is not None, "the machine's word")
+        assert player.last.credit_cents == 2000
+        player.after(lambda: player.touch(Action("play")), lambda s: s.state == "playing", "a game")
+        player.touch(Action("play"))  # the reels stop
+        player.until(lambda s: s.state == "idle" and s.last_display is not None, "the game's end")
+        over = player.last
         assert over.credit_cents == 2000 - over.bet_credits * over.denomination_cents + over.win_cents
 
-        at.after(lambda: at.touch(Action("language")), lambda s: s.language == "fr", "French")
-        at.until_said(Texts("fr").say("meter.credit"))
-        at.after(lambda: at.touch(Action("language")), lambda s: s.language == "en", "English")
+        player.after(lambda: player.touch(Action("language")), lambda s: s.language == "fr", "French")
+        player.until_said(Texts("fr").say("meter.credit"))
+        player.after(lambda: player.touch(Action("language")), lambda s: s.language == "en", "English")
 
-        at.touch(Action("cash_out"))
-        at.until(lambda s: s.credit_cents == 0 and s.state in {"idle", "handpay"}, "the pay-out")
+        player.touch(Action("cash_out"))
+        player.until(lambda s: s.credit_cents == 0 and s.state in {"idle", "handpay"}, "the pay-out")
         owed = texts.money(over.credit_cents, over.currency)
-        paid = "handpay.wait" if at.last.state == "handpay" else "notice.ticket_printed"
-        at.until_said(texts.say(paid, amount=owed))
+        paid = "handpay.wait" if player.last.state == "handpay" else "notice.ticket_printed"
+        player.until_said(texts.say(paid, amount=owed))
     finally:
-        at.close()
+        player.close()

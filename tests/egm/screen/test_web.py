@@ -384,8 +384,8 @@ def test_sent_pieces_of_a_frame_are_not_retained(theme):
     x, y, length = struct.unpack_from(">HHI", message, second)
     assert (x, y) == (0, BAND_HEIGHT_PIXELS)
     piece = pygame.image.load(io.BytesIO(message[second + 8 : second + 8 + length]), "band.jpg")
-    for at, colour in ((40, (200, 30, 60)), (280, (0, 0, 0))):
-        assert all(abs(a - b) < 12 for a, b in zip(piece.get_at((at, 12))[:3], colour, strict=True))
+    for pixel_x, colour in ((40, (200, 30, 60)), (280, (0, 0, 0))):
+        assert all(abs(a - b) < 12 for a, b in zip(piece.get_at((pixel_x, 12))[:3], colour, strict=True))
 
 
 def said_first(session):

@@ -239,8 +239,8 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
 
     def finger(x, y):
         place = window._place
-        at = place.x + place.w * (0.95 - 0.9 * x), place.y + place.h * (0.92 - 0.8 * y)
-        pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=at))
+        point = place.x + place.w * (0.95 - 0.9 * x), place.y + place.h * (0.92 - 0.8 * y)
+        pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=point))
         assert app.run_frame()
 
     def shown(page, **more):

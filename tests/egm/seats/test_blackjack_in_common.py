@@ -412,13 +412,13 @@ def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path
         entries = [entry for entry in map(decode, view.iter_bodies()) if entry.kind.startswith("game.")]
 
     def found(kind, number, change):
-        at = [n for n, entry in enumerate(entries) if entry.kind == kind][number]
-        record = deepcopy(entries[at].transaction.record)
+        index = [n for n, entry in enumerate(entries) if entry.kind == kind][number]
+        record = deepcopy(entries[index].transaction.record)
         change(record)
         reasons = []
         audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
-        lie = entries[at]._replace(transaction=replace(entries[at].transaction, record=record))
-        for entry in (*entries[:at], lie, *entries[at + 1 :]):
+        lie = entries[index]._replace(transaction=replace(entries[index].transaction, record=record))
+        for entry in (*entries[:index], lie, *entries[index + 1 :]):
             audit.check_entry(entry)
         return "; ".join(reasons)
 

@@ -267,13 +267,13 @@ def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
     starts = [n for n, entry in enumerate(entries) if entry.kind == "game.start"]
     key = next(key for key in entries[0].state if key.startswith("in_common:"))
 
-    def found(at, change):
-        record, state = deepcopy(entries[at].transaction.record), deepcopy(dict(entries[at].state))
+    def found(index, change):
+        record, state = deepcopy(entries[index].transaction.record), deepcopy(dict(entries[index].state))
         change(record, state)
         reasons = []
         audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
-        lie = replace(entries[at].transaction, record=record, state=state)
-        for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
+        lie = replace(entries[index].transaction, record=record, state=state)
+        for entry in (*entries[:index], entries[index]._replace(transaction=lie), *entries[index + 1 :]):
             audit.check_entry(entry)
         return "; ".join(reasons)
 

@@ -115,9 +115,9 @@ def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
     for rig in (one, two):
         for _ in range(5):
             rig.insert(2000)
-    at = one.machine.games[GAME].build_presentation()["wheel"].index("17")
+    stop_index = one.machine.games[GAME].build_presentation()["wheel"].index("17")
     for rig in rigs:
-        rig.machine.random_service = ScriptedChance(at, 3)
+        rig.machine.random_service = ScriptedChance(stop_index, 3)
     join(one, "straight-17", 100)
     join(two, "red")
     no_more_bets(rigs)

@@ -29,7 +29,7 @@ def played(seats):
     return read_signed_entries(rooms[0])
 
 
-def at(entries, kind, position):
+def find_entry_indices(entries, kind, position):
     """Where the entries of a kind at a position stand."""
     return [n for n, raw in enumerate(entries) if raw["kind"] == kind and raw["dims"]["position"] == position]
 
@@ -37,10 +37,10 @@ def at(entries, kind, position):
 @pytest.mark.requirement("E-13:a", "O-06")
 @pytest.mark.parametrize("position", [1, 2, 3])
 def test_a_missing_game_of_a_seat_is_found_by_its_neighbours_bets(played, position):
-    start = at(played, "game.start", position)[0]
+    start = find_entry_indices(played, "game.start", position)[0]
     play_id = played[start]["record"]["play_id"]
     gone = [n for n, raw in enumerate(played) if (raw.get("record") or {}).get("play_id") == play_id]
-    found = audit_findings(remove_entries(played[: at(played, "game.start", 1)[1]], *gone))
+    found = audit_findings(remove_entries(played[: find_entry_indices(played, "game.start", 1)[1]], *gone))
     assert any(f"seat {position - 1} has a bet in the round" in reason for reason in found.values()), found
 
 
@@ -61,7 +61,7 @@ def append(entries, kind):
 @pytest.mark.parametrize("start", [1, 2])
 def test_a_start_at_the_end_of_the_journal_without_those_of_its_neighbours_is_reported(played, start):
     """The machine noticed a key after it, so that no power loss explains the games that are missing."""
-    last = at(played, "game.start", start)[1]
+    last = find_entry_indices(played, "game.start", start)[1]
     found, _ = check_journal(append(played[: last + 1], "key.turned"))
     missing = [f"seat {seat} has a bet in the round" for seat in range(start, 3)]
     assert [any(text in reason for reason in found) for text in missing] == [True] * len(missing), found
@@ -74,7 +74,7 @@ def test_a_start_at_the_end_of_the_journal_without_those_of_its_neighbours_is_re
 )
 def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(played, start, last_kind):
     """The power may have failed there, also after an entry of the journal itself; anything else would be found."""
-    last = at(played, "game.start", start)[1]
+    last = find_entry_indices(played, "game.start", start)[1]
     entries = played[: last + 1]
     found, noted = check_journal(append(entries, last_kind) if last_kind else entries)
     assert not [reason for reason in found if "has a bet in the round" in reason]
@@ -88,7 +88,7 @@ def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(playe
 @pytest.mark.requirement("E-13", "O-06")
 def test_exchanged_games_of_two_seats_are_found(played):
     """Whoever sits at the lower place is the lower position: no win goes to the neighbour."""
-    end = at(played, "game.start", 1)[1]
+    end = find_entry_indices(played, "game.start", 1)[1]
     altered = json.loads(json.dumps(played[:end]))
     for raw in altered:
         record = raw.get("record")

@@ -90,13 +90,13 @@ def test_the_audit_names_a_seat_dealt_from_another_shoe(seats, tmp_path):
     key = next(key for key in entries[0].state if key.startswith("in_common:"))
 
     def found(kind, number, change):
-        at = [n for n, entry in enumerate(entries) if entry.kind == kind][number]
-        record, state = deepcopy(entries[at].transaction.record), deepcopy(dict(entries[at].state))
+        index = [n for n, entry in enumerate(entries) if entry.kind == kind][number]
+        record, state = deepcopy(entries[index].transaction.record), deepcopy(dict(entries[index].state))
         change(record, state)
-        lie = replace(entries[at].transaction, record=record, state=state)
+        lie = replace(entries[index].transaction, record=record, state=state)
         reasons = []
         audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
-        for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
+        for entry in (*entries[:index], entries[index]._replace(transaction=lie), *entries[index + 1 :]):
             audit.check_entry(entry)
         return "; ".join(reasons)
 

@@ -90,8 +90,8 @@ def test_no_option_changes_with_credits_or_a_game_in_progress(tmp_path):
 
 
 @pytest.mark.requirement("A-22", "O-07")
-@pytest.mark.parametrize("at", [1, 2])
-def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, at):
+@pytest.mark.parametrize("position", [1, 2])
+def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, position):
     """All his credits were on it: his game was taken off, and a file could be signed for, under his hands."""
     rigs = []
     for number in (1, 2):
@@ -100,7 +100,7 @@ def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, at):
         chance = ScriptedChance(3, 4)
         rig = MachineRig(tmp_path, games=("quebec-craps",), position=where, first_rig=beside, chance=chance)
         rigs.append(rig.boot())
-    player = rigs[at - 1].insert(500)
+    player = rigs[position - 1].insert(500)
     player.engine.handle(EventType.BET, value=20, options={"bets": {"pass": 20}})
     player.play()
     player.report_shown()

@@ -16,8 +16,8 @@ DIGITS = st.integers(1, 12).flatmap(
 
 def read(widths):
     digits = ""
-    for at in range(4, len(widths) - 3, 10):
-        for elements in (widths[at : at + 10 : 2], widths[at + 1 : at + 10 : 2]):
+    for offset in range(4, len(widths) - 3, 10):
+        for elements in (widths[offset : offset + 10 : 2], widths[offset + 1 : offset + 10 : 2]):
             assert sorted(elements) == [1, 1, 1, WIDE_MODULES, WIDE_MODULES]
             total = sum(w for w, e in zip(WEIGHTS, elements, strict=True) if e == WIDE_MODULES)
             digits += str(total % 11)

@@ -84,9 +84,9 @@ def test_a_reader_that_sees_the_ticket_turned_reads_the_same(zbar):
 def test_a_damaged_bar_code_is_not_read_as_another_number(zbar):
     """A bar torn out: the reader finds nothing, or the ticket's own digits, never different ones."""
     ticket = a_ticket()
-    for at in range(300, 940, 20):
+    for x in range(300, 940, 20):
         picture = draw_ticket(ticket, load_template("generic"), "en")
-        picture.paste(1, (at, 0, at + 9, 300))
+        picture.paste(1, (x, 0, x + 9, 300))
         assert set(zbar(picture)) <= {ticket.number}
 
 

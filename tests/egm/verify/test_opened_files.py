@@ -161,20 +161,22 @@ def test_an_opened_file_that_the_manifest_does_not_list_is_foreign(tmp_path):
 @pytest.mark.requirement("A-12")
 def test_relative_paths_in_a_cabinet_file_are_resolved_from_its_folder(tmp_path, monkeypatch):
     """Write access to the working directory does not allow to replace the games, the key or the memory."""
-    at, elsewhere = tmp_path / "etc", tmp_path / "elsewhere"
-    for folder in (at / "games", elsewhere / "games"):
+    file_folder, elsewhere = tmp_path / "etc", tmp_path / "elsewhere"
+    for folder in (file_folder / "games", elsewhere / "games"):
         folder.mkdir(parents=True)
         (folder / "own.toml").write_text(EVIL if folder.parent == elsewhere else EVIL + "\n# ours\n")
     text = DEFAULT_CABINET.read_text().replace('game = "maple-classic"', 'game = "./games/own.toml"')
     more = '[memory]\nsecond_copy = "second"\n[software]\nmanifest = "../signed"\nkey = "' + "0" * 64 + '"\n'
-    (at / "cabinet.toml").write_text(f"{text}\n{more}")
+    (file_folder / "cabinet.toml").write_text(f"{text}\n{more}")
     monkeypatch.chdir(elsewhere)
     file = load_cabinet(Path("../etc/cabinet.toml"))
     slot = next(slot.game for slot in file.games if slot.game.endswith("own.toml"))
-    assert load_game(slot).source.path == (at / "games/own.toml").resolve()
-    assert file.memory.second_copy.resolve() == (at / "second").resolve()
+    assert load_game(slot).source.path == (file_folder / "games/own.toml").resolve()
+    assert file.memory.second_copy.resolve() == (file_folder / "second").resolve()
     assert file.software.manifest.resolve() == (tmp_path / "signed").resolve()
     assert dict(list_own_definition_files(file)) == {
         "own/games/own.toml": slot
     }  # the path as written, equal on every machine
-    assert load_cabinet(at / "cabinet.toml").model_copy().find_written_path(slot) == "./games/own.toml"
+    assert (
+        load_cabinet(file_folder / "cabinet.toml").model_copy().find_written_path(slot) == "./games/own.toml"
+    )

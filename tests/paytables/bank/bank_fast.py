@@ -28,22 +28,22 @@ class Decks:
     def __init__(self, pick, decks, ranks=range(13), rows=ROWS):
         cards = [4 * rank + suit for rank in ranks for suit in range(4)] * decks
         self.pick, self.left = pick, np.tile(np.array(cards, dtype=np.int8), (rows, 1))
-        self.rows, self.at = np.arange(rows), 0
+        self.rows, self.dealt_count = np.arange(rows), 0
 
     def deal(self):
         """A card of each shoe, any of what is left as likely."""
-        other = self.pick.integers(self.at, self.left.shape[1], len(self.rows))
+        other = self.pick.integers(self.dealt_count, self.left.shape[1], len(self.rows))
         card = self.left[self.rows, other].astype(np.int64)
-        self.left[self.rows, other] = self.left[:, self.at]
-        self.left[:, self.at] = card
-        self.at += 1
+        self.left[self.rows, other] = self.left[:, self.dealt_count]
+        self.left[:, self.dealt_count] = card
+        self.dealt_count += 1
         return card
 
 
 def lots(pick, rounds, decks, ranks=range(13)):
     shoes = Decks(pick, decks, ranks, min(rounds, ROWS))
     for _ in range(rounds // len(shoes.rows)):
-        shoes.at = 0
+        shoes.dealt_count = 0
         yield shoes
 
 

@@ -34,11 +34,11 @@ def best(hard, aces):
 
 
 @numba.njit
-def draw(shoe, at):
+def draw(shoe, index):
     """Take a card out of the shoe, any of what is left as likely."""
-    other = np.random.randint(at, len(shoe))  # noqa: NPY002, TID251
-    shoe[at], shoe[other] = shoe[other], shoe[at]
-    return shoe[at]
+    other = np.random.randint(index, len(shoe))  # noqa: NPY002, TID251
+    shoe[index], shoe[other] = shoe[other], shoe[index]
+    return shoe[index]
 
 
 @numba.njit
@@ -52,15 +52,15 @@ def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answ
     counts, stakes, won = np.zeros(5, np.int64), np.zeros(5, np.int64), np.zeros(5, np.int64)
     found = np.zeros((banks, 129), dtype=np.int64)
     for _ in range(rounds):
-        cards[0, 0], at = draw(shoe, 0), 1
+        cards[0, 0], dealt_count = draw(shoe, 0), 1
         up = value(draw(shoe, 1))
-        cards[0, 1], at = draw(shoe, 2), 3
+        cards[0, 1], dealt_count = draw(shoe, 2), 3
         counts[0], stakes[0], won[0], hands, hand, split = 2, 1, 0, 1, 0, False
         first, second = value(cards[0, 0]), value(cards[0, 1])
         natural = min(first, second) == 1 and max(first, second) == 10
         while hand < hands and not natural:
             if counts[hand] == 1:
-                cards[hand, 1], at, counts[hand] = draw(shoe, at), at + 1, 2
+                cards[hand, 1], dealt_count, counts[hand] = draw(shoe, dealt_count), dealt_count + 1, 2
             closed = split and value(cards[hand, 0]) == 1
             while True:
                 hard = aces = 0
@@ -85,7 +85,7 @@ def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answ
                     counts[hand + 1], stakes[hand + 1], won[hand + 1] = 1, 1, 0
                     hands, split = hands + 1, True
                     closed = value(cards[hand, 0]) == 1
-                    cards[hand, 1], at = draw(shoe, at), at + 1
+                    cards[hand, 1], dealt_count = draw(shoe, dealt_count), dealt_count + 1
                     continue
                 if closed or points > 21 or won[hand] or (points == 21 and points == hard):
                     break
@@ -101,13 +101,17 @@ def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answ
                     closed = True
                 elif answer in (0, 3):
                     break
-                cards[hand, many], at, counts[hand] = draw(shoe, at), at + 1, many + 1
+                cards[hand, many], dealt_count, counts[hand] = (
+                    draw(shoe, dealt_count),
+                    dealt_count + 1,
+                    many + 1,
+                )
             hand += 1
         for place in range(banks):
             hard, aces, drawn = up, int(up == 1), 1
             while best(hard, aces) < 17 or (best(hard, aces) == 17 and hard != 17 and h17):
-                card = value(draw(shoe, at))
-                at, hard, aces, drawn = at + 1, hard + card, aces + (card == 1), drawn + 1
+                card = value(draw(shoe, dealt_count))
+                dealt_count, hard, aces, drawn = dealt_count + 1, hard + card, aces + (card == 1), drawn + 1
             bank = best(hard, aces)
             beaten = bank == 21 and drawn == 2
             net = 0

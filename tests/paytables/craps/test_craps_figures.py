@@ -201,13 +201,15 @@ def test_added_bets_are_analysed_with_the_bets_that_stand_on_the_table():
         "bets": [{"spot": "pass", "credits": 2}, {"spot": "come-4", "credits": 3}],
         "told": [],
     }
-    at = game.with_table_state(table)
-    bet = at.rules.analyse_wager(at.build_wager(19, bets={"odds-pass": 10, "odds-come-4": 9}))
+    game_at_table = game.with_table_state(table)
+    bet = game_at_table.rules.analyse_wager(
+        game_at_table.build_wager(19, bets={"odds-pass": 10, "odds-come-4": 9})
+    )
     assert (bet.rtp, bet.max_win_credits) == (1, 22 + 27)
     assert bet.prizes[1].stage_or_spot == "odds-come-4"
     # its odds come back where a come-out decides the come bet: on the next come-out they are off
     assert {prize.name for prize in bet.prizes} == {"won", "push"}
-    nothing = at.rules.analyse_wager(at.build_wager(0))
+    nothing = game_at_table.rules.analyse_wager(game_at_table.build_wager(0))
     assert (nothing.cost_credits, nothing.distribution.counts) == (0, {0: 1})
 
 
@@ -244,14 +246,22 @@ def test_the_highest_return_of_a_throw_counts_standing_bets_that_can_win_togethe
         )
         == 31
     )  # 12 loses the pass
-    at = game.with_table_state(
+    game_at_table = game.with_table_state(
         {"point": 6, "shooter": 0, "bets": [{"spot": "pass", "credits": 5}], "told": []}
     )
-    assert at.rules.find_highest_round_return(at.build_wager(25, bets={"odds-pass": 25})) == 10 + 55
-    # a 6 for the pass, and for a come bet that has travelled there
-    assert at.rules.find_highest_round_return(at.build_wager(8, bets={"come": 5, "field": 3})) == 20
     assert (
-        at.rules.find_highest_round_return(at.build_wager(21, bets={"buy-4": 21})) == 60
+        game_at_table.rules.find_highest_round_return(game_at_table.build_wager(25, bets={"odds-pass": 25}))
+        == 10 + 55
+    )
+    # a 6 for the pass, and for a come bet that has travelled there
+    assert (
+        game_at_table.rules.find_highest_round_return(
+            game_at_table.build_wager(8, bets={"come": 5, "field": 3})
+        )
+        == 20
+    )
+    assert (
+        game_at_table.rules.find_highest_round_return(game_at_table.build_wager(21, bets={"buy-4": 21})) == 60
     )  # and 7 loses both
 
 
@@ -313,8 +323,8 @@ def test_a_strategy_adds_the_bets_that_are_missing_on_the_table():
     way = next(each for each in game.rules.definition.strategy if each.id == "three-point-molly")
     assert find_strategy_bets(way, game.rules) == {"pass": 1}
     bets = [{"spot": "pass", "credits": 1}, {"spot": "come-9", "credits": 1}]
-    at = game.with_table_state({"point": 8, "shooter": 0, "bets": bets, "told": []})
-    assert find_strategy_bets(way, at.rules) == {"come": 1, "odds-pass": 5, "odds-come-9": 4}
+    game_at_table = game.with_table_state({"point": 8, "shooter": 0, "bets": bets, "told": []})
+    assert find_strategy_bets(way, game_at_table.rules) == {"come": 1, "odds-pass": 5, "odds-come-9": 4}
     bets.append({"spot": "come-4", "credits": 1})
     assert find_strategy_bets(way, game.with_table_state({"point": 8, "shooter": 0, "bets": bets, "told": []}).rules) == {
         "odds-pass": 5, "odds-come-9": 4, "odds-come-4": 3,

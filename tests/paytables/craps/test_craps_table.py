@@ -55,19 +55,19 @@ def bet_of(data, name):
 @pytest.mark.library_only("P-07")
 def test_a_come_bet_moves_to_its_number_and_its_odds_are_off_on_the_come_out():
     game = load_game(QUEBEC)
-    at = game.with_table_state(table(8, ("pass", 5)))
-    outcome = thrown(at, 2, 2, at.build_wager(10, bets={"come": 10}))
+    game_at_table = game.with_table_state(table(8, ("pass", 5)))
+    outcome = thrown(game_at_table, 2, 2, game_at_table.build_wager(10, bets={"come": 10}))
     assert outcome.table["bets"] == [{"spot": "come-4", "credits": 10}, {"spot": "pass", "credits": 5}]
-    at = game.with_table_state(outcome.table)
-    outcome = thrown(at, 4, 4, at.build_wager(30, bets={"odds-come-4": 30}))
+    game_at_table = game.with_table_state(outcome.table)
+    outcome = thrown(game_at_table, 4, 4, game_at_table.build_wager(30, bets={"odds-come-4": 30}))
     assert settled(outcome) == [("pass", "won", 10)]
     assert (outcome.display["point"], outcome.display["come_out"]) == (None, False)
-    at = game.with_table_state(outcome.table)
-    assert settled(thrown(at, 1, 3)) == [("come-4", "won", 20), ("odds-come-4", "push", 30)]
-    assert settled(thrown(at, 3, 4)) == [("come-4", "lost", 0), ("odds-come-4", "push", 30)]
-    asked = at.build_wager(0, bets={}, working={"odds-come-4": True})
-    assert settled(thrown(at, 1, 3, asked)) == [("come-4", "won", 20), ("odds-come-4", "won", 90)]
-    table_state = thrown(at, 6, 6, asked).table
+    game_at_table = game.with_table_state(outcome.table)
+    assert settled(thrown(game_at_table, 1, 3)) == [("come-4", "won", 20), ("odds-come-4", "push", 30)]
+    assert settled(thrown(game_at_table, 3, 4)) == [("come-4", "lost", 0), ("odds-come-4", "push", 30)]
+    asked = game_at_table.build_wager(0, bets={}, working={"odds-come-4": True})
+    assert settled(thrown(game_at_table, 1, 3, asked)) == [("come-4", "won", 20), ("odds-come-4", "won", 90)]
+    table_state = thrown(game_at_table, 6, 6, asked).table
     assert table_state["told"] == [[0, "odds-come-4"]]
     assert settled(thrown(game.with_table_state(table_state), 1, 3))[1] == ("odds-come-4", "won", 90)
     back = game.with_table_state(table_state).build_wager(0, bets={}, working={"odds-come-4": False})
@@ -136,21 +136,23 @@ def test_the_shooter_of_monaco_must_keep_the_minimum_bet_on_dont_pass():
 @pytest.mark.library_only("P-07")
 def test_a_dont_come_bet_with_no_action_stays_in_the_come_box():
     game = load_game(MONACO)
-    at = game.with_table_state(table(6, ("pass", 5)))
-    outcome = thrown(at, 6, 5, at.build_wager(4, bets={"dontcome": 4}, working={"dontcome": False}))
+    game_at_table = game.with_table_state(table(6, ("pass", 5)))
+    outcome = thrown(
+        game_at_table, 6, 5, game_at_table.build_wager(4, bets={"dontcome": 4}, working={"dontcome": False})
+    )
     assert (settled(outcome), outcome.table) == (
         [],
         table(6, ("dontcome", 4), ("pass", 5), instructed=[(0, "dontcome")]),
     )
-    at = game.with_table_state(outcome.table)
+    game_at_table = game.with_table_state(outcome.table)
     with pytest.raises(WagerError, match=r"bets.dontcome: 4 credits stand there and may not be increased"):
-        at.build_wager(1, bets={"dontcome": 1})
-    plays = at.build_wager(0, bets={}, working={"dontcome": True})
-    assert settled(thrown(at, 6, 5, plays)) == [("dontcome", "lost", 0)]
-    assert thrown(at, 6, 4, plays).table == table(6, ("dontcome-10", 4), ("pass", 5))
-    assert settled(thrown(at, 6, 6, plays)) == [("dontcome", "push", 4)]
+        game_at_table.build_wager(1, bets={"dontcome": 1})
+    plays = game_at_table.build_wager(0, bets={}, working={"dontcome": True})
+    assert settled(thrown(game_at_table, 6, 5, plays)) == [("dontcome", "lost", 0)]
+    assert thrown(game_at_table, 6, 4, plays).table == table(6, ("dontcome-10", 4), ("pass", 5))
+    assert settled(thrown(game_at_table, 6, 6, plays)) == [("dontcome", "push", 4)]
     # the point made, it waits through the come-out, whatever was asked
-    come_out = game.with_table_state(thrown(at, 3, 3).table)
+    come_out = game.with_table_state(thrown(game_at_table, 3, 3).table)
     assert (
         thrown(come_out, 2, 1, come_out.build_wager(0, bets={}, working={"dontcome": True})).settlements == ()
     )
@@ -162,8 +164,10 @@ def test_a_dont_come_bet_with_no_action_stays_in_the_come_box():
 
 @pytest.mark.library_only("P-07")
 def test_the_pass_line_of_monaco_accepts_bets_after_the_point():
-    at = load_game(MONACO).with_table_state(table(10, ("pass", 2)))
-    assert settled(thrown(at, 4, 6, at.build_wager(20, bets={"pass": 8, "odds-pass": 12}))) == [
+    game_at_table = load_game(MONACO).with_table_state(table(10, ("pass", 2)))
+    assert settled(
+        thrown(game_at_table, 4, 6, game_at_table.build_wager(20, bets={"pass": 8, "odds-pass": 12}))
+    ) == [
         ("odds-pass", "won", 36),
         ("pass", "won", 20),
     ]
@@ -333,20 +337,25 @@ def test_seats_share_the_dice_and_the_point_and_have_separate_settlements():
         {"spot": "pass", "credits": 5},
         {"spot": "dontpass", "credits": 10, "seat": 2},
     ]
-    at = game.with_table_state(outcome.table)
-    more = at.build_wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
-    outcome = thrown(at, 5, 2, more)
+    game_at_table = game.with_table_state(outcome.table)
+    more = game_at_table.build_wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
+    outcome = thrown(game_at_table, 5, 2, more)
     assert [(s.seat, s.spot, s.credits) for s in outcome.settlements] == [
         (0, "hard-6", 0), (0, "odds-pass", 0), (0, "pass", 0), (2, "dontpass", 20), (2, "odds-dontpass", 11),
     ]  # fmt: skip
     # the dice go on after the seven, to the next seat that bets on the line
     assert outcome.table == {"shooter": 1}
-    at = game.with_table_state(outcome.table)
+    game_at_table = game.with_table_state(outcome.table)
     assert (
-        thrown(at, 2, 2, at.build_wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})).display["shooter"]
+        thrown(
+            game_at_table, 2, 2, game_at_table.build_wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})
+        ).display["shooter"]
         == 2
     )
-    assert thrown(at, 2, 2, at.build_wager(5, seats={"0": {"pass": 5}})).display["shooter"] == 0
+    assert (
+        thrown(game_at_table, 2, 2, game_at_table.build_wager(5, seats={"0": {"pass": 5}})).display["shooter"]
+        == 0
+    )
     with pytest.raises(
         WagerError, match="the round could return 510 credits to seat 1; the table allows 500 at most"
     ):
@@ -426,8 +435,8 @@ def test_the_help_states_every_pay_in_both_languages(house):
 
 @pytest.mark.library_only("P-07")
 def test_the_felt_shows_which_spots_are_open_and_which_have_won():
-    at = load_game(QUEBEC).with_table_state(table(5, ("pass", 2)))
-    shown = at.build_presentation()
+    game_at_table = load_game(QUEBEC).with_table_state(table(5, ("pass", 2)))
+    shown = game_at_table.build_presentation()
     spots = {spot["id"]: spot for spot in shown["spots"]}
     assert (shown["felt"], shown["point"], shown["dice"]) == ("craps", 5, 2)
     assert (spots["pass"]["open"], spots["come"]["open"], spots["come-4"]["open"]) == (False, True, False)

@@ -220,9 +220,9 @@ def test_standing_bets_on_repeats_of_two_numbers_are_refused() -> None:
         game.with_table_state({"held": held})
     with pytest.raises(ValueError, match="is not a stake that can be in prison at this table"):
         game.with_table_state({"held": [{"spot": "double-4", "credits": 1, "count": 2}]})
-    at = game.with_table_state({"held": held[:1]})
-    assert at.rules.list_standing_bets() == (Bet("triple-4", 1),)
-    assert at.rules.take_down_standing_bets() == ((), {"held": held[:1]})
+    game_at_table = game.with_table_state({"held": held[:1]})
+    assert game_at_table.rules.list_standing_bets() == (Bet("triple-4", 1),)
+    assert game_at_table.rules.take_down_standing_bets() == ((), {"held": held[:1]})
     assert game.with_table_state(None) is game
 
 

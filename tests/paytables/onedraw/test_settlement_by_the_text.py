@@ -180,14 +180,14 @@ def settle(
 def rounds(name: str, count: int, seed: int) -> None:
     """Play and settle ``count`` rounds, the table carried from one to the next through JSON."""
     game, pick, chance = load_game(name), random.Random(f"{name} {seed}"), Chance(seed)
-    at, stood = game, []
+    game_at_table, stood = game, []
     order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}
     for _ in range(count):
         bets = {} if stood and pick.random() < 0.3 else laid(pick, game.rules.list_spots())
         cost = sum(bets.values())
-        wager = at.build_wager(cost, bets=bets)
+        wager = game_at_table.build_wager(cost, bets=bets)
         draw = RecordingDrawSource(chance)
-        played, answers = Round(at.play(wager, draw), wager), []
+        played, answers = Round(game_at_table.play(wager, draw), wager), []
         played.advance()
         while played.decision is not None:
             assert set(played.decision.options) == {"half", "prison"}
@@ -197,7 +197,7 @@ def rounds(name: str, count: int, seed: int) -> None:
         assert outcome is not None
         choices = [Choice(answer) for answer in answers]
         again = play_with_choices(
-            at.play(wager, ReplayDrawSource(json.loads(json.dumps(draw.records)))), wager, choices
+            game_at_table.play(wager, ReplayDrawSource(json.loads(json.dumps(draw.records)))), wager, choices
         )
         assert again == outcome
         on = [*stood, *((spot, stake, 0) for spot, stake in bets.items())]
@@ -214,8 +214,8 @@ def rounds(name: str, count: int, seed: int) -> None:
             stake for _, stake, _ in stood
         )
         assert decided == sum(stake for _, stake, _ in on)
-        at = game.with_table_state(table)
-        assert sorted((bet.spot, bet.credits) for bet in at.rules.list_standing_bets()) == sorted(
+        game_at_table = game.with_table_state(table)
+        assert sorted((bet.spot, bet.credits) for bet in game_at_table.rules.list_standing_bets()) == sorted(
             b[:2] for b in stood
         )
 
@@ -239,34 +239,34 @@ def test_repeats_and_every_level_of_prison_are_settled_as_the_text_says() -> Non
     """The chances above meet few of them; here the numbers are given, one after another."""
     game = load_game("quebec-roulette-double")
     seventeen = game.rules.build_display_data()["wheel"].index("17")
-    at, wager = game, game.build_wager(3, bets={"double-17": 2, "triple-17": 1})
+    game_at_table, wager = game, game.build_wager(3, bets={"double-17": 2, "triple-17": 1})
     wins = []
     for _ in range(3):
-        outcome = play_with_choices(at.play(wager, Given(seventeen)), wager)
+        outcome = play_with_choices(game_at_table.play(wager, Given(seventeen)), wager)
         wins.append(outcome.win_credits)
-        at = game.with_table_state(outcome.table)
+        game_at_table = game.with_table_state(outcome.table)
         if outcome.table is not None:
-            wager = at.build_wager(0)
+            wager = game_at_table.build_wager(0)
     assert wins == [0, 2 * 1001, 10_001]
     with pytest.raises(WagerError, match="at least one bet must be staked"):
-        at.build_wager(0, bets={})
+        game_at_table.build_wager(0, bets={})
 
     game = load_game("monaco-roulette-european")
-    at, wager, parts = game, game.build_wager(1024, bets={"red": 1024}), []
+    game_at_table, wager, parts = game, game.build_wager(1024, bets={"red": 1024}), []
     while True:
-        played = Round(at.play(wager, Given(0)), wager)
+        played = Round(game_at_table.play(wager, Given(0)), wager)
         played.advance()
         if played.decision is None:
             break
         parts.append(played.decision.prompt["credits"])
         assert (
-            at.rules.take_down_standing_bets()[0] == ()
-            if at is game
-            else at.rules.take_down_standing_bets()[0][0].credits == 2 * parts[-1]
+            game_at_table.rules.take_down_standing_bets()[0] == ()
+            if game_at_table is game
+            else game_at_table.rules.take_down_standing_bets()[0][0].credits == 2 * parts[-1]
         )
         played.advance(Choice("prison"))
-        at = game.with_table_state(played.outcome.table)  # type: ignore[union-attr]
-        wager = at.build_wager(0)
+        game_at_table = game.with_table_state(played.outcome.table)  # type: ignore[union-attr]
+        wager = game_at_table.build_wager(0)
     assert parts == [512, 256, 128, 64, 32, 16, 8, 4, 2]
     assert played.outcome is not None
     assert [(each.name, each.credits) for each in played.outcome.settlements] == [("half", 1)]
@@ -279,13 +279,13 @@ def test_a_freed_stake_is_worth_half_as_much_for_each_zero_after_the_first(zeros
     """Monaco, art. 8.2: a stake in prison for one zero is freed whole; each further zero halves it."""
     game = load_game("monaco-roulette-european")
     red = game.rules.build_display_data()["wheel"].index("3")
-    at, wager = game, game.build_wager(1024, bets={"red": 1024})
+    game_at_table, wager = game, game.build_wager(1024, bets={"red": 1024})
     for _ in range(zeros):
-        outcome = play_with_choices(at.play(wager, Given(0)), wager, [Choice("prison")])
+        outcome = play_with_choices(game_at_table.play(wager, Given(0)), wager, [Choice("prison")])
         assert outcome.win_credits == 0
-        at = game.with_table_state(outcome.table)
-        wager = at.build_wager(0)
-    assert play_with_choices(at.play(wager, Given(red)), wager).win_credits == returned
+        game_at_table = game.with_table_state(outcome.table)
+        wager = game_at_table.build_wager(0)
+    assert play_with_choices(game_at_table.play(wager, Given(red)), wager).win_credits == returned
 
 
 NUMBERS = [str(n) for n in range(37)]

@@ -9,10 +9,10 @@ import numpy as np
 def _counts(cards):
     ranks = np.zeros((len(cards), 13), dtype=np.int8)
     suited = np.zeros((len(cards), 4, 13), dtype=bool)
-    at = np.arange(len(cards))
+    row_indices = np.arange(len(cards))
     for column in cards.T:
-        ranks[at, column // 4] += 1
-        suited[at, column % 4, column // 4] = True
+        ranks[row_indices, column // 4] += 1
+        suited[row_indices, column % 4, column // 4] = True
     return ranks, suited
 
 

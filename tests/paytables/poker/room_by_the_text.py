@@ -32,8 +32,8 @@ class Books:
         """``stacks`` are by seat; ``button`` is the seat that has it."""
         self.rules = rules
         seats = sorted(stacks)
-        at = seats.index(button)
-        self.order = seats[at + 1 :] + seats[: at + 1]
+        index = seats.index(button)
+        self.order = seats[index + 1 :] + seats[: index + 1]
         self.left, self.bet = dict(stacks), dict.fromkeys(seats, 0)
         self.folded, self.last_bettor = set(), None
         self.short_raises = self.odd_credits = 0
@@ -89,8 +89,8 @@ class Books:
         if len(alive) == 1:
             return None
         with_chips = [seat for seat in alive if self.left[seat]]
-        at = self.order.index(self.after)
-        for seat in self.order[at + 1 :] + self.order[: at + 1]:
+        index = self.order.index(self.after)
+        for seat in self.order[index + 1 :] + self.order[: index + 1]:
             if seat in with_chips:
                 owes = self.here[seat] < self.price
                 if owes or (seat not in self.spoken and len(with_chips) > 1):

@@ -412,8 +412,8 @@ def one_by_one(ranks):
     """Wins and losses of the best settings and of the house way over all pairs of hands of a small deck."""
     deck = [(rank + 2, suit) for rank in ranks for suit in "cdhs"] + [(0, "")]
     hands = list(combinations(deck, 7))
-    at = {card: n for n, card in enumerate(deck)}
-    masks = np.array([sum(1 << at[card] for card in hand) for hand in hands])
+    index_by_card = {card: n for n, card in enumerate(deck)}
+    masks = np.array([sum(1 << index_by_card[card] for card in hand) for hand in hands])
     every = [options(hand) for hand in hands]
     lows = {worth: n for n, worth in enumerate(sorted({two for ways in every for two, _ in ways}))}
     highs = {worth: n for n, worth in enumerate(sorted({five for ways in every for _, five in ways}))}

@@ -107,11 +107,11 @@ def test_two_tiles_are_ranked_in_the_order_of_the_text():
 
 @pytest.mark.requirement("S-46")
 def test_the_two_of_the_supreme_pair_count_three_or_six():
-    at = {name: n for n, name in enumerate(ALL_TILES)}
-    assert count_points((at["1-2"], at["6-6"])) == 8  # 6 + 12
-    assert count_points((at["2-4"], at["6-6"])) == 8
-    assert count_points((at["1-2"], at["5-6"])) == 7  # 6 + 11, not 3 + 11
-    assert count_points((at["2-4"], at["3-3"])) == 9  # 3 + 6
+    index_by_name = {name: n for n, name in enumerate(ALL_TILES)}
+    assert count_points((index_by_name["1-2"], index_by_name["6-6"])) == 8  # 6 + 12
+    assert count_points((index_by_name["2-4"], index_by_name["6-6"])) == 8
+    assert count_points((index_by_name["1-2"], index_by_name["5-6"])) == 7  # 6 + 11, not 3 + 11
+    assert count_points((index_by_name["2-4"], index_by_name["3-3"])) == 9  # 3 + 6
 
 
 @pytest.mark.requirement("S-47")
@@ -229,8 +229,8 @@ def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
     """The chances of one hand in each of its ways, counted from the text against all 20,475 hands of the bank."""
     game = load_game(FILE)
     counts = game.rules.definition.bank
-    at = {name: n for n, name in enumerate(ALL_TILES)}
-    own = (at["6-6"], at["3-6"], at["1-2"], at["5-5"])
+    index_by_name = {name: n for n, name in enumerate(ALL_TILES)}
+    own = (index_by_name["6-6"], index_by_name["3-6"], index_by_name["1-2"], index_by_name["5-5"])
 
     def halves(tiles, mask):
         names = [ALL_TILES[tile] for tile in tiles]

@@ -115,9 +115,9 @@ def test_a_simple_strategy_holds_the_cards_that_its_text_says(name, dealt, held,
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
     for turn in _TURNS:
         cards = sorted(map(brute.DECK.index, dealt.split()), key=lambda c: c // 4 * 4 + turn[c % 4])
-        at = kinds.get(tuple(c // 4 * 4 + turn[c % 4] for c in cards))
-        if at is not None:
-            found = {brute.DECK[card] for n, card in enumerate(cards) if int(hold_masks[at]) >> n & 1}
+        kind = kinds.get(tuple(c // 4 * 4 + turn[c % 4] for c in cards))
+        if kind is not None:
+            found = {brute.DECK[card] for n, card in enumerate(cards) if int(hold_masks[kind]) >> n & 1}
             assert found == set(held.split())
 
 

@@ -30,8 +30,14 @@ def clock():
 
 def insert(journal, amount_cents):
     """Append a bill as the cabinet does: reserved, stacked and credited, confirmed."""
-    at = journal.sequence + 1
-    paper = {"id": f"bill-{at}", "amount_cents": amount_cents, "ticket": "", "phase": "ordered", "mark": 0}
+    sequence = journal.sequence + 1
+    paper = {
+        "id": f"bill-{sequence}",
+        "amount_cents": amount_cents,
+        "ticket": "",
+        "phase": "ordered",
+        "mark": 0,
+    }
     journal.append(
         Transaction(
             id=paper["id"],

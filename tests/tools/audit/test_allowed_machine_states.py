@@ -173,7 +173,9 @@ def test_a_restart_of_a_working_generator_is_reported(tmp_path):
     rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     lie = remove_entries(read_signed_entries(rig), "chance.failed")
-    restarted = next(at for at, raw in enumerate(lie, 1) if raw["kind"] == "chance.restarted")
+    restarted = next(
+        entry_number for entry_number, raw in enumerate(lie, 1) if raw["kind"] == "chance.restarted"
+    )
     findings = audit_findings(lie)
     assert findings.keys() == {restarted}
     assert "no failed RNG or self-test was stored" in findings[restarted]
@@ -183,7 +185,7 @@ def test_a_restart_of_a_working_generator_is_reported(tmp_path):
 @pytest.mark.requirement("E-13", "B-08", "F-14")
 def test_a_recorded_defect_without_a_failure_does_not_justify_a_void_game(voided):
     """The recorded play can be replayed, so the recorded fault is false."""
-    failed = next(at for at, raw in enumerate(voided) if raw["kind"] == "chance.failed")
+    failed = next(index for index, raw in enumerate(voided) if raw["kind"] == "chance.failed")
     fault = {"since": SINCE, "locks": True, "cleared_by": "technician", "detail": "made up"}
     made_up = {
         "id": f"fault.raised-{failed + 1}-{compute_journal_tag(voided[0])}",

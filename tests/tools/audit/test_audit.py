@@ -151,31 +151,35 @@ def test_an_honest_journal_passes_and_the_audit_derives_the_same_meters(state, b
 @pytest.mark.parametrize("refit", [False, True], ids=["plain", "rechained"])
 @pytest.mark.parametrize("edit_name", ["edit", "remove", "swap", "insert", "repeat"])
 def test_any_edited_removed_reordered_or_inserted_entry_is_reported(bodies, games, edit_name, refit):
-    at = find(bodies, "game.end")
+    index = find(bodies, "game.end")
     changed = {
-        "edit": lambda: edit(bodies, at, lambda raw: raw.update(record=raw["record"] | {"note": 1})),
-        "remove": lambda: [*bodies[:at], *bodies[at + 1 :]],
-        "swap": lambda: [*bodies[: at - 1], bodies[at], bodies[at - 1], *bodies[at + 1 :]],
-        "insert": lambda: [*bodies[:at], edit(bodies, 1, lambda raw: raw.update(id="b2"))[1], *bodies[at:]],
-        "repeat": lambda: [*bodies[:at], bodies[at], *bodies[at:]],
+        "edit": lambda: edit(bodies, index, lambda raw: raw.update(record=raw["record"] | {"note": 1})),
+        "remove": lambda: [*bodies[:index], *bodies[index + 1 :]],
+        "swap": lambda: [*bodies[: index - 1], bodies[index], bodies[index - 1], *bodies[index + 1 :]],
+        "insert": lambda: [
+            *bodies[:index],
+            edit(bodies, 1, lambda raw: raw.update(id="b2"))[1],
+            *bodies[index:],
+        ],
+        "repeat": lambda: [*bodies[:index], bodies[index], *bodies[index:]],
     }[edit_name]()
     report = Auditor(games).audit_entries(list(rechained(changed)) if refit else changed)
     assert report.finding_count
     # Plain: at the entry or the one after; rechained: at the latest at the next signed checkpoint.
-    assert abs(report.findings[0].sequence - (at + 1)) <= (25 if refit else 1)
+    assert abs(report.findings[0].sequence - (index + 1)) <= (25 if refit else 1)
 
 
 @pytest.mark.requirement("E-13:b")
 def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entry(bodies, games):
     """One microsecond is added to an entry's time; only the hash in the next entry shows it."""
-    at = find(bodies, "game.end")
+    index = find(bodies, "game.end")
 
     def later(raw):
         raw["time"] = re.sub(r"\.(\d{6})", lambda found: f".{int(found[1]) + 1:06d}", raw["time"])
 
-    report = Auditor(games).audit_entries(edit(bodies, at, later))
-    reason = f"the hash of entry {at + 1} is"
-    assert [(found.sequence, found.why[: len(reason)]) for found in report.findings] == [(at + 2, reason)]
+    report = Auditor(games).audit_entries(edit(bodies, index, later))
+    reason = f"the hash of entry {index + 1} is"
+    assert [(found.sequence, found.why[: len(reason)]) for found in report.findings] == [(index + 2, reason)]
 
 
 @pytest.mark.requirement("A-25")
@@ -194,9 +198,9 @@ def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entr
     ],
 )
 def test_a_game_that_does_not_replay_as_recorded_is_reported_at_its_entry(bodies, games, change, reason):
-    at = find(bodies, "game.start")
-    report = Auditor(games).audit_entries(edit(bodies, at, change))
-    assert {f.sequence for f in report.findings if reason in f.why} == {at + 1}
+    index = find(bodies, "game.start")
+    report = Auditor(games).audit_entries(edit(bodies, index, change))
+    assert {f.sequence for f in report.findings if reason in f.why} == {index + 1}
 
 
 @pytest.mark.requirement("A-25")
@@ -208,11 +212,11 @@ def test_a_draw_that_no_decision_uses_is_reported(tmp_path, games):
         conversation(journal, load_game("quebec-red-dog"), 1, random.Random(1))
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
-    at = find(bodies, "game.choice", skip=0)
+    index = find(bodies, "game.choice", skip=0)
     report = Auditor(games).audit_entries(
-        edit(bodies, at, lambda raw: raw["record"]["draws"].append([7, 1, "spare"]))
+        edit(bodies, index, lambda raw: raw["record"]["draws"].append([7, 1, "spare"]))
     )
-    assert any(f.sequence == at + 1 and "cannot be replayed" in f.why for f in report.findings)
+    assert any(f.sequence == index + 1 and "cannot be replayed" in f.why for f in report.findings)
 
 
 @pytest.mark.requirement("A-25")
@@ -252,10 +256,12 @@ def test_every_flipped_byte_of_an_export_is_detected(state, tmp_path, games, fli
     rng = random.Random(3)
     file = tmp_path / "flipped.jsonl"
     for _ in range(flips):
-        at = rng.randrange(len(exported))
-        file.write_bytes(exported[:at] + bytes([exported[at] ^ (1 << rng.randrange(8))]) + exported[at + 1 :])
+        offset = rng.randrange(len(exported))
+        file.write_bytes(
+            exported[:offset] + bytes([exported[offset] ^ (1 << rng.randrange(8))]) + exported[offset + 1 :]
+        )
         run = CliRunner().invoke(main, ["audit", "verify", str(file), "--json"])
-        assert run.exit_code == 1, f"byte {at}"
+        assert run.exit_code == 1, f"byte {offset}"
 
 
 def test_a_journal_that_contradicts_an_earlier_export_is_reported(state, bodies, games):

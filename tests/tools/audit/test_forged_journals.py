@@ -101,14 +101,14 @@ def last_game(bodies):
 
 
 def cheats(bodies):
-    at = last_game(bodies[:-1])
+    index = last_game(bodies[:-1])
     tail = bodies[:-1]  # without the signed checkpoint of the clean end: nothing signed comes after
     other = edit(tail, 1, lambda raw: raw.update(id="b2"))[1]
     return {
-        "edit": (edit(tail, at, lambda raw: raw.update(record=raw["record"] | {"note": 1})), at + 1),
-        "remove": ([*tail[:at], *tail[at + 1 :]], at + 1),
-        "swap": ([*tail[:at], tail[at + 1], tail[at], *tail[at + 2 :]], at + 1),
-        "insert": ([*tail[:at], other, *tail[at:]], at + 1),
+        "edit": (edit(tail, index, lambda raw: raw.update(record=raw["record"] | {"note": 1})), index + 1),
+        "remove": ([*tail[:index], *tail[index + 1 :]], index + 1),
+        "swap": ([*tail[:index], tail[index + 1], tail[index], *tail[index + 2 :]], index + 1),
+        "insert": ([*tail[:index], other, *tail[index:]], index + 1),
         "append": ([*tail, other], len(tail) + 1),
     }
 
@@ -200,16 +200,19 @@ def test_an_altered_definition_does_not_replace_the_one_of_the_same_name(bodies,
     game = definition_file("maple-classic").path.read_text()
     (tmp_path / "maple-classic.toml").write_text(game.replace("3 = 500", "3 = 400"))
     shelf = GameFiles((tmp_path,))
-    at = find(bodies, "game.start")
+    index = find(bodies, "game.start")
     digest = load_game(tmp_path / "maple-classic.toml").digest
     report = Auditor(shelf).audit_entries(
-        edit(bodies, at, lambda raw: raw["record"]["game"].update(digest="f" * 64))
+        edit(bodies, index, lambda raw: raw["record"]["game"].update(digest="f" * 64))
     )
-    assert [f.sequence for f in report.findings if "no definition available" in f.why] == [at + 1]
+    assert [f.sequence for f in report.findings if "no definition available" in f.why] == [index + 1]
     report = Auditor(shelf).audit_entries(
-        edit(bodies, at, lambda raw: raw["record"]["game"].update(digest=digest))
+        edit(bodies, index, lambda raw: raw["record"]["game"].update(digest=digest))
     )
-    assert {f.sequence for f in report.findings} <= {at + 1, at + 2}  # the chain; its outcome is no top award
+    assert {f.sequence for f in report.findings} <= {
+        index + 1,
+        index + 2,
+    }  # the chain; its outcome is no top award
 
 
 @pytest.mark.requirement("E-13", "B-08")
@@ -232,14 +235,14 @@ def test_wagers_or_wins_moved_outside_a_game_are_reported_at_their_entry(
         insert(journal, 10000)
         one_play(journal, game, 1)
         cheat = Transfer(*transfer, 500)
-        at = journal.append(
+        sequence = journal.append(
             Transaction(id="x", kind=kind, transfers=(cheat,), record={"play_id": "x"})
         ).sequence
         one_play(journal, game, 2)
     with open_view(tmp_path) as view:
         report = Auditor(games).audit_entries(view.iter_bodies())
-    assert reason in next(f.why for f in report.findings if f.sequence == at)
-    assert {f.sequence for f in report.findings} == {at}
+    assert reason in next(f.why for f in report.findings if f.sequence == sequence)
+    assert {f.sequence for f in report.findings} == {sequence}
 
 
 @pytest.mark.requirement("E-13", "B-08")

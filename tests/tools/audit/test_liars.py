@@ -184,9 +184,9 @@ def test_every_field_is_derived_or_listed_with_what_detects_a_lie_about_it(hones
     tried, unfounded = set(), set()
     for bodies in honest:
         entries = adopt_entries(bodies, KEY)
-        for at, raw in enumerate(entries):
+        for index, raw in enumerate(entries):
             for path, value in list(iter_leaves(raw)):
-                false_value, field = otherwise(value), Falsification(at + 1, raw["kind"], path, "").field
+                false_value, field = otherwise(value), Falsification(index + 1, raw["kind"], path, "").field
                 sort = raw["kind"], re.sub(r"-\d+-[0-9a-f]{8}", "", field)
                 if (
                     false_value is None
@@ -201,13 +201,13 @@ def test_every_field_is_derived_or_listed_with_what_detects_a_lie_about_it(hones
                 for step in path[:-1]:
                     part = part[step]
                 part[path[-1]] = false_value
-                journal = [*entries[:at], altered, *entries[at + 1 :]]
+                journal = [*entries[:index], altered, *entries[index + 1 :]]
                 if (
                     not Auditor(GameFiles())
                     .audit_entries(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
                     .finding_count
                 ):
-                    lie = Falsification(at + 1, raw["kind"], path, "altered")
+                    lie = Falsification(index + 1, raw["kind"], path, "altered")
                     unfounded |= set() if find_known_gap(classify_subject(lie, raw), lie) else {sort}
     assert len(tried) > 150
     assert unfounded == set()
@@ -298,7 +298,7 @@ def test_a_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journ
     rig.engine.handle(EventType.CASH_OUT)
     entries = read_signed_entries(rig)
     void = [raw["kind"] for raw in entries].index("game.void")
-    paid = next(at for at in range(void + 1, len(entries)) if entries[at].get("transfers"))
+    paid = next(index for index in range(void + 1, len(entries)) if entries[index].get("transfers"))
     for ends, is_named in ((len(entries), True), (paid, False)):
         journal = entries[:ends]
         assert is_last_at_its_position(journal, void) is not is_named
@@ -354,15 +354,15 @@ def of_two(tmp_path_factory):
 def test_a_position_that_does_not_exist_is_reported_at_every_entry(of_two, position):
     entries = adopt_entries(of_two, KEY)
     passed = set()
-    for at, raw in enumerate(entries):
+    for index, raw in enumerate(entries):
         dims = {key: value for key, value in raw.get("dims", {}).items() if key != "position"}
         dims |= {} if position is None else {"position": position}
         if dims != raw.get("dims", {}):
-            journal = [*entries[:at], raw | {"dims": dims}, *entries[at + 1 :]]
+            journal = [*entries[:index], raw | {"dims": dims}, *entries[index + 1 :]]
             report = Auditor(GameFiles()).audit_entries(
                 rewrite_chain(journal, KEY, compute_journal_tag(entries[0]))
             )
-            passed |= set() if report.finding_count else {at}
+            passed |= set() if report.finding_count else {index}
     before_a_start = (
         {0, 1, len(entries) - 1} if position is None else set()
     )  # the machine may have had one then
@@ -374,17 +374,17 @@ def test_another_position_is_reported_or_listed_with_what_detects_it(of_two):
     """Entries that only position 1 writes are reported; those that move no money may be listed gaps."""
     entries = adopt_entries(of_two, KEY)
     passed = set()
-    for at, raw in enumerate(entries):
+    for index, raw in enumerate(entries):
         if (position := raw.get("dims", {}).get("position")) is not None:
             altered = raw | {"dims": raw["dims"] | {"position": 3 - position}}
-            journal = [*entries[:at], altered, *entries[at + 1 :]]
+            journal = [*entries[:index], altered, *entries[index + 1 :]]
             if (
                 not Auditor(GameFiles())
                 .audit_entries(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
                 .finding_count
             ):
                 passed.add(raw["kind"])
-                lie = Falsification(at + 1, raw["kind"], ("dims", "position"), "")
+                lie = Falsification(index + 1, raw["kind"], ("dims", "position"), "")
                 assert find_known_gap(classify_subject(lie, raw), lie) is not None, raw
     assert not passed & {"power.up", "self_test.passed", "chance.rng_reseeded", "game.end", "service.call"}
     assert passed <= {"bill.returned", "tickets.checked", "key.turned"}

@@ -240,14 +240,14 @@ def is_harmless(path, lied, game):
 def test_every_altered_removed_or_added_field_of_a_plain_game_is_reported(journals, monkeypatch, game, step):
     entries, missed, number = journals[game], [], 0
     assert compare_audits(seal(entries), monkeypatch) == []
-    for at in find_game_to_lie_about(entries, game):
-        for path, lied in iter_lies(entries[at]):
+    for index in find_game_to_lie_about(entries, game):
+        for path, lied in iter_lies(entries[index]):
             number += 1
             if number % step:
                 continue
-            findings = compare_audits(seal([*entries[:at], lied, *entries[at + 1 :]]), monkeypatch)
+            findings = compare_audits(seal([*entries[:index], lied, *entries[index + 1 :]]), monkeypatch)
             if not findings and not is_harmless(path, lied, game):
-                missed.append((at, path, lied))
+                missed.append((index, path, lied))
     assert missed == []
     assert number > 1000
 
@@ -257,9 +257,9 @@ def test_every_altered_removed_or_added_field_of_a_plain_game_is_reported(journa
 @pytest.mark.parametrize("time", ["", "x", "2026-01-01T00:00:01"], ids=["empty", "text", "no zone"])
 def test_a_game_entry_without_a_valid_time_is_reported(journals, monkeypatch, game, time):
     entries = journals[game]
-    for at in find_game_to_lie_about(entries, game):
-        lied = [*entries[:at], entries[at] | {"time": time}, *entries[at + 1 :]]
-        assert at + 1 in [each["entry"] for each in compare_audits(seal(lied), monkeypatch)]
+    for index in find_game_to_lie_about(entries, game):
+        lied = [*entries[:index], entries[index] | {"time": time}, *entries[index + 1 :]]
+        assert index + 1 in [each["entry"] for each in compare_audits(seal(lied), monkeypatch)]
 
 
 @pytest.mark.requirement("E-13")
@@ -268,11 +268,11 @@ def test_a_game_entry_without_a_valid_time_is_reported(journals, monkeypatch, ga
 def test_two_processes_report_every_altered_field_as_one_does(journals, monkeypatch, game, step):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
     entries, number = journals[game], 0
-    for at in find_game_to_lie_about(entries, game):
-        for _, lied in iter_lies(entries[at]):
+    for index in find_game_to_lie_about(entries, game):
+        for _, lied in iter_lies(entries[index]):
             number += 1
             if number % step == 0:
-                compare_audits(seal([*entries[:at], lied, *entries[at + 1 :]]), monkeypatch, jobs=2)
+                compare_audits(seal([*entries[:index], lied, *entries[index + 1 :]]), monkeypatch, jobs=2)
 
 
 # ---------------------------------------------------------------------------------------- whole games
@@ -356,13 +356,13 @@ def test_a_game_without_start_or_end_is_reported_even_with_repaired_credit(journ
 
 
 # ---------------------------------------------------------------------------------------- what a game relies on
-def rely_on(path, value, reason, at="bill.confirmed"):
-    return pytest.param(path, value, reason, at, id=".".join(map(str, path)))
+def rely_on(path, value, reason, entry_kind="bill.confirmed"):
+    return pytest.param(path, value, reason, entry_kind, id=".".join(map(str, path)))
 
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize(
-    ("path", "value", "reason", "at"),
+    ("path", "value", "reason", "entry_kind"),
     [
         rely_on(("state", "reminder"), {"kind": "time"}, "memory.reminder"),
         rely_on(("state", "handpay"), {"id": "x"}, "while the machine is handpay"),
@@ -376,19 +376,19 @@ def rely_on(path, value, reason, at="bill.confirmed"):
         rely_on(
             ("state", "residual_terms"), {"way": "stays", "useful_cents": 10**6}, "the smallest stake here"
         ),
-        rely_on(("transfers", 0, 2), 4000, "credit_before_cents", at="bill.escrow"),
-        rely_on(("transfers", 0, 1), "credit:1:restricted", "transfers: expected", at="bill.escrow"),
-        rely_on(("dims", "position"), 1, "names its position", at="power.up"),
+        rely_on(("transfers", 0, 2), 4000, "credit_before_cents", entry_kind="bill.escrow"),
+        rely_on(("transfers", 0, 1), "credit:1:restricted", "transfers: expected", entry_kind="bill.escrow"),
+        rely_on(("dims", "position"), 1, "names its position", entry_kind="power.up"),
     ],
 )
 def test_a_plain_game_that_the_machines_memory_does_not_allow_is_reported(
-    journals, monkeypatch, path, value, reason, at
+    journals, monkeypatch, path, value, reason, entry_kind
 ):
     """The false entry precedes the games, whose own entries are unchanged."""
     entries = journals[REEL]
     kinds = [entry["kind"] for entry in entries]
-    lied = put(entries[kinds.index(at)], path, value)
-    bodies = seal([*entries[: kinds.index(at)], lied, *entries[kinds.index(at) + 1 :]])
+    lied = put(entries[kinds.index(entry_kind)], path, value)
+    bodies = seal([*entries[: kinds.index(entry_kind)], lied, *entries[kinds.index(entry_kind) + 1 :]])
     first = kinds.index("game.start") + 1
     findings = compare_audits(bodies, monkeypatch)
     assert any(reason in each["why"] and each["entry"] >= first for each in findings), findings
@@ -565,12 +565,12 @@ def test_plain_games_audited_both_ways_leave_the_same_auditor_state(journals, mo
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jobs):
     bodies = seal(journals[REEL])
-    at = list_games(bodies, REEL)[2].start + 1
-    known = hashlib.sha256(bodies[at - 1]).hexdigest()
-    right = Auditor(SHELF, known_heads=[(at, known[:12])]).audit_entries(bodies, jobs=jobs)
+    entry_number = list_games(bodies, REEL)[2].start + 1
+    known = hashlib.sha256(bodies[entry_number - 1]).hexdigest()
+    right = Auditor(SHELF, known_heads=[(entry_number, known[:12])]).audit_entries(bodies, jobs=jobs)
     assert (right.finding_count, right.matching_heads) == (0, 1)
-    wrong = Auditor(SHELF, heads={at: "f" * 64}).audit_entries(bodies, jobs=jobs)
-    assert [each.sequence for each in wrong.findings] == [at]
+    wrong = Auditor(SHELF, heads={entry_number: "f" * 64}).audit_entries(bodies, jobs=jobs)
+    assert [each.sequence for each in wrong.findings] == [entry_number]
 
 
 @pytest.mark.requirement("E-13")
@@ -578,9 +578,9 @@ def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jo
 def test_an_entry_altered_without_repairing_the_chain_is_reported_at_the_next(journals, monkeypatch, game):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
     bodies = seal(journals[game])
-    for at in range(list_games(bodies, REEL)[0].start - 1, len(bodies) - 1):
-        altered = encode_canonical_json(json.loads(bodies[at]) | {"time": "2026-01-01T00:00:01+00:00"})
-        findings = compare_audits([*bodies[:at], altered, *bodies[at + 1 :]], monkeypatch)
-        assert [each["entry"] for each in findings] == [at + 2]
-        missing = compare_audits([*bodies[:at], *bodies[at + 1 :]], monkeypatch)
+    for index in range(list_games(bodies, REEL)[0].start - 1, len(bodies) - 1):
+        altered = encode_canonical_json(json.loads(bodies[index]) | {"time": "2026-01-01T00:00:01+00:00"})
+        findings = compare_audits([*bodies[:index], altered, *bodies[index + 1 :]], monkeypatch)
+        assert [each["entry"] for each in findings] == [index + 2]
+        missing = compare_audits([*bodies[:index], *bodies[index + 1 :]], monkeypatch)
         assert any("missing, repeated or moved" in each["why"] for each in missing)

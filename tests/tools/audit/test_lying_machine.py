@@ -51,7 +51,9 @@ def lamp(entries, *transfers, **more):
 
 def won(entries):
     """Return the index of the end of a won game; its start precedes it."""
-    return next(at for at, raw in enumerate(entries) if raw["kind"] == "game.end" and raw.get("transfers"))
+    return next(
+        index for index, raw in enumerate(entries) if raw["kind"] == "game.end" and raw.get("transfers")
+    )
 
 
 def test_an_honest_journal_has_no_findings(honest, shelf):
@@ -63,8 +65,8 @@ def test_an_honest_journal_has_no_findings(honest, shelf):
 @pytest.mark.parametrize("back", [True, False], ids=["stake back", "stake kept"])
 @pytest.mark.parametrize("persons", [["attendant"], ["1001"]])
 def test_voiding_a_won_game_with_a_key_is_reported(honest, shelf, back, persons):
-    at = won(honest)
-    start, end = honest[at - 1], honest[at]
+    index = won(honest)
+    start, end = honest[index - 1], honest[index]
     play_id = start["record"]["play_id"]
     staked = start["transfers"][0][2]
     void = {
@@ -85,31 +87,32 @@ def test_voiding_a_won_game_with_a_key_is_reported(honest, shelf, back, persons)
         },
         **({"transfers": [["house:refund_defect", CREDIT, staked]]} if back else {}),
     }
-    findings = named([*honest[:at], void], shelf, at + 1)
+    findings = named([*honest[:index], void], shelf, index + 1)
     assert (
-        "no two people ruled" in findings[at + 1] or "record.recorded: expected decided" in findings[at + 1]
+        "no two people ruled" in findings[index + 1]
+        or "record.recorded: expected decided" in findings[index + 1]
     )
 
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("which", ["game.end", "game.start"])
 def test_a_win_or_wager_that_is_only_reserved_and_then_voided_is_reported(honest, shelf, which):
-    at = won(honest) - (which == "game.start")
-    entries = json.loads(json.dumps(honest[: at + 1]))
-    entries[at]["phase"] = "reserve"
-    given_up = lamp(entries, phase="void", ref=entries[at]["id"])
+    index = won(honest) - (which == "game.start")
+    entries = json.loads(json.dumps(honest[: index + 1]))
+    entries[index]["phase"] = "reserve"
+    given_up = lamp(entries, phase="void", ref=entries[index]["id"])
     del given_up["transfers"]
-    named([*entries, given_up], shelf, at + 1)
-    named([*entries, given_up], shelf, at + 2)
+    named([*entries, given_up], shelf, index + 1)
+    named([*entries, given_up], shelf, index + 2)
 
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("target", ["house:orphan", "out:hopper"])
 def test_a_win_paid_to_another_account_is_reported(honest, shelf, target):
-    at = won(honest)
-    entries = json.loads(json.dumps(honest[: at + 1]))
-    entries[at]["transfers"][0][1] = target
-    named(entries, shelf, at + 1)
+    index = won(honest)
+    entries = json.loads(json.dumps(honest[: index + 1]))
+    entries[index]["transfers"][0][1] = target
+    named(entries, shelf, index + 1)
 
 
 @pytest.mark.requirement("E-13")
@@ -125,19 +128,19 @@ def test_a_win_paid_to_another_account_is_reported(honest, shelf, target):
     ids=lambda transfer: f"{transfer[0]}-{transfer[1]}",
 )
 def test_a_lamp_entry_that_moves_money_is_reported(honest, shelf, transfer):
-    at = won(honest)
-    entries = honest[: at + 1]
-    findings = named([*entries, lamp(entries, transfer)], shelf, at + 2)
-    assert f"{transfer[2]} cents from {transfer[0]} to {transfer[1]}" in findings[at + 2]
+    index = won(honest)
+    entries = honest[: index + 1]
+    findings = named([*entries, lamp(entries, transfer)], shelf, index + 2)
+    assert f"{transfer[2]} cents from {transfer[0]} to {transfer[1]}" in findings[index + 2]
 
 
 @pytest.mark.requirement("E-13", "H-08")
 def test_a_voucher_credited_twice_is_reported(honest, shelf):
     entries = honest[: won(honest) + 1]
-    at, mark = len(entries), compute_journal_tag(honest[0])
+    entry_count, mark = len(entries), compute_journal_tag(honest[0])
     for _ in range(2):
         paper = {
-            "id": f"ticket-{at + 1}-{mark}",
+            "id": f"ticket-{entry_count + 1}-{mark}",
             "amount_cents": 900,
             "ticket": "••••1234",
             "phase": "ordered",
@@ -165,7 +168,7 @@ def test_a_voucher_credited_twice_is_reported(honest, shelf):
                 "record": credited,
             },
         ]
-    findings = named(entries, shelf, at + 3, at + 4)
+    findings = named(entries, shelf, entry_count + 3, entry_count + 4)
     assert "was used by an earlier entry" in "".join(findings.values())
 
 
@@ -185,27 +188,27 @@ def test_a_voucher_credited_twice_is_reported(honest, shelf):
 def test_counts_and_meter_dimensions_that_differ_from_the_game_are_reported(
     honest, shelf, which, where, value
 ):
-    at = won(honest) - (which == "game.start")
+    index = won(honest) - (which == "game.start")
     entries = json.loads(json.dumps(honest[: won(honest) + 1]))
-    entries[at].setdefault(where[0], {})[where[1]] = value
-    named(entries, shelf, at + 1)
+    entries[index].setdefault(where[0], {})[where[1]] = value
+    named(entries, shelf, index + 1)
 
 
 @pytest.mark.requirement("B-08")
 def test_a_game_id_in_a_journal_is_never_opened_as_a_path(tmp_path, monkeypatch, honest):
     """Definitions come from the library and the given folders only; an id in the journal is not a file name."""
-    at = won(honest)
-    entries = json.loads(json.dumps(honest[: at + 1]))
+    index = won(honest)
+    entries = json.loads(json.dumps(honest[: index + 1]))
     evil = tmp_path / "evil.toml"
     evil.write_text("[game]\n")
     monkeypatch.chdir(tmp_path)
     for name in (str(evil), "evil.toml", "../evil", "evil"):
-        entries[at - 1]["record"]["game"]["id"] = name
-        entries[at - 1]["record"]["game"]["digest"] = "1" * 64
+        entries[index - 1]["record"]["game"]["id"] = name
+        entries[index - 1]["record"]["game"]["digest"] = "1" * 64
         shelf = GameFiles()
         loaded = []
         monkeypatch.setattr(shelf, "_load", loaded.append)
-        findings = named(entries, shelf, at)
+        findings = named(entries, shelf, index)
         assert "no definition available" in " ".join(findings.values())
         assert name not in loaded
 
@@ -214,16 +217,16 @@ def test_a_game_id_in_a_journal_is_never_opened_as_a_path(tmp_path, monkeypatch,
 def test_a_reservation_ended_by_another_kind_of_entry_is_reported(tmp_path, shelf):
     with Journal.open(tmp_path, now=_now(), policy=JournalPolicy()) as journal:
         insert(journal, 1000)
-        at = journal.sequence + 1
+        sequence = journal.sequence + 1
         journal.append(
             Transaction(
-                id=f"handpay-{at}-{journal.journal_tag}",
+                id=f"handpay-{sequence}-{journal.journal_tag}",
                 kind="handpay.pending",
                 phase=Phase.RESERVE,
                 transfers=(Transfer(CREDIT, "out:handpay_cancelled_credit", 1000),),
                 state={
                     "handpay": {
-                        "id": f"handpay-{at}-{journal.journal_tag}",
+                        "id": f"handpay-{sequence}-{journal.journal_tag}",
                         "kind": "cancelled_credit",
                         "amount_cents": 1000,
                     },
@@ -233,10 +236,10 @@ def test_a_reservation_ended_by_another_kind_of_entry_is_reported(tmp_path, shel
         )
         journal.append(
             Transaction(
-                id=f"handpay-{at}-{journal.journal_tag}.paid",
+                id=f"handpay-{sequence}-{journal.journal_tag}.paid",
                 kind="voucher.out",
                 phase=Phase.SETTLE,
-                ref=f"handpay-{at}-{journal.journal_tag}",
+                ref=f"handpay-{sequence}-{journal.journal_tag}",
                 state={
                     "pay_out": None,
                     "print": {"id": "a ticket", "language": "en", "state": "barcode_done"},
@@ -246,7 +249,7 @@ def test_a_reservation_ended_by_another_kind_of_entry_is_reported(tmp_path, shel
         )
         bodies = list(journal.iter_bodies())
     report = Auditor(shelf).audit_entries(bodies)
-    assert [finding.sequence for finding in report.findings] == [at + 1]
+    assert [finding.sequence for finding in report.findings] == [sequence + 1]
     assert "ends a reservation of handpay.pending" in report.findings[0].why
 
 

@@ -26,25 +26,25 @@ def test_a_repaired_copy_and_a_clock_set_back_are_notices_and_not_findings(tmp_p
     before = datetime(2020, 1, 1, tzinfo=UTC)
     with Journal.open(state, now=lambda: before) as journal:
         entries = {entry.sequence: entry for entry in journal.entries(("event", "clock.changed"))}
-        expected = {at: entry.kind for at, entry in entries.items()}
+        expected = {sequence: entry.kind for sequence, entry in entries.items()}
     assert {"event", "clock.changed"} <= set(expected.values())
     for copy in json.loads(verify("--state", state, "--json")).values():
         assert copy["wrong"] == 0
         assert not copy["findings"]
         assert copy["noted"] == len(expected)
         notices_by_entry = {each["entry"]: each for each in copy["notices"]}
-        assert {at: entry.id for at, entry in entries.items()} == {
-            at: n["id"] for at, n in notices_by_entry.items()
+        assert {sequence: entry.id for sequence, entry in entries.items()} == {
+            sequence: n["id"] for sequence, n in notices_by_entry.items()
         }
-        for at, kind in expected.items():
-            assert ("rebuilt from the other" if kind == "event" else "2020-01-01") in notices_by_entry[at][
-                "why"
-            ]
-            assert notices_by_entry[at]["why"] == format_notice(entries[at])
+        for sequence, kind in expected.items():
+            assert ("rebuilt from the other" if kind == "event" else "2020-01-01") in notices_by_entry[
+                sequence
+            ]["why"]
+            assert notices_by_entry[sequence]["why"] == format_notice(entries[sequence])
     text = " ".join(verify("--state", state).split())
     assert "nothing wrong" in text
-    for at in expected:
-        assert f"notice entry {at} " in text
+    for sequence in expected:
+        assert f"notice entry {sequence} " in text
 
 
 def test_a_journal_without_repairs_or_clock_changes_has_no_notices(tmp_path):

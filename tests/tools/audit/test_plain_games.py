@@ -176,14 +176,22 @@ def test_a_plain_game_with_any_altered_byte_is_rejected_except_in_independent_fi
     free += rb'|"draws":\[\[.*?\]\]' if game in {RAISED, SHOE} else b""
     for which, body in enumerate(played):
         before = rb'|"credit_before_cents":[0-9]+' if which == 0 else b""
-        allowed = {at for found in re.finditer(free + before, body) for at in range(*found.span())}
-        for at in range(len(body)):
-            altered = body[:at] + bytes([b'0 "1'[at % 4] if at % 5 else body[at] ^ 1]) + body[at + 1 :]
+        allowed = {offset for found in re.finditer(free + before, body) for offset in range(*found.span())}
+        for offset in range(len(body)):
+            altered = (
+                body[:offset]
+                + bytes([b'0 "1'[offset % 4] if offset % 5 else body[offset] ^ 1])
+                + body[offset + 1 :]
+            )
             if altered == body or not plain_games.find_runs(
                 refit_hashes([*played[:which], altered, *played[which + 1 :]])
             ):
                 continue
-            assert at in allowed, (which, body[at - 30 : at + 10], altered[at - 30 : at + 10])
+            assert offset in allowed, (
+                which,
+                body[offset - 30 : offset + 10],
+                altered[offset - 30 : offset + 10],
+            )
             assert decode(altered).body == altered
 
 

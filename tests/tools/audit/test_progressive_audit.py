@@ -60,7 +60,7 @@ def test_the_audit_derives_every_progressive_level_of_an_honest_journal(bodies, 
     assert (report.game_count, report.void_game_count, report.level_count) == (4, 1, 12)
 
 
-def at(bodies, kind, number=-1):
+def find_entry_index(bodies, kind, number=-1):
     return [n for n, body in enumerate(bodies) if json.loads(body)["kind"] == kind][number]
 
 
@@ -134,7 +134,7 @@ def hit(raw, **changes):
     ],
 )
 def test_a_progressive_amount_that_cannot_be_derived_is_reported(bodies, shelf, kind, number, change, reason):
-    report = audit(edited(bodies, at(bodies, kind, number), change), shelf)
+    report = audit(edited(bodies, find_entry_index(bodies, kind, number), change), shelf)
     assert any(reason in finding.why for finding in report.findings), report.findings
 
 
@@ -162,14 +162,14 @@ def test_contributions_and_awards_of_a_link_are_audited(tmp_path, shelf):
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
     assert audit(bodies, shelf).findings == []
-    start = at(bodies, "game.start")
+    start = find_entry_index(bodies, "game.start")
     for change, reason in (
         (lambda raw: raw["record"]["fed"][0].update(sequence=2), "expected 1"),
         (lambda raw: raw["record"]["fed"][0].update(amount="1/7"), "expected 5/7 of"),
     ):
         report = audit(edited(bodies, start, change), shelf)
         assert any(reason in finding.why for finding in report.findings)
-    answer = at(bodies, "progressive.award")
+    answer = find_entry_index(bodies, "progressive.award")
     report = audit(edited(bodies, answer, lambda raw: raw["record"].update(amount_cents=5)), shelf)
     assert any("levels hit" in finding.why for finding in report.findings)
 

@@ -181,11 +181,11 @@ def damage_column(folder: Path, kind: bytes) -> None:
     """Flip one bit of every copy of an entry's kind in the file: in the table and in its index."""
     path = folder / "journal.sqlite"
     data = bytearray(path.read_bytes())
-    at = data.find(kind)
-    assert at >= 0
-    while at >= 0:
-        data[at + 4] ^= 1
-        at = data.find(kind, at + 1)
+    offset = data.find(kind)
+    assert offset >= 0
+    while offset >= 0:
+        data[offset + 4] ^= 1
+        offset = data.find(kind, offset + 1)
     path.write_bytes(data)
 
 

@@ -92,13 +92,13 @@ def test_the_view_of_an_export_equals_the_view_of_the_memory(folder):
 def _change_last_entry(data):
     """Alter a digit of the last entry's time: no later entry has its hash."""
     *lines, last, footer = data.splitlines(keepends=True)
-    at = last.rindex(b"00+00:00")
-    return b"".join([*lines, last[:at] + b"1" + last[at + 1 :], footer])
+    offset = last.rindex(b"00+00:00")
+    return b"".join([*lines, last[:offset] + b"1" + last[offset + 1 :], footer])
 
 
 def _change_byte(data):
-    at = data.index(b"bill.in") + 5
-    return data[:at] + b"x" + data[at + 1 :]
+    offset = data.index(b"bill.in") + 5
+    return data[:offset] + b"x" + data[offset + 1 :]
 
 
 @pytest.mark.parametrize(

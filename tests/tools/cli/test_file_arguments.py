@@ -169,11 +169,11 @@ def test_an_invalid_time_zone_is_reported_with_its_line(zone, tmp_path):
     file = tmp_path / "cabinet.toml"
     assert egm("cabinet", "new", file).exit_code in {0, 1}
     lines = [line for line in file.read_text().splitlines() if not line.strip("# ").startswith("time_zone =")]
-    at = lines.index("[machine]") + 1
-    lines.insert(at, f"time_zone = {zone!r}" if "\0" not in zone else 'time_zone = "a\\u0000b"')
+    line_index = lines.index("[machine]") + 1
+    lines.insert(line_index, f"time_zone = {zone!r}" if "\0" not in zone else 'time_zone = "a\\u0000b"')
     file.write_text("\n".join(lines))
     output = refused("cabinet", "check", "--quick", "--csv", file)
-    assert f"{at + 1},machine.time_zone,yes" in output
+    assert f"{line_index + 1},machine.time_zone,yes" in output
     assert "machine.time_zone" in refused("run", "--cabinet", file, "--state", tmp_path / "run")
 
 

@@ -67,10 +67,10 @@ def test_a_truncated_result_is_computed_again(cut, tmp_path):
 def test_a_damaged_result_and_those_after_it_are_computed_again(tmp_path):
     results = run(tmp_path / "whole", range(5))
     run(tmp_path / "part", range(5), 1)
-    at = (tmp_path / "part").stat().st_size
+    size = (tmp_path / "part").stat().st_size
     run(tmp_path / "part", range(5), 3)
     data = bytearray((tmp_path / "part").read_bytes())
-    data[at + 8] ^= 255
+    data[size + 8] ^= 255
     (tmp_path / "part").write_bytes(data)
     done = []
     assert run(tmp_path / "part", range(5), done=done) == results

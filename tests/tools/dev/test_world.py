@@ -62,7 +62,7 @@ LONG_SEEDS = (
 CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json"))
 
 
-def at(setup, seed, actions, cuts):
+def create_scripted_case(setup, seed, actions, cuts):
     """Return the script of a seed for the given cabinet."""
     return replace(create_case(seed, actions, cuts, gathers=bool(setup.gathering)), setup=setup)
 
@@ -87,7 +87,7 @@ def test_a_world_agrees_with_its_machine_and_its_audit(tmp_path, seed):
 @pytest.mark.requirement("A-11")
 def test_concurrent_acts_of_three_players_and_staff_agree_with_the_audit(tmp_path):
     setup = CabinetSetup(positions=3, games=("maple-classic", "quebec-craps"))
-    result = run_case(tmp_path, at(setup, 8, actions=90, cuts=0))
+    result = run_case(tmp_path, create_scripted_case(setup, 8, actions=90, cuts=0))
     assert result.verdict.findings == []
     assert result.verdict.games > 3
 
@@ -126,7 +126,10 @@ def test_a_round_of_several_positions_continues_after_a_power_cut(tmp_path, game
 @pytest.mark.parametrize("game", sorted(POSITION_COUNTS_BY_SHARED_GAME.keys() - {"quebec-craps"}))
 def test_players_gathered_at_one_table_agree_with_their_machine_and_its_audit(tmp_path, game):
     result = run_case(
-        tmp_path, at(build_gathering(game, POSITION_COUNTS_BY_SHARED_GAME[game][-1]), 20261128, 400, 8)
+        tmp_path,
+        create_scripted_case(
+            build_gathering(game, POSITION_COUNTS_BY_SHARED_GAME[game][-1]), 20261128, 400, 8
+        ),
     )
     assert result.verdict.findings == []
     assert result.cuts > 1
@@ -180,7 +183,7 @@ def test_a_world_of_the_default_length_agrees_with_its_machine_and_its_audit(tmp
 def test_every_cent_is_accounted_for_by_the_rules_of_each_jurisdiction(tmp_path, jurisdiction, actions):
     result = run_case(
         tmp_path,
-        at(
+        create_scripted_case(
             CabinetSetup(jurisdiction=jurisdiction, games=GAMES_BY_JURISDICTION[jurisdiction]),
             7,
             actions=actions,
@@ -205,7 +208,9 @@ def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
     """The comparison includes keys, salts and the evidence of a clear, with power cuts at the same operations."""
     folder = tmp_path / "world"  # some reasons name the port, so it must be the same
     case = _with_upkeep(
-        at(CabinetSetup(games=("maple-classic", "hold-fast"), start="asked"), 20261123, 120, 4)
+        create_scripted_case(
+            CabinetSetup(games=("maple-classic", "hold-fast"), start="asked"), 20261123, 120, 4
+        )
     )
 
     def life():
@@ -248,7 +253,7 @@ class Taken:
 
 def test_a_dollar_missing_from_the_box_is_reported_and_the_case_shrunk_and_stored(tmp_path, monkeypatch):
     Taken(monkeypatch)
-    case = at(CabinetSetup(games=("maple-classic",)), 3, actions=24, cuts=1)
+    case = create_scripted_case(CabinetSetup(games=("maple-classic",)), 3, actions=24, cuts=1)
     _, wrong = run_and_report(tmp_path / "world", case)
     assert wrong.startswith("bills in at 1: ")
     messages = []
@@ -271,7 +276,8 @@ def test_media_that_report_false_syncs_are_detected(tmp_path, monkeypatch):
     monkeypatch.setattr(SimulatedMedium, "sync", lambda medium, file: None)
     assert any(
         run_and_report(
-            tmp_path / "world", at(CabinetSetup(games=("maple-classic",)), seed, actions=80, cuts=4)
+            tmp_path / "world",
+            create_scripted_case(CabinetSetup(games=("maple-classic",)), seed, actions=80, cuts=4),
         )[1]
         for seed in (1, 2, 3)
     )

@@ -57,7 +57,7 @@ class Book:
             )
         )
 
-    def at(self, seconds):
+    def read_states_at(self, seconds):
         self.now_ns = round(seconds * 10**9)
         return {sign.id: sign.status for sign in self.book.update_states()}
 
@@ -81,14 +81,14 @@ def book(open_store):
 
 @pytest.mark.requirement("I-02")
 def test_a_sign_silent_for_five_seconds_and_its_return_are_recorded(book):
-    assert book.at(0) == {}
+    assert book.read_states_at(0) == {}
     book.beat(grand=100)
-    assert book.at(0.5) == {"sign-1": "lit"}
-    assert book.at(5) == {"sign-1": "lit"}
-    assert book.at(5.1) == {"sign-1": "silent"}
-    assert book.at(60) == {"sign-1": "silent"}
+    assert book.read_states_at(0.5) == {"sign-1": "lit"}
+    assert book.read_states_at(5) == {"sign-1": "lit"}
+    assert book.read_states_at(5.1) == {"sign-1": "silent"}
+    assert book.read_states_at(60) == {"sign-1": "silent"}
     book.beat(grand=120)
-    assert book.at(60.1) == {"sign-1": "lit"}
+    assert book.read_states_at(60.1) == {"sign-1": "lit"}
     assert book.events() == [(f"sign_{each}", "sign-1") for each in ("lit", "silent", "lit")]
     assert book.lines[1] == "sign sign-1: silent since 1970-01-01T00:00:00+00:00"
     assert book.read_stored_signs() == {"sign-1": ("lit", {"grand": 120})}
@@ -97,13 +97,13 @@ def test_a_sign_silent_for_five_seconds_and_its_return_are_recorded(book):
 @pytest.mark.requirement("I-02")
 def test_a_sign_that_stops_showing_a_level_is_recorded(book):
     book.beat(grand=100, petit=7)
-    book.at(0)
+    book.read_states_at(0)
     book.beat(grand=None, petit=7)
-    assert book.at(1) == {"sign-1": "dark"}
+    assert book.read_states_at(1) == {"sign-1": "dark"}
     book.beat(grand=None, petit=None)
-    assert book.at(2) == {"sign-1": "dark"}
+    assert book.read_states_at(2) == {"sign-1": "dark"}
     book.beat(grand=101, petit=8)
-    assert book.at(3) == {"sign-1": "lit"}
+    assert book.read_states_at(3) == {"sign-1": "lit"}
     assert [kind for kind, _ in book.events()] == ["sign_lit", "sign_dark", "sign_dark", "sign_lit"]
     assert book.lines[1:3] == ["sign sign-1: no amount of grand", "sign sign-1: no amount of grand, petit"]
 
@@ -111,18 +111,18 @@ def test_a_sign_that_stops_showing_a_level_is_recorded(book):
 @pytest.mark.requirement("I-02", "I-07")
 def test_another_controller_stores_the_signs_and_gives_each_five_seconds(book, open_store):
     book.beat(grand=100)
-    book.at(0)
+    book.read_states_at(0)
     book.store.close()
     later = Book(open_store)
-    assert later.at(4) == {"sign-1": "lit"}
-    assert later.at(5.1) == {"sign-1": "silent"}
+    assert later.read_states_at(4) == {"sign-1": "lit"}
+    assert later.read_states_at(5.1) == {"sign-1": "silent"}
     later.beat("sign-2", grand=100)
-    assert later.at(6) == {"sign-1": "silent", "sign-2": "lit"}
+    assert later.read_states_at(6) == {"sign-1": "silent", "sign-2": "lit"}
     Controller(later.store, stated_now).forget_sign("sign-1")
-    assert later.at(7.5) == {"sign-2": "lit"}
+    assert later.read_states_at(7.5) == {"sign-2": "lit"}
     assert list(later.read_stored_signs()) == ["sign-2"]
     later.beat("sign-1", grand=100)
-    assert later.at(8) == {"sign-1": "lit", "sign-2": "lit"}
+    assert later.read_states_at(8) == {"sign-1": "lit", "sign-2": "lit"}
 
 
 @pytest.mark.requirement("I-02")

@@ -56,7 +56,7 @@ class Stages:
         self.until("its program is read: the kernel runs", lambda: not self.driven())
 
     def print_stages(self, name, load):
-        each = [f"{stage} {at:.0f}" for stage, at in self.seen]
+        each = [f"{stage} {seconds:.0f}" for stage, seconds in self.seen]
         print(f" [{name}, at a load of {load:.1f}: {', '.join(each)}]", flush=True)
 
 

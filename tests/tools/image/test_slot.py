@@ -54,10 +54,10 @@ def test_a_signed_newer_release_is_installed_and_verified(released, empty):
 def test_one_changed_byte_of_a_slot_is_detected(released, empty, part, where):
     install(released, empty)
     with empty.get_partition(part).open("r+b") as stream:
-        at = round((slot.read_slot_release(empty, PUBLIC).parts[part].length - 1) * where)
-        stream.seek(at)
+        offset = round((slot.read_slot_release(empty, PUBLIC).parts[part].length - 1) * where)
+        stream.seek(offset)
         byte = stream.read(1)[0]
-        stream.seek(at)
+        stream.seek(offset)
         stream.write(bytes([byte ^ 1]))
     with pytest.raises(SlotError, match=r"differs from release 1\.0"):
         slot.check_slot(empty, PUBLIC)

@@ -25,8 +25,11 @@ def sheets(name, depth=AnalysisDepth.PRIZES):
 
 
 def column(sheet, name):
-    at = sheet["columns"].index(name)
-    return [Fraction(row[at]["exact"]) if isinstance(row[at], dict) else row[at] for row in sheet["rows"]]
+    column_index = sheet["columns"].index(name)
+    return [
+        Fraction(row[column_index]["exact"]) if isinstance(row[column_index], dict) else row[column_index]
+        for row in sheet["rows"]
+    ]
 
 
 @pytest.mark.requirement("R-04")

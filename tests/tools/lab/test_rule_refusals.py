@@ -16,10 +16,10 @@ from tools.lab.certification import chance, rules
 from tools.lab.certification.finding import CertificationCase, FindingStatus
 
 
-def changed(name, **at):
+def changed(name, **values_by_path):
     """A library game with values changed: ``stage__base__strips=...``."""
     data = copy.deepcopy(parse(read_source(name)))
-    for path, value in at.items():
+    for path, value in values_by_path.items():
         *keys, last = path.split("__")
         inner = data
         for key in keys:

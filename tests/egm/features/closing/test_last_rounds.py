@@ -221,9 +221,9 @@ def test_the_audit_names_the_fourth_round_after_a_closing_time_announced_earlier
         rig.clock.pass_seconds(60)
         assert play(rig)
     entries = read_signed_entries(rig)
-    at = next(n for n, raw in enumerate(entries) if raw["kind"] == "tables.closing")
+    index = next(n for n, raw in enumerate(entries) if raw["kind"] == "tables.closing")
     fourth = [n for n, raw in enumerate(entries) if raw["kind"] == "game.start"][3]
-    entries[at]["state"]["tables_closing"] = entries[at]["record"]["at"] = entries[at]["time"]
+    entries[index]["state"]["tables_closing"] = entries[index]["record"]["at"] = entries[index]["time"]
     assert list(audit_findings(entries)) == [fourth + 1]
     assert "after the last 3 rounds" in audit_findings(entries)[fourth + 1]
 
@@ -234,7 +234,7 @@ def test_the_audit_names_a_closing_by_nobody_and_one_that_was_never_announced(ta
     fill_in(rig, "close_tables", **MANAGER, minutes=60)
     fill_in(rig, "open_tables", **MANAGER)
     entries = read_signed_entries(rig)
-    at = next(n for n, raw in enumerate(entries) if raw["kind"] == "tables.closing")
-    assert len(audit_findings(remove_entries(entries, at))) == 1
-    entries[at]["record"]["persons"] = []
-    assert at + 1 in audit_findings(entries)
+    index = next(n for n, raw in enumerate(entries) if raw["kind"] == "tables.closing")
+    assert len(audit_findings(remove_entries(entries, index))) == 1
+    entries[index]["record"]["persons"] = []
+    assert index + 1 in audit_findings(entries)

@@ -36,9 +36,9 @@ def is_for_points(game):
     return not game.list_prizes_in_kind() and all(level.spots for level in game.list_every_level())
 
 
-def lay_bets(at):
+def lay_bets(game):
     """The smallest bet on the first spot that takes one, with all that it needs; nothing for a game without spots."""
-    spots = {spot.id: spot for spot in at.rules.list_spots()}
+    spots = {spot.id: spot for spot in game.rules.list_spots()}
     for spot in spots.values():
         if spot.accepts_bets and not spot.added_bet_multiples:
             bets = find_smallest_bets_with(spots, spot, spot.bet_min)
@@ -118,9 +118,9 @@ def test_a_spot_that_the_table_has_closed_takes_no_points(tmp_path):
     rig.close()
 
 
-def lay_exactly(at, credits_):
+def lay_exactly(game, credits_):
     """A bet of so many credits on a table in its present state, which may have closed the spot of the first bet."""
-    spots = {spot.id: spot for spot in at.rules.list_spots()}
+    spots = {spot.id: spot for spot in game.rules.list_spots()}
     for spot in spots.values():
         for least in range(spot.bet_min, min(spot.bet_max, credits_) + 1, spot.bet_step):
             bets = find_smallest_bets_with(spots, spot, least)

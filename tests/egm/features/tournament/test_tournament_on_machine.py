@@ -107,12 +107,12 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
 
 @pytest.mark.requirement("A-03")
 def test_damage_between_two_games_of_points_is_found_before_the_next(hall):
-    at = hall().enter()
-    assert at.sell(1, "P-1") is None
-    rig = at.open_play().room
+    machine = hall().enter()
+    assert machine.sell(1, "P-1") is None
+    rig = machine.open_play().room
     rig.play()
     rig.report_shown()
-    (log,) = (at.file / "second").glob("*.log")
+    (log,) = (machine.file / "second").glob("*.log")
     data = bytearray(log.read_bytes())
     data[len(data.rstrip(b"\0")) - 40] ^= 0x01
     log.write_bytes(data)
@@ -584,11 +584,11 @@ def _read_every_sas_meter(room, folder):
     bench = Bench(folder, room=room)
     found = {}
     codes = sorted(METER_DEFINITION_BY_CODE)
-    for at in range(0, len(codes), 12):
-        asked = codes[at : at + 12]
+    for offset in range(0, len(codes), 12):
+        asked = codes[offset : offset + 12]
         bench.poll_other_address()
         request = bytes(2) + b"".join(code.to_bytes(2, "little") for code in asked)
-        found[at] = bench.send_long_poll(0x6F, (bytes((len(request),)) + request).hex())
+        found[offset] = bench.send_long_poll(0x6F, (bytes((len(request),)) + request).hex())
     assert any(int(data[4:], 16) for data in found.values())
     return found
 

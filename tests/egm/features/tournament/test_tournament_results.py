@@ -744,15 +744,15 @@ def test_an_altered_prize_is_found(tmp_path):
     assert hall.fill("tournament_leave") is None
     assert hall.fill("tournament_prize", entry=1, participant="P-1", amount_cents=700) is None
     entries = read_signed_entries(hall.room)
-    at = next(n for n, entry in enumerate(entries) if entry["kind"] == "tournament.prize")
+    index = next(n for n, entry in enumerate(entries) if entry["kind"] == "tournament.prize")
 
     def alter(change):
         altered = deepcopy(entries)
-        change(altered[at])
+        change(altered[index])
         return altered
 
     assert audit_findings(entries) == {}
-    twice = [*entries[: at + 1], {**deepcopy(entries[at]), "id": "another"}, *entries[at + 1 :]]
+    twice = [*entries[: index + 1], {**deepcopy(entries[index]), "id": "another"}, *entries[index + 1 :]]
     assert audit_findings(alter(lambda entry: entry["record"].update(amount_cents=701)))
     assert audit_findings(alter(lambda entry: entry["record"].update(participant="P-2")))
     assert audit_findings(alter(lambda entry: entry["record"].update(persons=[])))
