@@ -73,7 +73,7 @@ def forbidden(contract):
     for source, target in itertools.product(contract["source_modules"], contract["forbidden_modules"]):
         targets = matching(target) if "*" in target else [target]
         for name in matching(source):
-            yield name, next(each for each in targets if each not in allowed and each != name)
+            yield name, next(target for target in targets if target not in allowed and target != name)
 
 
 def layers(contract):
@@ -226,7 +226,11 @@ def test_no_two_folders_of_egm_import_each_other():
         if imported.startswith("egm.") and not SHARED.match(imported)
     }
     assert len(edges) > 50
-    assert {(one, other) for one, other in edges if one != other and (other, one) in edges} == set()
+    assert {
+        (importer, imported)
+        for importer, imported in edges
+        if importer != imported and (imported, importer) in edges
+    } == set()
 
 
 def test_a_file_that_imports_back_is_found_in_every_folder(skeleton):

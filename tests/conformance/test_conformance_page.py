@@ -99,31 +99,34 @@ def test_a_test_that_runs_with_an_unknown_mark_fails(tmp_path):
 
 def test_status_tells_shown_from_part_from_library_from_open_from_not_yet():
     row = load().rows["A-01"]
-    one = (EvidenceTest("tests/test_a.py", "test_b"),)
-    some, none = Evidence({"A-01": one}), Evidence({})
+    evidence_tests = (EvidenceTest("tests/test_a.py", "test_b"),)
+    some, none = Evidence({"A-01": evidence_tests}), Evidence({})
     assert some.status(row) == Status.SHOWN
     assert (
         some.status(replace(row, open="left")) == some.status(replace(row, not_yet="left")) == Status.IN_PART
     )
-    assert Evidence({}, {"A-01": one}).status(row) == Status.LIBRARY
+    assert Evidence({}, {"A-01": evidence_tests}).status(row) == Status.LIBRARY
     assert none.status(replace(row, open="why")) == Status.OPEN
     assert none.status(row) == Status.NOT_YET
 
 
 def test_a_row_of_clauses_is_shown_when_each_of_them_is():
     row = replace(load().rows["A-01"], clauses=("this", "that"))
-    one = (EvidenceTest("tests/test_a.py", "test_b"),)
+    evidence_tests = (EvidenceTest("tests/test_a.py", "test_b"),)
     assert row.marks == ("A-01:a", "A-01:b")
-    assert Evidence({"A-01": one, "A-01:a": one}).status(row) == Status.IN_PART
-    assert Evidence({"A-01": one, "A-01:a": one, "A-01:b": one}).status(row) == Status.SHOWN
+    assert Evidence({"A-01": evidence_tests, "A-01:a": evidence_tests}).status(row) == Status.IN_PART
+    assert (
+        Evidence({"A-01": evidence_tests, "A-01:a": evidence_tests, "A-01:b": evidence_tests}).status(row)
+        == Status.SHOWN
+    )
 
 
 def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulation_asks():
     plain, asked = load().rows["A-01"], replace(load().rows["E-12"], clauses=("this", "that"))
-    one = (EvidenceTest("tests/test_a.py", "test_b"),)
+    evidence_tests = (EvidenceTest("tests/test_a.py", "test_b"),)
     assert Evidence({}).list_shortfalls(plain) == ["A-01 is not yet, and no reason is given (open, not_yet)"]
-    assert Evidence({"A-01": one}).list_shortfalls(plain) == []
-    some = Evidence({"E-12": one, "E-12:a": one, "E-12:b": one})
+    assert Evidence({"A-01": evidence_tests}).list_shortfalls(plain) == []
+    some = Evidence({"E-12": evidence_tests, "E-12:a": evidence_tests, "E-12:b": evidence_tests})
     assert asked.regulation
     assert some.list_shortfalls(asked) == ["E-12:a has tests and no mutant", "E-12:b has tests and no mutant"]
     judged = tuple(replace(load().rows["E-12"].mutants[0], clause=letter) for letter in "ab")

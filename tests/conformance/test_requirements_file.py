@@ -66,7 +66,9 @@ def test_every_number_of_every_regulation_has_its_rows_or_a_reason():
         provision.citation.source.key for provision in requirements.provisions
     }
     in_force = [
-        name for name, one in traced.items() if name.startswith("QC s.") and one.no_machine != "revoked"
+        name
+        for name, provision in traced.items()
+        if name.startswith("QC s.") and provision.no_machine != "revoked"
     ]
     assert len(in_force) == 271
     assert {f"QC s.67.{number}" for number in range(41, 111)} <= traced.keys()  # what the amendment puts in

@@ -239,8 +239,8 @@ def test_features_declare_the_payload_of_each_event_once():
     with pytest.raises(InvariantError, match="the payload of play is declared twice"):
         Features((*FEATURES.features, twice))
     without = [
-        dataclasses.replace(one, payload_classes={}) if one.name == "play" else one
-        for one in FEATURES.features
+        dataclasses.replace(feature, payload_classes={}) if feature.name == "play" else feature
+        for feature in FEATURES.features
     ]
     with pytest.raises(InvariantError, match=r"no feature declares the payload of .*choose"):
         Features(without)

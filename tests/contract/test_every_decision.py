@@ -67,7 +67,7 @@ def test_decisions_have_texts_advice_and_returns_and_their_stakes_are_reserved(n
     texts = [Texts(language) for language in LOCALE_BY_LANGUAGE]
     for game, bet, wager, asked, added, display in play_rounds(name):
         options = {option for decision in asked for option in decision.options if isinstance(option, str)}
-        silent = {option for option in options if not all(has_text(each, option) for each in texts)}
+        silent = {option for option in options if not all(has_text(text, option) for text in texts)}
         assert silent == set(), (
             f"[decide] of egm/screen/catalogue lacks a text in a language for {sorted(silent)}"
         )
@@ -77,7 +77,11 @@ def test_decisions_have_texts_advice_and_returns_and_their_stakes_are_reserved(n
         assert untranslated == set(), f"{bet.bet}: not in French"
         questions = [decision for decision in asked if len(decision.options) > 1]
         if not isinstance(game.rules, RoomRules):  # games between players have no best answer
-            unadvised = {each.kind for each in questions if each.prompt.get("advice") not in each.options}
+            unadvised = {
+                question.kind
+                for question in questions
+                if question.prompt.get("advice") not in question.options
+            }
             assert unadvised == set(), f"{bet.bet}: the best answer is not published"
         is_own = not bet.is_covered_by_players and not bet.required_bets
         if is_own and any(len(decision.options) > 1 for decision in asked):
@@ -85,8 +89,8 @@ def test_decisions_have_texts_advice_and_returns_and_their_stakes_are_reserved(n
             assert bet.worst_rtp is not None, f"{bet.bet}: the figures do not state the worst answers"
         spots = {spot.id: spot for spot in game.rules.list_spots()}
         for seat, credits_ in added.items():
-            bets = [each for each in wager.bets if each.seat == seat and each.spot in spots]
-            room = sum((each.credits * spots[each.spot].optional_per_credit for each in bets), Fraction(0))
+            bets = [bet for bet in wager.bets if bet.seat == seat and bet.spot in spots]
+            room = sum((bet.credits * spots[bet.spot].optional_per_credit for bet in bets), Fraction(0))
             reserved = game.rules.compute_reserve(wager) + room
             assert credits_ <= reserved, (
                 f"{bet.bet}: answers add {credits_} credits, and {reserved} are reserved"

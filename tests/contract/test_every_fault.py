@@ -155,9 +155,9 @@ def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, 
     assert room.journal.meters().values[f"fault.{name}"] == 1
     notice_codes = {notice.code for notice in build_snapshot(room.engine).notices}
     assert (f"fault.{name}" in notice_codes) or room.machine.active_faults[name]["locks"] is False
-    for each in texts:
-        assert each.has_text(f"tilt.text.{name}")
-        assert format_fault(each, name) == each.say(f"tilt.text.{name}")
+    for text in texts:
+        assert text.has_text(f"tilt.text.{name}")
+        assert format_fault(text, name) == text.say(f"tilt.text.{name}")
     assert format_fault(texts[0], name) != format_fault(texts[1], name)
     for event in iter_reported_events(over, kind, ()):
         room.submit_event(event)
@@ -255,8 +255,8 @@ def with_hopper(folder):
     rig = DeviceRig("cctalk_hopper")
 
     def happen(event):
-        for each in iter_reported_events(event, "hopper", ()):
-            room.submit_event(each)
+        for reported_event in iter_reported_events(event, "hopper", ()):
+            room.submit_event(reported_event)
 
     rig.react = happen
     driver = create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink)

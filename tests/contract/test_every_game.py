@@ -123,8 +123,8 @@ def rig(tmp_path):
         return rooms[-1]
 
     yield start
-    for each in rooms:
-        each.close()
+    for rig in rooms:
+        rig.close()
 
 
 def with_credit(rig, cents):
@@ -138,14 +138,16 @@ def with_credit(rig, cents):
 def lay(rig, bets):
     """Place bets; return whether the machine has accepted them."""
     rig.engine.handle(
-        EventType.BET, value=sum(each for each in bets.values() if each > 0), options={"bets": bets}
+        EventType.BET, value=sum(bet for bet in bets.values() if bet > 0), options={"bets": bets}
     )
     return rig.machine.selection.options == {"bets": bets}
 
 
 # ---------------------------------------------------------------------------------- accepted bets
 @pytest.mark.requirement("C-04", "S-30", "P-01:b")
-@pytest.mark.parametrize(("game", "section", "bets", "reason"), FORBIDDEN, ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize(
+    ("game", "section", "bets", "reason"), FORBIDDEN, ids=lambda parameter: str(parameter)[:40]
+)
 def test_a_wager_that_the_rules_forbid_is_refused_by_game_and_machine(rig, game, section, bets, reason):
     assert section
     with pytest.raises(WagerError, match=re.escape(reason)):
@@ -207,7 +209,7 @@ def test_a_first_bet_is_limited_so_that_every_raise_fits_the_bet_limit(rig, game
         machine.engine.handle(EventType.PLAY)
         while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], DecisionRequest):
             asked = machine.machine.component(GameInProgress).conversation.decision
-            certified = [each for each in asked.options if each != "insurance"]
+            certified = [option for option in asked.options if option != "insurance"]
             assert set(certified) <= set(find_pending_decision(machine.machine).options)
             machine.engine.handle(EventType.CHOOSE, value=max(certified, key=asked.get_added_credits))
         machine.report_shown()
@@ -259,10 +261,10 @@ def test_the_cabinet_check_states_how_far_the_bet_limit_reduces_a_bet(tmp_path):
     file = tmp_path / "cabinet.toml"
     file.write_text(f'{machine}\n[[games]]\ngame = "quebec-three-card-poker"\n')
     done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
-    output = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
+    output = [fault["what"] for fault in json.loads(done.output) if fault["key"] == "games[1].game"]
     limit = load_profile("generic").play.bet_limit_cents
     reduced = f"the highest bet is {limit // 2 // 500} credits on ante (the game's definition: 500)"
-    assert any(reduced in each for each in output), output
+    assert any(reduced in fault_text for fault_text in output), output
 
 
 # ---------------------------------------------------------------------------------- reported limits
@@ -384,8 +386,8 @@ def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
         shown = stage.view.table.spots[spot.id]
         lines = [words for words, _ in format_spot_lines(stage, shown, cents)]
         least, most = (
-            stage.money(each * cents)
-            for each in (spot.bet_min, taken[spot.id] // spot.bet_step * spot.bet_step)
+            stage.money(credits_ * cents)
+            for credits_ in (spot.bet_min, taken[spot.id] // spot.bet_step * spot.bet_step)
         )
         assert any(least in words and most in words for words in lines), (spot.id, lines)
 
@@ -445,20 +447,23 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
         returned_cents = played.grew["coin_out"]
         if over is None or list_standing_tables(machine.machine):
             continue
-        staked_cents = sum(int(each.get("staked", 0)) for each in over.settlements) * cents
+        staked_cents = sum(int(settlement.get("staked", 0)) for settlement in over.settlements) * cents
         spots = {spot.id for spot in rules_of(game).list_spots()} or {""}
-        assert {each.get("spot", "") for each in over.settlements} <= spots
+        assert {settlement.get("spot", "") for settlement in over.settlements} <= spots
         pay_names = {pay["name"] for pay in rules_of(game).build_presentation().get("pays", ())}
         if rules_of(game).list_spots():
-            assert {str(each["name"]) for each in over.settlements} <= SETTLED_RESULT_NAMES | pay_names
+            assert {
+                str(settlement["name"]) for settlement in over.settlements
+            } <= SETTLED_RESULT_NAMES | pay_names
         if staked_cents:  # in a game with spots each stake is settled once
             assert staked_cents == played.grew["coin_in"], (played.words, over.settlements)
-        back_cents = sum(int(each["credits"]) for each in over.settlements) * cents
+        back_cents = sum(int(settlement["credits"]) for settlement in over.settlements) * cents
         assert back_cents <= returned_cents
         named = sum(
-            int(each["credits"])
-            for each in over.settlements
-            if 0 < int(each["credits"]) <= int(each.get("staked", 0)) and not each.get("pays")
+            int(settlement["credits"])
+            for settlement in over.settlements
+            if 0 < int(settlement["credits"]) <= int(settlement.get("staked", 0))
+            and not settlement.get("pays")
         )
         assert named * cents == played.grew["push"]
         if game in PAY_TABLES:
@@ -466,7 +471,9 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
             assert played.words != played.stage.texts.say(
                 "status.bet_returned", amount=played.stage.money(back_cents)
             )
-            least_paid += any(0 < each["credits"] <= each.get("staked", 0) for each in over.settlements)
+            least_paid += any(
+                0 < settlement["credits"] <= settlement.get("staked", 0) for settlement in over.settlements
+            )
     assert least_paid or game not in PAY_TABLES or game not in list_table_games()
 
 

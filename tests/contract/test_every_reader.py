@@ -117,8 +117,8 @@ class Line:
 
     @property
     async def messages(self):
-        for each in self._messages:
-            yield each
+        for message in self._messages:
+            yield message
 
 
 class Streams:
@@ -164,7 +164,7 @@ def controller(count, tmp_path):
             made.process_messages([service._inbox.get_nowait()])
 
     up, beats = f"egm/progressive/machine/{MACHINE}/up", "egm/progressive/sign/sign-1/beat"
-    right = [json.dumps(each).encode() for each in (JOIN, GIVEN, CLAIM, COMMIT)]
+    right = [json.dumps(message).encode() for message in (JOIN, GIVEN, CLAIM, COMMIT)]
     asyncio.run(deliver(up, right))
     before = made.list_level_records()[0].level
     assert before.hit_count == 1
@@ -225,11 +225,11 @@ def machine_with_a_journal(count, tmp_path):
         joined = {"increment": "1/90", "base_cents": 500, "ceiling_cents": 550, "mystery": True}
         samples = [{**VALUE, "level": "LUCKY", "prize": 1, "commitment": secret.commitment}]
         samples += [{**DOWN[1], **here, **joined, "nonce": sent[0].nonce}]
-        samples += [{**each, **here} for each in DOWN[2:4]]
-        samples += [{**each, "machine": serial} for each in DOWN[4:]]
+        samples += [{**sample, **here} for sample in DOWN[2:4]]
+        samples += [{**sample, "machine": serial} for sample in DOWN[4:]]
         samples += [{"type": "counted", "sequence": 1, "won": [won], **here}]
         carrier = MqttCarrier(None, serial)
-        right = [json.dumps(each).encode() for each in samples]
+        right = [json.dumps(sample).encode() for sample in samples]
         for data in (*right, *messages(samples, count)):
             await carrier._pass_messages_on(Line("", [data]), link)
             link._link.repeat_unanswered_messages(rig.clock.ns)
@@ -257,7 +257,7 @@ def sign(count, _):
         for data in messages([VALUE], count)
     ]
     shown.build_plates(1)
-    return sum(bool(each) for each in wrong)
+    return sum(bool(fault) for fault in wrong)
 
 
 # ---------------------------------------------------------------------------------------------- the screen
@@ -293,8 +293,8 @@ def browser(count, _):
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)
     sounds = SimpleNamespace(follow=lambda _before, _after: None)
     app = ScreenApp(theme=None, surface=still, machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0)
-    for one in did:
-        app._take_input(one)
+    for input_event in did:
+        app._take_input(input_event)
     return refused
 
 
@@ -374,9 +374,9 @@ def host_line(count, _):
 # ---------------------------------------------------------------------------------------------- files
 def refusals(deliver, inputs, *kinds):
     refused = 0
-    for each in inputs:
+    for level_input in inputs:
         try:
-            deliver(each)
+            deliver(level_input)
         except kinds:
             refused += 1
     return refused
@@ -407,7 +407,9 @@ def level_file(count, _):
             inputs.append(json.loads(data))
         except (ValueError, RecursionError):
             continue
-    entries = [each if isinstance(each, dict) else {"level": each} for each in inputs]
+    entries = [
+        level_input if isinstance(level_input, dict) else {"level": level_input} for level_input in inputs
+    ]
     return refusals(lambda data: create_levels(data, "levels.toml"), entries, OperatorError)
 
 

@@ -27,8 +27,8 @@ def at_a_machine(folder, protocol):
     rig = DeviceRig(protocol)
 
     def happen(event):
-        for each in iter_reported_events(event, "bill_acceptor", ()):
-            room.submit_event(each)
+        for reported_event in iter_reported_events(event, "bill_acceptor", ()):
+            room.submit_event(reported_event)
 
     driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.ledgers.escrow_ledger)
     rig.react = happen

@@ -20,9 +20,9 @@ def models():
             if not module.name.endswith("__main__"):
                 names |= vars(importlib.import_module(module.name))
     kinds = {
-        id(each): each for each in names.values() if isinstance(each, type) and issubclass(each, BaseModel)
+        id(name): name for name in names.values() if isinstance(name, type) and issubclass(name, BaseModel)
     }
-    return sorted(kinds.values(), key=lambda each: (each.__module__, each.__qualname__))
+    return sorted(kinds.values(), key=lambda model: (model.__module__, model.__qualname__))
 
 
 def validators_of(model):

@@ -197,8 +197,8 @@ def child(doing, *, under=None, writes=None, seconds=None):
     if writes is not None:
         sys.addaudithook(hook)
     try:
-        for each in doing:
-            each()
+        for act in doing:
+            act()
         os._exit(DONE)
     except BaseException:  # noqa: BLE001 (a child says what it failed with, and ends)
         traceback.print_exc()

@@ -76,7 +76,7 @@ def toml(table: dict) -> str:
 
 
 def wait_for(condition, failure_text="", seconds=PATIENCE):
-    """Until ``what`` returns something true; that."""
+    """Wait until ``condition`` returns a true value; return it."""
     deadline = time.monotonic() + seconds
     while not (result := condition()):
         if time.monotonic() >= deadline:

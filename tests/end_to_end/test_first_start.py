@@ -102,7 +102,7 @@ class Hand:
         return "" if self.page.notice is None else self.page.notice.value
 
     def offers(self, action):
-        return any(one.id == action and one.enabled for one in self.page.actions)
+        return any(page_action.id == action and page_action.enabled for page_action in self.page.actions)
 
 
 @contextlib.asynccontextmanager

@@ -37,8 +37,8 @@ def medium(tmp_path):
     try:
         yield where
     finally:
-        for each in (where / "run", where):
-            subprocess.run(["umount", "--lazy", each], check=True)
+        for mount_point in (where / "run", where):
+            subprocess.run(["umount", "--lazy", mount_point], check=True)
 
 
 async def shows(folder, wanted):
@@ -71,7 +71,7 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
             await shows(folder, waits)
             assert process.returncode is None
             remount(medium, "rw")
-            await shows(folder, lambda one: one.page is not None)  # it has tried again by itself
+            await shows(folder, lambda message: message.page is not None)  # it has tried again by itself
             async with Hand.connect(folder) as hand:
                 await answered(hand)
                 await chosen(hand)
@@ -101,7 +101,7 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
         async with asking(folder, file, more=more):
             await shows(folder, waits)
             remount(medium, "rw")
-            return await shows(folder, lambda one: one.journal_sequence > 0)
+            return await shows(folder, lambda message: message.journal_sequence > 0)
 
     shown = asyncio.run(session())
     assert {tilt.code.partition(".")[2] for tilt in shown.tilts} <= {"communication"}  # there is no bench

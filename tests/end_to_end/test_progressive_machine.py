@@ -79,7 +79,7 @@ def cabinet_of(broker, linked="top", name="TOP", game=GAME):
 
 def level_file(folder, file=GAME, **changes):
     game = load_game(file)
-    (play,) = (each for each in game.list_levels(game.build_wager(10)) if each.level == "top")
+    (play,) = (level for level in game.list_levels(game.build_wager(10)) if level.level == "top")
     values = {"stake_cents": STAKE_CENTS, "odds": f'"{play.odds}"', "base_cents": 1500, "increment": '"1/70"'}
     lines = "".join(f"{key} = {value}\n" for key, value in {**values, **changes}.items())
     file = folder / "levels.toml"
@@ -141,7 +141,7 @@ def _until_recorded(folder, holds):
 
 def level_is(status, name="TOP"):
     return lambda m: (
-        isinstance(m, Snapshot) and any(each.id == name and each.status == status for each in m.progressives)
+        isinstance(m, Snapshot) and any(hit.id == name and hit.status == status for hit in m.progressives)
     )
 
 
@@ -309,8 +309,8 @@ def test_nobody_publishes_on_anothers_topic_or_without_a_certificate(tmp_path):
                 await asyncio.to_thread(_recorded, tmp_path, {"forged", "misunderstood"})
                 false = broker.create_link_slot("EGM-1").model_copy(
                     update={
-                        each: getattr(stranger.create_link_slot("EGM-1"), each)
-                        for each in ("certificate", "key")
+                        kind: getattr(stranger.create_link_slot("EGM-1"), kind)
+                        for kind in ("certificate", "key")
                     }
                 )
                 assert await _answer_to(false) == b""

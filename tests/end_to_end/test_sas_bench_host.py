@@ -100,17 +100,17 @@ def test_replies_of_variable_length_are_read(host):
 
 @pytest.mark.sas(polls="2F 6F AF B0", meters="00")
 def test_meters_are_the_same_read_singly_together_and_by_denomination(host):
-    one = host.send_poll(0x11).values["value"]
+    single_value = host.send_poll(0x11).values["value"]
     codes = {"game": 0, "codes": [{"code": 0}]}
-    assert host.send_poll(0x0F).values["coin_in"] == one
-    assert host.send_poll(0x19).values["coin_in"] == one
-    assert host.send_poll(0x1C).values["coin_in"] == one
-    assert host.send_poll(0x2F, codes).values["meters"] == [{"code": 0, "value": one}]
-    assert host.send_poll(0x6F, codes).values["meters"] == [{"code": 0, "value": one}]
-    assert host.send_poll(0xAF, codes).values["meters"] == [{"code": 0, "value": one}]
-    assert host.send_poll(0x52, {"game": 1}).values["coin_in"] == one
+    assert host.send_poll(0x0F).values["coin_in"] == single_value
+    assert host.send_poll(0x19).values["coin_in"] == single_value
+    assert host.send_poll(0x1C).values["coin_in"] == single_value
+    assert host.send_poll(0x2F, codes).values["meters"] == [{"code": 0, "value": single_value}]
+    assert host.send_poll(0x6F, codes).values["meters"] == [{"code": 0, "value": single_value}]
+    assert host.send_poll(0xAF, codes).values["meters"] == [{"code": 0, "value": single_value}]
+    assert host.send_poll(0x52, {"game": 1}).values["coin_in"] == single_value
     of_five_cents = host.send_poll(0xB0, {"denomination": 2, "poll": 0x11, "data": ""}).values
-    assert of_five_cents["value"] == one
+    assert of_five_cents["value"] == single_value
     wrong = host.send_poll(0xB0, {"denomination": 0x0B, "poll": 0x11, "data": ""}).values
     assert (wrong["poll"], wrong["data"]) == (0, "05")  # not a denomination of this machine
 
@@ -175,15 +175,17 @@ def test_the_machine_is_enabled_only_when_both_hosts_have_enabled_it(cabin, host
 @pytest.mark.sas(exceptions="11 12")
 def test_every_host_receives_each_exception_once(cabin, host):
     with cabin.host("script") as second:
-        for each in (host, second):
-            each.received.clear()
+        for polling_host in (host, second):
+            polling_host.received.clear()
         cabin.does("io", "door", name="main", open=True)
         cabin.player.sees(doors_open=("main",))
         cabin.does("io", "door", name="main", open=False)
         cabin.player.sees(doors_open=())
-        for each in (host, second):
-            assert each.run_until(lambda h=each: [a.code for a in h.received][-1:] == [0x12], 30)
-            codes = [answer.code for answer in each.received]
+        for polling_host in (host, second):
+            assert polling_host.run_until(
+                lambda h=polling_host: [a.code for a in h.received][-1:] == [0x12], 30
+            )
+            codes = [answer.code for answer in polling_host.received]
             assert (codes[-2:], codes.count(0x11), codes.count(0x12)) == ([0x11, 0x12], 1, 1)
 
 

@@ -249,7 +249,9 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                     socket.unlink(missing_ok=True)
             async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
                 outcomes = await play_on((one, two))
-                hands = [{hand["id"]: hand["cards"] for hand in each.display["hands"]} for each in outcomes]
+                hands = [
+                    {hand["id"]: hand["cards"] for hand in outcome.display["hands"]} for outcome in outcomes
+                ]
                 assert hands[0] == hands[1]
                 assert hands[0].keys() == {"bank", "box-1", "box-2"}
                 for visit, shown in zip((one, two), outcomes, strict=True):

@@ -195,7 +195,7 @@ def test_the_commands_inspect_and_clear_a_damaged_memory(broken):
     run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options])
     assert run.exit_code == 1
     assert "these claims are neither settled nor carried over: credit:1:cashable" in run.output
-    assert [(each["id"], each["amount"]) for each in report["claims"]] == [("credit:1:cashable", "300")]
+    assert [(claim["id"], claim["amount"]) for claim in report["claims"]] == [("credit:1:cashable", "300")]
     for wrong, reason in (("paid:299:A", "300 cents are owed, 299"), ("ended", "not 'ended'")):
         claim_options = ["--claim", f"credit:1:cashable={wrong}"]
         run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *claim_options])

@@ -32,7 +32,8 @@ def courses(population: int, picks: int) -> Iterator[tuple[int, ...]]:
 @pytest.mark.parametrize(("population", "picks"), [(1, 1), (4, 0), (5, 2), (6, 3), (5, 5), (7, 7)])
 def test_every_order_of_balls_comes_from_exactly_one_course_of_draws(population: int, picks: int) -> None:
     orders = [
-        draw_numbers(Scripted(each), range(population), picks, "ball") for each in courses(population, picks)
+        draw_numbers(Scripted(course), range(population), picks, "ball")
+        for course in courses(population, picks)
     ]
     assert len(orders) == len(set(orders)) == perm(population, picks)
     assert all(len(set(order)) == picks and set(order) <= set(range(population)) for order in orders)
@@ -69,5 +70,5 @@ def test_a_weighted_choice_is_drawn_exactly_as_often_as_its_weight() -> None:
 
 @pytest.mark.requirement("B-09", "S-40")
 def test_every_throw_of_the_dice_comes_from_exactly_one_course() -> None:
-    throws = {throw_dice(Scripted(each), 2) for each in product(range(DIE_FACES), repeat=2)}
+    throws = {throw_dice(Scripted(faces), 2) for faces in product(range(DIE_FACES), repeat=2)}
     assert throws == set(product(range(1, 7), repeat=2))

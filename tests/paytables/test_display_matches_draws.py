@@ -43,7 +43,7 @@ def test_the_reels_shown_before_the_first_game_are_not_a_win_at_any_bet(name):
     shown = game.build_presentation()
     for bet in game.bet_options:
         wager = game.build_wager(bet)
-        (stage,) = [each["stage"] for each in shown["bets"] if each["mode"] == wager.options["mode"]]
+        (stage,) = [bet["stage"] for bet in shown["bets"] if bet["mode"] == wager.options["mode"]]
         weights, rest_stops = shown["stages"][stage]["weights"], shown["stages"][stage]["rest"]
         values = [sum(w[:stop]) if w else stop for w, stop in zip(weights, rest_stops, strict=True)]
         found = Round(game.play(wager, ScriptedStep(values)), wager)
@@ -151,9 +151,7 @@ def test_only_numbers_shown_before_a_decision_are_drawn_before_it(name, question
     """The cards that replace others, the next cards and the contents of a box are drawn after the player's choice."""
     game, asked = load_game(name), set()
     bets = options.get("seats", {"0": options.get("bets")}).values()
-    staked = (
-        sum(credits_ for each in bets for credits_ in each.values()) if options else max(game.bet_options)
-    )
+    staked = sum(credits_ for bet in bets for credits_ in bet.values()) if options else max(game.bet_options)
     wager = game.build_wager(staked, **options)
     for seed in range(100):
         draw, shown = RecordingDrawSource(seeded_draw(f"{name} {seed}")), 0

@@ -22,7 +22,7 @@ def template(name, old="", new=""):
 
 
 def remarked(data):
-    return [(each.key, each.text) for each in _iter_help_figure_remarks(build_game(data, "mine.toml"))]
+    return [(remark.key, remark.text) for remark in _iter_help_figure_remarks(build_game(data, "mine.toml"))]
 
 
 @pytest.mark.requirement("C-26")

@@ -269,15 +269,15 @@ def test_several_draws_are_settled_each_and_add():
     data = brute.definition(progressive=LEVELS)
     rules = loaded(data).rules
     asked = {"selections": TICKETS["two overlapping"]}
-    one = figures.analyse_ticket(rules.definition, rules.tables, rules.build_ticket(asked), "one")
+    one_draw = figures.analyse_ticket(rules.definition, rules.tables, rules.build_ticket(asked), "one")
     three = figures.analyse_ticket(
         rules.definition, rules.tables, rules.build_ticket({**asked, "draws": 3}), "three"
     )
-    assert (three.rtp, three.cost_credits) == (one.rtp, 3 * one.cost_credits)
-    assert three.variance == 3 * one.variance == three.distribution.compute_variance()
+    assert (three.rtp, three.cost_credits) == (one_draw.rtp, 3 * one_draw.cost_credits)
+    assert three.variance == 3 * one_draw.variance == three.distribution.compute_variance()
     assert three.hit_probability == three.distribution.compute_chance_of_at_least(1)
     assert three.max_win_probability == three.distribution.compute_chance_of_at_least(three.max_win_credits)
-    assert three.progressives[0].rate == 3 * one.progressives[0].rate
+    assert three.progressives[0].rate == 3 * one_draw.progressives[0].rate
 
 
 @pytest.mark.requirement("C-06")

@@ -66,7 +66,7 @@ def test_only_a_ticket_of_one_card_at_the_right_stake_plays_for_the_level():
 def test_only_a_ticket_that_plays_for_the_level_wins_it_at_its_odds():
     game = build_game(data(), "test.toml")
     draws = list(itertools.product(range(9), range(8), range(7)))
-    for asked in (ALONE, *(each for each in OTHERS if len(each) == 1)):
+    for asked in (ALONE, *(selections for selections in OTHERS if len(selections) == 1)):
         wager = game.build_wager(game.rules.build_ticket(asked).cost, **asked)
         hits = 0
         for places in draws:

@@ -126,9 +126,9 @@ def test_a_ticket_without_a_central_record_is_refused():
     with pytest.raises(TicketNotIssuedError, match="3 draws were bought"):
         issue_ticket(RULES.definition, ticket, short, **given)
     quick = RULES.build_ticket({"selections": [{"groups": [5], "stakes": {"5": 1}}]})
-    one = Acknowledgement(ticket_number=1, draws=(501,), recorded_at=NOON)
+    acknowledgement = Acknowledgement(ticket_number=1, draws=(501,), recorded_at=NOON)
     with pytest.raises(TicketNotIssuedError, match="no numbers yet"):
-        issue_ticket(RULES.definition, quick, one, **given)
+        issue_ticket(RULES.definition, quick, acknowledgement, **given)
     bare = RULES.definition.model_copy(update={"terms": None})
     with pytest.raises(TicketNotIssuedError, match="no \\[terms\\]"):
         issue_ticket(

@@ -82,7 +82,9 @@ class Croupier:
 def find_result(name, hands, seat, settled):
     """1 if a seat's hand beats the bank's, 0 for a push, -1 if it loses."""
     if name != SUPER_PAN:  # their hands are compared again in the tests of each game
-        (settlement,) = (each for each in settled if (each.seat, each.spot) == (seat, "stake"))
+        (settlement,) = (
+            settlement for settlement in settled if (settlement.seat, settlement.spot) == (seat, "stake")
+        )
         return {"won": 1, "push": 0}.get(settlement.name, -1)
     own, bank = points(hands["player" if not seat else f"player-{seat + 1}"]), points(hands["bank"])
     return (own > bank) - (own < bank)
@@ -139,9 +141,9 @@ def hold_rounds(name, seeded_draw, count):
         hands = {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
         found = Counter()
         staked = Counter()
-        for each in settled:
-            found[each.seat, each.spot] += each.credits
-            staked[each.seat, each.spot] += each.staked_credits
+        for settlement in settled:
+            found[settlement.seat, settlement.spot] += settlement.credits
+            staked[settlement.seat, settlement.spot] += settlement.staked_credits
         due = settle_by_the_text(name, seats, banker, hands, settled)
         assert {where: found[where] for where in staked} == due
         assert staked == {(int(s), spot): n for s, bets in seats.items() for spot, n in bets.items()}
@@ -189,8 +191,8 @@ def test_the_machine_is_the_bank_in_the_first_round_and_if_no_player_can_be(name
         game_at_table.rules.arrange_bank(bets).banker is None
     )  # twenty short of what the others have staked
     assert {
-        (each.name, each.seat, each.credits)
-        for each in game_at_table.rules.arrange_bank(bets).returned_settlements
+        (settlement.name, settlement.seat, settlement.credits)
+        for settlement in game_at_table.rules.arrange_bank(bets).returned_settlements
     } == {("not covered", 1, 40)}
 
 
@@ -201,7 +203,9 @@ def test_the_bank_is_offered_in_turn_and_never_twice_running():
     banked = after(game, took_part=[0, 1, 2]).rules.arrange_bank(offers)
     assert banked.banker == 0
     assert {bet.seat for bet in banked.played_bets} == {1, 2}
-    assert {(each.seat, each.spot, each.credits) for each in banked.returned_settlements} == {
+    assert {
+        (settlement.seat, settlement.spot, settlement.credits) for settlement in banked.returned_settlements
+    } == {
         (0, "stake", 20),
         (0, "bank", 60),
         (1, "bank", 100),
@@ -324,7 +328,7 @@ def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seede
         combined = here.rules.combine_seat_wagers(wager, seat, wagers)
         steps, outcome = play(here, combined, draw, lambda _: STAKES_RETURNED_OPTION)
         back = {
-            (each.seat, each.spot, each.name, each.credits) for each in steps if isinstance(each, Settlement)
+            (step.seat, step.spot, step.name, step.credits) for step in steps if isinstance(step, Settlement)
         }
         assert back == {(seat, spot, "not covered", credits_) for spot, credits_ in bets[seat].items()}
         assert (outcome.table["bank"]["took_part"], draw.records) == ([0, 1, 2], [])

@@ -168,5 +168,5 @@ def test_a_game_that_wins_at_every_stop_is_presented_without_trying_all_its_wind
     stage = {"heights": [1] * 5, "strips": ["a " * 29 + "b"] * 5, "lines": [[0] * 5], "pay": []}
     stage["pay"] = [{"of": symbol, "pays": {1: 1}} for symbol in ("a", "b")]
     data = definition(stage)
-    data["symbol"] = [each for each in data["symbol"] if each["id"] in "ab"]
+    data["symbol"] = [symbol for symbol in data["symbol"] if symbol["id"] in "ab"]
     assert build_game(data, "always").build_presentation()["rest"] == [0] * 5

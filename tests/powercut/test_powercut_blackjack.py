@@ -164,7 +164,7 @@ def recalled(rig):
         if number + 1 < len(STEPS):
             menu.touch("later")
     assert seen == [3, 3, 4, 5, 6, 8, 10, 11, 12, 13]
-    assert {each["id"]: each["cards"] for each in replay.display["hands"]} == HANDS
+    assert {hand["id"]: hand["cards"] for hand in replay.display["hands"]} == HANDS
 
 
 @pytest.mark.requirement("A-08", "D-15", "I-09", "E-03")

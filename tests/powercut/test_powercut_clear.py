@@ -37,7 +37,8 @@ def owing(folder: Path, disk: Disk) -> dict[str, object]:
 def owed(folder: Path, disk: Disk) -> dict[str, object]:
     storage = SimStorage(disk)
     claims = {
-        each.id: each.claim.amount for each in inspect_claims(folder, FEATURES, storage=storage).proposals
+        proposal.id: proposal.claim.amount
+        for proposal in inspect_claims(folder, FEATURES, storage=storage).proposals
     }
     leave(storage, folder, folder / "second")
     return claims

@@ -133,7 +133,7 @@ class Craps(LifeOfSeats):
         for entry in self.room.journal.entries("game.start"):
             record = entry.record
             draws.setdefault(record.get("round_id") or record["play_id"], set()).add(str(record["steps"]))
-        assert {len(each) for each in draws.values()} == {1}
+        assert {len(draw) for draw in draws.values()} == {1}
         assert self.room.journal.list_pending() == []
 
 

@@ -71,7 +71,7 @@ class Evening:
             )
         self.office.compute_totals()
         tickets = self.office.list_tickets().items()
-        self.recorded = {number: each.printed_ticket.control_number for number, each in tickets}
+        self.recorded = {number: ticket.printed_ticket.control_number for number, ticket in tickets}
         self.kinds = [entry.kind for entry in self.journal.entries() if entry.kind.startswith("keno.")]
 
 

@@ -74,8 +74,8 @@ class Evening(Life):
         numbers = [
             draw
             for kind in ("game.start", "game.choice")
-            for each in rig.records(kind)
-            for draw in _drawn(each)
+            for record in rig.records(kind)
+            for draw in _drawn(record)
         ]
         assert sorted(value for _, value, _ in numbers) == sorted([3, 3, 2, 4, 2, 1])
 

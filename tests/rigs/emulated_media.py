@@ -254,11 +254,11 @@ class Computer(Cabinet):
         assert journal.list_pending() == []
         with open_machine_ledger(first, second=second) as store:
             records = list(store.iter_records())
-        issued = [one.ticket for one in records if one.state is TicketState.ISSUED]
-        assert {one.state for one in records} <= {TicketState.ISSUED, TicketState.VOID}
-        assert sum(one.amount_cents for one in issued) == journal.balance_cents("out:voucher:cashable")
+        issued = [record.ticket for record in records if record.state is TicketState.ISSUED]
+        assert {record.state for record in records} <= {TicketState.ISSUED, TicketState.VOID}
+        assert sum(record.amount_cents for record in issued) == journal.balance_cents("out:voucher:cashable")
         on_paper = {paper["barcode"] for paper in self.tickets() if paper["barcode_complete"]}
-        assert {one.number for one in issued} <= on_paper, "a ticket is owed that nobody holds"
+        assert {record.number for record in issued} <= on_paper, "a ticket is owed that nobody holds"
 
 
 def _fill(file):

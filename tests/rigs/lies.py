@@ -27,7 +27,7 @@ def audit_findings(entries, shelf=None):
     found = {}
     for finding in report.findings:
         found.setdefault(finding.sequence, []).append(finding.why)
-    return {sequence: "; ".join(each) for sequence, each in found.items()}
+    return {sequence: "; ".join(reasons) for sequence, reasons in found.items()}
 
 
 def reorder_entries(entries, order):
@@ -43,7 +43,7 @@ def reorder_entries(entries, order):
 def remove_entries(entries, *removed):
     """Return the journal without the entries at these indices, or without the first entry of these kinds."""
     kinds = [raw["kind"] for raw in entries]
-    indices = {kinds.index(each) if isinstance(each, str) else each for each in removed}
+    indices = {kinds.index(selector) if isinstance(selector, str) else selector for selector in removed}
     return reorder_entries(entries, [index for index in range(len(entries)) if index not in indices])
 
 

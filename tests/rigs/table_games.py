@@ -59,7 +59,7 @@ class _Rules(TablelessRules):
                 raise WagerError(f"bets.{name}: takes none as the table stands")
             if cost < 0 and name != PLACE:
                 raise WagerError(f"bets.{name}: may not be taken down")
-        cost = sum(each for each in bets.values() if each > 0)
+        cost = sum(bet for bet in bets.values() if bet > 0)
         if cost != credits_ or not (bets or stood):
             raise WagerError(f"the bets cost {cost}, not {credits_}")
         return Wager(credits_, {"bets": bets})
@@ -142,7 +142,7 @@ class Point(_Rules):
         place = self.bets.get(PLACE, 0)
         settled = (_decided("taken down", Bet(PLACE, place), place),) if place else ()
         return settled, self._left(
-            {name: each for name, each in self.bets.items() if name != PLACE}, self.point
+            {name: bet for name, bet in self.bets.items() if name != PLACE}, self.point
         )
 
     @staticmethod
@@ -155,7 +155,7 @@ class Point(_Rules):
             bets[bet.spot] = bets.get(bet.spot, 0) + bet.credits
             if bet.credits < 0:
                 yield _decided("taken down", Bet(bet.spot, -bet.credits), -bet.credits)
-        bets = {name: each for name, each in bets.items() if each}
+        bets = {name: bet for name, bet in bets.items() if bet}
         throw = draw.below(FACES, "throw")
         yield Cue("dice", {"dice": [throw + 1]})
         point = self.point

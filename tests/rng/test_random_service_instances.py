@@ -49,9 +49,9 @@ class TestBoots:
     )
     def test_each_part_of_the_personalization_changes_the_sequence(self, changes: dict[str, object]) -> None:
         policy = ReseedPolicy(fresh_input_each_step=False)
-        one = start(sources=[Repeating()], policy=policy)
-        two = start(sources=[Repeating()], policy=policy, personalization=replace(WHO, **changes))
-        assert sequence(one) != sequence(two)
+        first_service = start(sources=[Repeating()], policy=policy)
+        second_service = start(sources=[Repeating()], policy=policy, personalization=replace(WHO, **changes))
+        assert sequence(first_service) != sequence(second_service)
 
     def test_different_personalizations_encode_differently(self) -> None:
         names = [

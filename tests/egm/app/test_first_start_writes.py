@@ -167,12 +167,12 @@ def test_the_signing_page_shows_the_date_or_that_it_is_implausible(tmp_path, yea
 
 def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
     draft, asked = drafted(), build_steps(StateFolder(tmp_path), tmp_path / "c.toml", CLOCK, list)
-    steps = {each.id: each for each in asked}
+    steps = {step.id: step for step in asked}
     draft.roster = Roster()
     for name, reason in (("staff", "first.staff.short"), ("games", "first.one_at_least")):
         draft.chosen_game_names = []
         page = steps[name].build_page(draft)
-        assert not next(one for one in page.actions if one.id == "next").enabled
+        assert not next(action for action in page.actions if action.id == "next").enabled
         assert reason in {row.cells[0].value for table in page.tables for row in table.rows}
     signing_step = steps["signing"]
     signing_step.cabinet_file_faults = (ConfigFault("games", "none of the listed games can be offered"),)

@@ -35,7 +35,7 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
         assert process._machine.active_faults["cabinet_file"]["detail"] == refused[0]
         (software,) = (entry.create_page() for entry in SERVICE_MENU.menu_entries if entry.id == "software")
         words = [
-            translate_words(each, "en") for each in iter_page_words(software.build_page(process._machine))
+            translate_words(text, "en") for text in iter_page_words(software.build_page(process._machine))
         ]
         assert {str(poor), refused[0]} <= set(words), "staff read why at the machine"
 

@@ -53,7 +53,11 @@ def test_files_of_a_cabinet_are_private_whatever_the_umask(tmp_path):
             time.sleep(0.1)
         found = {path: path.lstat() for path in (state, *state.rglob("*")) if not path.is_symlink()}
         assert any(path.name == "machine.key" for path in found)
-        assert {path: oct(one.st_mode) for path, one in found.items() if one.st_mode & 0o077} == {}
+        assert {
+            path: oct(file_status.st_mode)
+            for path, file_status in found.items()
+            if file_status.st_mode & 0o077
+        } == {}
     finally:
         cabinet.send_signal(signal.SIGTERM)
         cabinet.communicate(timeout=60)

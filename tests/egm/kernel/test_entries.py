@@ -60,7 +60,7 @@ def sample(hint):  # noqa: PLR0911 (one line for each type of field)
     if hint == JSON or hint is object:
         return {"any": 1}
     if origin in (Union, UnionType):
-        return sample(next(each for each in inner if each is not NoneType))
+        return sample(next(member for member in inner if member is not NoneType))
     if origin is tuple:
         return (sample(inner[0]),) if inner[1:] == (Ellipsis,) else tuple(map(sample, inner))
     if origin is Literal:
@@ -80,9 +80,9 @@ def as_json(value):
     if is_record(value):
         return to_json(value)
     if isinstance(value, tuple):
-        return [as_json(each) for each in value]
+        return [as_json(item) for item in value]
     if isinstance(value, Mapping):
-        return {key: as_json(each) for key, each in value.items()}
+        return {key: as_json(item) for key, item in value.items()}
     return str(value) if isinstance(value, StrEnum | Fraction) else value
 
 
@@ -190,7 +190,7 @@ def test_another_phase_mark_count_key_or_account_is_refused(entry):
     refuse(entry, replace(valid, state={**valid.state, "nobody": 1}), "nobody")
     for key in entry.written_keys:
         less = {name: value for name, value in valid.state.items() if not name.startswith(key)}
-        if less != valid.state and not any(one.startswith(key) for one in less):
+        if less != valid.state and not any(name.startswith(key) for name in less):
             refuse(entry, replace(valid, state=less), str(key))
 
 

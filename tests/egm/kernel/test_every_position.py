@@ -237,10 +237,10 @@ def test_the_open_menu_moves_to_the_second_position_with_its_content(three, tmp_
     lines = menu.collect_all_actions()
     assert lines == alone.collect_all_actions()
     for line in sorted(lines):
-        titles = {each.touch(line).page.title.value for each in (menu, alone)}
+        titles = {position_menu.touch(line).page.title.value for position_menu in (menu, alone)}
         assert len(titles) == 1, line
-        for each in (menu, alone):
-            each.home()
+        for position_menu in (menu, alone):
+            position_menu.home()
     three.board(EventType.MENU_CLOSED, why="key")
     assert not menu.is_open
     assert three.second.state is State.IDLE

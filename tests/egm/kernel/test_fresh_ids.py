@@ -33,7 +33,7 @@ def texts_with_a_place(path: Path) -> list[int]:
         if not isinstance(node, ast.JoinedStr) or id(node) in errors:
             continue
         places = [ast.unparse(part) for part in node.values if isinstance(part, ast.FormattedValue)]
-        if any(place in each for each in places for place in PLACES):
+        if any(place in text for text in places for place in PLACES):
             found.append(node.lineno)
     return found
 
@@ -56,7 +56,7 @@ def test_every_id_the_machine_makes_is_marked_with_its_journal(tmp_path):
     rig.offer_ticket(rig.cash_out_ticket())
     paper = rig.machine.memory.get(MoneyKey.PAPER)["id"]
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert all(each.split("-")[2] == mark for each in (play_id, paper, rig.hands.jobs[-1].job_id))
+    assert all(fresh_id.split("-")[2] == mark for fresh_id in (play_id, paper, rig.hands.jobs[-1].job_id))
     meters_own = ("machine.genesis", "checkpoint", "event", "power.up")
     for entry in rig.journal.entries():
         assert entry.kind in meters_own or mark in entry.id, entry.id

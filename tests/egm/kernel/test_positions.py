@@ -308,7 +308,7 @@ def test_no_slip_number_is_promised_to_two_waiting_positions(tmp_path):
     second = MachineRig(tmp_path, position=SECOND, first_rig=first).boot()
 
     def numbers():
-        return [build_snapshot(each.engine).handpay.number for each in (first, second)]
+        return [build_snapshot(rig.engine).handpay.number for rig in (first, second)]
 
     first.insert(2000)
     first.engine.handle(EventType.CASH_OUT)

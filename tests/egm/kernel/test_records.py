@@ -83,16 +83,20 @@ def kind_of(written):
 
 
 def test_there_is_a_sample_of_each_record():
-    assert {kind_of(each) for each in WRITTEN} == {*STATES.values(), *ENTRIES.values()}
+    assert {kind_of(written_record) for written_record in WRITTEN} == {*STATES.values(), *ENTRIES.values()}
 
 
-@pytest.mark.parametrize("written", WRITTEN, ids=lambda each: each.get("state") or each.get("record"))
+@pytest.mark.parametrize(
+    "written", WRITTEN, ids=lambda written_record: written_record.get("state") or written_record.get("record")
+)
 def test_records_of_earlier_versions_are_read_and_rewritten_identically(written):
     record = from_json(kind_of(written), written["value"], "the journal")
     assert to_json(record) == written["value"]
 
 
-@pytest.mark.parametrize("written", WRITTEN, ids=lambda each: each.get("state") or each.get("record"))
+@pytest.mark.parametrize(
+    "written", WRITTEN, ids=lambda written_record: written_record.get("state") or written_record.get("record")
+)
 def test_no_field_is_lost_or_added_and_none_changes_its_type(written):
     kind, value = kind_of(written), written["value"]
     with pytest.raises(RecordError, match=r"^the journal: surprise is 1, a field that is not known$"):

@@ -78,7 +78,7 @@ def test_no_line_of_the_table_is_hidden_by_an_earlier_one():
     for entry in ENTRIES:
         patterns = [*entry.significance] if isinstance(entry.significance, Mapping) else []
         for n, pattern in enumerate(patterns):
-            hidden = [each for each in patterns[:n] if fnmatchcase(pattern, each)]
+            hidden = [code_pattern for code_pattern in patterns[:n] if fnmatchcase(pattern, code_pattern)]
             assert not hidden, f"{entry.kind}: {pattern} is hidden by {hidden}"
 
 

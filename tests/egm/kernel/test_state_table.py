@@ -114,7 +114,7 @@ def test_each_action_has_an_effect_only_in_its_states(effect, states):
         for state in State
         for event in FEATURES.state_table.payloads
         for rule in FEATURES.state_table.list_rules(state, event)
-        if effect in {each.__name__ for each in rule.effects}
+        if effect in {effect.__name__ for effect in rule.effects}
     }
     assert found == states
 
@@ -196,7 +196,7 @@ def test_the_most_urgent_state_takes_precedence():
         State.LOCKED,
         State.BETTING,
     )
-    assert tuple(one.state for one in FEATURES.state_table.derived_states) == pressing
+    assert tuple(state.state for state in FEATURES.state_table.derived_states) == pressing
     derived = (DerivedState(state, lambda holding, state=state: state in holding) for state in pressing[::-1])
     rules, holding = StateTable(FEATURES.state_table, FEATURES.state_table.payloads, derived), set(pressing)
     for state in pressing:

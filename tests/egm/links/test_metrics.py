@@ -222,11 +222,11 @@ def test_many_idle_connections_do_not_block_a_scrape(exporter):
             with contextlib.suppress(OSError):
                 held.append(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS))
                 held[-1].sendall(b"GET /metrics HTTP/1.0\r\nHost: lo")
-            for one in held[:-40]:
-                one.close()
+            for connection in held[:-40]:
+                connection.close()
             del held[:-40]
-        for one in held:
-            one.close()
+        for connection in held:
+            connection.close()
 
     flooding = threading.Thread(target=flood)
     flooding.start()

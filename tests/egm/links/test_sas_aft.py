@@ -34,8 +34,8 @@ def make(tmp_path):
         return opened[-1]
 
     yield bench
-    for one in opened:
-        one.room.close()
+    for opened_bench in opened:
+        opened_bench.room.close()
 
 
 def order(

@@ -351,7 +351,9 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
     assert bench.read_exceptions()[-1] == 0x8C
     assert bench.send_long_poll(0x09, "0001 01") == "01"
     assert bench.read(0x56) == plain("05 02 0001 0002")
-    offered = sorted({cents for each in rig.machine.denominations_cents.values() for cents in each})
+    offered = sorted(
+        {cents for values_cents in rig.machine.denominations_cents.values() for cents in values_cents}
+    )
     codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
     assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
     assert bench.send_long_poll(0x09, "0003 01") == "81"

@@ -44,8 +44,8 @@ def make(tmp_path):
         return opened[-1]
 
     yield bench
-    for one in opened:
-        one.room.close()
+    for opened_bench in opened:
+        opened_bench.room.close()
 
 
 def view(bench):

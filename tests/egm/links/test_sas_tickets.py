@@ -45,8 +45,8 @@ def make(tmp_path):
         return opened[-1]
 
     yield bench
-    for one in opened:
-        one.room.close()
+    for opened_bench in opened:
+        opened_bench.room.close()
 
 
 def printed(bench: Bench) -> None:

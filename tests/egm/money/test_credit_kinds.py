@@ -42,8 +42,8 @@ def make(tmp_path):
         return opened[-1].boot()
 
     yield rig
-    for one in opened:
-        one.close()
+    for opened_rig in opened:
+        opened_rig.close()
 
 
 @pytest.fixture

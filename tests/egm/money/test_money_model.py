@@ -201,12 +201,12 @@ class MoneyMachine(RuleBasedStateMachine):
             self.damage(data)
         found = inspect_claims(self.folder, FEATURES)
         assert found.inspection.is_complete
-        assert {each.id: each.claim.amount for each in found.proposals} == self.claims()
-        acts = dict.fromkeys((each.id for each in found.proposals), CARRY)
+        assert {proposal.id: proposal.claim.amount for proposal in found.proposals} == self.claims()
+        acts = dict.fromkeys((proposal.id for proposal in found.proposals), CARRY)
         paid = [
-            each.id
-            for each in found.proposals
-            if each.id.startswith("credit:") and "paid" in each.possible_decisions
+            proposal.id
+            for proposal in found.proposals
+            if proposal.id.startswith("credit:") and "paid" in proposal.possible_decisions
         ]
         assert not set(paid) ^ {
             name for name in acts if name.startswith("credit:") and not name.endswith(":restricted")

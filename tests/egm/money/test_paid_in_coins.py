@@ -299,12 +299,14 @@ def test_a_remaining_amount_on_the_credit_meter_stays(tmp_path, coins_first):
     write_undeclared(rig.machine, "cashout.ended", state={MoneyKey.CASH_OUT_REMAINDER: None})
     found = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     rig.close()
-    assert ["still the player's credit" in str(each) for each in found] == [True]
+    assert ["still the player's credit" in str(finding) for finding in found] == [True]
 
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize(
-    ("kind", "path"), LIES, ids=lambda each: each if isinstance(each, str) else ".".join(each)
+    ("kind", "path"),
+    LIES,
+    ids=lambda parameter: parameter if isinstance(parameter, str) else ".".join(parameter),
 )
 @pytest.mark.parametrize("change", ["otherwise", "left out"])
 def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, path, change):
@@ -315,7 +317,7 @@ def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, pa
     rig.close()
     assert findings(honest) == set()
     entries = json.loads(json.dumps(honest))
-    place = next(each for each in entries if each["kind"] == kind)
+    place = next(entry for entry in entries if entry["kind"] == kind)
     for part in path[:-1] if change == "otherwise" else path[:-2]:
         place = place[part]
     if change == "otherwise":

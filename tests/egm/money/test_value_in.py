@@ -99,7 +99,7 @@ def test_no_acceptor_takes_anything_in_a_state_other_than_idle(rig, state):
         list_acceptable_coins(rig.machine, state),
         should_accept_tickets(rig.machine, state),
     )
-    assert [bool(each) for each in taken] == [state is State.IDLE] * 3
+    assert [bool(is_taken) for is_taken in taken] == [state is State.IDLE] * 3
 
 
 @pytest.mark.requirement("G-04", "J-02", "J-19")

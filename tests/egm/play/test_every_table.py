@@ -27,7 +27,8 @@ class Player:
     def __init__(self, folder, game, seed):
         self.folder, self.game, self.rng = folder, game, random.Random(seed)
         self.levels = tuple(
-            ProgressiveLevelTable(game=game, level=each.level) for each in load_game(game).list_every_level()
+            ProgressiveLevelTable(game=game, level=level_stake.level)
+            for level_stake in load_game(game).list_every_level()
         )
         self.room = MachineRig(folder, games=(game,), levels=self.levels).boot()
         assert self.room.refused == ()

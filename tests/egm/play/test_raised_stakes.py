@@ -70,9 +70,10 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     message = rig.hands.messages[-1]
     assert isinstance(message, GameOutcome)
     assert message.cues == ({"cue": "deal", "hand": "bank", "card": "1"},)
-    assert [(each["name"], each["staked"], each["credits"]) for each in message.settlements] == [
-        ("won", 20, 40)
-    ]
+    assert [
+        (settlement["name"], settlement["staked"], settlement["credits"])
+        for settlement in message.settlements
+    ] == [("won", 20, 40)]
     rig.report_shown()
     assert rig.credit_cents == 1100
     meters = sound(rig, tmp_path)
@@ -216,7 +217,9 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
             entry["dims"][dimension] = value
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(bodies)
-    assert any("dims differ from those of the play's first entry" in each.why for each in report.findings)
+    assert any(
+        "dims differ from those of the play's first entry" in finding.why for finding in report.findings
+    )
 
 
 @pytest.mark.requirement("F-15", "A-08")
@@ -232,6 +235,6 @@ def test_an_unrecoverable_round_returns_undecided_and_pays_decided_stakes(duel, 
     rig.engine.handle(EventType.REFUND_GAME, **ruling)
     (void,) = rig.records("game.void")
     assert void["refund_cents"] == 50
-    assert [each["spot"] for each in void["settled"]] == [EVEN]
+    assert [settlement["spot"] for settlement in void["settled"]] == [EVEN]
     assert rig.credit_cents == 1000 - 70 + 50 + 40
     sound(rig, tmp_path)

@@ -38,7 +38,7 @@ def point(tmp_path, monkeypatch):
 
 
 def throw(rig, **bets):
-    cost = sum(each for each in bets.values() if each > 0)
+    cost = sum(bet for bet in bets.values() if bet > 0)
     rig.engine.handle(EventType.BET, value=cost, options={"bets": bets})
     rig.play()
     assert rig.state is State.PLAYING, rig.notice
@@ -250,7 +250,7 @@ def test_the_audit_finds_an_altered_table_state(point, tmp_path, lie):
     last = max(entry.sequence for entry in rig.journal.entries(kind))
     bodies = [_altered(body, last, change, lie) for body in rig.journal.iter_bodies()]
     found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
-    assert any(reason in each.why for each in found), [each.why for each in found]
+    assert any(reason in finding.why for finding in found), [finding.why for finding in found]
 
 
 def _altered(body, sequence, change, lie):
@@ -278,7 +278,7 @@ def test_returned_table_bets_are_booked_to_their_own_game_and_credit(point, tmp_
             entry["record"]["denomination_cents"] = entry["dims"]["denomination_cents"] = 10
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
-    assert any("the bets stand on" in each.why for each in found), [each.why for each in found]
+    assert any("the bets stand on" in finding.why for finding in found), [finding.why for finding in found]
 
 
 @pytest.mark.requirement("E-13", "D-15")
@@ -296,7 +296,9 @@ def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_pat
             entry["state"][f"table:{'0' * 64}"] = None
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     found = Auditor(GameFiles(sorted(tmp_path.glob("games-*")))).audit_entries(bodies).findings
-    assert any("the table of another game" in each.why for each in found), [each.why for each in found]
+    assert any("the table of another game" in finding.why for finding in found), [
+        finding.why for finding in found
+    ]
 
 
 def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path):

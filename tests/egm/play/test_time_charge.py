@@ -81,7 +81,7 @@ def play(rooms, stack=STACK):
 
 def charges(rooms):
     values = [rooms[0].journal.meters().select(position=n).values for n in (1, 2)]
-    return [each["time_charges"] for each in values]
+    return [value["time_charges"] for value in values]
 
 
 def list_charge_notices(rig):
@@ -169,8 +169,8 @@ def test_the_charge_counts_towards_the_cost_of_the_players_session(tables, tmp_p
         rig.insert(BILL_CENTS)
     play(rooms)
     sessions = [rig.machine.memory.read(SessionRecord, PlayKey.SESSION) for rig in rooms]
-    assert [BILL_CENTS - rig.credit_cents for rig in rooms] == [each.spent_cents for each in sessions]
-    assert sum(each.spent_cents for each in sessions) == 2 * CHARGE_CENTS
+    assert [BILL_CENTS - rig.credit_cents for rig in rooms] == [session.spent_cents for session in sessions]
+    assert sum(session.spent_cents for session in sessions) == 2 * CHARGE_CENTS
     rooms[0].close()
     with open_view(tmp_path / "state") as view:
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []

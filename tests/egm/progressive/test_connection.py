@@ -213,7 +213,7 @@ def test_an_unresponsive_broker_is_disconnected_and_connected_again(
             return connections
 
     connections = asyncio.run(session())
-    assert any(reason in each for each in connections) or not reason
+    assert any(reason in connection for connection in connections) or not reason
     if connect_peer is machine:
         assert (connections[:1] == ["connected"]) is bool(reason), "only who was connected was disconnected"
 

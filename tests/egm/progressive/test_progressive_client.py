@@ -391,7 +391,7 @@ class RealController:
 
     def rule(self):
         with self.controller.open_read_session() as session:
-            held = [each.claim for each in session.list_held_claims() if not each.ruling]
+            held = [claim.claim for claim in session.list_held_claims() if not claim.ruling]
         for claim in held:
             self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
 

@@ -55,8 +55,8 @@ def rig(tmp_path):
         return rooms[-1].boot().insert(10000)
 
     yield made
-    for each in rooms:
-        each.close()
+    for rig in rooms:
+        rig.close()
 
 
 @pytest.mark.requirement("F-04", "I-01", "I-14")

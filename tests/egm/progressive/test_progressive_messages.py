@@ -117,7 +117,7 @@ def test_the_odds_of_a_mystery_level_follow_from_its_terms_and_are_the_game_s():
     assert level.stake_and_odds.odds == compute_mystery_rate(Fraction(50) / (Fraction(50) / 90))
     game = load_game(THREE)
     (play,) = (
-        each for each in game.list_every_level() if (each.level, each.stake_credits) == ("mystery", 10)
+        level for level in game.list_every_level() if (level.level, level.stake_credits) == ("mystery", 10)
     )
     assert level.stake_and_odds.odds == play.odds
     named = {"game": str(THREE), "game_level": "mystery"}

@@ -36,8 +36,8 @@ def rig(tmp_path):
         return rig
 
     yield made
-    for each in rooms:
-        each.close()
+    for rig in rooms:
+        rig.close()
 
 
 def level(rig):
@@ -61,7 +61,7 @@ def test_a_royal_flush_at_the_maximum_bet_wins_the_level(rig):
     play(machine, 5)
     won = RESET + 10
     message = machine.hands.messages[-1]
-    assert [(one.level, one.amount_cents) for one in message.progressives] == [("royal", won)]
+    assert [(hit.level, hit.amount_cents) for hit in message.progressives] == [("royal", won)]
     owed = machine.machine.memory.get(MoneyKey.HANDPAY)
     paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
     assert paid == won - 5_00

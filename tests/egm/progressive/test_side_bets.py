@@ -69,8 +69,8 @@ def rig(tmp_path):
         return rooms[-1]
 
     yield made
-    for each in rooms:
-        each.close()
+    for rig in rooms:
+        rig.close()
 
 
 @pytest.mark.requirement("I-01", "I-09", "I-14", "I-18")
@@ -94,7 +94,7 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
     pot = 10_000_50
     won = 0 if share is None else int(pot * share)
     message = machine.hands.messages[-1]
-    assert [(one.level, one.amount_cents) for one in message.progressives] == (
+    assert [(hit.level, hit.amount_cents) for hit in message.progressives] == (
         [("jackpot", won)] if won else []
     )
     machine.report_shown()
@@ -122,7 +122,9 @@ def test_only_the_side_bet_feeds_the_level(rig):
     one_game(machine, ante=20, progressive=1)
     assert level(machine).current == 10_000_50
     start = machine.records("game.start")[-1]
-    assert [(each["pool"], each["wager_cents"]) for each in start["fed"]] == [(POOL, 100)]
+    assert [(contribution["pool"], contribution["wager_cents"]) for contribution in start["fed"]] == [
+        (POOL, 100)
+    ]
     assert machine.journal.meters().values["progressive.contributed"] == 50
     assert audited(machine) == []
 
@@ -186,17 +188,17 @@ def test_changed_terms_wait_until_the_whole_level_is_won(rig, tmp_path):
 def test_the_second_of_two_winning_positions_wins_the_rest(tmp_path):
     first = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(1, 2)).boot()
     second = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(2, 2), first_rig=first).boot()
-    for each in (first, second):
-        each.insert(100_00)
-        begin(each)
+    for rig in (first, second):
+        rig.insert(100_00)
+        begin(rig)
     assert level(first).current == 10_001_00
     decide(second)
     decide(first)
-    won = [each.hands.messages[-1].progressives[0].amount_cents for each in (second, first)]
+    won = [rig.hands.messages[-1].progressives[0].amount_cents for rig in (second, first)]
     assert won == [1000_10, 1000_00]  # ten per cent of 10,001.00, then of the base that is put up again
-    for each in (first, second):
-        each.report_shown()
-        assert each.state is State.IDLE
+    for rig in (first, second):
+        rig.report_shown()
+        assert rig.state is State.IDLE
     assert (level(first).paid_cents, level(first).hit_count) == (sum(won), 2)
     assert audited(first) == []
     second.close()
@@ -346,7 +348,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     machine = two_boxes(tmp_path, (ProgressiveLevelTable(game=TABLE, level="jackpot"),)).boot().insert(100_00)
     play_two_boxes(machine)
     message = machine.hands.messages[-1]
-    assert [one.amount_cents for one in message.progressives] == [10_001_00, 10_000_00]
+    assert [hit.amount_cents for hit in message.progressives] == [10_001_00, 10_000_00]
     pot = level(machine, f"{TABLE}.jackpot.100")
     assert (pot.contributed_amount, pot.paid_cents, pot.hit_count) == (100, 20_001_00, 2)
     assert (pot.current, pot.seeded_cents) == (10_000_00, 30_000_00)
@@ -365,7 +367,7 @@ def test_two_linked_hits_of_one_round_each_follow_their_own_contribution(tmp_pat
     machine.boot().insert(100_00)
     play_two_boxes(machine)
     fed = machine.records("game.start")[-1]["fed"]
-    assert [(each["sequence"], each["wager_cents"], each["amount"]) for each in fed] == [
+    assert [(contribution["sequence"], contribution["wager_cents"], contribution["amount"]) for contribution in fed] == [
         (1, 100, "50"), (2, 100, "50"),
     ]  # fmt: skip
     claims = machine.journal.states(ProgressiveKey.CLAIM).values()

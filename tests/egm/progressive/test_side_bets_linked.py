@@ -112,7 +112,7 @@ def test_without_an_answer_the_attendant_pays_the_share_of_what_was_shown(tmp_pa
             await rig.up()
             process_message = controller.process_message
             controller.process_message = lambda message: [
-                each for each in process_message(message) if each is not None
+                reply for reply in process_message(message) if reply is not None
             ]
             begin(rig)
             rig.room.report_shown()

@@ -182,7 +182,7 @@ def test_the_focused_target_can_be_seen_without_colour(published, theme):
 @pytest.mark.parametrize("hertz", [60, 30])
 def test_no_area_of_the_picture_flashes_more_than_three_times_a_second(published, outcomes, theme, hertz):
     """Two seconds of the loudest celebration: WCAG 2.3.1, counted on a grid of the drawn frames."""
-    game = next(one for one in published if one.id == "maple-classic")
+    game = next(game for game in published if game.id == "maple-classic")
     view = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))[
         "big-win-rolling"
     ]

@@ -76,7 +76,9 @@ def test_the_text_of_every_deck_key_is_centred(published, theme, layout, languag
     found = written(picture, build_idle_view(published, published[0], language))
     for name in DECK_KEYS:
         x, y, w, h = layout.keys[name]
-        lines = [one for one in found if is_inside(layout.keys[name], *one[1].center)]
+        lines = [
+            written_line for written_line in found if is_inside(layout.keys[name], *written_line[1].center)
+        ]
         assert 1 <= len(lines) <= 2
         words, place = " ".join(line for line, _ in lines), lines[0][1].unionall([rect for _, rect in lines])
         assert x + 4 <= place.left, words
@@ -89,14 +91,16 @@ def test_the_text_of_every_deck_key_is_centred(published, theme, layout, languag
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_the_back_key_has_the_same_position_on_every_service_page(published, outcomes, theme, layout):
     picture = Picture(theme, layout=layout)
-    game = next(one for one in published if one.id == "orchard-picnic")
+    game = next(game for game in published if game.id == "orchard-picnic")
     scenes = [*iter_machine_scenes(published, "en", theme)]
     scenes += iter_game_scenes(published, game, outcomes[game.id], "en", theme, layout)
     seen = set()
     for name, view in scenes:
         if not name.startswith(("service-", "recall-")):
             continue
-        backs = [one.id for one in view.snapshot.page.actions if one.style == "back" and one.enabled]
+        backs = [
+            action.id for action in view.snapshot.page.actions if action.style == "back" and action.enabled
+        ]
         places = [
             t.rect for t in picture.list_touches(view) if t.action == Action("answer", (backs or [""])[0])
         ]
@@ -144,7 +148,7 @@ def test_no_second_full_stop_follows_a_value_that_ends_in_one():
 @pytest.mark.parametrize("game_id", ["river-wheel", "orchard-picnic"])
 def test_odds_are_worded_in_the_players_language(published, theme, game_id):
     """A wheel's areas, what sends it round again, a part of a bonus wheel: none by its identifier."""
-    game = next(one for one in published if one.id == game_id)
+    game = next(game for game in published if game.id == game_id)
     scribe = Scribe(theme)
     scribe.surface = pygame.Surface(LANDSCAPE_LAYOUT.size)
     stage = Stage(scribe, Texts("fr"), LANDSCAPE_LAYOUT, build_idle_view(published, game, "fr"))

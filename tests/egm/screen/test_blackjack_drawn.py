@@ -192,7 +192,7 @@ def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
     }
     ended = build_current_hands(step, TableStep(before, (), (), 0), Over, 2.5)
     assert {hand.id: list(hand.cards) for hand in ended} == {
-        each["id"]: each["cards"] for each in asked.display["hands"]
+        hand["id"]: hand["cards"] for hand in asked.display["hands"]
     }
 
 

@@ -53,9 +53,11 @@ def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, option
     game, stage = staged("jacks-or-better-9-6", theme, **changes)
     hands = game.build_wager(bought, **options).options["hands"]
     royal, pair = list_pay_table_entries(stage)[0], list_pay_table_entries(stage)[-1]
-    each = bought // hands
-    assert format_pay(stage, pair) == str(each)
-    assert format_pay(stage, royal).replace(",", "") == str(4000 if each == 5 else 250 * each)
+    credits_per_hand = bought // hands
+    assert format_pay(stage, pair) == str(credits_per_hand)
+    assert format_pay(stage, royal).replace(",", "") == str(
+        4000 if credits_per_hand == 5 else 250 * credits_per_hand
+    )
 
 
 def test_only_card_games_have_the_key_for_four_suit_colours(theme):

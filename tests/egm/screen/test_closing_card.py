@@ -21,7 +21,7 @@ BET = 100
 @pytest.mark.parametrize("name", list_library_games())
 @pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, published, outcomes, theme):
-    game = next(each for each in published if each.id == name)
+    game = next(candidate for candidate in published if candidate.id == name)
     feature = outcomes[name].feature
     if feature is None:
         pytest.skip("this game has no step after its first")
@@ -54,7 +54,7 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
 @pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 def test_a_level_won_in_a_feature_is_named_in_its_summary(language, published, outcomes, theme):
     """Its own name, not only that of the feature it came from."""
-    game = next(each for each in published if each.id == "lantern-harbour")
+    game = next(candidate for candidate in published if candidate.id == "lantern-harbour")
     found = outcomes[game.id]
     view = dict(iter_game_scenes(published, game, found, language, theme, LANDSCAPE_LAYOUT))["levels-won"]
     (level,) = view.presentation.outcome.progressives

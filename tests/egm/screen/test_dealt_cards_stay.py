@@ -145,7 +145,7 @@ def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
     for stage in stages if hands < 100 else stages[:2]:
         steps = list(steps_of(game, wager, FixedDraws(HELD), [held]))
         seen = list(moments(stage, steps))
-        assert {len(each) for each in seen} == {hands}
+        assert {len(moment) for moment in seen} == {hands}
         assert list(moved(stage, steps)) == []
         dealt = seen[6][0][0].cards
         for hand, _ in seen[len(steps[0].cues) + 2][1:]:
@@ -166,7 +166,9 @@ def test_splitting_one_hand_moves_and_renames_no_other(theme):
         assert list(moved(stage, steps)) == []
         (*_, over) = moments(stage, steps)
         assert [hand.id for hand, _ in over] == ["bank", "box-1", "box-1-2", "box-1-3", "box-1-4"]
-        names = [format_hand_name(stage, hand.id, [each.id for each, _ in over]) for hand, _ in over]
+        names = [
+            format_hand_name(stage, hand.id, [other_hand.id for other_hand, _ in over]) for hand, _ in over
+        ]
         assert names == ["Dealer", "Hand 1", "Hand 2", "Hand 3", "Hand 4"]
         assert max(len(hand.cards) for hand, _ in over) > 6
 
@@ -188,9 +190,11 @@ def test_at_a_full_table_the_players_hands_are_below_and_legible_after_a_split(t
             assert before.keys() == {"bank", "box-3"}
             assert min(cards[0][3] for cards in mine) > 60
             continue
-        assert {each.id: before[each.id] for each in others} == {each.id: after[each.id] for each in others}
+        assert {other_hand.id: before[other_hand.id] for other_hand in others} == {
+            other_hand.id: after[other_hand.id] for other_hand in others
+        }
         assert min(cards[0][3] for cards in mine) > 60
-        lowest = max(y + h for each in others for _, y, _, h in after[each.id])
+        lowest = max(y + h for other_hand in others for _, y, _, h in after[other_hand.id])
         assert all(cards[0][1] > lowest for cards in mine)
 
 

@@ -48,11 +48,11 @@ def answers(asked):
 
 
 def games_that_ask(games, name, kind, count=6):
-    game = next(one for one in games if one.id == name)
+    game = next(game for game in games if game.id == name)
     found = []
     for number in range(4000):
         asked, outcome = conversation(game, f"{name}/ask/{number}", answers)
-        if any(one.kind == kind for one in asked):
+        if any(question.kind == kind for question in asked):
             found.append((asked, outcome))
         if len(found) == count:
             break
@@ -66,7 +66,7 @@ def games_that_ask(games, name, kind, count=6):
 def test_events_before_a_decision_are_shown_once_and_first(games, published, theme, name, kind):
     source, found = games_that_ask(games, name, kind)
     assert found, "such games exist"
-    view_of = next(one for one in published if one.id == name)
+    view_of = next(game_view for game_view in published if game_view.id == name)
     for asked, outcome in found:
         view = build_idle_view(published, view_of, "en", state="playing", accepts=("choose", "language"))
         seen = 0
@@ -103,7 +103,7 @@ def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
     """Boxes, cards and sums: what is drawn at the end of a game that asks is what was recorded."""
     for kind in ("pick", "double_up"):
         _, found = games_that_ask(games, "orchard-picnic", kind)
-        game = next(one for one in published if one.id == "orchard-picnic")
+        game = next(game for game in published if game.id == "orchard-picnic")
         for _, outcome in found:
             view = apply_message(
                 build_idle_view(published, game, "en", state="playing"), ended(game, outcome)
@@ -112,7 +112,7 @@ def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
             picks = [step for step in view.presentation.steps if isinstance(step, PickStep)]
             recorded = [step for step in display["steps"] if "opened" in step]
             for shown, step in zip(picks, recorded, strict=True):
-                assert [box for box, _ in shown.opened_boxes] == [one["box"] for one in step["opened"]]
+                assert [box for box, _ in shown.opened_boxes] == [box["box"] for box in step["opened"]]
                 assert sum(item.credits for _, item in shown.opened_boxes) == step["credits"]
             cards = [step for step in view.presentation.steps if isinstance(step, GambleStep)]
             assert [(c.called_choice, c.drawn_card, c.credits) for c in cards] == [
@@ -124,10 +124,10 @@ def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
 
 def test_any_decision_can_be_answered_with_the_deck_alone(games, published, theme):
     """BET keys move among the answers, PLAY takes the one marked; none is taken unmarked."""
-    game = next(one for one in published if one.id == "orchard-picnic")
+    game = next(game for game in published if game.id == "orchard-picnic")
     picture = Picture(theme)
     source, found = games_that_ask(games, "orchard-picnic", "pick", 1)
-    question = next(one for one in found[0][0] if one.kind == "pick")
+    question = next(request for request in found[0][0] if request.kind == "pick")
     view = apply_message(
         build_idle_view(published, game, "en", state="playing", accepts=()), build_request(source, question)
     )
@@ -143,18 +143,18 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
 
 
 def test_a_decision_repeated_after_a_reconnection_changes_nothing(games, published, theme):
-    game = next(one for one in published if one.id == "orchard-picnic")
+    game = next(game for game in published if game.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
-    question = build_request(source, next(one for one in found[0][0] if one.kind == "double_up"))
+    question = build_request(source, next(request for request in found[0][0] if request.kind == "double_up"))
     view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
     later = replace(view, now=view.now + 3)
     assert apply_message(later, question) == later
 
 
 def test_after_an_open_door_a_decision_is_shown_again_from_the_start(games, published, theme):
-    game = next(one for one in published if one.id == "orchard-picnic")
+    game = next(game for game in published if game.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
-    question = build_request(source, next(one for one in found[0][0] if one.kind == "double_up"))
+    question = build_request(source, next(request for request in found[0][0] if request.kind == "double_up"))
     view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
     shut = apply_message(
         replace(view, now=150), build_snapshot(game, "en", state="door_open", doors_open=("main",))

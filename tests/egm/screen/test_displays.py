@@ -160,7 +160,7 @@ def test_a_second_display_is_leased_to_the_top_screen_when_it_appears(card, sign
     assert signs.started == 1
     (lent,) = card.leases
     assert lent[0] == SECOND
-    assert lent[1] in {one for one in card.crtcs if one not in card.lit}, (
+    assert lent[1] in {crtc for crtc in card.crtcs if crtc not in card.lit}, (
         "not what lights the player's display"
     )
     card.plug(SECOND)

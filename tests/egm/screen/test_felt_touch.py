@@ -59,8 +59,8 @@ def test_a_spot_shows_its_payment_with_the_stake(theme, layout, language, paymen
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
     words = [words for words, _ in painter.written]
     laid = dict(lay_out_felt(view.table, view.chips, layout.for_table_game()).chip_points)
-    for each in view.presentation.outcome.settlements:
-        if each["credits"] and each["spot"] in laid:
-            assert str(each["credits"]) in words
-    assert not [each for each in words if each.startswith("+")]
+    for settlement in view.presentation.outcome.settlements:
+        if settlement["credits"] and settlement["spot"] in laid:
+            assert str(settlement["credits"]) in words
+    assert not [text for text in words if text.startswith("+")]
     assert payment_text in words or layout.is_telephone

@@ -124,7 +124,7 @@ def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, 
                     for _, act in list_page_touches(picture._build_stage(view))
                     if act.name == "answer"
                 }
-                assert {one.id for one in page.actions if one.enabled} <= touched, name
+                assert {action.id for action in page.actions if action.enabled} <= touched, name
     # One is one where it is drawn, too, and not only where it is worded.
     assert {
         "One more person must be able to sign the cabinet file",

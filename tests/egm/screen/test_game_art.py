@@ -42,8 +42,8 @@ def sound(seconds=0.5, rate=SOUND_SAMPLES_PER_SECOND, channels=1, width=2, level
         file.setsampwidth(width)
         file.setframerate(rate)
         count = int(seconds * rate) * channels
-        one = b"".join(struct.pack("<h", level if i % 50 < 25 else -level) for i in range(100))
-        file.writeframes((one * (count * width // len(one) + 1))[: count * width])
+        period = b"".join(struct.pack("<h", level if i % 50 < 25 else -level) for i in range(100))
+        file.writeframes((period * (count * width // len(period) + 1))[: count * width])
     return buffer.getvalue()
 
 

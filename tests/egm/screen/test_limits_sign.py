@@ -46,8 +46,8 @@ def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(
     for spot in stage.view.table.spots.values():
         if not spot.added_bet_multiples:
             least, most = (
-                stage.money(each * cents)
-                for each in (spot.bet_min, spot.bet_max - spot.bet_max % spot.bet_step)
+                stage.money(credits_ * cents)
+                for credits_ in (spot.bet_min, spot.bet_max - spot.bet_max % spot.bet_step)
             )
             assert any(amounts in {least, f"{least}\u2013{most}"} for _, amounts in rows), spot.id
     assert all(names for names, _ in rows)

@@ -337,7 +337,7 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
         if not keno_slip.is_keno_game(game):
             continue
         view = build_idle_view(published, game, "en")
-        made = next(each for each in games if each.id == game.id)
+        made = next(candidate for candidate in games if candidate.id == game.id)
         forms = keno_slip.list_forms_on_offer(game)
         show_outcome = {form["id"]: keno_slip.compute_form_price(game, form, stake) for form in forms}
         view = replace(
@@ -349,7 +349,7 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
             assert (wish.value, wish.options) == (show_outcome[form["id"]], {"form": form["id"]})
             view = replace(view, snapshot=after_bet(view, wish, made))
             assert {
-                each["id"]: keno_slip.compute_current_form_price(game, each, view.snapshot) for each in forms
+                form["id"]: keno_slip.compute_current_form_price(game, form, view.snapshot) for form in forms
             } == show_outcome
             asked += 1
     assert asked > 10

@@ -41,7 +41,7 @@ def test_the_demonstration_has_slots_keno_tables_and_video_poker(on_offer):
     assert set(found) == {"reels", "keno", "tables", "poker"}
     assert found["tables"] >= {"roulette", "craps", "cards"}
     words = {code: [Texts(code).say(f"menu.{kind}") for kind in found] for code in ("en", "fr")}
-    assert all(len(set(each)) == 4 for each in words.values())
+    assert all(len(set(letters)) == 4 for letters in words.values())
 
 
 def test_a_screen_reader_gets_every_game_of_the_page_and_its_stakes(on_offer, theme):
@@ -107,7 +107,11 @@ class Beside(TextPainter):
 
     def draw_cached_picture(self, key, rect, make, *, alpha=1.0):
         if key[0] in {"tile", "sheet"}:
-            self.words_at = [one for one in self.words_at if not self.scale_rect(rect).colliderect(one[1])]
+            self.words_at = [
+                placed_word
+                for placed_word in self.words_at
+                if not self.scale_rect(rect).colliderect(placed_word[1])
+            ]
         if key[0] in {"symbol", "playing card", "chip", "ball"}:
             self.pictures.append(self.scale_rect(rect))
 
@@ -180,7 +184,9 @@ def test_the_minimum_on_a_tile_is_the_minimum_of_the_rules(name):
     table = read_table(build_game_view(game))
     taken = []
     several = range(1, 4 if len(table.spots) < 12 else 2)
-    for spots in (each for count in several for each in combinations(table.spots.values(), count)):
+    for spots in (
+        combination for count in several for combination in combinations(table.spots.values(), count)
+    ):
         bets = {spot.id: spot.bet_min for spot in spots}
         with suppress(WagerError):
             taken.append(game.build_wager(sum(bets.values()), bets=bets).credits)

@@ -86,7 +86,7 @@ class Watcher(TextPainter):
             self.plates.append(box)
         self.written = [entry for entry in self.written if entry not in under]
         if not plate and rect[2] * rect[3] > 300 * 130:
-            self.plates = [one for one in self.plates if not box.colliderect(one)]
+            self.plates = [plate for plate in self.plates if not box.colliderect(plate)]
 
     def draw_cached_picture(self, key, rect, make, *, alpha=1.0):
         if key[0] in CHIPS:
@@ -292,7 +292,7 @@ def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id
         put(image, corner, *arguments)
 
     monkeypatch.setattr(picture.painter, "draw_surface", note_and_put)
-    idle_view = build_idle_view(published, next(one for one in published if one.id == game_id), "en")
+    idle_view = build_idle_view(published, next(game for game in published if game.id == game_id), "en")
     marked, _ = apply_action(idle_view, Action("mark", 7), theme)
     for view in (
         idle_view,
@@ -427,7 +427,7 @@ def test_touch_targets_on_a_telephone_are_44_pixels_wide(
 def test_on_a_telephone_numbers_are_marked_on_a_slip_that_play_closes(published, theme):
     """From the board to the slip, its other part, a mark; PLAY under the slip stakes nothing."""
     picture = Picture(theme, layout=PHONE)
-    game = next(one for one in published if one.id == "aurora-keno")
+    game = next(game for game in published if game.id == "aurora-keno")
     view = build_idle_view(published, game, "en")
     x, y, w, h = next(t.rect for t in picture.list_touches(view) if t.action == Action("slip"))
     view, sent = apply_action(view, picture.find_touched_action(view, x + w / 2, y + h / 2), theme)
@@ -465,7 +465,7 @@ def test_nothing_flashes_faster_than_three_times_a_second(theme):
 
 def test_reduced_motion_has_no_animation(published, outcomes, theme):
     """At rest, paying out, value coming in, a level growing: nothing moves that tells nothing."""
-    game = next(one for one in published if one.id == "lantern-harbour")
+    game = next(game for game in published if game.id == "lantern-harbour")
     scenes = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))
     scenes |= dict(iter_machine_scenes(published, "en", theme))
     picture = Picture(theme, scale=0.5)

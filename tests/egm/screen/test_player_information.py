@@ -73,7 +73,7 @@ def writing(layout_name):
 
 
 def find_layout_name(layout):
-    return next(name for name, each in LAYOUTS.items() if each is layout)
+    return next(name for name, known_layout in LAYOUTS.items() if known_layout is layout)
 
 
 def words_on(view, layout=LANDSCAPE_LAYOUT):
@@ -169,7 +169,7 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
 @pytest.mark.requirement("C-01")
 @EVERY_LAYOUT
 def test_the_name_of_the_game_is_on_the_sign_before_it_starts(published, layout, theme, monkeypatch):
-    game, signs = next(one for one in published if one.id == "river-wheel"), []
+    game, signs = next(game for game in published if game.id == "river-wheel"), []
     monkeypatch.setattr(chrome, "draw_marquee", lambda *arguments: signs.append(arguments[-1]))
     picture = Picture(theme, layout=layout, scale=0.25)
     picture.draw_view(
@@ -207,7 +207,7 @@ def test_a_page_of_the_help_has_what_each_hand_pays(name, language):
 @pytest.mark.requirement("C-01", "C-18")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_page_of_the_help_has_what_each_area_of_a_wheel_pays(published, language):
-    game = next(one for one in published if one.id == "river-wheel")
+    game = next(game for game in published if game.id == "river-wheel")
     text = words_of_prize_pages(build_idle_view(published, game, language, credit_cents=0))
     areas = game.presentation["areas"]
     assert len(areas) > 3
@@ -261,7 +261,7 @@ def test_the_help_names_the_feature_that_a_combination_awards(name, awards, lang
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_page_of_the_help_states_the_return(published, language):
     """It is also printed below the game, on every page."""
-    game = next(one for one in published if one.id == "maple-classic")
+    game = next(game for game in published if game.id == "maple-classic")
     view = build_idle_view(published, game, language)
     figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
     stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
@@ -339,7 +339,7 @@ def test_the_odds_of_each_prize_and_bet_are_those_of_the_exact_analysis(games, a
 @EVERY_LAYOUT
 def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, name, layout):
     """The amounts in a prize's row are those that the bets in the heading pay, in the same order."""
-    game = next(one for one in published if one.id == name)
+    game = next(game for game in published if game.id == name)
     view = build_idle_view(published, game, "en", credit_cents=100_000)
     texts = Texts("en")
     texts_shown = help_words(view, layout)
@@ -370,7 +370,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     """Video poker 9-6 as it is published: a royal flush is worth more at five credits."""
     game = build_game_view(load_game("jacks-or-better-9-6"))
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
-    pays = (4000 if bet == 5 else 250 * bet, *(bet * one for one in (50, 25, 9, 6, 4, 3, 2, 1)))
+    pays = (4000 if bet == 5 else 250 * bet, *(bet * pay for pay in (50, 25, 9, 6, 4, 3, 2, 1)))
     rows = list_pay_table_entries(Stage(writing("landscape")[0].painter, Texts("en"), LANDSCAPE_LAYOUT, view))
     texts_shown = help_words(view)
     assert len(rows) == len(pays)
@@ -435,8 +435,8 @@ def test_the_levels_of_a_game_are_shown_for_the_smallest_bet(name, names, layout
 @pytest.mark.requirement("C-13")
 def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, theme):
     """Won or lost, the reels take the same time and sound the same, and no text promises anything."""
-    game = next(one for one in published if one.id == "maple-classic")
-    source = next(one for one in games if one.id == game.id)
+    game = next(game for game in published if game.id == "maple-classic")
+    source = next(candidate for candidate in games if candidate.id == game.id)
     seen, picture, won = set(), Picture(theme), 0
     for number in range(60):
         outcome = play_game(source, f"same/{number}", 3)
@@ -447,7 +447,7 @@ def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, t
         status = tuple(dict.fromkeys(words_on(until[20], LANDSCAPE_LAYOUT)[-40:])) if number < 2 else ()
         seen.add((line.steps[0].stops, line.last_stop, sounds))
         won += outcome.win_credits > 0
-        assert {compute_meter_figures(picture._build_stage(one)).win_cents for one in until} == {0}
+        assert {compute_meter_figures(picture._build_stage(moment)).win_cents for moment in until} == {0}
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
     assert len(seen) == 1
     assert won
@@ -466,7 +466,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     published, outcomes, theme, name
 ):
     """The machine resets a level as soon as its win is drawn; the screen shows that only after the reels."""
-    game, found = next(one for one in published if one.id == name), outcomes[name]
+    game, found = next(game for game in published if game.id == name), outcomes[name]
     idle = build_idle_view(published, game, "en")
     without = show_outcome(idle, game, found.feature or found.small_win)
     level, *others = idle.snapshot.progressives
@@ -495,7 +495,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
 @pytest.mark.requirement("C-14:a")
 @EVERY_LAYOUT
 def test_free_games_are_counted_down(published, outcomes, theme, layout):
-    game = next(one for one in published if one.id == "aurora-twenty")
+    game = next(game for game in published if game.id == "aurora-twenty")
     view = show_outcome(build_idle_view(published, game, "en"), game, outcomes[game.id].feature)
     line = build_view_timeline(view, theme)
     series = [
@@ -510,7 +510,7 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
 
 @pytest.mark.requirement("C-14:a")
 def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcomes, theme):
-    game = next(one for one in published if one.id == "lantern-harbour")
+    game = next(game for game in published if game.id == "lantern-harbour")
     view = show_outcome(build_idle_view(published, game, "en"), game, outcomes[game.id].feature)
     line = build_view_timeline(view, theme)
     index, step = next(
@@ -526,12 +526,14 @@ def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcom
 def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme):
     """A retrigger raises the shown number when its reels have stopped; earlier, it would reveal the result."""
     source, game = (
-        next(one for one in collection if one.id == "northern-ways") for collection in (games, published)
+        next(game for game in collection if game.id == "northern-ways") for collection in (games, published)
     )
     outcomes_ = (
         play_game(source, f"northern-ways/{number}", max(game.bet_options)) for number in range(1500)
     )
-    outcome = next(one for one in outcomes_ if any(step["awards"] for step in one.display["steps"][1:]))
+    outcome = next(
+        outcome for outcome in outcomes_ if any(step["awards"] for step in outcome.display["steps"][1:])
+    )
     view, picture = show_outcome(build_idle_view(published, game, "en"), game, outcome), Picture(theme)
     line, is_each_counted, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
@@ -553,7 +555,7 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
 @pytest.mark.requirement("C-15:a")
 @EVERY_LAYOUT
 def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes, layout):
-    game = next(one for one in published if one.id == "aurora-twenty")
+    game = next(game for game in published if game.id == "aurora-twenty")
     idle_view = build_idle_view(published, game, "en")
     for view in (idle_view, show_outcome(idle_view, game, outcomes[game.id].small_win)):
         texts_shown = words_on(view, layout)
@@ -564,7 +566,7 @@ def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, 
 @pytest.mark.parametrize("name", ["icebreak", "aurora-twenty"])
 def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch):
     """Also where windows fall one after another, and each has wins of its own."""
-    source, game = (next(one for one in collection if one.id == name) for collection in (games, published))
+    source, game = (next(game for game in collection if game.id == name) for collection in (games, published))
     lit = []
     draw = wins._draw_line_badge
     monkeypatch.setattr(
@@ -589,10 +591,14 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
                 for words in (
                     words for words in texts_shown if re.match(r"(Line \d+, )?.*: win of \$", words)
                 ):
-                    sums = {Texts("en").money(credits_ * 25, "CAD"): each for each, credits_ in lit}
+                    sums = {
+                        Texts("en").money(credits_ * 25, "CAD"): line_number for line_number, credits_ in lit
+                    }
                     assert any(words.endswith(f"win of {total}") for total in sums), (words, lit)
                     number_said = re.match(r"Line (\d+)", words)
-                    assert number_said is None or int(number_said[1]) in {each for each, _ in lit}
+                    assert number_said is None or int(number_said[1]) in {
+                        line_number for line_number, _ in lit
+                    }
                     named += 1
     assert named > 5
 
@@ -600,8 +606,8 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
 @pytest.mark.requirement("C-15:b", "C-24")
 @EVERY_LAYOUT
 def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, published, theme, layout):
-    game = next(one for one in published if one.id == "aurora-twenty")
-    source = next(one for one in games if one.id == game.id)
+    game = next(game for game in published if game.id == "aurora-twenty")
+    source = next(candidate for candidate in games if candidate.id == game.id)
     shown_lines = 0
     for number in range(200):
         outcome = play_game(source, f"lines/{number}", max(game.bet_options))
@@ -632,8 +638,11 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
                             grid.find_cell_rect, enumerate(field.pay_lines[win["number"] - 1])
                         )
                     )
-        for each in lines:
-            assert any(words.startswith(f"Line {each},") for words in line_texts), (each, line_texts)
+        for line_number in lines:
+            assert any(words.startswith(f"Line {line_number},") for words in line_texts), (
+                line_number,
+                line_texts,
+            )
         shown_lines += len(lines)
         if shown_lines > 6:
             break
@@ -881,14 +890,14 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(published, language,
     ],
 )
 def test_credit_and_bet_are_shown_in_money_and_in_credits(published, language, words, layout):
-    game = next(one for one in published if one.id == "maple-classic")
+    game = next(game for game in published if game.id == "maple-classic")
     assert words <= set(words_on(build_idle_view(published, game, language), layout))
 
 
 @pytest.mark.requirement("F-03")
 @pytest.mark.parametrize("state", ["idle", "playing", "handpay", "tilt", "out_of_service", "locked"])
 def test_the_credit_meter_is_shown_in_every_state(published, state):
-    game = next(one for one in published if one.id == "maple-classic")
+    game = next(game for game in published if game.id == "maple-classic")
     view = build_idle_view(published, game, "en", state=state, credit_cents=765_432)
     assert "$7,654.32" in words_on(view)
 
@@ -934,7 +943,7 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                 elif "part" in recorded:
                     assert step.winning_index == recorded["part"]
                 elif "opened" in recorded:
-                    assert [box for box, _ in step.opened_boxes] == [one["box"] for one in recorded["opened"]]
+                    assert [box for box, _ in step.opened_boxes] == [box["box"] for box in recorded["opened"]]
                 elif "spins" in recorded:
                     assert [list(cells) for cells in step.cells_after_spins] == [
                         s["cells"] for s in recorded["spins"]
@@ -947,8 +956,8 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
 def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     games, published, theme, monkeypatch, layout
 ):
-    game = next(one for one in published if one.id == "aurora-keno")
-    source = next(one for one in games if one.id == game.id)
+    game = next(game for game in published if game.id == "aurora-keno")
+    source = next(candidate for candidate in games if candidate.id == game.id)
     outcome = play_game(source, "order", max(game.bet_options))
     drawn = outcome.to_json()["display"]["draws"][0]["balls"]
     assert drawn != sorted(drawn)
@@ -960,7 +969,7 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stops, 1):
         in_the_tray.clear()
         words = words_on(replace(view, now=100 + stop + 0.001), layout)
-        by_place = sorted(in_the_tray, key=lambda one: (round(one[0][1]), one[0][0]))
+        by_place = sorted(in_the_tray, key=lambda placed_ball: (round(placed_ball[0][1]), placed_ball[0][0]))
         assert [ball for _, ball in by_place] == drawn[:count]
         assert any(words.startswith(f"Numbers drawn {count}/{len(drawn)} ") for words in words)
     assert count == len(drawn) == 20
@@ -980,10 +989,10 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
 def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_is_complete(
     games, published, theme, layout
 ):
-    game = next(one for one in published if one.id == "aurora-keno")
-    source = next(one for one in games if one.id == game.id)
+    game = next(game for game in published if game.id == "aurora-keno")
+    source = next(candidate for candidate in games if candidate.id == game.id)
     outcomes_ = (play_game(source, f"award/{number}", min(game.bet_options)) for number in range(50))
-    outcome = next(one for one in outcomes_ if one.win_credits > 2)
+    outcome = next(outcome for outcome in outcomes_ if outcome.win_credits > 2)
     (draw,) = outcome.to_json()["display"]["draws"]
     assert draw["ways"][0]["hits"]
     view, texts = show_outcome(build_idle_view(published, game, "en"), game, outcome), Texts("en")
@@ -1007,19 +1016,21 @@ def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published
         assert game.chances
         bets = [bet for bet in analyses[game.id].bets if any(award.is_top for award in list_awards(bet))]
         ways = {bet.bet.partition(" at ")[0]: bet for bet in reversed(bets)}
-        assert {one.bet for one in game.chances} == set(ways)
-        for one in game.chances:
-            bet = ways[one.bet]
+        assert {bet_chance.bet for bet_chance in game.chances} == set(ways)
+        for bet_chance in game.chances:
+            bet = ways[bet_chance.bet]
             share = 100 * (bet.hit_probability or sum(p.rate for p in bet.prizes if p.credits))
-            figure = one.hit_percent or one.prizes_in_100
+            figure = bet_chance.hit_percent or bet_chance.prizes_in_100
             assert abs(Fraction(figure) - share) <= Fraction(1, 20)
             show_outcome = figure.replace(".", ",") if language == "fr" else figure
-            assert any(words.startswith(show_outcome) for words in seen), (game.id, one.bet)
-            rates = [award.rate for award in list_awards(bet) if award.name == one.top and award.is_top]
-            assert one.top_one_in == round(1 / sum(rates))
-            odds = [one.top_one_in, *(one_in for _, one_in in one.features)]
+            assert any(words.startswith(show_outcome) for words in seen), (game.id, bet_chance.bet)
+            rates = [
+                award.rate for award in list_awards(bet) if award.name == bet_chance.top and award.is_top
+            ]
+            assert bet_chance.top_one_in == round(1 / sum(rates))
+            odds = [bet_chance.top_one_in, *(one_in for _, one_in in bet_chance.features)]
             assert all(texts.say("odds.one_in", games=texts.number(n)) in seen for n in odds)
-            assert {name for name, _ in one.features} == {f.feature for f in bet.features if f.rate}
+            assert {name for name, _ in bet_chance.features} == {f.feature for f in bet.features if f.rate}
         hits = (texts.say("odds.hit"), texts.say("odds.prizes_in_100"))
         ways = [words for words in seen if len(game.chances) > 1 and words.endswith(hits)]
         assert len(set(ways)) == len(ways) == (len(game.chances) if ways else 0), (game.id, ways)
@@ -1039,7 +1050,9 @@ def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
             panels.clear()
             watcher.draw_view(pygame.Surface(watcher.size_pixels), replace(view, now=now))
             inside = [
-                one for one in panels if x < one[0] + one[2] / 2 < x + w and one[1] < middle < one[1] + one[3]
+                panel
+                for panel in panels
+                if x < panel[0] + panel[2] / 2 < x + w and panel[1] < middle < panel[1] + panel[3]
             ]
             assert bool(inside) == is_welcome_shown, (game.id, now, inside)
 
@@ -1064,7 +1077,7 @@ def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_prof
     tmp_path, published, place, language, layout
 ):
     """Québec, ss. 94-95: what is drawn is the refund; no blanket "malfunction voids all" is on the screen."""
-    game = next(one for one in published if one.id == "maple-classic")
+    game = next(game for game in published if game.id == "maple-classic")
     view = build_idle_view(published, game, language)
     machine = MachineRig(tmp_path, profile=place).boot()
     sent = build_machine_snapshot(machine.engine)

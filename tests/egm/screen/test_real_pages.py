@@ -45,7 +45,7 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
                         words for words, _, _ in watcher.written
                     ]:
                         faults.append((*name, "does not say that there is nothing to show"))
-                offered = {one.id for one in page.actions if one.enabled}
+                offered = {action.id for action in page.actions if action.enabled}
                 stage = picture._build_stage(view)
                 touched = {act.value for _, act in list_page_touches(stage) if act.name == "answer"}
                 assert offered <= touched, f"{name}: cannot be reached: {offered - touched}"

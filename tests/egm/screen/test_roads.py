@@ -19,11 +19,11 @@ R, B = "red", "blue"
 
 
 def columns_of(text):
-    return build_big_road([NAMES[each] for each in text], SIDES)
+    return build_big_road([NAMES[letter] for letter in text], SIDES)
 
 
 def marks(text, back):
-    return "".join({"red": "r", "blue": "b"}[each] for each in derive_road_marks(columns_of(text), back))
+    return "".join({"red": "r", "blue": "b"}[mark] for mark in derive_road_marks(columns_of(text), back))
 
 
 def test_the_bead_plate_goes_down_and_then_right():

@@ -34,7 +34,7 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
     view = build_idle_view((game,), game, language)
     settlements = [{"name": "any", "credits": back, "staked": staked} for back, staked in rows]
     felt_ = game.presentation["felt"]
-    back = sum(each["credits"] for each in settlements)
+    back = sum(settlement["credits"] for settlement in settlements)
     play = GameOutcome(
         play_id="1",
         game_id=game.id,

@@ -71,7 +71,7 @@ def test_only_enabled_actions_have_an_effect(idle_view, theme):
     page = pages.build_menu_page()
     view = opened(idle_view, page)
     offered = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
-    assert offered == {one.id for one in page.actions if one.enabled}
+    assert offered == {action.id for action in page.actions if action.enabled}
     _, (wish,) = touch(picture, view, theme, "answer", page.actions[0].id)
     assert wish == Intent(name="answer", value=page.actions[0].id, options={"page": "menu"})
 
@@ -377,7 +377,7 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(idle_view, theme):
 def rows_page(depth, name, count=60):
     """A page of so many rows, so deep in the menu."""
     words = (PageText(kind="plain", value=f"{name} {i}") for i in range(count))
-    rows = tuple(PageRow(cells=(each,), action=str(each.value)) for each in words)
+    rows = tuple(PageRow(cells=(cell,), action=str(cell.value)) for cell in words)
     back = PageAction(id="back", label=PageText(value="service.back"), style="back")
     title = PageText(kind="plain", value=name)
     return ServicePage(

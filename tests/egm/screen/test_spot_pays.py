@@ -68,7 +68,7 @@ def test_a_touched_spot_lists_everything_it_pays(theme, name, spot, english, fre
 
 def test_a_decision_to_raise_names_the_raise_and_its_highest_pay(theme):
     scenes = dict(iter_felt_scenes(*load_table_game("quebec-caribbean-stud"), "en", theme, LANDSCAPE_LAYOUT))
-    (view,) = [each for name, each in scenes.items() if name.startswith("asks-")]
+    (view,) = [scene for name, scene in scenes.items() if name.startswith("asks-")]
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
     rows = [(words, cost) for words, cost, _ in format_question_lines(stage, view.table, view.decision)]
     assert rows == [("Raise", ""), ("RAISE", "+$0.50"), ("Pays up to 100:1", "")]
@@ -111,7 +111,10 @@ def test_the_limits_of_a_raise_are_multiples_of_the_antes():
         spots = {spot.id: spot for spot in load_game(name).rules.list_spots()}
         raised = [spot for spot in spots.values() if not spot.accepts_bets]
         for spot in raised:
-            ante, times = spots[spot.required_spot], [Fraction(each) for each in spot.added_bet_multiples]
+            ante, times = (
+                spots[spot.required_spot],
+                [Fraction(multiple) for multiple in spot.added_bet_multiples],
+            )
             assert (spot.bet_min, spot.bet_max) == (
                 int(ante.bet_min * min(times)),
                 int(ante.bet_max * max(times)),

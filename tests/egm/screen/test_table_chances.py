@@ -35,22 +35,22 @@ def test_every_bet_option_has_its_own_name_and_no_prize_shows_a_text_key(theme, 
     _, game = load_table_game(name)
     stage = Picture(theme)._build_stage(build_idle_view((game,), game, language))
     assert game.chances
-    ways = [_describe_bet(stage, one) for one in game.chances]
+    ways = [_describe_bet(stage, bet_chance) for bet_chance in game.chances]
     assert len(set(ways)) == len(ways)
-    lines = [words for one in game.chances for words, _ in _format_chance_lines(stage, one)]
-    keys = {one.top for one in game.chances} - {stage.texts.say("felt.as_won")}
+    lines = [words for bet_chance in game.chances for words, _ in _format_chance_lines(stage, bet_chance)]
+    keys = {bet_chance.top for bet_chance in game.chances} - {stage.texts.say("felt.as_won")}
     assert not [words for words in lines for key in keys if f": {key}" in words]
 
 
 def test_a_returned_stake_is_not_listed_as_a_prize():
     """Baccarat's Player was said to win 54.1 % of the games: 9.5 of them are ties."""
     bets = analyse(load_game("quebec-baccarat"), AnalysisDepth.PRIZES).bets
-    one = list_bet_chances(bets)[0]
+    bet_chance = list_bet_chances(bets)[0]
     won = next(award.rate for award in list_awards(bets[0]) if award.name == "won")
-    assert one.spots == ("player",)
-    assert one.hit_percent == "44.6"
-    assert abs(Fraction(one.hit_percent) - won * 100) <= Fraction(1, 20)
-    assert one.prizes_in_100 == one.hit_percent
+    assert bet_chance.spots == ("player",)
+    assert bet_chance.hit_percent == "44.6"
+    assert abs(Fraction(bet_chance.hit_percent) - won * 100) <= Fraction(1, 20)
+    assert bet_chance.prizes_in_100 == bet_chance.hit_percent
 
 
 def test_the_odds_of_a_bet_are_listed_once_for_all_stakes_and_strategies():
@@ -60,14 +60,15 @@ def test_the_odds_of_a_bet_are_listed_once_for_all_stakes_and_strategies():
         ("quebec-pai-gow-poker", ["stake", "bank", "under", "exactly", "over"]),
     ):
         listed_spots = [
-            one.spots for one in list_bet_chances(analyse(load_game(name), AnalysisDepth.PRIZES).bets)
+            bet_chance.spots
+            for bet_chance in list_bet_chances(analyse(load_game(name), AnalysisDepth.PRIZES).bets)
         ]
         assert listed_spots[: len(spots)] == [(spot,) for spot in spots]
 
 
 def test_odds_behind_the_pass_line_are_listed_for_each_point():
     bet_chances = list_bet_chances(analyse(load_game("quebec-craps"), AnalysisDepth.PRIZES).bets)
-    assert [one.bet for one in bet_chances if one.spots == ("odds-pass",)] == [
+    assert [bet_chance.bet for bet_chance in bet_chances if bet_chance.spots == ("odds-pass",)] == [
         "odds-pass 2:1",
         "odds-pass 3:2",
         "odds-pass 6:5",

@@ -162,7 +162,7 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
         view, wishes = asked(view)
         sent += wishes
         assert not view.chips.bets
-    assert {(each.name, each.value) for each in sent} == {("bet", 0)}
+    assert {(request.name, request.value) for request in sent} == {("bet", 0)}
     assert 1 < len(sent) < 4
     view = apply_message(view, thrown.model_copy(update={"bet_wager": {"bets": {}}, "bet_credits": 0}))
     view, wishes = asked(view)
@@ -346,11 +346,11 @@ def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
             x, y = touch.rect[0] + touch.rect[2] / 2, touch.rect[1] + touch.rect[3] / 2
             if len(covers) == 1:
                 straight[covers[0]] = (x, y)
-            elif len(covers) in {2, 4} and all(each in straight for each in covers) and "0" not in covers:
-                centres = [straight[each] for each in covers]
+            elif len(covers) in {2, 4} and all(number in straight for number in covers) and "0" not in covers:
+                centres = [straight[number] for number in covers]
                 if "00" not in covers:
-                    assert x == pytest.approx(sum(each[0] for each in centres) / len(centres))
-                    assert y == pytest.approx(sum(each[1] for each in centres) / len(centres))
+                    assert x == pytest.approx(sum(centre[0] for centre in centres) / len(centres))
+                    assert y == pytest.approx(sum(centre[1] for centre in centres) / len(centres))
                     seen += 1
     assert seen > 70
 
@@ -443,7 +443,7 @@ def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
     settled = picture._build_stage(replace(scenes["landed"], now=scenes["settled"].now))
     over = find_settled_step(settled)
     remaining_bets = _list_bets_to_draw(settled, settled.view.table, over)
-    assert remaining_bets.keys() == laid.keys() - {each["spot"] for each in over.settlements}
+    assert remaining_bets.keys() == laid.keys() - {settlement["spot"] for settlement in over.settlements}
     assert _list_bets_to_draw(picture._build_stage(scenes["settled"]), scenes["settled"].table, over) == {}
 
 
@@ -536,7 +536,7 @@ def test_a_round_with_several_decisions_lists_all_its_settlements(theme, monkeyp
     )
     assert len([name for name in scenes if name.startswith("asks-refait")]) == 4
     settled = find_settled_step(Picture(theme)._build_stage(scenes["settled"]))
-    assert {each["spot"] for each in settled.settlements} == {"inverse", "black", "red", "colour"}
+    assert {settlement["spot"] for settlement in settled.settlements} == {"inverse", "black", "red", "colour"}
 
 
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "quebec-roulette-french"])
@@ -580,5 +580,5 @@ def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
                 assert min(w, h) >= layout.touch_size_min - 0.5, touch
                 assert picture.find_touched_action(open_, x + w / 2, y + h / 2) == touch.action
                 found.add((touch.action.name, touch.action.value))
-    assert len([one for one in found if one[0] == "pocket"]) == 37
-    assert len([one for one in found if one[0] == "call"]) == 3
+    assert len([target for target in found if target[0] == "pocket"]) == 37
+    assert len([target for target in found if target[0] == "call"]) == 3

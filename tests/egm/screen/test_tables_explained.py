@@ -31,8 +31,8 @@ def visit(tmp_path, theme):
         return made[-1].do(made[-1].room.insert, cents)
 
     yield make
-    for one in made:
-        one.room.close()
+    for opened_visit in made:
+        opened_visit.room.close()
 
 
 def words(language, key, **values):
@@ -227,7 +227,9 @@ def test_a_bet_stays_on_or_off_as_the_player_set_it_while_it_stands(visit):
     assert "This bet also plays on a come-out" in spot_words(player_visit, "hard-4")
     player_visit.play_out()  # it played: a four thrown hard wins it on the come-out
     assert player_visit.view.snapshot.results[0] == "2-2"
-    won = {each["spot"]: each["credits"] for each in player_visit.view.presentation.outcome.settlements}
+    won = {
+        settlement["spot"]: settlement["credits"] for settlement in player_visit.view.presentation.outcome.settlements
+    }
     assert won["hard-4"] > 0
 
 
@@ -247,12 +249,14 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
         for part in range(9)
         if spot_on(picture, replace(view, chips=replace(view.chips, open_part=str(part))))
     )
-    view, laid = (replace(each, chips=replace(each.chips, open_part=str(page))) for each in (view, laid))
+    view, laid = (
+        replace(felt_view, chips=replace(felt_view.chips, open_part=str(page))) for felt_view in (view, laid)
+    )
     surface = pygame.Surface(picture.size_pixels)
     bright = []
-    for each in (view, laid):
-        picture.draw_view(surface, each)
-        x, y, w, h = (value * 0.5 for value in spot_on(picture, each)[0])
+    for felt_view in (view, laid):
+        picture.draw_view(surface, felt_view)
+        x, y, w, h = (value * 0.5 for value in spot_on(picture, felt_view)[0])
         part = surface.subsurface((round(x), round(y), round(w), round(h)))
         bright.append(float(np.mean(pygame.surfarray.array3d(part))))
     assert bright[0] < 0.75 * bright[1]

@@ -45,20 +45,20 @@ def test_digits_roll_like_those_of_an_odometer():
 @pytest.mark.requirement("C-11")
 def test_the_levels_beside_the_field_are_those_received(published, theme):
     """The award that changes during play is on the screen, in money, as the machine last sent it."""
-    game = next(one for one in published if one.id == "lantern-harbour")
+    game = next(game for game in published if game.id == "lantern-harbour")
     picture = TopPicture(theme)
     watcher = picture.painter = Watcher(theme)
     amounts = []
     picture.painter.find_or_create = lambda key, make: amounts.append(key) or pygame.Surface((4, 4))
     view, levels = build_idle_view(published, game, "en"), build_level_views(game)
-    grown = tuple(one.model_copy(update={"amount_cents": one.amount_cents + 1234}) for one in levels)
+    grown = tuple(level.model_copy(update={"amount_cents": level.amount_cents + 1234}) for level in levels)
     later = apply_message(view, view.snapshot.model_copy(update={"progressives": grown}))
     later = replace(later, now=later.now + AMOUNT_ROLL_SECONDS)
     for seen, shown_levels in ((view, levels), (later, grown)):
         amounts.clear()
         picture.draw_view(pygame.Surface(picture.size_pixels), seen)
         drums = [key[1] for key in amounts if key[0] == "odometer digit"]
-        shown_amounts = [picture.find_texts(seen).money(one.amount_cents, "CAD") for one in shown_levels]
+        shown_amounts = [picture.find_texts(seen).money(level.amount_cents, "CAD") for level in shown_levels]
         wanted = [int(c) for words in shown_amounts for c in words if c.isdigit()]
         assert [digit for i, digit in enumerate(drums) if i % 2 == 0] == wanted or drums == wanted
     assert {words for words, _, _ in watcher.written} >= {"Harbour", "Grand Harbour"}

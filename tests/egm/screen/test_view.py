@@ -249,7 +249,7 @@ def test_a_win_below_the_stake_is_not_celebrated(theme):
 @pytest.mark.requirement("C-16", "C-17")
 def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
     """Over many games: the final frame's symbols, lines and amounts are the outcome's."""
-    source = next(one for one in games if one.id == game.id)
+    source = next(candidate for candidate in games if candidate.id == game.id)
     for number in range(120):
         outcome = play_game(source, f"session/{number}", 3)
         view = show_outcome(idle_view, game, outcome)
@@ -271,8 +271,8 @@ def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
 @pytest.mark.requirement("C-10:c")
 def test_held_reels_start_as_advised_and_the_player_can_change_them(published, games, theme):
     """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
-    game = next(one for one in published if one.id == "hold-fast")
-    source = next(one for one in games if one.id == "hold-fast")
+    game = next(game for game in published if game.id == "hold-fast")
+    source = next(game for game in games if game.id == "hold-fast")
     asked = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_built_prompt()
     idle_view = build_idle_view(published, game, "en", state="playing", accepts=("language",))
     question = DecisionRequest(

@@ -157,8 +157,8 @@ def visit(tmp_path, theme):
         return made[-1]
 
     yield make
-    for one in made:
-        one.room.close()
+    for opened_visit in made:
+        opened_visit.room.close()
 
 
 # ------------------------------------------------------------------ nothing of one game stays on the next

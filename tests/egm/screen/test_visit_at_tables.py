@@ -39,7 +39,7 @@ def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
     display, shown = visit.view.snapshot.last_display, visit.view.presentation
     covers = {spot: visit.view.table.spots[spot].covered_pockets for spot in visit.view.chips.bets}
     won = {spot for spot, pockets in covers.items() if display["pocket"] in pockets}
-    paid_spots = {each["spot"] for each in shown.outcome.settlements if each["credits"]}
+    paid_spots = {settlement["spot"] for settlement in shown.outcome.settlements if settlement["credits"]}
     assert paid_spots == won
     unit = visit.view.snapshot.denomination_cents
     after = visit.view.snapshot.credit_cents
@@ -162,7 +162,7 @@ def test_the_next_player_finds_no_bets(tmp_path, theme):
 
 def turned(angles):
     """How often something went round that was seen at these angles one after another, in whole turns."""
-    steps = ((later - one + 180) % 360 - 180 for one, later in pairwise(angles))
+    steps = ((later - earlier + 180) % 360 - 180 for earlier, later in pairwise(angles))
     return abs(sum(steps)) / 360
 
 

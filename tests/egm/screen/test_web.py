@@ -372,7 +372,7 @@ def test_sent_pieces_of_a_frame_are_not_retained(theme):
 
     def files():
         gc.collect()
-        return sum(isinstance(one, io.BytesIO) for one in gc.get_objects())
+        return sum(isinstance(instance, io.BytesIO) for instance in gc.get_objects())
 
     before = files()
     for _ in range(50):

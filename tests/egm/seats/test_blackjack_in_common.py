@@ -98,7 +98,9 @@ def right(rooms):
     assert len({game.round_id for game in games}) == 1
     assert len({game.steps for game in games}) == 1
     assert [game.staked_cents for game in games] == [3 * STAKE_CENTS, 2 * STAKE_CENTS, STAKE_CENTS]
-    assert [[(each.name, each.credits) for each in game.outcome.settlements] for game in games] == [
+    assert [
+        [(settlement.name, settlement.credits) for settlement in game.outcome.settlements] for game in games
+    ] == [
         [("push", 20), ("lost", 0)],
         [("won", 40)],
         [("lost", 0)],
@@ -119,12 +121,12 @@ def test_three_players_play_one_round_with_a_split_and_two_doubles(seats, tmp_pa
     rooms = seats(GAME, count=3)
     sit_down(rooms)
     asked = [shown(rig) for rig in rooms]
-    assert [isinstance(each, DecisionRequest) for each in asked] == [True] * 3
-    assert [each.options for each in asked] == [("stand", "hit", "double", "split"), (), ()]
-    assert [each.seat for each in asked] == [0] * 3
-    for number, each in enumerate(asked, 1):
-        assert [hand["id"] for hand in each.display["hands"] if "own" in hand] == [f"box-{number}"]
-        assert "advice" not in each.display or number == 1
+    assert [isinstance(message, DecisionRequest) for message in asked] == [True] * 3
+    assert [message.options for message in asked] == [("stand", "hit", "double", "split"), (), ()]
+    assert [message.seat for message in asked] == [0] * 3
+    for number, message in enumerate(asked, 1):
+        assert [hand["id"] for hand in message.display["hands"] if "own" in hand] == [f"box-{number}"]
+        assert "advice" not in message.display or number == 1
     play_on(rooms)
     right(rooms)
     audited(rooms, tmp_path)
@@ -188,7 +190,7 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
     assert [seat.machine.position.number for seat in answer_overdue_turns(table)] == [1, 2, 3]
     assert answer_overdue_turns(table) == []
     one.clock.pass_seconds(4.5)
-    notices = [[(each.code, each.values) for each in iter_notices(rig.machine)] for rig in rooms]
+    notices = [[(notice.code, notice.values) for notice in iter_notices(rig.machine)] for rig in rooms]
     left = TURN_SECONDS_MAX - 4
     assert notices == [
         [("answer_within", {"seconds": left})],
@@ -199,7 +201,7 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
         one.clock.pass_seconds(TURN_SECONDS_MAX)
         answer_overdue_turns(table)
         assert rig.notice == "answered_for"
-        assert (three.notice, len({len(find_open_game(each.machine).steps) for each in rooms})) == (None, 1)
+        assert (three.notice, len({len(find_open_game(rig.machine).steps) for rig in rooms})) == (None, 1)
     answer(rooms, 2, "stand")
     assert [game.outcome.win_credits for game in (find_open_game(rig.machine) for rig in rooms)] == [0, 0, 0]
     end(rooms)

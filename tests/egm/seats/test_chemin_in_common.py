@@ -174,7 +174,7 @@ def test_the_check_of_a_cabinet_file_says_that_its_positions_are_too_few(tmp_pat
     file = tmp_path / "cabinet.toml"
     file.write_text(f'{text}\n[[games]]\ngame = "{GAME}"\n')
     done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
-    found = [each["what"] for each in json.loads(done.output) if each["key"] == "games[1].game"]
+    found = [fault["what"] for fault in json.loads(done.output) if fault["key"] == "games[1].game"]
     assert (
         any("needs at least 4 positions, but machine.positions is" in problem for problem in found)
         == is_reported

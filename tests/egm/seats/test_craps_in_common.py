@@ -53,8 +53,8 @@ def thrown(rooms, a, b, game=QUEBEC):
     playing = [rig for rig in rooms if rig.state is State.PLAYING and find_open_game(rig.machine).round_id]
     games = [find_open_game(rig.machine) for rig in playing]
     assert left == []
-    assert len({each.round_id for each in games}) == 1
-    assert {tuple(each.outcome.display["dice"]) for each in games} == {(a, b)}
+    assert len({game.round_id for game in games}) == 1
+    assert {tuple(game.outcome.display["dice"]) for game in games} == {(a, b)}
     for rig in playing:
         rig.report_shown()
     for rig in rooms:
@@ -128,8 +128,8 @@ def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, t
     assert [standing(rig) for rig in rooms] == [{}] * 3
     assert point_of(three) is None
     meters = [one.journal.meters().select(position=n).values for n in (1, 2, 3)]
-    assert [each["games_played"] for each in meters] == [3, 3, 2]
-    assert [each["coin_in"] for each in meters] == [10 * CENTS, 10 * CENTS, 16 * CENTS]
+    assert [meter["games_played"] for meter in meters] == [3, 3, 2]
+    assert [meter["coin_in"] for meter in meters] == [10 * CENTS, 10 * CENTS, 16 * CENTS]
     sound(rooms, tmp_path)
 
 

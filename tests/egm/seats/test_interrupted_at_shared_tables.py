@@ -61,7 +61,7 @@ def answer_cheaply(rooms):
 
 def list_claims(folder):
     """The claims of a memory clear by id; together they are all money that the positions brought."""
-    return {each.id: each for each in inspect_claims(folder, FEATURES).proposals}
+    return {proposal.id: proposal for proposal in inspect_claims(folder, FEATURES).proposals}
 
 
 def check_claims(folder, game, count):
@@ -328,5 +328,5 @@ def test_a_power_cut_at_any_entry_of_banque_settles_every_bet_once(seats, tmp_pa
     game = "monaco-banque-a-tout-va"
     for rooms, _ in iter_cut_rounds(seats, tmp_path, game, TABLES[game]):
         assert {rig.state for rig in rooms} == {State.IDLE}
-        ended = [each["play_id"] for each in rooms[0].records("game.end")]
+        ended = [record["play_id"] for record in rooms[0].records("game.end")]
         assert len(ended) == len({*ended}) <= len(rooms)

@@ -85,7 +85,11 @@ def answer(rooms, option):
     """Give the answer of the position that is asked; ``pass`` is a check, or a call where a bet is open."""
     rig = find_asked(rooms)
     options = rig.hands.messages[-1].options
-    chosen = next(each for each in ("check", "call") if each in options) if option == "pass" else option
+    chosen = (
+        next(fallback for fallback in ("check", "call") if fallback in options)
+        if option == "pass"
+        else option
+    )
     steps = len(find_open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=chosen)
     apply_recorded_steps(table_of(rooms))
@@ -116,7 +120,11 @@ def test_what_a_screen_is_sent_does_not_depend_on_cards_that_its_position_may_no
         (tmp_path / name).mkdir()
         rooms = seats(game, count=len(ROUNDS[game]), folder=tmp_path / name)
         sent.append(collect_messages(rooms, game, decks, cards))
-    differs = {number for number, (one, other) in enumerate(zip(*sent, strict=True), 1) if one != other}
+    differs = {
+        number
+        for number, (first_sent, second_sent) in enumerate(zip(*sent, strict=True), 1)
+        if first_sent != second_sent
+    }
     assert not differs & {*blind}
     assert differs, "the deals differ for whoever may see them"
 
@@ -132,5 +140,9 @@ def test_later_streets_and_a_game_without_showdown_turn_no_hidden_card(seats, tm
         sent.append(collect_messages(rooms, game, 1, cards, answers))
         is_decided = [find_open_game(rig.machine).outcome is not None for rig in rooms]
         assert is_decided == [answers is not TO_THE_LAST_CHECK] * len(rooms)
-    differs = {number for number, (one, other) in enumerate(zip(*sent, strict=True), 1) if one != other}
+    differs = {
+        number
+        for number, (first_sent, second_sent) in enumerate(zip(*sent, strict=True), 1)
+        if first_sent != second_sent
+    }
     assert differs == {1, 2, 3} - {*blind}

@@ -77,7 +77,10 @@ def check_audit(rigs, folder):
 
 
 def spots_of(game):
-    return [(each.name, each.spot, each.staked_credits) for each in game.outcome.settlements]
+    return [
+        (settlement.name, settlement.spot, settlement.staked_credits)
+        for settlement in game.outcome.settlements
+    ]
 
 
 @pytest.mark.requirement("S-18")
@@ -174,7 +177,7 @@ def test_after_a_power_loss_the_round_with_its_bank_goes_on(seats, tmp_path, nam
     assert [find_open_game(rig.machine).steps for rig in rigs] == before
     answer_all(rigs)
     bank = find_open_game(rigs[0].machine)
-    paid = {each.spot for each in bank.outcome.settlements if each.name != "not covered"}
+    paid = {settlement.spot for settlement in bank.outcome.settlements if settlement.name != "not covered"}
     assert paid == {"bank"}
     end(rigs)
     assert read_bank(rigs)["last"] == 0

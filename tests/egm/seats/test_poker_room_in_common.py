@@ -110,9 +110,9 @@ def test_three_positions_play_a_game_for_a_pot_and_the_commission_is_the_houses(
     assert end(rooms) == [-24 + 51, -8, -24]
     meters = rooms[0].journal.meters()
     values = [meters.select(position=n).values for n in (1, 2, 3)]
-    assert [each["coin_in"] for each in values] == [200 * CENTS] * 3
-    assert [each["push"] for each in values] == [176 * CENTS, 192 * CENTS, 176 * CENTS]
-    assert sum(each["coin_in"] - each["coin_out"] for each in values) == 5 * CENTS
+    assert [value["coin_in"] for value in values] == [200 * CENTS] * 3
+    assert [value["push"] for value in values] == [176 * CENTS, 192 * CENTS, 176 * CENTS]
+    assert sum(value["coin_in"] - value["coin_out"] for value in values) == 5 * CENTS
     digest = rooms[0].machine.games[GAME].digest
     assert read_shared_state(rooms[0].machine, digest) == {"button": 1}
     check_audit(rooms, tmp_path)

@@ -30,7 +30,7 @@ from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 @cache
 def list_game_views(game):
     games, _ = admit_games((GameTable(game=game),), load_profile("generic"))
-    return tuple(build_game_view(each, advice=True) for each in games.values())
+    return tuple(build_game_view(game, advice=True) for game in games.values())
 
 
 @cache
@@ -194,9 +194,9 @@ def test_a_refusal_says_why_and_moves_no_money(seats, tmp_path, name):
     case = CASES[name]
     rooms = seats(case.game, count=4 if case.game == chemin.GAME else 3)
     case.prepare(rooms)
-    before = [(each.credit_cents, find_open_game(each.machine)) for each in rooms]
+    before = [(rig.credit_cents, find_open_game(rig.machine)) for rig in rooms]
     rig = case.act(rooms)
-    assert [(each.credit_cents, find_open_game(each.machine)) for each in rooms] == before
+    assert [(rig.credit_cents, find_open_game(rig.machine)) for rig in rooms] == before
     assert read_notice(rig, "en").startswith(case.says), read_notice(rig, "en")
     assert read_notice(rig, "fr").replace("\u00a0", " ").startswith(case.says_in_french), read_notice(
         rig, "fr"

@@ -90,7 +90,9 @@ def test_a_refait_asks_each_player_and_the_next_coup_uses_the_same_shoe(seats, t
     lay(two, inverse=20)
     games = dealt(rooms)
     assert [rows_of(game) for game in games] == [[BLACK.split()[:4], BLACK.split()[4:]]] * 2
-    assert [[(each.spot, each.credits) for each in game.outcome.settlements] for game in games] == [
+    assert [
+        [(settlement.spot, settlement.credits) for settlement in game.outcome.settlements] for game in games
+    ] == [
         [("red", 0)],
         [("inverse", 40), ("colour", 0)],
     ]
@@ -159,7 +161,9 @@ def test_after_a_restart_both_continue_with_the_shoe_and_the_stakes_in_prison(se
     lay(one)
     lay(two)
     games = dealt(rooms)
-    assert [[(each.spot, each.credits) for each in game.outcome.settlements] for game in games] == [
+    assert [
+        [(settlement.spot, settlement.credits) for settlement in game.outcome.settlements] for game in games
+    ] == [
         [("red", 0)],
         [("colour", 0)],
     ]

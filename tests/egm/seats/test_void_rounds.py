@@ -218,5 +218,5 @@ def test_a_memory_clear_treats_all_games_of_the_round_alike(seats, tmp_path, is_
         assert rule(rooms[1], "refund_game") is None
     rooms[0].close()
     found = inspect_claims(tmp_path, FEATURES)
-    acts = [each.possible_decisions for each in found.proposals if each.id.startswith("game:")]
+    acts = [proposal.possible_decisions for proposal in found.proposals if proposal.id.startswith("game:")]
     assert acts == [("paid",)] * 2 if is_void else [("carried",)] * 3

@@ -221,8 +221,8 @@ def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_nex
     table = SharedTable()
     one = started(tmp_path, Position(1, 2), table=table)
     two = started(tmp_path, Position(2, 2), one, table)
-    for each in (one, two):
-        each.insert(2000)
+    for rig in (one, two):
+        rig.insert(2000)
     bet(one)
     phase(one, WheelPhase.NO_MORE_BETS, 7)
     bet(two)
@@ -313,9 +313,9 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
     table = SharedTable()
     one = started(tmp_path, Position(1, 2), table=table)
     two = started(tmp_path, Position(2, 2), one, table)
-    for each in (one, two):
-        each.insert(2000)
-        bet(each)
+    for rig in (one, two):
+        rig.insert(2000)
+        bet(rig)
     phase(one, WheelPhase.NO_MORE_BETS, 7)
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     phase(one, WheelPhase.NUMBER, 7, number=17)
@@ -354,7 +354,9 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
     with open_view(tmp_path / "state") as view:
         findings = Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings
     assert [
-        each.why for each in findings if "the next number or step of the game is already recorded" in each.why
+        finding.why
+        for finding in findings
+        if "the next number or step of the game is already recorded" in finding.why
     ]
 
 
@@ -364,15 +366,15 @@ def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_
     table = SharedTable()
     one = started(tmp_path, Position(1, 2), table=table)
     two = started(tmp_path, Position(2, 2), one, table)
-    for each in (one, two):
-        each.insert(2000)
+    for rig in (one, two):
+        rig.insert(2000)
     bet(two)
     for number in range(3):
         bet(one)
         spin(one, number, 7 + number)
         one.report_shown()
         two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    assert [each.state for each in (one, two)] == [State.IDLE, State.TILT]
+    assert [rig.state for rig in (one, two)] == [State.IDLE, State.TILT]
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
     two.report_shown()

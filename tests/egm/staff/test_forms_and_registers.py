@@ -40,7 +40,7 @@ GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
 def find_identity(register, commitment):
     """Return the identity record that an entry names by its commitment."""
-    return next(each for each in register.iter_records() if each.commitment == commitment)
+    return next(record for record in register.iter_records() if record.commitment == commitment)
 
 
 def a_place(tmp_path, *changes: tuple[str, str], text: str = GENERIC):

@@ -145,7 +145,7 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
         record_inventory_change(rig.machine, inventory(tmp_path, base_number=base))
         return rig, folder
 
-    first, one = made("first", "B-12")
+    first, first_part = made("first", "B-12")
     second, two = made("second", "B-13", serial="TEST-2", number="8")
     menu = Menu(second).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
     opened = second.machine.memory.get(StaffKey.INTERVENTION)
@@ -159,7 +159,7 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
 
     exported = tmp_path / "second.jsonl"
     assert egm("audit", "export", exported, "--state", two).exit_code == 0
-    done = egm("inventory", "house", one, exported, "--json")
+    done = egm("inventory", "house", first_part, exported, "--json")
     assert done.exit_code == 0, done.output
     here, away = json.loads(done.output)
     assert (here["base_number"], here["base"], here["serial"], here["location"]) == (
@@ -171,10 +171,11 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
 
     third, three = made("third", "B-12", serial="TEST-3", number="9")
     third.close()
-    twice = egm("inventory", "house", one, three)
+    twice = egm("inventory", "house", first_part, three)
     assert twice.exit_code == 1
     assert (
-        f"base number B-12 is used by {one} and by {three}; expected a different one for each" in twice.output
+        f"base number B-12 is used by {first_part} and by {three}; expected a different one for each"
+        in twice.output
     )
     nothing = tmp_path / "nothing"
     MachineRig(nothing).boot().close()

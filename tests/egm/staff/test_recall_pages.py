@@ -157,7 +157,7 @@ def test_a_game_with_choices_is_recalled_decision_by_decision(tmp_path):
         assert replay.decision_kind == "hold"
         words = f"Reels held: {', '.join(held[answer])}" if answer else "No reel held"
         assert translate_words(replay.answered, "en") == words
-        assert {each.id: each.style for each in menu.page.actions if each.id != "back"} == {
+        assert {action.id: action.style for action in menu.page.actions if action.id != "back"} == {
             "earlier": "back",
             "later": "go",
             "figures": "go",

@@ -295,7 +295,7 @@ def test_every_page_and_every_form_is_under_one_subject_of_the_menu():
     assert {entry.menu_section for entry in SERVICE_MENU.menu_entries} == set(MENU_SECTIONS)
     assert {form.menu_section for form in SERVICE_MENU.forms} == {"", *MENU_SECTIONS}
     for lines in (SERVICE_MENU.menu_entries, SERVICE_MENU.forms):
-        assert len({each.id for each in lines}) == len(lines)
+        assert len({line.id for line in lines}) == len(lines)
 
 
 @pytest.mark.requirement("J-10", "J-16")

@@ -132,8 +132,8 @@ def test_no_line_touches_another_or_leaves_the_paper(place, language, house):
             assert top >= 8, name
             assert right <= 1248 - 8, name
             assert bottom <= 520 - 8, name
-        for (one, a), (other, b) in itertools.combinations(boxes.items(), 2):
-            assert not overlap(a, b), f"{one} {a} touches {other} {b}: {kind}, {amount}"
+        for (name_a, a), (name_b, b) in itertools.combinations(boxes.items(), 2):
+            assert not overlap(a, b), f"{name_a} {a} touches {name_b} {b}: {kind}, {amount}"
 
 
 def test_a_text_too_long_for_its_line_is_refused_not_cut():

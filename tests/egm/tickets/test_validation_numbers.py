@@ -97,9 +97,9 @@ def test_no_one_or_two_wrong_digits_pass():
     """By arithmetic over every pair of places and every pair of changes, so for every number there is."""
     weights = [10**place % n.HALF_NUMBER_MODULUS for place in range(PLACES)]
     assert all(delta * weight % n.HALF_NUMBER_MODULUS for weight in weights for delta in range(1, 10))
-    for one, other in itertools.combinations(weights, 2):
+    for weight, other_weight in itertools.combinations(weights, 2):
         for a, b in itertools.product(range(1, 10), range(-9, 10)):
-            assert (a * one + b * other) % n.HALF_NUMBER_MODULUS
+            assert (a * weight + b * other_weight) % n.HALF_NUMBER_MODULUS
 
 
 @pytest.mark.requirement("H-04")

@@ -172,7 +172,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
     left = {}
 
     async def work(machine):
-        (player,) = (one for _, one in machine._attachments if one.name == "jukebox")
+        (player,) = (attached for _, attached in machine._attachments if attached.name == "jukebox")
         running = asyncio.create_task(player.run())
         machine._machine.install(create_roster())
         machine._submit_machine_event(Event(EventType.MENU, MenuRequest(key="operator")))
@@ -218,7 +218,9 @@ def test_its_entries_are_in_its_register_the_logs_and_the_hosts_exceptions(rig):
     assert (line["song"], line["persons"]) == (7, [NUMBERS[Role.MANAGER]])
     (entry,) = rig.journal.entries("song.started")
     for log in (Log.ACCESS, Log.EVENTS):
-        assert entry.id in [each.id for each in WITH_JUKEBOX.entry_declarations.read_log(rig.journal, log)]
+        assert entry.id in [
+            log_entry.id for log_entry in WITH_JUKEBOX.entry_declarations.read_log(rig.journal, log)
+        ]
     raised = iter_exceptions(
         entry, WITH_JUKEBOX.entry_declarations, None, frozenset(), 0
     )  # it has no data to be read out

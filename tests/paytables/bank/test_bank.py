@@ -194,7 +194,7 @@ def rounds_of(name, seeded_draw, count, choose, build_wager_from_chips):
 
 def some_bets(game, draw):
     bets = {}
-    for spot in (each for each in game.rules.list_spots() if each.accepts_bets):
+    for spot in (spot for spot in game.rules.list_spots() if spot.accepts_bets):
         if not bets or draw.below(2, "player"):
             steps = (min(spot.bet_max, 200) - spot.bet_min) // spot.bet_step
             bets[spot.id] = spot.bet_min + spot.bet_step * draw.below(steps + 1, "player")
@@ -214,7 +214,7 @@ def hold_baccarat(name, seeded_draw, count):
         due = {
             bet.spot: baccarat_by_the_text(bet.spot, bet.credits, player, bank, name) for bet in wager.bets
         }
-        assert {each.spot: each.credits for each in played.settlements} == due
+        assert {settlement.spot: settlement.credits for settlement in played.settlements} == due
 
 
 @pytest.mark.requirement("S-12", "S-13", "S-14:a", "S-14:b", "S-14:c", "P-01:b")
@@ -246,7 +246,7 @@ def hold_war(seeded_draw, count):
             (_, mine), (_, banks) = dealt[2:]
             due["main"] = 0 if mine < banks else 2 * main
             due["war"] = 0 if mine < banks else main if mine > banks else 2 * main
-        assert {each.spot: each.credits for each in played.settlements} == due
+        assert {settlement.spot: settlement.credits for settlement in played.settlements} == due
     assert warred
 
 
@@ -270,8 +270,8 @@ def hold_red_dog(seeded_draw, count):
             pays = {1: 6, 2: 5, 3: 3}.get(high - low - 1, 2)
             times, dealt = (pays if low < cards[2] < high else 0), 3
         assert len(cards) == dealt
-        assert {each.credits for each in played.settlements} == {ante * times}
-        assert sum(each.staked_credits for each in played.settlements) == played.staked_credits
+        assert {settlement.credits for settlement in played.settlements} == {ante * times}
+        assert sum(settlement.staked_credits for settlement in played.settlements) == played.staked_credits
 
 
 @pytest.mark.requirement("S-20", "P-01:b")
@@ -294,7 +294,7 @@ def hold_super_pan(seeded_draw, count):
         assert not {c[0] for c in (*mine, *banks)} & {"7", "8", "9", "T"}
         stake = wager.credits
         due = stake if p == b else 0 if p < b else 2 * stake - (stake + 19) // 20
-        assert [each.credits for each in played.settlements] == [due]
+        assert [settlement.credits for settlement in played.settlements] == [due]
 
 
 @pytest.mark.requirement("S-19", "P-01:b")
@@ -483,7 +483,7 @@ def test_the_rules_read_by_the_player_name_every_pay(name):
 def test_the_lowest_stated_return_includes_the_commission_on_a_part_of_its_unit(name, bet, per):
     """Of 21 credits the commission is that of 40: no stake that is taken returns less than what is stated."""
     game = load_game(name)
-    figures = {each.bet: each for each in analyse(game, AnalysisDepth.RETURN).bets}
+    figures = {bet.bet: bet for bet in analyse(game, AnalysisDepth.RETURN).bets}
     worst = figures[f"{bet} of {per + 1}"]
     assert worst.cost_credits == per + 1
     assert worst.rtp < figures[bet].rtp - Fraction(1, 100)

@@ -32,7 +32,7 @@ def counted(lots):
         for bet, (cost, back, names) in lot.items():
             costs[bet] = cost
             wins.setdefault(bet, Counter()).update(
-                dict(zip(*(each.tolist() for each in np.unique(back, return_counts=True)), strict=True))
+                dict(zip(*(array.tolist() for array in np.unique(back, return_counts=True)), strict=True))
             )
             for name, where in names.items():
                 key = (

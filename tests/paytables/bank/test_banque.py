@@ -155,11 +155,11 @@ def hold_rounds(seeded_draw, count):
             for spot, stake in bets.items()
         }
         settled = [step for step in steps if isinstance(step, Settlement)]
-        assert {(each.seat, each.spot): each.credits for each in settled} == due
-        assert [each.staked_credits for each in settled] == [
-            seats[str(each.seat)][each.spot] for each in settled
+        assert {(settlement.seat, settlement.spot): settlement.credits for settlement in settled} == due
+        assert [settlement.staked_credits for settlement in settled] == [
+            seats[str(settlement.seat)][settlement.spot] for settlement in settled
         ]
-        seen.update(each.name for each in settled)
+        seen.update(settlement.name for settlement in settled)
         left -= len(order)
         assert (outcome.table is None) == (left < 9)
         assert outcome.display.get("last_of_shoe", False) == (9 <= left <= 10)
@@ -196,11 +196,11 @@ def test_the_holder_of_a_tableau_is_asked_at_five_and_everyone_who_bets_on_it_is
     options = ("draw", "stand")
     assert asked == [(4, "tableau-1", options, "draw"), (2, "tableau-2", options, "draw")]
     assert outcome.display["result"] == "5-5-7"
-    assert {each.name for each in steps if isinstance(each, Settlement)} == {"lost"}
+    assert {step.name for step in steps if isinstance(step, Settlement)} == {"lost"}
     deal = Chosen(seeded_draw(1), Shoe.from_decks(6), **cards)
     steps, outcome = play(game, bet_seats(game, seats), deal, lambda decision: decision.default_option)
     assert outcome.display["result"] == "9-5-7"
-    names = {(each.seat, each.spot): each.name for each in steps if isinstance(each, Settlement)}
+    names = {(step.seat, step.spot): step.name for step in steps if isinstance(step, Settlement)}
     assert names[4, "tableau-1"] == "won"
     assert names[1, "a-cheval"] == "push"  # one tableau wins, the other loses
     assert names[2, "tableau-2"] == "lost"
@@ -223,7 +223,7 @@ def test_a_third_card_is_dealt_against_an_eight_or_nine_of_the_banker(seeded_dra
     )
     steps, outcome = play(game, game.build_wager(10, bets={"a-cheval": 10}), deal, None)
     assert outcome.display["result"] == "9-8-8"
-    assert [each.credits for each in steps if isinstance(each, Settlement)] == [15]
+    assert [step.credits for step in steps if isinstance(step, Settlement)] == [15]
 
 
 def seen_by(game, wagers, viewer, deal):
@@ -382,7 +382,7 @@ def count_results(decks, against=any):
 
     Floats: 312 cards in nine places are more orders than 64 bits count, and the sums are exact to twelve digits.
     """
-    first, second, bank = (each.ravel() for each in np.meshgrid(*[np.arange(55)] * 3, indexing="ij"))
+    first, second, bank = (grid.ravel() for grid in np.meshgrid(*[np.arange(55)] * 3, indexing="ij"))
     left = np.tile(np.array([16.0 * decks] + [4.0 * decks] * 9), (len(first), 1))
     weight, rows = np.ones(len(first)), np.arange(len(first))
     for pair in (first, second, bank):

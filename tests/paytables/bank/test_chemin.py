@@ -183,9 +183,14 @@ def hold_rounds(seeded_draw, count):
         result = (points(hands["player"]) > points(hands["bank"])) - (
             points(hands["player"]) < points(hands["bank"])
         )
-        found = {where: sum(credits_ for _, credits_, _ in each) for where, each in settled(steps).items()}
+        found = {
+            where: sum(credits_ for _, credits_, _ in settlements)
+            for where, settlements in settled(steps).items()
+        }
         assert found == due_by_the_text(seats, banker, parts, result)
-        staked = {where: sum(each[2] for each in list_) for where, list_ in settled(steps).items()}
+        staked = {
+            where: sum(settlement[2] for settlement in list_) for where, list_ in settled(steps).items()
+        }
         assert staked == {(int(s), spot): n for s, bets in seats.items() for spot, n in bets.items()}
         turn = turn_by_the_text(banker, parts, caller, result)
         table = outcome.table
@@ -193,10 +198,12 @@ def hold_rounds(seeded_draw, count):
         if "shoe" in table:
             assert Shoe.from_json(table["shoe"]).cards_left > 7
         seen.update({("caller", caller is not None), ("result", result), ("shoe", "shoe" in table)})
-        seen["not covered"] += sum(each[0][0] == "not covered" for each in settled(steps).values())
+        seen["not covered"] += sum(
+            settlements[0][0] == "not covered" for settlements in settled(steps).values()
+        )
         seen["follows"] += turn.follower is not None
     assert set(seen) == {
-        "refused", "not covered", "follows", *(("caller", each) for each in (True, False)),
+        "refused", "not covered", "follows", *(("caller", case) for case in (True, False)),
         *(("result", each) for each in (-1, 0, 1)), *(("shoe", each) for each in (True, False)),
     }  # fmt: skip
 

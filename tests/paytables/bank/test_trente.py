@@ -87,10 +87,10 @@ def test_six_decks_give_nearly_the_published_chances_of_an_infinite_deck():
 def test_a_refait_costs_half_its_chance_and_insurance_a_part_of_decided_coups():
     equal, refait = compute_equal_row_chances(6)
     figures = {bet.bet: bet for bet in analyse(load_game(GAME), AnalysisDepth.FULL).bets}
-    assert set(figures) == {*CHANCES, *(f"{each}-insured" for each in CHANCES)}
-    for each in CHANCES:
-        assert figures[each].rtp == 1 - refait / 2
-        insured = figures[f"{each}-insured"]
+    assert set(figures) == {*CHANCES, *(f"{chance}-insured" for chance in CHANCES)}
+    for chance in CHANCES:
+        assert figures[chance].rtp == 1 - refait / 2
+        insured = figures[f"{chance}-insured"]
         assert insured.rtp == 1 - (1 - equal + refait) / 101
         assert f"{float(1 - insured.rtp) * 100:.2f}" == "0.90"  # published
         assert insured.worst_rtp is None
@@ -202,14 +202,14 @@ def hold(seeded_draw, count, refaits=False):
             played.advance(Choice(choices[-1]))
         replayed = ReplayDrawSource(draw.records)
         assert (
-            play_with_choices(game.play(wager, replayed), wager, [Choice(each) for each in choices])
+            play_with_choices(game.play(wager, replayed), wager, [Choice(choice) for choice in choices])
             == played.outcome
         )
         replayed.finish()
         rows = rows_by_the_text(list(cards))
         result, won = won_by_the_text(rows)
         order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}
-        lies = sorted(prison, key=lambda each: (order[each[0]], -each[2]))
+        lies = sorted(prison, key=lambda held_stake: (order[held_stake[0]], -held_stake[2]))
         laid = {spot: stakes[spot] for spot in order if spot in stakes}
         back, prison = in_order(laid, lies, result, won, choices, order)
         assert sorted((s.spot, s.credits) for s in played.settlements) == sorted(back)
@@ -221,8 +221,8 @@ def hold(seeded_draw, count, refaits=False):
         )
         table = played.outcome.table
         seen[result] = seen.get(result, 0) + 1
-        for each in prison:
-            seen[each[2]] = seen.get(each[2], 0) + 1
+        for held_stake in prison:
+            seen[held_stake[2]] = seen.get(held_stake[2], 0) + 1
     return seen
 
 
@@ -230,11 +230,11 @@ def in_order(laid, lies, result, won, choices, order):
     """Settle spot by spot as the cloth has them, so that the answers fall to who was asked."""
     answers, back, stays = list(choices), [], []
     for spot in order:
-        stakes = {each: laid[each] for each in (spot,) if each in laid}
+        stakes = {name: laid[name] for name in (spot,) if name in laid}
         stakes |= {name: laid[name] for name in (f"{spot}-insured",) if stakes and name in laid}
         if spot.endswith("-insured"):
             continue
-        mine = [each for each in lies if each[0] == spot]
+        mine = [held_stake for held_stake in lies if held_stake[0] == spot]
         some, left = settled_by_the_text(stakes, mine, result, won, answers)
         back, stays = back + some, stays + left
     assert not answers
@@ -263,7 +263,7 @@ class Stacked:
 @pytest.mark.requirement("S-50", "P-01:b")
 def test_coups_are_settled_as_the_text_says(seeded_draw):
     seen = hold(seeded_draw, 1600)
-    assert min(seen[each] for each in ("void", "equal", "refait", "decided")) > 20
+    assert min(seen[result] for result in ("void", "equal", "refait", "decided")) > 20
 
 
 @pytest.mark.requirement("S-50")
@@ -298,7 +298,7 @@ def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():
     assert outcome.push_credits == outcome.win_credits == 141
     assert outcome.table == {"held": shoe["held"]}  # and no shoe: the next coup is dealt of a new one
     taken, left = game.rules.take_down_standing_bets()
-    assert [(each.name, each.credits) for each in taken] == [("half", 10)]
+    assert [(settlement.name, settlement.credits) for settlement in taken] == [("half", 10)]
     assert left == {"shoe": shoe["shoe"]}
     assert game.build_wager(0).credits == 0
 

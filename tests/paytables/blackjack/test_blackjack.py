@@ -98,7 +98,7 @@ class Referee:
             self.added[hand] = self.added.get(hand, 0) + 1
         elif chosen == "split":
             box = hand[:5]
-            others = [each for each in self.hands if each[:5] == box]
+            others = [hand for hand in self.hands if hand[:5] == box]
             self.added[f"{box}-{len(others) + 1}"] = 1
 
     def _before(self, asked, hand):
@@ -126,8 +126,8 @@ class Referee:
         may = {"stand"} if aces else {"stand", "hit"}
         lowest, highest = self.doubled
         if two and not aces and (not split or "das" in self.rules):
-            may |= {"double"} if any(lowest <= each <= highest for each in totals) else set()
-        others = [each for each in self.hands if each[:5] == hand[:5]]
+            may |= {"double"} if any(lowest <= total <= highest for total in totals) else set()
+        others = [other_hand for other_hand in self.hands if other_hand[:5] == hand[:5]]
         most = 2 if cards[0][0] == "A" else self.most_hands
         if two and worth(cards[0]) == worth(cards[1]) and len(others) < most:
             may.add("split")
@@ -200,7 +200,7 @@ SIDES = {
     ),
     "twenty-one-plus-three": lambda cards, up: 10 * is_poker([*cards[:2], up]),
     "twelve-sixteen": lambda cards, up: (
-        3 if [each[0] for each in cards[:2]] in (["A", "A"], ["8", "8"])
+        3 if [card[0] for card in cards[:2]] in (["A", "A"], ["8", "8"])
         else 2 * (12 <= total(cards[:2]) <= 16)
     ),
     "over": lambda cards, up: 2 * (sum(map(worth, cards[:2])) > 13),
@@ -238,7 +238,7 @@ def hold(name, seeded_draw, count):
             for cue in played.cues:
                 referee.cue(cue)
             asked = played.decision
-            options = [*asked.options, *(each for each in asked.options if each in {"split", "double"})]
+            options = [*asked.options, *(option for option in asked.options if option in {"split", "double"})]
             chosen = options[draw.source.below(len(options), "player")]
             referee.answer(asked, chosen)
             seen[chosen] += 1
@@ -282,17 +282,17 @@ def hold_round(game, wager, referee, played, seen):
                 cards = referee.dealt[f"box-{seat * boxes + int(box)}"]
                 due[seat, spot] += credits_ * SIDES[kind](cards, referee.banks["bank"][0])
     found = Counter()
-    for each in played.settlements:
-        spot = each.spot.replace("second", "main").replace("third", "main")
-        found[each.seat, spot] += each.credits
-        seen[each.name] += 1
+    for settlement in played.settlements:
+        spot = settlement.spot.replace("second", "main").replace("third", "main")
+        found[settlement.seat, spot] += settlement.credits
+        seen[settlement.name] += 1
     assert +found == +due
-    assert sum(each.staked_credits for each in played.settlements) == played.staked_credits
+    assert sum(settlement.staked_credits for settlement in played.settlements) == played.staked_credits
     assert list_undecided_stakes(played) == ()
     assert played.outcome.win_credits <= len(
         {bet.seat for bet in wager.bets}
     ) * game.rules.find_highest_round_return(wager)
-    shown = {each["id"]: each["cards"] for each in played.outcome.display["hands"]}
+    shown = {hand["id"]: hand["cards"] for hand in played.outcome.display["hands"]}
     assert shown == referee.banks | referee.hands
 
 
@@ -378,7 +378,7 @@ def test_a_round_is_settled_as_the_texts_say(name, count, seeded_draw):
         name != "quebec" or min(seen[e] for e in ("backed", "backed, and split", "backed, and doubled")) > 0
     )
     names = ("won", "lost", "push", "blackjack", "double", "split", "insurance")
-    assert min(seen[each] for each in names) > 0
+    assert min(seen[name] for name in names) > 0
 
 
 @pytest.mark.requirement("S-11:a")
@@ -388,7 +388,7 @@ def test_player_may_bet_on_every_box_and_each_is_dealt_a_hand(seeded_draw):
     bets = {f"main{end}": main.bet_min + n * main.bet_step for n, end in enumerate(("", "-2", "-3"))}
     wager = game.build_wager(sum(bets.values()), bets=bets)
     outcome = play_with_answers(game.play(wager, seeded_draw("boxes")), wager, lambda _: Choice("stand"))
-    assert {each.spot: each.staked_credits for each in outcome.settlements} == bets
+    assert {settlement.spot: settlement.staked_credits for settlement in outcome.settlements} == bets
     assert [hand["id"] for hand in outcome.display["hands"]] == ["bank", "box-1", "box-2", "box-3"]
 
 
@@ -399,6 +399,6 @@ def test_a_hundred_thousand_rounds_are_settled_as_the_texts_say(name, seeded_dra
     seen = hold(name, seeded_draw, 100_000 if name in {"quebec", "options", "multi", "monaco"} else 20_000)
     seldom = SELDOM if name in {"options", "boxes"} else set()
     assert set(seen) - seldom == COMES[name]
-    assert min(seen[each] for each in COMES[name]) > 10
+    assert min(seen[case] for case in COMES[name]) > 10
     if name == "options":  # the least of them is expected sixteen times, but for a hand in fifty thousand
-        assert min(seen[each] for each in SELDOM - {"sevens-suited"}) > 5
+        assert min(seen[case] for case in SELDOM - {"sevens-suited"}) > 5

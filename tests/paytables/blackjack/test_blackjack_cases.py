@@ -45,7 +45,10 @@ def played(game, bets, cards, *answers):
 
 def came_back(outcome):
     """What came back, by spot and name."""
-    return [(each.spot, each.name, each.staked_credits, each.credits) for each in outcome.settlements]
+    return [
+        (settlement.spot, settlement.name, settlement.staked_credits, settlement.credits)
+        for settlement in outcome.settlements
+    ]
 
 
 def test_four_hands_doubled_and_insured_against_a_blackjack_lose_the_first_bet_alone():
@@ -66,7 +69,7 @@ def test_four_hands_doubled_and_insured_against_a_blackjack_lose_the_first_bet_a
         ("main", "push", 20, 20),
         ("main", "push", 20, 20),
     ]
-    hands = {each["id"]: each["cards"] for each in outcome.display["hands"]}
+    hands = {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
     assert hands == {
         "bank": ["Ah", "Kd"],
         "box-1": ["8s", "3h", "Th"],
@@ -92,7 +95,10 @@ def test_aces_are_split_as_often_as_the_rule_for_aces_permits():
     """Ten may be split into five hands, aces into two: the third ace stays where it fell, and nothing is asked."""
     game = changed(MONACO, rules={"split": {"hands": 5, "ace_hands": 2}})
     outcome = played(game, {"main": 20}, "As 6h Ad Ac Kc 5c 9s", "split")
-    assert [(each.name, each.credits) for each in outcome.settlements] == [("lost", 0), ("won", 40)]
+    assert [(settlement.name, settlement.credits) for settlement in outcome.settlements] == [
+        ("lost", 0),
+        ("won", 40),
+    ]
 
 
 @pytest.mark.requirement("S-08:c")
@@ -105,7 +111,10 @@ def test_quarter_insurance_is_offered_only_if_permitted_and_a_whole_number():
 def test_without_first_stake_protection_every_stake_loses_to_a_blackjack():
     answers = ("no_insurance", "split", "double", "stand")
     outcome = played(load_game(MONACO), {"main": 20}, "8s Ah 8d 3h Th 7c Kd", *answers)
-    assert [(each.staked_credits, each.credits) for each in outcome.settlements] == [(40, 0), (20, 0)]
+    assert [(settlement.staked_credits, settlement.credits) for settlement in outcome.settlements] == [
+        (40, 0),
+        (20, 0),
+    ]
 
 
 @pytest.mark.requirement("S-05", "S-06", "S-08:b", "S-08:c", "S-09")
@@ -153,7 +162,9 @@ def test_without_first_stake_protection_every_stake_loses_to_a_blackjack():
 )
 def test_a_round_with_given_cards_is_settled_as_the_rules_say(name, cards, answers, settled):
     outcome = played(load_game(name), {"main": 20}, cards, *answers)
-    assert [(each.name, each.staked_credits, each.credits) for each in outcome.settlements] == settled
+    assert [
+        (settlement.name, settlement.staked_credits, settlement.credits) for settlement in outcome.settlements
+    ] == settled
 
 
 def asked(game, bets, cards, *answers):
@@ -210,7 +221,7 @@ def test_a_dealer_with_a_hole_card_settles_insurance_before_the_players_decide()
     outcome = played(game, {"main": 20}, "9s Ah 9d Kc", "insurance")
     assert came_back(outcome) == [("insurance", "won", 10, 30), ("main", "lost", 20, 0)]
     play = asked(game, {"main": 20}, "9s Ah 9d 8c", "insurance")
-    assert [each.name for each in play.settlements] == ["lost"]
+    assert [settlement.name for settlement in play.settlements] == ["lost"]
     shown = play.decision.prompt["hands"][0]
     assert shown == {"id": "bank", "cards": ["Ah", "??"]}
     assert "8c" not in json.dumps([play.decision.to_json(), *(cue.to_json() for cue in play.cues)])
@@ -236,8 +247,8 @@ def test_insurance_of_several_bets_is_half_of_each_and_is_decided_by_each_of_the
 @pytest.mark.requirement("S-10")
 def test_two_bets_are_played_against_two_hands():
     outcome = played(load_game(MULTI), {"main": 20, "second": 10}, "Ts 9h 9d Tc 9c", "stand")
-    assert [each["cards"][0] for each in outcome.display["hands"][:2]] == ["9h", "9h"]
-    assert [each.name for each in outcome.settlements] == ["push", "won"]
+    assert [hand["cards"][0] for hand in outcome.display["hands"][:2]] == ["9h", "9h"]
+    assert [settlement.name for settlement in outcome.settlements] == ["push", "won"]
 
 
 @pytest.mark.requirement("S-09")
@@ -287,7 +298,9 @@ def test_the_sevens_bonus_counts_the_first_three_cards_of_the_box_even_after_a_s
 def test_each_side_bet_wins_only_with_the_cards_that_its_rules_name(name, side, cards, row, returned):
     """The cards are the player's first, the dealer's first and the player's second."""
     found = asked(load_game(name), {"main": 2, side: 1}, cards)
-    assert [(each.name, each.credits) for each in found.settlements if each.spot == side] == [(row, returned)]
+    assert [
+        (settlement.name, settlement.credits) for settlement in found.settlements if settlement.spot == side
+    ] == [(row, returned)]
 
 
 def test_a_row_of_more_cards_than_were_dealt_does_not_pay():

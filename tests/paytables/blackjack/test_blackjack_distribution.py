@@ -146,9 +146,11 @@ def test_a_bet_and_its_side_bet_have_separate_distributions():
     assert bet.variance == bet.distribution.compute_variance()
     assert bet.max_win_credits == max(bet.distribution.counts) == 3 * bet.cost_credits
     assert others
-    for each in others:
-        assert each.distribution.compute_moment(1) == each.rtp * each.cost_credits, each.bet
-        assert each.variance == each.distribution.compute_variance()
+    for other_bet in others:
+        assert other_bet.distribution.compute_moment(1) == other_bet.rtp * other_bet.cost_credits, (
+            other_bet.bet
+        )
+        assert other_bet.variance == other_bet.distribution.compute_variance()
     assert not any(note.startswith("sampled") for note in bet.notes)
 
 

@@ -69,7 +69,7 @@ def solved(rules, counts, up, cards, *, hands):
     ways, found = (node.ordinary_ways + node.blackjack_ways) * play.unit, []
     for choose in (policies.choose_best, policies.choose_worst):
         if hands:
-            split = next(each for each in round_.splits if each.card_value == cards[0])
+            split = next(candidate for candidate in round_.splits if candidate.card_value == cards[0])
             mean = play.evaluate_split(round_, split, hands, choose)[0]
         else:
             mean = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(up), choose)[hand][0]

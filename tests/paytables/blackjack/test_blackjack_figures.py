@@ -178,7 +178,7 @@ def test_a_table_definition_stores_its_figures_and_its_chart(name):
     game = load_game(name)
     proof = game.rules.definition.proved["main"]
     assert format_chart(parse_chart(proof.chart)) == proof.chart
-    means = [Fraction(each) for each in (proof.worst, proof.dealers, proof.charted, proof.mean)]
+    means = [Fraction(mean) for mean in (proof.worst, proof.dealers, proof.charted, proof.mean)]
     assert means == sorted(means)
     analysis = analyse(game, AnalysisDepth.FULL)
     for bet in analysis.bets:
@@ -206,7 +206,8 @@ def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
     chart = find_best_chart(table)
     printed = parse_chart(format_chart(chart))
     stated_return, chart_return = (
-        table.evaluate(each.build_chooser(table), each.decide_offer).mean for each in (chart, printed)
+        table.evaluate(rule_chart.build_chooser(table), rule_chart.decide_offer).mean
+        for rule_chart in (chart, printed)
     )
     assert stated_return == chart_return
     assert (up, (False, 4)) in printed.answer_by_situation

@@ -182,7 +182,7 @@ def test_the_progressive_bet_of_a_round_wins_by_its_first_cards(name, cards, ans
             round_
         )  # it waits for the round: a void one gives it back
         round_.advance(Choice(answer))
-    (settled,) = [each for each in round_.settlements if each.spot == spot]
+    (settled,) = [settlement for settlement in round_.settlements if settlement.spot == spot]
     assert (settled.credits, settled.staked_credits) == (due, 1)
     tenth = (PartialLevelHit("jackpot", Fraction(1, 10)),)
     assert round_.outcome.progressives == (tenth if hits == "tenth" else hits)

@@ -183,7 +183,7 @@ def test_several_bets_together_have_their_joint_distribution(house, bets):
         abs(bet.distribution.counts[win] / bet.distribution.total - share) <= left
         for win, share in law.items()
     )
-    alone = {one.bet: one for one in analyse(game).bets}
+    alone = {bet.bet: bet for bet in analyse(game).bets}
     means = {
         spot_rules.id: alone[spot_rules.group].rtp * bets[spot_rules.id]
         for spot_rules in game.rules.rules_by_spot.values()
@@ -320,7 +320,7 @@ def test_three_point_molly_stakes_and_loses_as_its_stationary_table_states():
 @pytest.mark.requirement("P-07")
 def test_a_strategy_adds_the_bets_that_are_missing_on_the_table():
     game = load_game(QUEBEC)
-    way = next(each for each in game.rules.definition.strategy if each.id == "three-point-molly")
+    way = next(strategy for strategy in game.rules.definition.strategy if strategy.id == "three-point-molly")
     assert find_strategy_bets(way, game.rules) == {"pass": 1}
     bets = [{"spot": "pass", "credits": 1}, {"spot": "come-9", "credits": 1}]
     game_at_table = game.with_table_state({"point": 8, "shooter": 0, "bets": bets, "told": []})

@@ -65,8 +65,8 @@ def play_many(house, rounds, seed):
         assert sum(given.values()) <= bound
         taken = {spot: -credits_ for spot, credits_ in change.items() if credits_ < 0}
         seen = [
-            (each.name == "taken down", each.spot, each.credits, each.staked_credits)
-            for each in outcome.settlements
+            (settlement.name == "taken down", settlement.spot, settlement.credits, settlement.staked_credits)
+            for settlement in outcome.settlements
         ]
         wanted = [(True, spot, down(spot, credits_), credits_) for spot, credits_ in taken.items()]
         wanted += [(False, spot, credits_, laid[spot]) for spot, credits_ in given.items()]
@@ -79,14 +79,14 @@ def play_many(house, rounds, seed):
         staked += cost
         returned += outcome.win_credits
         lost += sum(
-            each.staked_credits - each.credits
-            for each in outcome.settlements
-            if each.credits < each.staked_credits
+            settlement.staked_credits - settlement.credits
+            for settlement in outcome.settlements
+            if settlement.credits < settlement.staked_credits
         )
         returned -= sum(
-            each.credits - each.staked_credits
-            for each in outcome.settlements
-            if each.credits > each.staked_credits
+            settlement.credits - settlement.staked_credits
+            for settlement in outcome.settlements
+            if settlement.credits > settlement.staked_credits
         )
         assert staked == returned + lost + sum(bets.values())
         if played % 50 == 0:

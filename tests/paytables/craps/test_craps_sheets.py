@@ -9,7 +9,7 @@ from tools.cli import main
 
 
 def run(*args, code=0):
-    result = CliRunner().invoke(main, [str(each) for each in args])
+    result = CliRunner().invoke(main, [str(argument) for argument in args])
     assert result.exit_code == code, result.output
     return result.output
 

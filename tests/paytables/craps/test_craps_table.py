@@ -23,7 +23,7 @@ def table(point, *bets, instructed=(), shooter=0):
         "point": point,
         "shooter": shooter,
         "bets": [Bet(*bet).to_json() for bet in bets],
-        "told": [list(each) for each in instructed],
+        "told": [list(instruction) for instruction in instructed],
     }
 
 
@@ -37,7 +37,7 @@ def thrown(game, a, b, wager=None):
 
 
 def settled(outcome):
-    return [(each.spot, each.name, each.credits) for each in outcome.settlements]
+    return [(settlement.spot, settlement.name, settlement.credits) for settlement in outcome.settlements]
 
 
 def changed(house, change):
@@ -100,12 +100,12 @@ def test_a_leaving_player_gets_back_only_bets_that_may_be_taken_down():
         ("buy-5", 42), ("lay-10", 41), ("hard-8", 2), ("right-6", 12),
     ]  # fmt: skip
     given, left = load_game(QUEBEC).with_table_state(table(9, *bets)).rules.take_down_standing_bets()
-    assert {(each.spot, each.credits, each.staked_credits) for each in given} == {
+    assert {(settlement.spot, settlement.credits, settlement.staked_credits) for settlement in given} == {
         ("odds-pass", 10, 10), ("odds-come-4", 9, 9), ("dontcome-9", 4, 4), ("odds-dontcome-9", 6, 6),
         ("buy-5", 40, 42), ("lay-10", 40, 41), ("hard-8", 2, 2), ("right-6", 12, 12),
     }  # fmt: skip
-    assert {each.name for each in given} == {"taken down"}
-    assert {each.spot: each.detail for each in given if each.detail} == {
+    assert {settlement.name for settlement in given} == {"taken down"}
+    assert {settlement.spot: settlement.detail for settlement in given if settlement.detail} == {
         "buy-5": {"commission": 2},
         "lay-10": {"commission": 1},
     }
@@ -124,10 +124,13 @@ def test_a_leaving_player_gets_back_only_bets_that_may_be_taken_down():
 def test_the_shooter_of_monaco_must_keep_the_minimum_bet_on_dont_pass():
     bets = (("dontpass", 7), ("odds-dontpass", 12))
     given, left = load_game(MONACO).with_table_state(table(4, *bets)).rules.take_down_standing_bets()
-    assert [(each.spot, each.credits) for each in given] == [("dontpass", 6), ("odds-dontpass", 12)]
+    assert [(settlement.spot, settlement.credits) for settlement in given] == [
+        ("dontpass", 6),
+        ("odds-dontpass", 12),
+    ]
     assert left == table(4, ("dontpass", 1))
     given, left = load_game(QUEBEC).with_table_state(table(4, *bets)).rules.take_down_standing_bets()
-    assert ([(each.spot, each.credits) for each in given], left) == (
+    assert ([(settlement.spot, settlement.credits) for settlement in given], left) == (
         [("dontpass", 7), ("odds-dontpass", 12)],
         {"point": 4},  # others may throw for it still
     )
@@ -369,7 +372,7 @@ def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
     game = changed(MONACO, lambda data: data.update(table={"seats": 2}))
     bets = (("dontpass", 5, 0), ("dontpass", 5, 1))
     given, left = game.with_table_state(table(6, *bets, shooter=1)).rules.take_down_standing_bets()
-    assert [(each.seat, each.credits) for each in given] == [(0, 5), (1, 4)]
+    assert [(settlement.seat, settlement.credits) for settlement in given] == [(0, 5), (1, 4)]
     assert left == table(6, ("dontpass", 1, 1), shooter=1)
 
 

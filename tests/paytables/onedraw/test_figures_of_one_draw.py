@@ -180,7 +180,7 @@ def test_seats_share_one_spin_and_have_separate_settlements() -> None:
             steps.append(next(play))
         except StopIteration:
             break
-    settled = [(each.seat, each.spot, each.credits) for each in steps[1:]]  # type: ignore[union-attr]
+    settled = [(step.seat, step.spot, step.credits) for step in steps[1:]]  # type: ignore[union-attr]
     assert settled == [(0, "red", 16), (0, "straight-7", 36), (5, "black", 0), (5, "straight-7", 36)]
     with pytest.raises(WagerError, match="no seat '8'"):
         game.build_wager(1, seats={"8": {"straight-7": 1}})
@@ -360,4 +360,6 @@ def test_a_bet_with_a_return_of_100_percent_is_remarked_on() -> None:
     game = build_game(parse_toml(text.replace('"35:1"', '"36:1"', 1)), "even.toml")
     remarks = [remark.text for remark in list_remarks(game, analyse(game, AnalysisDepth.RETURN))]
     assert any("returns 100 %" in words for words in remarks), remarks
-    assert not any("100 %" in each.text for each in list_remarks(load_game("quebec-roulette-french"), None))
+    assert not any(
+        "100 %" in remark.text for remark in list_remarks(load_game("quebec-roulette-french"), None)
+    )

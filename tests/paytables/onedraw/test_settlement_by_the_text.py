@@ -210,7 +210,7 @@ def rounds(name: str, count: int, seed: int) -> None:
         table = json.loads(json.dumps(outcome.table))
         held_bets = [] if table is None else table["held"]
         assert sorted((bet["spot"], bet["credits"], bet["count"]) for bet in held_bets) == sorted(stood)
-        decided = sum(each.staked_credits for each in outcome.settlements) + sum(
+        decided = sum(settlement.staked_credits for settlement in outcome.settlements) + sum(
             stake for _, stake, _ in stood
         )
         assert decided == sum(stake for _, stake, _ in on)
@@ -269,7 +269,9 @@ def test_repeats_and_every_level_of_prison_are_settled_as_the_text_says() -> Non
         wager = game_at_table.build_wager(0)
     assert parts == [512, 256, 128, 64, 32, 16, 8, 4, 2]
     assert played.outcome is not None
-    assert [(each.name, each.credits) for each in played.outcome.settlements] == [("half", 1)]
+    assert [(settlement.name, settlement.credits) for settlement in played.outcome.settlements] == [
+        ("half", 1)
+    ]
     assert played.outcome.table is None
 
 

@@ -59,7 +59,7 @@ def played(game, wager, draw, rounds):
             round_.advance(Choice(round_.decision.options[n % 2]))
         cards = next(hand["cards"] for hand in round_.outcome.display["hands"] if hand["id"] == "player")
         made = brute.FIVE[brute.judge(cards)[0]]
-        (settled,) = [each for each in round_.settlements if each.spot == "progressive"]
+        (settled,) = [settlement for settlement in round_.settlements if settlement.spot == "progressive"]
         assert (settled.credits, settled.staked_credits) == (PAID.get(made, 0), 1), cards
         assert round_.outcome.progressives == WON.get(made, ()), cards
         found[made] += 1

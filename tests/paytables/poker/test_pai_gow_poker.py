@@ -250,7 +250,7 @@ def rounds(game, seeded_draw, number):
             assert (low(cards["bank"][:2]), high(tuple(sorted(cards["bank"][2:])))) == bank
             gave_up = answers[0].value == "surrender"
             expected["stake"] = 0 if gave_up else settled(own, bank, bets["stake"])
-        assert {each.spot: each.credits for each in outcome.settlements} == expected
+        assert {settlement.spot: settlement.credits for settlement in outcome.settlements} == expected
         assert outcome.win_credits <= game.rules.find_highest_round_return(wager)
         again = ReplayDrawSource(record.records)
         assert play_through(game, wager, again, answers) == outcome
@@ -359,7 +359,7 @@ def test_the_stake_has_the_known_figures(game):
     stake, best = found["stake"], found["stake, set best"]
     pairs = comb(53, 7) * comb(46, 7)
     for chances in (game.rules.definition.proved, game.rules.definition.proved.best):
-        parts = [Fraction(each) for each in (chances.win, chances.push, chances.lose)]
+        parts = [Fraction(share) for share in (chances.win, chances.push, chances.lose)]
         assert sum(parts) == 1
         assert all(pairs % part.denominator == 0 for part in parts)
     assert round(float(stake.rtp), 6) == 0.972901
@@ -390,7 +390,7 @@ def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
     hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
     assert asked == list(range(6))
     assert sorted(card for cards in hands.values() for card in cards) == sorted(game.rules.PIECE_NAMES)
-    paid = {(each.seat, each.spot): each.credits for each in found.settlements}
+    paid = {(settlement.seat, settlement.spot): settlement.credits for settlement in found.settlements}
     assert {paid[seat, "over"] for seat in range(6)} == {4 if total_of(hands["remaining"]) > 26 else 0}
 
 

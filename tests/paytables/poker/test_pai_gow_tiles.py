@@ -144,7 +144,7 @@ def test_a_low_hand_without_value_beats_no_other_low_hand():
 )
 def test_points_of_a_hand_are_counted_in_both_languages(hand, english, french):
     low, high = (
-        compute_strength(*(ALL_TILES.index(name) for name in each)) for each in (hand, ("1-2", "6-6"))
+        compute_strength(*(ALL_TILES.index(name) for name in pair)) for pair in (hand, ("1-2", "6-6"))
     )
     setting_texts = load_game("quebec-pai-gow").rules.describe_setting((low, high, 0))
     assert (setting_texts["en"].split(" / ")[0], setting_texts["fr"].split(" / ")[0]) == (english, french)
@@ -203,9 +203,9 @@ def test_seats_have_their_own_tiles_and_one_bank(seeded_draw):
         found.advance(Choice(found.decision.prompt["house"]))
     hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
     assert sorted(tile for cards in hands.values() for tile in cards) == sorted(ALL_TILES)
-    for each in found.settlements:
-        own = hands["player" if each.seat == 0 else f"player-{each.seat + 1}"]
-        assert each.credits == settled((own[:2], own[2:]), (hands["bank"][:2], hands["bank"][2:]), 20)
+    for settlement in found.settlements:
+        own = hands["player" if settlement.seat == 0 else f"player-{settlement.seat + 1}"]
+        assert settlement.credits == settled((own[:2], own[2:]), (hands["bank"][:2], hands["bank"][2:]), 20)
 
 
 @pytest.mark.slow
@@ -263,6 +263,6 @@ def _kernel_value(game, own, mask):
     hands, ways, found = count_bank_hands(game.rules.definition)
     n = hands.index(tuple(sorted(own)))
     turned = sum(1 << sorted(own).index(own[k]) for k in range(4) if mask >> k & 1)
-    way = next(k for k, each in enumerate(ways[n]) if each[2] == turned)
+    way = next(k for k, setting in enumerate(ways[n]) if setting[2] == turned)
     won, lost = found[n, way].tolist()
     return won * 19 - lost * 20

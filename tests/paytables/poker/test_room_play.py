@@ -154,10 +154,10 @@ def hold_game(game, draw, seen):
             found[step.seat]["kept" if step.name == "not played" else "pots"] += step.credits
             found[step.seat]["commission"] += step.detail.get("commission", 0)
             staked[step.seat] += step.staked_credits
-    assert {seat: each["pots"] for seat, each in found.items()} == back
-    assert {seat: each["kept"] for seat, each in found.items()} == stacks_after
+    assert {seat: share["pots"] for seat, share in found.items()} == back
+    assert {seat: share["kept"] for seat, share in found.items()} == stacks_after
     assert staked == Counter(stacks)
-    assert sum(each["commission"] for each in found.values()) == commission == outcome.display["commission"]
+    assert sum(share["commission"] for share in found.values()) == commission == outcome.display["commission"]
     assert commission <= min(rules["cap"], Fraction(rules["percent"], 100) * sum(paid.values()))
     assert (
         sum(back.values()) + commission == sum(paid.values()) == outcome.display["pot"]
@@ -312,14 +312,14 @@ def test_only_players_who_bet_for_a_side_pot_can_win_it():
         (200, (2, 3)),
     ]
     won = award_pots(pots, {0: 9, 1: 7, 2: 8, 3: 1}, [4, 0, 1, 2, 3])
-    assert {seat: each.credits for seat, each in won.items()} == {0: 230, 2: 350}
+    assert {seat: share.credits for seat, share in won.items()} == {0: 230, 2: 350}
 
 
 @pytest.mark.requirement("S-34")
 def test_odd_credits_go_to_the_first_winners_left_of_the_button():
     (pot,) = build_pots({0: 25, 1: 25, 2: 25, 3: 25}, [1, 2, 3])
     won = award_pots([pot], {1: 5, 2: 5, 3: 5}, [3, 0, 1, 2])
-    assert {seat: each.credits for seat, each in won.items()} == {3: 34, 1: 33, 2: 33}
+    assert {seat: share.credits for seat, share in won.items()} == {3: 34, 1: 33, 2: 33}
 
 
 @pytest.mark.requirement("S-35")
@@ -485,9 +485,9 @@ def test_if_not_all_have_staked_all_table_stakes_are_returned_and_the_button_sta
     game, draw = NO_LIMIT.with_table_state({"button": 4}), RecordingDrawSource(seeded_draw(1))
     wager = combine(game, THREE, 5)
     outcome = play_with_choices(game.play(wager, draw), wager, [Choice(STAKES_RETURNED_OPTION)])
-    assert [(each.name, each.credits, each.staked_credits) for each in outcome.settlements] == [
-        ("not played", 160, 160)
-    ]
+    assert [
+        (settlement.name, settlement.credits, settlement.staked_credits) for settlement in outcome.settlements
+    ] == [("not played", 160, 160)]
     assert (outcome.table, draw.records) == ({"button": 4}, [])
 
 

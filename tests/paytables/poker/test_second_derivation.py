@@ -120,8 +120,8 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
         assert standings[:, row, up or 0].tolist() == counts
         own = int(judge(known[row : row + 1].astype(np.int64))[0])
         means = {
-            answer: sum(net * count for net, count in zip(each, counts, strict=True)) * stud.unit
-            for answer, each in nets(int(other.level(own)), own).items()
+            answer: sum(net * count for net, count in zip(figures, counts, strict=True)) * stud.unit
+            for answer, figures in nets(int(other.level(own)), own).items()
         }
         ours = {
             choice.option.id: int((standings[:, row, up or 0] * choice.nets[:, row]).sum())

@@ -258,8 +258,8 @@ def test_the_mean_after_the_turn_equals_a_direct_count(hole, turn, flop):
         # In halves of an ante: ante and super ante 2 each, bets 1 each; below a straight the super ante pushes.
         kind = other.level(mine)
         extra = {4: 2, 5: 3, 6: 6, 7: 20}.get(int(kind), 0) if kind < 8 else 100
-        each = [2 * closed + won * (2 + bets + extra) - lost * (4 + bets) for bets in (1, 2)]
-        best, worst = best + max(each), worst + min(each)
+        results = [2 * closed + won * (2 + bets + extra) - lost * (4 + bets) for bets in (1, 2)]
+        best, worst = best + max(results), worst + min(results)
     place = b * (b - 1) // 2 + a
     assert turns[turn, place].tolist() == [best, worst]
 

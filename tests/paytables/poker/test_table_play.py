@@ -284,8 +284,8 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
         assert staked == {spot: bet for spot, bet in bets.items() if bet} | compute_raises(
             name, bets, answers
         )
-        for each in found.settlements:
-            back[each.spot] = back.get(each.spot, 0) + each.credits
+        for settlement in found.settlements:
+            back[settlement.spot] = back.get(settlement.spot, 0) + settlement.credits
         assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}, (
             answers,
             shown,
@@ -388,8 +388,8 @@ def test_every_pay_table_row_is_paid_after_every_decision(name):
         staked = dict(back)
         for bet in found.staked_bets:
             staked[bet.spot] += bet.credits
-        for each in found.settlements:
-            back[each.spot] += each.credits
+        for settlement in found.settlements:
+            back[settlement.spot] += settlement.credits
         assert back == {spot: expected[spot] * staked[spot] for spot in staked}, (answers, shown)
 
 
@@ -432,7 +432,11 @@ def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
         found = Round(game.play(wager, Given(f"{player} {bank}")), wager)
         found.advance()
         found.advance(Choice(answer))
-        (settled,) = (each for each in found.settlements if each.spot == spot and each.staked_credits)
+        (settled,) = (
+            settlement
+            for settlement in found.settlements
+            if settlement.spot == spot and settlement.staked_credits
+        )
         assert (settled.credits > settled.staked_credits) == is_open, bank
 
 
@@ -455,7 +459,7 @@ def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, sp
     found = Round(game.play(wager, Given(f"{player} {bank}")), wager)
     found.advance()
     found.advance(Choice(answer))
-    settled = {each.spot: each for each in found.settlements}
+    settled = {settlement.spot: settlement for settlement in found.settlements}
     assert [settled[spot].credits for spot in spots] == [
         times * settled[spot].staked_credits for spot in spots
     ]
@@ -482,7 +486,9 @@ def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raise
         kinds.append(found.decision.kind)
         found.advance(Choice(answer))
     assert (kinds, found.decision) == (asked, None)
-    settled = {each.spot: (each.staked_credits, each.credits) for each in found.settlements}
+    settled = {
+        settlement.spot: (settlement.staked_credits, settlement.credits) for settlement in found.settlements
+    }
     assert {spot: settled[spot] for spot in ("early", "late") if spot in settled} == {
         spot: (credits_, 2 * credits_) for spot, credits_ in raised.items()
     }
@@ -531,9 +537,9 @@ def test_several_seats_play_against_one_bank(seeded_draw):
             hand = shown["player" if seat == 0 else f"player-{seat + 1}"]
             expected = three_card({}, own, hand, [], bank or hand)
             back = {}
-            for each in found.settlements:
-                if each.seat == seat:
-                    back[each.spot] = back.get(each.spot, 0) + each.credits
+            for settlement in found.settlements:
+                if settlement.seat == seat:
+                    back[settlement.spot] = back.get(settlement.spot, 0) + settlement.credits
             staked = {bet.spot: bet.credits for bet in found.staked_bets if bet.seat == seat}
             assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}
 

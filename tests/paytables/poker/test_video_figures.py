@@ -47,14 +47,14 @@ def test_the_stored_figures_are_the_published_ones(name):
 
 def test_jacks_or_better_is_the_published_fraction_with_its_published_deviation():
     """The covariance of two hands of one deal and the variance: wizardofodds.com, video poker, n-play."""
-    one, many = bet("jacks-or-better-9-6"), bet("jacks-or-better-9-6", "5 x 50")
-    assert one.rtp == Fraction(1653526326983, 1661102543100)
-    assert round(math.sqrt(one.variance / 25), 6) == 4.417542
-    assert round(float(one.variance / 25), 6) == 19.514676
-    covariance = (many.variance / 25 / 50 - one.variance / 25) / 49
+    one_hand, fifty_hands = bet("jacks-or-better-9-6"), bet("jacks-or-better-9-6", "5 x 50")
+    assert one_hand.rtp == Fraction(1653526326983, 1661102543100)
+    assert round(math.sqrt(one_hand.variance / 25), 6) == 4.417542
+    assert round(float(one_hand.variance / 25), 6) == 19.514676
+    covariance = (fifty_hands.variance / 25 / 50 - one_hand.variance / 25) / 49
     assert round(float(covariance), 6) == 1.966389
-    assert one.distribution.compute_variance() == one.variance
-    assert one.distribution.compute_moment(1) / 5 == one.rtp == many.rtp
+    assert one_hand.distribution.compute_variance() == one_hand.variance
+    assert one_hand.distribution.compute_moment(1) / 5 == one_hand.rtp == fifty_hands.rtp
 
 
 @pytest.mark.parametrize(

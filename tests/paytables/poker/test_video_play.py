@@ -89,9 +89,9 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
         shown = [hand["cards"] for hand in outcome.display["hands"]]
         if any(sum(card[0] == "2" for card in hand) > 1 for hand in shown) and name.startswith("deuces"):
             continue
-        each = credits_ // hands
-        assert [s.credits for s in outcome.settlements] == [settle(hand, each) for hand in shown]
-        assert [s.staked_credits for s in outcome.settlements] == [each] * hands
+        credits_per_hand = credits_ // hands
+        assert [s.credits for s in outcome.settlements] == [settle(hand, credits_per_hand) for hand in shown]
+        assert [s.staked_credits for s in outcome.settlements] == [credits_per_hand] * hands
         again = ReplayDrawSource(json.loads(json.dumps(record.records)))
         replayed = play_through(game, wager, again, [Choice(held)])
         again.finish()

@@ -96,11 +96,11 @@ def picture(value):
     if isinstance(value, StoredEntry):
         return value.body
     if isinstance(value, dict):
-        return {repr(picture(key)): picture(each) for key, each in value.items()}
+        return {repr(picture(key)): picture(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [picture(each) for each in value]
+        return [picture(item) for item in value]
     if isinstance(value, set | frozenset):
-        return sorted(repr(picture(each)) for each in value)
+        return sorted(repr(picture(item)) for item in value)
     if isinstance(value, FunctionType | MethodType | GameFiles) or not type(value).__module__.startswith(
         ("tools.audit", "meters", "egm")
     ):

@@ -64,7 +64,7 @@ def honest(tmp_path_factory):
 
 
 def test_every_state_derived_from_memory_is_tried():
-    declared = {each.state for each in FEATURES.state_table.derived_states}
+    declared = {state.state for state in FEATURES.state_table.derived_states}
     assert declared - UNREMEMBERED == MEMORY.keys()
     for state, planted in MEMORY.items():
         ledger = Ledger()

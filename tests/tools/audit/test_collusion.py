@@ -23,7 +23,11 @@ def find_asked(rooms):
     """Return the position with a pending decision and its message, or None."""
     messages_by_rig = [(rig, rig.hands.messages[-1]) for rig in rooms]
     return next(
-        ((rig, each) for rig, each in messages_by_rig if isinstance(each, DecisionRequest) and each.options),
+        (
+            (rig, message)
+            for rig, message in messages_by_rig
+            if isinstance(message, DecisionRequest) and message.options
+        ),
         None,
     )
 
@@ -52,11 +56,11 @@ def dump_chips(position, decision):
         return "fold"
     raises = [option for option in decision.options if option in {"raise", "bet", "half-pot", "pot"}]
     others = ("call", "check") if position == 1 else ("all-in", "call", "check")
-    return raises[-1] if raises else next(each for each in others if each in decision.options)
+    return raises[-1] if raises else next(option for option in others if option in decision.options)
 
 
 def check(position, decision):
-    return next(each for each in ("check", "call", "fold") if each in decision.options)
+    return next(option for option in ("check", "call", "fold") if option in decision.options)
 
 
 def list_signs(folder):
@@ -106,7 +110,7 @@ def test_money_that_always_flows_one_way_is_significant_and_even_luck_is_not():
     ]
     ((flow),) = compute_pair_flows(even)
     assert (flow.is_significant, flow.round_count) == (False, 200)
-    assert flow.net_cents == abs(sum(each.net_cents[1] for each in even))
+    assert flow.net_cents == abs(sum(round_result.net_cents[1] for round_result in even))
 
 
 def build_rounds(folds, count, positions=6):

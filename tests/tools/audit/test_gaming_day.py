@@ -76,15 +76,15 @@ def test_each_position_has_its_own_buy_ins_wagers_cash_outs_and_net_win(tmp_path
             rig.cash_out_ticket()
     alone = [read_totals(tmp_path, "--position", str(number)) for number in (1, 2, 3)]
     assert len(set(credit)) == 3
-    assert [(each["money_out"], each["ticket_out.cashable.value"]) for each in alone] == list(
+    assert [(values["money_out"], values["ticket_out.cashable.value"]) for values in alone] == list(
         zip(credit, credit, strict=True)
     )
-    assert [(each["bill_in.value"], each["coin_in"]) for each in alone] == [
+    assert [(values["bill_in.value"], values["coin_in"]) for values in alone] == [
         (1000, 500),
         (2000, 500),
         (5000, 500),
     ]
-    assert sorted(each["house_win"] for each in alone) == [-1000, 500, 500]
+    assert sorted(values["house_win"] for values in alone) == [-1000, 500, 500]
     totals = read_totals(tmp_path)
     for name in ("games_played", "coin_in", "coin_out", "money_in", "money_out", "house_win"):
         assert totals[name] == sum(values[name] for values in alone), name

@@ -206,10 +206,10 @@ def find_game_to_lie_about(entries, game):
     numbers = list_games(bodies, game)[1:-1]
     return max(
         numbers,
-        key=lambda each: (
-            any(b'"staked_credits"' in bodies[n] for n in each),
-            game == SHOE and any(b'"game.push"' in bodies[n] for n in each),
-            b"games_won" in bodies[each[-1]],
+        key=lambda entry_numbers: (
+            any(b'"staked_credits"' in bodies[n] for n in entry_numbers),
+            game == SHOE and any(b'"game.push"' in bodies[n] for n in entry_numbers),
+            b"games_won" in bodies[entry_numbers[-1]],
         ),
     )
 
@@ -259,7 +259,7 @@ def test_a_game_entry_without_a_valid_time_is_reported(journals, monkeypatch, ga
     entries = journals[game]
     for index in find_game_to_lie_about(entries, game):
         lied = [*entries[:index], entries[index] | {"time": time}, *entries[index + 1 :]]
-        assert index + 1 in [each["entry"] for each in compare_audits(seal(lied), monkeypatch)]
+        assert index + 1 in [finding["entry"] for finding in compare_audits(seal(lied), monkeypatch)]
 
 
 @pytest.mark.requirement("E-13")
@@ -391,7 +391,7 @@ def test_a_plain_game_that_the_machines_memory_does_not_allow_is_reported(
     bodies = seal([*entries[: kinds.index(entry_kind)], lied, *entries[kinds.index(entry_kind) + 1 :]])
     first = kinds.index("game.start") + 1
     findings = compare_audits(bodies, monkeypatch)
-    assert any(reason in each["why"] and each["entry"] >= first for each in findings), findings
+    assert any(reason in finding["why"] and finding["entry"] >= first for finding in findings), findings
 
 
 @pytest.mark.requirement("E-13")
@@ -402,7 +402,7 @@ def test_a_plain_game_with_the_id_of_an_earlier_entry_is_reported(journals, monk
     lied = [entries[0], entries[1] | {"id": entries[first]["id"].replace("start", part)}, *entries[2:]]
     findings = compare_audits(seal(lied), monkeypatch)
     assert first + 1 + (part == "end") in [
-        each["entry"] for each in findings if "was used by an earlier entry" in each["why"]
+        finding["entry"] for finding in findings if "was used by an earlier entry" in finding["why"]
     ]
 
 
@@ -570,7 +570,7 @@ def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jo
     right = Auditor(SHELF, known_heads=[(entry_number, known[:12])]).audit_entries(bodies, jobs=jobs)
     assert (right.finding_count, right.matching_heads) == (0, 1)
     wrong = Auditor(SHELF, heads={entry_number: "f" * 64}).audit_entries(bodies, jobs=jobs)
-    assert [each.sequence for each in wrong.findings] == [entry_number]
+    assert [finding.sequence for finding in wrong.findings] == [entry_number]
 
 
 @pytest.mark.requirement("E-13")
@@ -581,6 +581,6 @@ def test_an_entry_altered_without_repairing_the_chain_is_reported_at_the_next(jo
     for index in range(list_games(bodies, REEL)[0].start - 1, len(bodies) - 1):
         altered = encode_canonical_json(json.loads(bodies[index]) | {"time": "2026-01-01T00:00:01+00:00"})
         findings = compare_audits([*bodies[:index], altered, *bodies[index + 1 :]], monkeypatch)
-        assert [each["entry"] for each in findings] == [index + 2]
+        assert [finding["entry"] for finding in findings] == [index + 2]
         missing = compare_audits([*bodies[:index], *bodies[index + 1 :]], monkeypatch)
-        assert any("missing, repeated or moved" in each["why"] for each in missing)
+        assert any("missing, repeated or moved" in finding["why"] for finding in missing)

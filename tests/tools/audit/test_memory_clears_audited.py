@@ -41,11 +41,11 @@ def wrong(folder, written, *, authorised=None, claim=OWED):
         "evidence": "20260101T000000Z-00000000",
         "before": {},
         "claims": [claim],
-        "opening": [[each.id, compute_transaction_digest(each)] for each in named],
+        "opening": [[transaction.id, compute_transaction_digest(transaction)] for transaction in named],
     }
     with Journal.open(folder, now=now, memory_clear_record=cleared) as journal:
-        for each in written:
-            journal.append(each)
+        for transaction in written:
+            journal.append(transaction)
         report = Auditor(GameFiles()).audit_entries(journal.iter_bodies())
     return [finding.why for finding in report.findings]
 

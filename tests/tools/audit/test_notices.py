@@ -32,7 +32,7 @@ def test_a_repaired_copy_and_a_clock_set_back_are_notices_and_not_findings(tmp_p
         assert copy["wrong"] == 0
         assert not copy["findings"]
         assert copy["noted"] == len(expected)
-        notices_by_entry = {each["entry"]: each for each in copy["notices"]}
+        notices_by_entry = {notice["entry"]: notice for notice in copy["notices"]}
         assert {sequence: entry.id for sequence, entry in entries.items()} == {
             sequence: n["id"] for sequence, n in notices_by_entry.items()
         }

@@ -236,7 +236,9 @@ def test_a_game_played_while_a_host_had_disabled_it_is_reported(tmp_path, monkey
     lied = list(rewrite_chain(lied, KEY, compute_journal_tag(lied[0])))
     report, by_entry = audit(lied)[0], audit_entry_by_entry(lied, monkeypatch)[0]
     assert report == by_entry
-    named = [each["entry"] for each in json.loads(report)["findings"] if "is not offered" in each["why"]]
+    named = [
+        finding["entry"] for finding in json.loads(report)["findings"] if "is not offered" in finding["why"]
+    ]
     assert len(named) == 3
 
 
@@ -250,10 +252,10 @@ def test_two_processes_report_the_same_as_one_for_honest_and_false_journals(bodi
         *(list(rewrite_chain(liar.make_falsification()[1], KEY, liar.journal_tag)) for _ in range(3)),
     ]
     for journal in journals:
-        report, one = audit(journal)
+        report, report_of_one = audit(journal)
         report_of_two, two = audit(journal, jobs=2)
         assert report_of_two == report
-        assert picture(vars(two)) == picture(vars(one))
+        assert picture(vars(two)) == picture(vars(report_of_one))
 
 
 def test_damage_in_the_middle_is_reported_after_the_entries_before_it(bodies, monkeypatch):
@@ -267,7 +269,7 @@ def test_damage_in_the_middle_is_reported_after_the_entries_before_it(bodies, mo
     assert reports[0] == reports[1]
     report = json.loads(reports[0])
     assert report["entries"] == 21
-    assert Counter(each["entry"] for each in report["findings"])[22] == 1
+    assert Counter(finding["entry"] for finding in report["findings"])[22] == 1
 
 
 def test_a_journal_is_read_only_a_few_batches_ahead(bodies, monkeypatch):

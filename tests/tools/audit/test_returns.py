@@ -117,7 +117,7 @@ def test_raised_and_pushed_stakes_are_excluded_from_the_return(tmp_path):
         rig.engine.handle(EventType.BET, value=least)  # none is laid any more where no credit was left
         play(rig, 1)
     values = rig.journal.meters().values
-    raised_cents = sum(each.get("staked_credits", 0) for each in rig.records("game.choice"))
+    raised_cents = sum(record.get("staked_credits", 0) for record in rig.records("game.choice"))
     raised_cents *= rig.machine.selection.denomination_cents
     rig.close()
     _, (line,) = asked(tmp_path)
@@ -137,7 +137,7 @@ def test_a_game_with_standing_bets_has_no_verdict(tmp_path):
         rig.play()
         assert rig.state is State.PLAYING
         rig.report_shown()
-    assert ["table" in each for each in rig.records("game.start")] == [False, True, True]
+    assert ["table" in record for record in rig.records("game.start")] == [False, True, True]
     rig.close()
     _, (line,) = asked(tmp_path)
     assert (line["games"], line["verdict"]) == (3, "unknown")

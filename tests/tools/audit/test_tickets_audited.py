@@ -55,10 +55,10 @@ def test_a_ticket_redeemed_twice_is_reported(rig, tmp_path, change, found):
 
 @pytest.mark.requirement("E-13:a", "H-08")
 def test_a_ticket_redeemed_with_another_amount_is_reported(rig, tmp_path):
-    one = rig.insert(2000).cash_out_ticket()
-    other = rig.insert(1000).cash_out_ticket()
-    take(rig, other)
-    take(rig, one)
+    ticket = rig.insert(2000).cash_out_ticket()
+    other_ticket = rig.insert(1000).cash_out_ticket()
+    take(rig, other_ticket)
+    take(rig, ticket)
     rig.close()
     (tmp_path / "liar").mkdir()
     key = MachineKey.create(DiskStorage(), tmp_path / "liar")

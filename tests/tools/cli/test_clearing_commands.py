@@ -127,20 +127,20 @@ def test_unreadable_values_are_shown_as_claims_beside_all_others(tmp_path):
     nonsense = {"handpay": ["no", "hand-pay"], "game": {"play_id": 7}, "level:x": {"current": "1/0"}}
     rig.journal.append(Transaction(id="nonsense", kind="test.nonsense", state=nonsense))
     rig.close()
-    claims = {each["id"]: each for each in inspected(tmp_path)["claims"]}
+    claims = {claim["id"]: claim for claim in inspected(tmp_path)["claims"]}
     assert claims["credit:1:cashable"]["amount"] == "2000"
     assert claims["unreadable:handpay"]["says"]["state"] == ["no", "hand-pay"]
-    unreadable = {name for name, each in claims.items() if each["standing"] == "cannot be read"}
+    unreadable = {name for name, claim in claims.items() if claim["standing"] == "cannot be read"}
     assert unreadable == {"unreadable:handpay", "unreadable:game", "unreadable:level:x"}
     assert {tuple(claims[name]["acts"]) for name in unreadable} == {("ended",)}
     shown = run("inspect", "--state", str(tmp_path)).output
     assert "the memory's 'handpay' is ['no', 'hand-pay'], not a record" in " ".join(shown.split())
     asked = [f"{name}={'ended' if name in unreadable else 'carry'}" for name in claims]
     refused = clearing(
-        tmp_path, *[word for one in asked for word in ("--claim", one.replace("ended", "carry"))]
+        tmp_path, *[word for claim in asked for word in ("--claim", claim.replace("ended", "carry"))]
     )
     assert "unreadable:game: it can be ended, not 'carried'" in refused.output
-    done = clearing(tmp_path, *[word for one in asked for word in ("--claim", one)])
+    done = clearing(tmp_path, *[word for claim in asked for word in ("--claim", claim)])
     assert done.exit_code == 0, done.output
     assert genesis(tmp_path)["claims"]
 
@@ -255,7 +255,7 @@ def test_claims_not_named_are_carried_over_together(tmp_path):
     assert "these claims are neither settled nor carried over: unreadable:handpay" in refused.output
     done = clearing(tmp_path, "--carry-others", "--claim", "unreadable:handpay=ended")
     assert done.exit_code == 0, done.output
-    assert {each["id"]: each["act"] for each in genesis(tmp_path)["claims"]} == {
+    assert {claim["id"]: claim["act"] for claim in genesis(tmp_path)["claims"]} == {
         "credit:1:cashable": "carried",
         "unreadable:handpay": "ended",
     }

@@ -68,13 +68,13 @@ def required(command, nonsense):
 
 def test_every_option_has_a_help_text():
     options = [
-        (*path, *each.opts, each.help)
+        (*path, *parameter.opts, parameter.help)
         for path, command in leaves(main)
-        for each in command.params
-        if isinstance(each, click.Option) and not each.hidden
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and not parameter.hidden
     ]
     assert len(options) > 200
-    assert [each for each in options if not each[-1]] == []
+    assert [option for option in options if not option[-1]] == []
 
 
 @pytest.mark.parametrize("path", LEAVES, ids=" ".join)

@@ -62,9 +62,9 @@ def test_a_file_is_passed_to_the_machine_as_its_stick(tmp_path):
     """The path given to `egm run --stick` is passed to the machine's process."""
     shown = _ScreenOptions(mode="none", stick=tmp_path / "stick")
     (machine,) = (
-        each
-        for each in _build_child_processes(StateFolder(tmp_path), None, None, shown)
-        if each.name == "machine"
+        process
+        for process in _build_child_processes(StateFolder(tmp_path), None, None, shown)
+        if process.name == "machine"
     )
     assert machine.command[-2:] == ("--stick", str(tmp_path / "stick"))
 
@@ -83,10 +83,10 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
         if c.prints_to_terminal and "screen" in c.name
     ]
     commands = [[*child.command[: child.command.index("--held")]] for child in screens]
-    assert [each[each.index("--position") + 1] for each in commands] == ["1", "2"]
-    works = [[each[n + 1] for n, word in enumerate(each) if word == "--device"] for each in commands]
+    assert [command[command.index("--position") + 1] for command in commands] == ["1", "2"]
+    works = [[command[n + 1] for n, word in enumerate(command) if word == "--device"] for command in commands]
     assert works == [[name for name in load_cabinet(made).devices if name != "bill-2"], ["bill-2"]]
-    assert all("--bench" in each for each in commands)
+    assert all("--bench" in command for command in commands)
     assert [c.ready_file for c in screens] == [
         folder.get_address_path(1),
         folder.get_address_path(2),

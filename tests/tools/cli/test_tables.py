@@ -160,9 +160,9 @@ def test_every_command_with_a_table_has_json_and_csv():
     for file in sorted((ROOT / "tools/cli/commands").glob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))
         assert not [
-            each
-            for each in ast.walk(tree)
-            if isinstance(each, ast.ImportFrom) and each.module in {"rich.table", "rich.progress", "rich.box"}
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module in {"rich.table", "rich.progress", "rich.box"}
         ], file.name
         for function in _functions(tree):
             taking = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}

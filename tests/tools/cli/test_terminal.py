@@ -35,7 +35,11 @@ ROOT = Path(__file__).parents[3]
 
 def steers(text):
     """Return the characters in a text that control a terminal or its writing direction."""
-    return [each for each in text if each != "\n" and unicodedata.category(each) in {"Cc", "Cf", "Cs", "Co"}]
+    return [
+        character
+        for character in text
+        if character != "\n" and unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co"}
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -152,12 +156,12 @@ def test_every_process_and_command_prints_through_the_terminal_module():
         )
         calls = {ast.unparse(node) for node, last in named if last in last_parts}
         imported = {
-            f"{node.module}.{each.name}"
+            f"{node.module}.{name.name}"
             for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom)
-            for each in node.names
+            for name in node.names
         }
-        tables = {each for each in imported if each.startswith("rich.table.")} - _TABLES.get(name, set())
+        tables = {name for name in imported if name.startswith("rich.table.")} - _TABLES.get(name, set())
         if wrong := ((calls & PRINTS) - allowed) | tables | (imported & {"click.echo", "click.secho"}):
             found[name] = wrong
     assert found == {}

@@ -44,7 +44,7 @@ def results(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(command, [str(each) for each in arguments])
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
 
 
 def check(file, today="2027-02-01"):
@@ -54,7 +54,7 @@ def check(file, today="2027-02-01"):
 def play(*rows):
     """Return entries from rows (participant, points of each round)."""
     return [
-        {"entry": n, "participant": name, "rounds": [{"points": each} for each in points]}
+        {"entry": n, "participant": name, "rounds": [{"points": point} for point in points]}
         for n, (name, *points) in enumerate(rows, 1)
     ]
 
@@ -260,7 +260,9 @@ def test_standings_and_prizes_are_printed_to_the_cent(rules, results):
     result = run("settle", rules(), results(play(*THREE)), "--json")
     assert result.exit_code == 0, result.output
     report = json.loads(result.output)
-    rows = [(each["rank"], each["participant"], each["prize_cents"]) for each in report["standings"]]
+    rows = [
+        (ranking["rank"], ranking["participant"], ranking["prize_cents"]) for ranking in report["standings"]
+    ]
     assert rows == [(1, "P-2", 3750), (2, "P-1", 750), (3, "P-3", 1000)]
     assert (report["sold_cents"], report["prizes_cents"], report["returned_share"]) == (15000, 5500, "11/30")
     text = run("settle", rules(), results(play(*THREE))).output

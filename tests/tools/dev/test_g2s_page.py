@@ -25,5 +25,5 @@ def test_every_entry_kind_meter_and_file_on_the_g2s_page_exists():
         assert [
             meter for meter in named(meters) if meter not in METER_BY_NAME and meter not in OCCURRENCE_METERS
         ] == [], name
-        paths = [each for each in named(here) if "/" in each and " " not in each]
+        paths = [text for text in named(here) if "/" in text and " " not in text]
         assert [path for path in paths if not (ROOT / path).exists()] == [], name

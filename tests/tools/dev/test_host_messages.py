@@ -177,10 +177,10 @@ def test_replies_are_decoded_as_written_by_hand():
         "01 74 23 64000000 FF 03 00 18 05 0000001000 0000000000 0000000000 0000010000 00000000 0000",
     )
     assert (lock["limit_cents"], lock["buffer_index_max"], lock["aft_status"]) == (10_000, 5, 0x18)
-    one = data(
+    long_poll = data(
         encode_long_poll(1, 0xB0, {"denomination": 1, "poll": 0x11, "data": ""}), "01 B0 06 01 11 00000042"
     )
-    assert one["value"] == 42
+    assert long_poll["value"] == 42
 
 
 def test_short_replies_are_classified():

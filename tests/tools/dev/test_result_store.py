@@ -100,7 +100,7 @@ def test_a_proof_is_written_into_its_definition_and_leaves_no_other_file(tmp_pat
         load_game(path).rules.definition
         == load_game(HOLDEM.parent / path.name.replace("jacks", "jacks-or-better-9-6")).rules.definition
     )
-    assert [each.name for each in tmp_path.iterdir()] == ["jacks.toml"]
+    assert [path.name for path in tmp_path.iterdir()] == ["jacks.toml"]
 
 
 def test_a_proof_does_not_continue_from_results_of_another_definition(tmp_path):

@@ -288,7 +288,7 @@ class Restarter(random.Random):
     """Somebody who goes straight to what starts the machine anew, and confirms it."""
 
     def choice(self, seq):
-        return next((each for each in ("form:restart", "confirm") if each in seq), seq[0])
+        return next((target for target in ("form:restart", "confirm") if target in seq), seq[0])
 
 
 async def until(holds):

@@ -32,7 +32,10 @@ def read(path):
 
 
 def listed(folder):
-    return {one.serial_number for one in x509.load_pem_x509_crl((folder / "revoked.crl").read_bytes())}
+    return {
+        certificate.serial_number
+        for certificate in x509.load_pem_x509_crl((folder / "revoked.crl").read_bytes())
+    }
 
 
 def check_certificates(folder, *machines):

@@ -247,7 +247,9 @@ def test_an_invalid_message_is_refused_recorded_and_changes_nothing(floor, sende
 @pytest.mark.requirement("I-15")
 def test_a_repeated_message_gets_the_same_reply_and_changes_nothing(floor):
     controller = floor.controller
-    messages = [ReceivedMessage("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
+    messages = [
+        ReceivedMessage("EGM-1", message) for message in (_give(sequence=1), _claim(claim="c1"), _commit())
+    ]
     first = controller.process_messages(messages)
     before = controller.list_level_records(), controller.read_win_register(), _events(controller)
     assert controller.process_messages(messages) == first

@@ -224,7 +224,7 @@ def test_the_controllers_systemd_unit_is_valid_and_restarts_it(tmp_path):
     assert "StartLimitIntervalSec=0" in text
     (started,) = (line for line in text.splitlines() if line.startswith("ExecStart="))
     arguments = shlex.split(started.partition("-m tools.cli progressive ")[2].replace("$MORE", ""))
-    for option in (each for each in arguments if each.startswith("--")):
+    for option in (argument for argument in arguments if argument.startswith("--")):
         assert option in CliRunner().invoke(progressive.command, ["serve", "--help"]).output
     assert arguments[0] == "serve"
     if shutil.which("systemd-analyze") is None:

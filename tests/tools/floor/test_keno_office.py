@@ -155,7 +155,7 @@ def test_a_ticket_not_paid_for_before_its_draw_is_void(venue):
 
 @pytest.mark.requirement("M-08")
 @pytest.mark.parametrize(
-    "condition", [each for each in TicketCondition if each is not TicketCondition.INTACT]
+    "condition", [condition for condition in TicketCondition if condition is not TicketCondition.INTACT]
 )
 def test_a_defective_ticket_is_paid_only_if_its_control_number_proves_it(venue, condition):
     ticket = venue.sell(*WON)
@@ -291,7 +291,7 @@ def test_damage_to_one_copy_is_repaired_and_damage_to_both_is_reported(venue, co
         if path is first:
             data[data.index(b"keno.sold")] ^= 1
         else:
-            data[64::64] = bytes(255 - each for each in data[64::64])
+            data[64::64] = bytes(255 - byte for byte in data[64::64])
         path.write_bytes(data)
     if copies == 2:
         with pytest.raises(JournalDamaged):
@@ -447,7 +447,12 @@ class TestVerification:
         ],
     )
     def test_a_changed_record_is_reported(self, evening, monkeypatch, kind, change):
-        self.change(evening.journal, monkeypatch, kind, lambda each: {"record": {**each.record, **change}})
+        self.change(
+            evening.journal,
+            monkeypatch,
+            kind,
+            lambda transaction: {"record": {**transaction.record, **change}},
+        )
         findings = [*iter_findings(evening.journal, evening.game)]
         assert findings
         assert kind in findings[0]
@@ -459,10 +464,18 @@ class TestVerification:
     def test_changed_transfers_and_tickets_are_reported(self, evening, monkeypatch, kind):
         with monkeypatch.context() as patch:
             more = Transfer(DESK_ACCOUNT, OWED_ACCOUNT, 25)
-            self.change(evening.journal, patch, kind, lambda each: {"transfers": (*each.transfers, more)})
+            self.change(
+                evening.journal,
+                patch,
+                kind,
+                lambda transaction: {"transfers": (*transaction.transfers, more)},
+            )
             assert kind in next(iter_findings(evening.journal, evening.game))
         self.change(
-            evening.journal, monkeypatch, kind, lambda each: {"state": {**each.state, "keno:ticket:9": {}}}
+            evening.journal,
+            monkeypatch,
+            kind,
+            lambda transaction: {"state": {**transaction.state, "keno:ticket:9": {}}},
         )
         assert kind in next(iter_findings(evening.journal, evening.game))
 
@@ -474,4 +487,4 @@ class TestVerification:
                 transaction = replace(entry.transaction, **make(entry.transaction))
                 changed.append(entry._replace(transaction=transaction))
                 entries[entries.index(entry)] = changed[0]
-        patch.setattr(journal, "entries", lambda kinds: (each for each in entries if each.kind in kinds))
+        patch.setattr(journal, "entries", lambda kinds: (entry for entry in entries if entry.kind in kinds))

@@ -89,7 +89,7 @@ def test_a_sign_silent_for_five_seconds_and_its_return_are_recorded(book):
     assert book.read_states_at(60) == {"sign-1": "silent"}
     book.beat(grand=120)
     assert book.read_states_at(60.1) == {"sign-1": "lit"}
-    assert book.events() == [(f"sign_{each}", "sign-1") for each in ("lit", "silent", "lit")]
+    assert book.events() == [(f"sign_{status}", "sign-1") for status in ("lit", "silent", "lit")]
     assert book.lines[1] == "sign sign-1: silent since 1970-01-01T00:00:00+00:00"
     assert book.read_stored_signs() == {"sign-1": ("lit", {"grand": 120})}
 

@@ -83,9 +83,9 @@ def run_script(tmp_path, name, *arguments):
     """Run a script of the package below ``tmp_path``, with programs that only note how they were called."""
     programs, notes = tmp_path / "programs", tmp_path / "notes"
     programs.mkdir(exist_ok=True)
-    for each in ("deb-systemd-invoke", "deb-systemd-helper", "systemctl", "systemd-sysusers", "gpasswd"):
-        (programs / each).write_text(f'#!/bin/sh\necho "{each} $*" >> {notes}\n')
-        (programs / each).chmod(0o755)
+    for program in ("deb-systemd-invoke", "deb-systemd-helper", "systemctl", "systemd-sysusers", "gpasswd"):
+        (programs / program).write_text(f'#!/bin/sh\necho "{program} $*" >> {notes}\n')
+        (programs / program).chmod(0o755)
     (tmp_path / "run").mkdir(exist_ok=True)
     text = (FOLDER / name).read_text(encoding="utf-8")
     for system_path in ("/opt/open-egm", "/run/systemd/system", "/usr/bin/"):

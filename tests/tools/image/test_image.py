@@ -138,7 +138,7 @@ def test_a_clock_set_to_1970_is_reported_to_staff(tmp_path, built):
 
 def tampered(cabinet, partition, within=0):
     """Overwrite one byte of a partition while the computer is off."""
-    (disk, *_) = (one.split("file=")[1] for one in cabinet.disks)
+    (disk, *_) = (disk.split("file=")[1] for disk in cabinet.disks)
     offset = builder.compute_partition_offsets()[partition] + within
     subprocess.run(("qemu-io", "-c", f"write -q -P 0x5a {offset} 1", "-f", "qcow2", disk), check=True)
 

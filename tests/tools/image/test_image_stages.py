@@ -42,13 +42,15 @@ class Stages:
 
     def driven(self):
         """Whether anybody drives a disk now: the firmware, then nobody, then the kernel."""
-        disks = [one for one in self._computer("x-query-virtio") if one["name"] == "virtio-blk"]
-        status = (self._computer("x-query-virtio-status", path=one["path"])["status"] for one in disks)
-        return any(one["statuses"] for one in status)
+        disks = [device for device in self._computer("x-query-virtio") if device["name"] == "virtio-blk"]
+        status = (self._computer("x-query-virtio-status", path=disk["path"])["status"] for disk in disks)
+        return any(status_row["statuses"] for status_row in status)
 
     def did(self, disk, statistic):
-        (one,) = (one for one in self._computer("query-blockstats") if one["device"] == f"disk{disk}")
-        return one["stats"][statistic]
+        (device,) = (
+            device for device in self._computer("query-blockstats") if device["device"] == f"disk{disk}"
+        )
+        return device["stats"][statistic]
 
     def starts(self):
         """The stages that every boot has."""
@@ -56,8 +58,8 @@ class Stages:
         self.until("its program is read: the kernel runs", lambda: not self.driven())
 
     def print_stages(self, name, load):
-        each = [f"{stage} {seconds:.0f}" for stage, seconds in self.seen]
-        print(f" [{name}, at a load of {load:.1f}: {', '.join(each)}]", flush=True)
+        stage_texts = [f"{stage} {seconds:.0f}" for stage, seconds in self.seen]
+        print(f" [{name}, at a load of {load:.1f}: {', '.join(stage_texts)}]", flush=True)
 
 
 @pytest.fixture(scope="module")

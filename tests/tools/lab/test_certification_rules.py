@@ -37,8 +37,10 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
         definition_text.replace("pays = { 3 = [0, 333, 300] }", "pays = { 3 = [0, 312, 300] }"), "utf-8"
     )
     game = load_game(worse)
-    one, two, *_ = sorted(analyse(game, AnalysisDepth.RETURN).bets, key=lambda bet: bet.cost_credits)
-    assert one.rtp - Fraction(1, 1_000) < two.rtp < one.rtp - Fraction(1, 10_000)
+    lowest_bet, next_bet, *_ = sorted(
+        analyse(game, AnalysisDepth.RETURN).bets, key=lambda bet: bet.cost_credits
+    )
+    assert lowest_bet.rtp - Fraction(1, 1_000) < next_bet.rtp < lowest_bet.rtp - Fraction(1, 10_000)
     (finding,) = return_by_stake(case_of(game))
     assert finding.status is FindingStatus.NOTED
     assert "two" in finding.evidence

@@ -70,7 +70,9 @@ def planted(monkeypatch, where):
     own = getattr(holder, called)
 
     def never(*arguments):
-        return own(*(NeverTheLast(each) if hasattr(each, "below") else each for each in arguments))
+        return own(
+            *(NeverTheLast(argument) if hasattr(argument, "below") else argument for argument in arguments)
+        )
 
     monkeypatch.setattr(holder, called, never)
 
@@ -79,9 +81,9 @@ def planted(monkeypatch, where):
 @pytest.mark.parametrize("name", GAMES)
 def test_a_piece_that_is_never_dealt_fails(monkeypatch, name):
     case = case_of(name)
-    assert {each.status for each in depicted_odds(case)} == {FindingStatus.PASS}
+    assert {finding.status for finding in depicted_odds(case)} == {FindingStatus.PASS}
     planted(monkeypatch, GAMES[name])
-    assert FindingStatus.FAIL in {each.status for each in depicted_odds(case)}
+    assert FindingStatus.FAIL in {finding.status for finding in depicted_odds(case)}
 
 
 def test_the_finding_states_how_many_drawn_numbers_were_tried():
@@ -114,7 +116,7 @@ class TestBetsTogether:
         assert len(bets) > len(away)
 
         def played(_game, cost, options, games, *_more):
-            bet = next(each for each in bets.values() if each.options == options)
+            bet = next(bet for bet in bets.values() if bet.options == options)
             most = max(
                 w
                 for w in bet.distribution.counts
@@ -125,7 +127,7 @@ class TestBetsTogether:
             return SimulationTally(games=games, credits=round(games * (mean + next(aways) * error)))
 
         monkeypatch.setattr(rules, "play_batch", played)
-        return [(each.status, each.evidence) for each in rules.simulation(case)]
+        return [(finding.status, finding.evidence) for finding in rules.simulation(case)]
 
     @pytest.mark.requirement("R-10", "B-08")
     def test_bets_that_all_deviate_one_way_fail_together(self, monkeypatch):
@@ -148,6 +150,6 @@ class TestBetsTogether:
     def test_too_few_games_to_judge_any_bet_fail(self):
         case = case_of("quebec-roulette-french")
         few = CertificationCase(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
-        assert [each.evidence for each in rules.simulation(few) if each.status is FindingStatus.FAIL] == [
+        assert [finding.evidence for finding in rules.simulation(few) if finding.status is FindingStatus.FAIL] == [
             "2 games of each bet are too few to judge any bet: simulate more"
         ]

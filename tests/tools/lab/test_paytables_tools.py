@@ -132,7 +132,7 @@ def test_sheet_and_certification_state_the_levy_of_a_game_between_players():
     assert words in run("par", chemin)
     assert [line for line in run("par", chemin, "--csv").splitlines() if ",levy,1/20,0.05" in line]
     report = json.loads(run("certify", chemin, "--jurisdiction", "monaco", "--games-played", 200, "--json"))
-    (finding,) = [each for each in report[0]["findings"] if each["rule"] == "levy"]
+    (finding,) = [finding for finding in report[0]["findings"] if finding["rule"] == "levy"]
     assert (finding["status"], "levy of 5.0000 % = 1/20" in finding["evidence"]) == ("noted", True)
     assert json.loads(run("par", "quebec-war", "--json"))["levy"] is None
 
@@ -414,8 +414,8 @@ def test_pays_are_tuned_to_a_return():
     data = parse(read_source("maple-classic"))
     tuned = tune_pays(data, Fraction(91, 100), list_pay_keys(data))
     assert abs(compute_rtp(tuned) - Fraction(91, 100)) < Fraction(1, 1000)
-    one = tune_pays(data, Fraction(9, 10), [parse_key("stage.base.pay.0.pays.3")])
-    assert abs(compute_rtp(one) - Fraction(9, 10)) < abs(compute_rtp(data) - Fraction(9, 10))
+    tuned_once = tune_pays(data, Fraction(9, 10), [parse_key("stage.base.pay.0.pays.3")])
+    assert abs(compute_rtp(tuned_once) - Fraction(9, 10)) < abs(compute_rtp(data) - Fraction(9, 10))
     assert compute_rtp(data) == Fraction(12079, 13824)  # what was given is left as it was
     with pytest.raises(TuningError, match="there is no 'base2'"):
         tune_pays(data, Fraction(9, 10), [parse_key("stage.base2.pay.0.pays.3")])

@@ -98,7 +98,7 @@ def test_a_number_that_a_games_own_draw_function_never_draws_is_detected(monkeyp
     own = getattr(holder, called)
 
     def without_the_last(*arguments):
-        return own(*(Never(each) if hasattr(each, "below") else each for each in arguments))
+        return own(*(Never(argument) if hasattr(argument, "below") else argument for argument in arguments))
 
     monkeypatch.setattr(holder, called, without_the_last)
     with pytest.raises(SelfTestFailed, match=rf"{name}: play \d+: the machine drew"):

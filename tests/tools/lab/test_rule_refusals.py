@@ -202,13 +202,15 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, reason):
     """Three Card with such a row in Pair Plus, or in the ante's bonus, was certified without a word."""
     definition = copy.deepcopy(parse(read_source("quebec-three-card-poker")))
     row = {"id": "nobody", "hand": hand, "name": {"en": "Nobody's", "fr": "De personne"}, "pays": "1000:1"}
-    spot = next(each for each in definition["spot"] if each["id"] == {"main": "ante"}.get(bet, bet))
+    spot = next(
+        candidate for candidate in definition["spot"] if candidate["id"] == {"main": "ante"}.get(bet, bet)
+    )
     spot["bonus" if bet == "main" else "pay"].append(row)
     del definition["proved"]
     case = case_of(build_game(definition, "changed"), depth=AnalysisDepth.PRIZES)
     refused = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is FindingStatus.FAIL]
     assert refused == [f"bet {bet}: no result wins {spot['id']} nobody"], reason
-    assert [each.text for each in list_remarks(case.game, case.analysis) if "nobody" in each.text] == [
+    assert [remark.text for remark in list_remarks(case.game, case.analysis) if "nobody" in remark.text] == [
         f"no result wins {spot['id']} nobody: others take its place"
     ]
 

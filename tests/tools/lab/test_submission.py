@@ -182,8 +182,8 @@ def test_a_package_that_its_source_does_not_reproduce_is_reported(tmp_path):
         (tmp_path / name).write_bytes(name.encode())
     built = {"open.tar.gz": b"open.tar.gz", "open.whl": b"another"}
     compared = [*_compare_packages(tmp_path, built, "open.tar.gz", "open.whl")]
-    assert [each.differs for each in compared] == ["", "the build is another"]
-    assert [each.differs for each in _compare_packages(tmp_path, {}, "open.tar.gz", "open.whl")] == [
+    assert [comparison.differs for comparison in compared] == ["", "the build is another"]
+    assert [package.differs for package in _compare_packages(tmp_path, {}, "open.tar.gz", "open.whl")] == [
         "the build is another"
     ] * 2
 
@@ -194,7 +194,7 @@ def test_a_submission_is_reproduced_from_its_own_content(made, submission, tmp_p
     assert report["submission"].startswith("open-egm ")
     assert report["games"]["maple-classic"]["digest_sha256"]
     assert report["made_utc"]
-    again = {each["what"]: each["differs"] for each in report["reproduced"]}
+    again = {comparison["what"]: comparison["differs"] for comparison in report["reproduced"]}
     assert len(again) > 20
     assert set(again.values()) == {""}
     assert any(".whl from " in change for change in again)

@@ -85,9 +85,9 @@ def test_ids_differ_after_every_clear(rig, tmp_path):
         come_to(rig, 50)
         ids.append(rig.machine.fresh_id("play"))
         rig = cleared(rig, tmp_path)
-    assert all(each.startswith("play-50-") for each in ids)
+    assert all(play_id.startswith("play-50-") for play_id in ids)
     assert len(set(ids)) == 3
-    assert {number_of(each) for each in ids} == {50}
+    assert {number_of(play_id) for play_id in ids} == {50}
 
 
 @pytest.mark.requirement("A-05", "H-09")

@@ -59,7 +59,7 @@ def wrong(rig: MachineRig) -> list[str]:
 
 
 def claims_of(folder: Path) -> dict[str, Fraction]:
-    return {each.id: each.claim.amount for each in inspect_claims(folder, FEATURES).proposals}
+    return {proposal.id: proposal.claim.amount for proposal in inspect_claims(folder, FEATURES).proposals}
 
 
 # ---------------------------------------------------------------------------------------------- what is declared
@@ -202,7 +202,7 @@ def test_prizes_in_kind_are_carried_over_and_handed_over(tmp_path):
 
 @pytest.mark.requirement("A-05", "I-12")
 def test_levels_are_carried_over_to_the_fraction(tmp_path):
-    rig = room_of(tmp_path, *[each for _ in range(3) for each in (LOSS, NO_LUCK, 49)]).boot().insert(500)
+    rig = room_of(tmp_path, *[number for _ in range(3) for number in (LOSS, NO_LUCK, 49)]).boot().insert(500)
     for _ in range(3):
         rig.play()
         rig.report_shown()
@@ -403,7 +403,9 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
     rig = won_by_hand(tmp_path)
     rig.close()
     found = inspect_claims(tmp_path, FEATURES)
-    acts = {each.id: build_carried_decision() for each in found.proposals if each.id != "handpay:1"}
+    acts = {
+        proposal.id: build_carried_decision() for proposal in found.proposals if proposal.id != "handpay:1"
+    }
     with pytest.raises(ClearRefused, match="these claims are neither settled nor carried over: handpay:1"):
         prepare_clearance(found, acts, **WHO, challenge=found.inspection.challenge)
     with pytest.raises(ClearRefused, match="there is no claim ghost: list the claims again"):
@@ -431,7 +433,9 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
     full_inspection = inspect_claims(tmp_path, FEATURES)
     assert full_inspection.inspection.second_copy.damage
     assert full_inspection.inspection.is_complete
-    assert {each.id: each.claim.amount for each in full_inspection.proposals} == {"credit:1:cashable": 2500}
+    assert {proposal.id: proposal.claim.amount for proposal in full_inspection.proposals} == {
+        "credit:1:cashable": 2500
+    }
     assert full_inspection.proposals[0].describe_agreement_of_copies in {"good", "one copy goes further"}
 
 
@@ -464,7 +468,7 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
     inspection = found.inspection
     assert (inspection.copies_agree, inspection.is_complete) == (True, False)
     assert (inspection.acknowledged_sequence > inspection.both_copies.sequence) is are_heads_readable
-    (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
+    (credit,) = (proposal for proposal in found.proposals if proposal.id == "credit:1:cashable")
     assert (credit.describe_agreement_of_copies, credit.claim.amount) == (standing, 2000)
     assert credit.possible_decisions == ("carried", "paid", "ended")
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
@@ -472,7 +476,9 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
     assert "compare each claim with the hand-pay slips" in shown
     rig = again(rig, tmp_path, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
     assert (rig.state, rig.credit_cents, rig.journal.meters().values["money_out"]) == (State.IDLE, 0, 0)
-    (claim,) = (each for each in rig.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
+    (claim,) = (
+        claim for claim in rig.journal.genesis.record["cleared"]["claims"] if claim["id"] == credit.id
+    )
     assert (claim["standing"], claim["act"], claim["entries"]) == (standing, "ended", [])
     rig.close()
 
@@ -488,7 +494,7 @@ def test_a_possibly_paid_claim_is_carried_over_if_the_persons_decide_so(tmp_path
 def test_a_claim_proved_up_to_the_last_entry_cannot_be_closed(tmp_path):
     MachineRig(tmp_path, devices=SOLD).boot().insert(2000).close()
     found = inspect_claims(tmp_path, FEATURES)
-    assert [each.describe_agreement_of_copies for each in found.proposals] == ["good"]
+    assert [proposal.describe_agreement_of_copies for proposal in found.proposals] == ["good"]
     with pytest.raises(ClearRefused, match="it can be carried or paid, not 'ended'"):
         build_clearance(found, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
 
@@ -524,13 +530,13 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
     with pytest.raises(JournalDamaged, match="both copies: they differ at entry"):
         MachineRig(state, devices=SOLD).boot()
     found = inspect_claims(state, FEATURES)
-    (credit,) = (each for each in found.proposals if each.id == "credit:1:cashable")
+    (credit,) = (proposal for proposal in found.proposals if proposal.id == "credit:1:cashable")
     assert (credit.describe_agreement_of_copies, found.inspection.copies_agree) == ("they disagree", False)
     assert {name: claim.amount for name, claim in credit.claim_by_copy.items()} == {
         "first": 2500,
         "second": 3000,
     }
-    others = [f"--claim={each.id}=carry" for each in found.proposals if each.id != credit.id]
+    others = [f"--claim={proposal.id}=carry" for proposal in found.proposals if proposal.id != credit.id]
 
     def cleared(decision):
         authority_options = [
@@ -549,6 +555,8 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
     assert cleared(f"{done}@{copy}").exit_code == 0
     rig = MachineRig(state, devices=SOLD).boot()
     assert (wrong(rig), rig.credit_cents) == ([], cents if act == "carry" else 0)
-    (claim,) = (each for each in rig.journal.genesis.record["cleared"]["claims"] if each["id"] == credit.id)
+    (claim,) = (
+        claim for claim in rig.journal.genesis.record["cleared"]["claims"] if claim["id"] == credit.id
+    )
     assert (claim["copy"], claim["copies"]) == (copy, {"first": "2500", "second": "3000"})
     rig.close()

@@ -32,11 +32,16 @@ def evening(tmp_path, monkeypatch):
         def clear(self, **decisions):
             rooms[-1].close()
             owed = {
-                each.id.partition(":")[0]: each.claim.amount
-                for each in inspect_claims(state, FEATURES).proposals
+                proposal.id.partition(":")[0]: proposal.claim.amount
+                for proposal in inspect_claims(state, FEATURES).proposals
             }
             digest = next(
-                (each.id for each in inspect_claims(state, FEATURES).proposals if "table:" in each.id), ""
+                (
+                    proposal.id
+                    for proposal in inspect_claims(state, FEATURES).proposals
+                    if "table:" in proposal.id
+                ),
+                "",
             )
             renamed = {digest if name == "table" else name: act for name, act in decisions.items()}
             clear_with_decisions(state, **renamed)
@@ -44,7 +49,7 @@ def evening(tmp_path, monkeypatch):
 
         def wrong(self):
             report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(rooms[-1].journal.iter_bodies())
-            return [each.why for each in report.findings]
+            return [finding.why for finding in report.findings]
 
     yield Evening()
     rooms[-1].close()

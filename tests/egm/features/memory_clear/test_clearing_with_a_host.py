@@ -31,7 +31,7 @@ def hosted(folder: Path) -> MachineRig:
 
 def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
     port = HostTransferInterface(rig.engine, rig.submit_event)
-    amounts = {each: cents.get(each.value, 0) for each in CreditKind}
+    amounts = {kind: cents.get(kind.value, 0) for kind in CreditKind}
     answer = port.execute_or_refuse_order(
         TransferOrder(identifier=identifier, kind=kind, cents_by_credit_kind=amounts), asset_number=7
     )
@@ -85,7 +85,9 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     assert terms is not None
     rig.close()
     (finding,) = [
-        each for each in inspect_claims(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"
+        proposal
+        for proposal in inspect_claims(tmp_path, FEATURES).proposals
+        if proposal.id == "credit:1:nonrestricted"
     ]
     assert "paid" in finding.possible_decisions
     assert finding.claim.details == {}

@@ -64,8 +64,8 @@ def hall(tmp_path):
         return made[-1]
 
     yield make
-    for each in made:
-        each.room.close()
+    for hall in made:
+        hall.room.close()
 
 
 def live_meters(room):
@@ -517,7 +517,9 @@ def test_a_memory_clear_ends_the_round_and_keeps_the_rules(hall, in_game):
         {"old": old, "new": hall.room.journal.entries()},
         absent_machines=("A-102",),
     ).entries
-    assert [(each.status, each.points) for each in entry.rounds] == [("complete", purse["won_points"])]
+    assert [(played_round.status, played_round.points) for played_round in entry.rounds] == [
+        ("complete", purse["won_points"])
+    ]
     assert hall.audit() == []
 
 

@@ -35,7 +35,7 @@ RULES = describe_machine(
 
 
 def run(*arguments):
-    result = CliRunner().invoke(main, [str(each) for each in arguments])
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -49,14 +49,14 @@ def sum_rounds(*journals):
     points, best, people, sold = defaultdict(int), defaultdict(int), {}, 0
     for entries in journals:
         playing = {}
-        for each in entries:
-            position = each.get("dims", {}).get("position", 1)
-            if each["kind"] == "tournament.round":
-                record = each["record"]
+        for entry in entries:
+            position = entry.get("dims", {}).get("position", 1)
+            if entry["kind"] == "tournament.round":
+                record = entry["record"]
                 playing[position] = record["entry"], record["round"]
                 people[record["entry"]] = record["participant"]
                 points[playing[position]] += 0
-            for source, target, amount, *_ in each.get("transfers", ()):
+            for source, target, amount, *_ in entry.get("transfers", ()):
                 sold += amount if target == "fees:sold" else 0
                 if source == "tournament:win":
                     points[playing[position]] += amount
@@ -67,9 +67,9 @@ def sum_rounds(*journals):
 def rank(points, best, people, failed, number):
     """The participants of a round, the best first, with the entry that counts for each."""
     rows = {}
-    for (entry, each), total in points.items():
-        if each == number:
-            key = (0, 0) if (entry, each) in failed else (total, best[entry, each])
+    for (entry, round_number), total in points.items():
+        if round_number == number:
+            key = (0, 0) if (entry, round_number) in failed else (total, best[entry, round_number])
             rows[people[entry]] = max(rows.get(people[entry], ((-1, -1), 0)), (key, -entry))
     ranked = sorted(rows.items(), key=lambda row: row[1], reverse=True)
     assert len({key for _, (key, _) in ranked}) == len(ranked), "a tie: choose other games"
@@ -407,7 +407,7 @@ def export_of(hall):
 
 
 def refuse(*arguments):
-    refused = CliRunner().invoke(main, [str(each) for each in arguments])
+    refused = CliRunner().invoke(main, [str(argument) for argument in arguments])
     assert refused.exit_code == 1, refused.output
     return refused.output
 
@@ -443,7 +443,7 @@ def test_a_round_that_was_given_by_mistake_counts_for_nothing_once_staff_say_so(
     rules, given = tied.rules.path, ("--without", "8")
     assert "no journal records its sale" in refuse("tournament", "results", rules, results, export, *given)
     run("tournament", "results", rules, results, export, *given, "--ignore", f"9:1:{export}")
-    assert [each["entry"] for each in json.loads(results.read_text())["entries"]] == [1, 2]
+    assert [entry["entry"] for entry in json.loads(results.read_text())["entries"]] == [1, 2]
     assert "has no round 3 of it to ignore" in refuse(
         "tournament", "standings", rules, export, *given, "--ignore", f"9:3:{export}"
     )
@@ -480,14 +480,14 @@ def test_results_of_false_or_other_journals_are_refused(tmp_path):
     with pytest.raises(ResultsError, match="it ended at a and at b"):
         derive(digest, {"a": entries, "b": unsold})
     (entry,) = derive(digest, {"a": entries}).entries
-    assert (entry.entry, entry.participant, [each.status for each in entry.rounds]) == (
+    assert (entry.entry, entry.participant, [played_round.status for played_round in entry.rounds]) == (
         1,
         "P-1",
         ["complete"],
     )
-    before = [each for each in entries if each.kind != "tournament.round_end"]
+    before = [entry for entry in entries if entry.kind != "tournament.round_end"]
     (entry,) = derive(digest, {"a": before}).entries
-    assert [each.status for each in entry.rounds] == ["interrupted"]
+    assert [played_round.status for played_round in entry.rounds] == ["interrupted"]
     hall.room.close()
     export, false = tmp_path / "export.jsonl", tmp_path / "false.jsonl"
     run("audit", "export", "--state", hall.file, export)
@@ -536,9 +536,11 @@ def test_a_round_without_the_round_before_is_refused_and_its_points_are_not_drop
     with pytest.raises(ResultsError, match=reason):
         derive_of(two_machines)
     _, second, _ = derive_of(two_machines, absent_rounds=[(2, 1)]).entries
-    assert [each.status for each in second.rounds] == ["failed", "complete"]
+    assert [played_round.status for played_round in second.rounds] == ["failed", "complete"]
     _, second, third = derive_of(two_machines, ignored_rounds=[(2, 2, "a")]).entries
-    assert [[each.status for each in entry.rounds] for entry in (second, third)] == [["failed"]] * 2
+    assert [[played_round.status for played_round in entry.rounds] for entry in (second, third)] == [
+        ["failed"]
+    ] * 2
 
 
 @pytest.mark.requirement("L-05")
@@ -573,7 +575,9 @@ def test_a_number_that_no_machine_sold_is_refused_until_staff_say_that_it_was_le
     digest = hall.room.records("tournament.rules")[0]["digest"]
 
     def list_entries(**more):
-        return [each.entry for each in derive(digest, {"a": [*hall.room.journal.entries()]}, **more).entries]
+        return [
+            entry.entry for entry in derive(digest, {"a": [*hall.room.journal.entries()]}, **more).entries
+        ]
 
     with pytest.raises(
         ResultsError, match=r"entry 2: no journal records its sale, but entry 3 .* --unused 2$"
@@ -594,7 +598,7 @@ def test_the_audit_notes_a_sale_that_was_removed_from_the_journal_of_the_only_ma
     for number in (1, 2, 3):
         assert hall.sell(number, f"P-{number}", start="later") is None
     entries = read_signed_entries(hall.room)
-    sales = [n for n, each in enumerate(entries) if each["kind"] == "tournament.entry"]
+    sales = [n for n, entry in enumerate(entries) if entry["kind"] == "tournament.entry"]
 
     def list_notices(bodies):
         report = Auditor(GameFiles()).audit_entries(
@@ -629,10 +633,10 @@ def test_two_machines_with_one_number_are_refused(two_machines):
     digest = first.room.records("tournament.rules")[0]["digest"]
     entries = [*first.room.journal.entries()]
     other = [
-        each._replace(transaction=replace(each.transaction, record={**each.record, "machine": "SN-OTHER"}))
-        if each.kind == "tournament.rules"
-        else each
-        for each in entries
+        entry._replace(transaction=replace(entry.transaction, record={**entry.record, "machine": "SN-OTHER"}))
+        if entry.kind == "tournament.rules"
+        else entry
+        for entry in entries
     ]
     journals = {"a": entries, "b": [*second.room.journal.entries()], "c": other}
     with pytest.raises(
@@ -778,7 +782,7 @@ def test_an_interrupted_round_that_was_never_replayed_can_be_settled(tmp_path):
         rank_participants_of_round(rules, derive(digest, journals), 1)
     corrected = derive(digest, journals, ignored_rounds=[(3, 1, "a")], absent_rounds=[(3, 1)])
     standings, _ = rank_participants_of_round(rules, corrected, 1)
-    assert {each.participant for each in standings} == {"P-1", "P-2", "P-3"}
+    assert {ranking.participant for ranking in standings} == {"P-1", "P-2", "P-3"}
 
 
 @pytest.mark.requirement("L-07")
@@ -788,7 +792,7 @@ def test_the_audit_names_an_entry_that_plays_at_two_positions(tmp_path):
     assert hall.begin(2, "P-2", 1, hall.rooms[1]) is None
     entries = read_signed_entries(hall.room)
     place, start_entry = [
-        (n, each) for n, each in enumerate(entries, 1) if each["kind"] == "tournament.round"
+        (n, entry) for n, entry in enumerate(entries, 1) if entry["kind"] == "tournament.round"
     ][-1]
     for record in (start_entry["record"], start_entry["state"]["2/purse"]):
         record["entry"], record["participant"] = 1, "P-1"

@@ -110,7 +110,9 @@ def play(rng, data):
     for person in people:  # the next best entry counts where the better one has lost its rank
         own = [entry for entry in entries if entry["participant"] == person and not entry["void"]]
         if own and not any(entry.get("counts") for entry in own):
-            furthest = [entry for entry in own if entry["reached"] == max(each["reached"] for each in own)]
+            furthest = [
+                entry for entry in own if entry["reached"] == max(own_entry["reached"] for own_entry in own)
+            ]
             max(reversed(furthest), key=lambda entry: (key(data, entry), -entry["entry"]))["counts"] = True
     return entries
 
