@@ -122,15 +122,18 @@ def test_a_row_of_clauses_is_shown_when_each_of_them_is():
 
 
 def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulation_asks():
-    plain, asked = load().rows["A-01"], replace(load().rows["E-12"], clauses=("this", "that"))
+    plain, regulated = load().rows["A-01"], replace(load().rows["E-12"], clauses=("this", "that"))
     evidence_tests = (EvidenceTest("tests/test_a.py", "test_b"),)
     assert Evidence({}).list_shortfalls(plain) == ["A-01 is not yet, and no reason is given (open, not_yet)"]
     assert Evidence({"A-01": evidence_tests}).list_shortfalls(plain) == []
     some = Evidence({"E-12": evidence_tests, "E-12:a": evidence_tests, "E-12:b": evidence_tests})
-    assert asked.regulation
-    assert some.list_shortfalls(asked) == ["E-12:a has tests and no mutant", "E-12:b has tests and no mutant"]
+    assert regulated.regulation
+    assert some.list_shortfalls(regulated) == [
+        "E-12:a has tests and no mutant",
+        "E-12:b has tests and no mutant",
+    ]
     judged = tuple(replace(load().rows["E-12"].mutants[0], clause=letter) for letter in "ab")
-    assert some.list_shortfalls(replace(asked, mutants=judged)) == []
+    assert some.list_shortfalls(replace(regulated, mutants=judged)) == []
 
 
 def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_that_lead_somewhere():

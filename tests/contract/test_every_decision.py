@@ -33,18 +33,18 @@ def play_rounds(name):
         wager = build_wager(table, bet)
         asking = adding = rounds = 0
         while adding < ADDING and asking < ASKING and rounds < ROUNDS:
-            played, asked, added = Round(table.play(wager, draw), wager), [], {}
+            played, decisions, added = Round(table.play(wager, draw), wager), [], {}
             played.advance()
             while (decision := played.decision) is not None:
                 answer = choose_as_player(decision, draw)
                 if decision.seat != NO_SEAT:
-                    asked.append(decision)
+                    decisions.append(decision)
                     added[decision.seat] = added.get(decision.seat, 0) + decision.get_added_credits(
                         answer.value
                     )
                 played.advance(answer)
-            rounds, asking, adding = rounds + 1, asking + bool(asked), adding + any(added.values())
-            yield table, bet, wager, asked, added, played.outcome.display
+            rounds, asking, adding = rounds + 1, asking + bool(decisions), adding + any(added.values())
+            yield table, bet, wager, decisions, added, played.outcome.display
 
 
 def has_text(texts, option):
@@ -65,17 +65,17 @@ def iter_translations(data):
 @pytest.mark.parametrize("name", list_table_games())
 def test_decisions_have_texts_advice_and_returns_and_their_stakes_are_reserved(name):
     texts = [Texts(language) for language in LOCALE_BY_LANGUAGE]
-    for game, bet, wager, asked, added, display in play_rounds(name):
-        options = {option for decision in asked for option in decision.options if isinstance(option, str)}
+    for game, bet, wager, decisions, added, display in play_rounds(name):
+        options = {option for decision in decisions for option in decision.options if isinstance(option, str)}
         silent = {option for option in options if not all(has_text(text, option) for text in texts)}
         assert silent == set(), (
             f"[decide] of egm/screen/catalogue lacks a text in a language for {sorted(silent)}"
         )
-        shown = iter_translations([display, *(decision.prompt for decision in asked)])
+        shown = iter_translations([display, *(decision.prompt for decision in decisions)])
         alike = [english for english, french in shown if english == french]
         untranslated = {word for text in alike for word in re.findall(r"[A-Za-z]{3,}", text)} - SAME_IN_FRENCH
         assert untranslated == set(), f"{bet.bet}: not in French"
-        questions = [decision for decision in asked if len(decision.options) > 1]
+        questions = [decision for decision in decisions if len(decision.options) > 1]
         if not isinstance(game.rules, RoomRules):  # games between players have no best answer
             unadvised = {
                 question.kind
@@ -84,7 +84,7 @@ def test_decisions_have_texts_advice_and_returns_and_their_stakes_are_reserved(n
             }
             assert unadvised == set(), f"{bet.bet}: the best answer is not published"
         is_own = not bet.is_covered_by_players and not bet.required_bets
-        if is_own and any(len(decision.options) > 1 for decision in asked):
+        if is_own and any(len(decision.options) > 1 for decision in decisions):
             assert bet.strategy, f"{bet.bet}: the figures name no strategy"
             assert bet.worst_rtp is not None, f"{bet.bet}: the figures do not state the worst answers"
         spots = {spot.id: spot for spot in game.rules.list_spots()}
@@ -113,12 +113,12 @@ ADVISED_GAMES = (
 def play_round(game, number, choose):
     """Return a round's decisions and outcome. Its draws depend on ``number`` only; ``choose`` returns the answers."""
     wager = game.build_wager(game.bet_options[0])
-    played, asked = Round(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager), []
+    played, questions = Round(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager), []
     played.advance()
     while (decision := played.decision) is not None:
-        asked.append((decision.kind, decision.options, decision.prompt))
+        questions.append((decision.kind, decision.options, decision.prompt))
         played.advance(choose(decision))
-    return asked, played.outcome
+    return questions, played.outcome
 
 
 def follow_advice(decision):
@@ -136,7 +136,7 @@ def test_a_decision_against_the_advice_changes_the_round(name):
     """With the same draws, some round ends differently if the player does not follow the advice."""
     game = load_game(name)
     rounds = [play_round(game, number, follow_advice) for number in range(ASKING)]
-    assert any("advice" in prompt for asked, _ in rounds for _, _, prompt in asked)
+    assert any("advice" in prompt for questions, _ in rounds for _, _, prompt in questions)
     assert rounds != [play_round(game, number, choose_against_advice) for number in range(ASKING)]
 
 

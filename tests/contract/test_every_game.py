@@ -208,10 +208,10 @@ def test_a_first_bet_is_limited_so_that_every_raise_fits_the_bet_limit(rig, game
         assert lay(machine, bets)
         machine.engine.handle(EventType.PLAY)
         while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], DecisionRequest):
-            asked = machine.machine.component(GameInProgress).conversation.decision
-            certified = [option for option in asked.options if option != "insurance"]
+            decision = machine.machine.component(GameInProgress).conversation.decision
+            certified = [option for option in decision.options if option != "insurance"]
             assert set(certified) <= set(find_pending_decision(machine.machine).options)
-            machine.engine.handle(EventType.CHOOSE, value=max(certified, key=asked.get_added_credits))
+            machine.engine.handle(EventType.CHOOSE, value=max(certified, key=decision.get_added_credits))
         machine.report_shown()
         if machine.state is State.HANDPAY:
             machine.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -152,30 +152,30 @@ def line_of(data):
 def controller(count, tmp_path):
     """Send malformed messages as a machine of the link and as a sign; a valid wager and hit still count once."""
     store, sent = SqliteStore(tmp_path / "levels.db"), []
-    made = Controller(store, egm_clock, run="")
-    made.open_levels([LEVEL])
-    made.admit(MACHINE)
+    level_controller = Controller(store, egm_clock, run="")
+    level_controller.open_levels([LEVEL])
+    level_controller.admit(MACHINE)
     signs = SignBook(store, egm_clock, lambda: 0, sent.append)
-    service = ControllerService(made, None, sent.append, signs=signs)
+    service = ControllerService(level_controller, None, sent.append, signs=signs)
 
     async def deliver(topic, payloads):
         await service._receive_messages(Line(topic, payloads))
         while not service._inbox.empty():
-            made.process_messages([service._inbox.get_nowait()])
+            level_controller.process_messages([service._inbox.get_nowait()])
 
     up, beats = f"egm/progressive/machine/{MACHINE}/up", "egm/progressive/sign/sign-1/beat"
     right = [json.dumps(message).encode() for message in (JOIN, GIVEN, CLAIM, COMMIT)]
     asyncio.run(deliver(up, right))
-    before = made.list_level_records()[0].level
+    before = level_controller.list_level_records()[0].level
     assert before.hit_count == 1
     asyncio.run(deliver(up, messages([JOIN, GIVEN, CLAIM, COMMIT], count)))
     asyncio.run(deliver(beats, messages([BEAT], count)))
-    assert made.list_level_records()[0].level == before
-    with made.open_read_session() as session:
+    assert level_controller.list_level_records()[0].level == before
+    with level_controller.open_read_session() as session:
         refused = [k for _, k, _ in session.read_events() if k in {"misunderstood", "refused", "forged"}]
         assert not session.read_events("dropped")
     signs.update_states()
-    made.check()
+    level_controller.check()
     store.close()
     return len(refused)
 

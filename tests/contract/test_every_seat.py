@@ -103,7 +103,7 @@ def list_own(steps, seat=None):
 
 def rename_for_seat(dealt, seat, boxes):
     """Return the draws of one seat under the names they have when it plays alone."""
-    own, purposes = {}, [purpose for purpose, _ in dealt]
+    cards_by_hand, purposes = {}, [purpose for purpose, _ in dealt]
     for purpose, card in dealt:
         if purpose.startswith(("burned", "war")):
             continue
@@ -121,12 +121,15 @@ def rename_for_seat(dealt, seat, boxes):
             if int(suffix) != seat:
                 continue
             suffix = "0"
-        own.setdefault(f"{hand} {suffix}" if suffix else hand, []).append(card)
+        cards_by_hand.setdefault(f"{hand} {suffix}" if suffix else hand, []).append(card)
     name = f"war {format_hand_id(seat)}"
     if name in purposes:
         index = purposes.index(name)
-        own |= {"war player": [dealt[index][1]], "war bank": [dealt[purposes.index("war bank", index)][1]]}
-    return own
+        cards_by_hand |= {
+            "war player": [dealt[index][1]],
+            "war bank": [dealt[purposes.index("war bank", index)][1]],
+        }
+    return cards_by_hand
 
 
 def combine(game, wagers, seat):
@@ -173,21 +176,21 @@ def check_rounds(game, seeds, seats=SEATS):
     for seed in seeds:
         wagers, deal, answers, steps, _ = play_together(game, seed, seats)
         for seat, wager in enumerate(wagers):
-            own = answers
+            own_answers = answers
             if (
                 game.id in COMMON_HANDS
             ):  # a common hand may be answered by any seat; a hand without a bet has no answer
                 hands = set(wager.options["bets"])
                 hands = {"tableau-1", "tableau-2"} if "a-cheval" in hands else hands
-                own = [(seat, choice, hand) for _, choice, hand in answers if hand in hands]
+                own_answers = [(seat, choice, hand) for _, choice, hand in answers if hand in hands]
                 if any(choice == "stand" and hand not in hands for _, choice, hand in answers):
                     continue
-            mine = iter([choice for chooser, choice, _ in own if chooser == seat])
+            own_choices = iter([choice for chooser, choice, _ in own_answers if chooser == seat])
             wanted = rename_for_seat(deal.dealt, seat, boxes)
             alone = Deal(game.rules, Random(seed), wanted)
-            apart, _ = play(game, wager, alone, lambda _, mine=mine: next(mine))
+            apart, _ = play(game, wager, alone, lambda _, choices=own_choices: next(choices))
             assert list_own(apart) == list_own(steps, seat), (seed, seat)
-            assert list(mine) == []
+            assert list(own_choices) == []
 
 
 @pytest.mark.requirement("B-01", "O-01")
@@ -197,7 +200,7 @@ def test_the_games_of_all_seats_are_one_round(name):
     game = load_game(name)
     for seed in range(ROUNDS):
         wagers, deal, answers, steps, outcome = play_together(game, seed)
-        asked = [(step.seat, step.kind, step.options) for step in steps if isinstance(step, Decision)]
+        decisions = [(step.seat, step.kind, step.options) for step in steps if isinstance(step, Decision)]
         for seat in range(SEATS):
             given, replayed = iter(answers), Deal(game.rules, Random(seed))
             numbers = iter(deal.numbers)
@@ -206,7 +209,7 @@ def test_the_games_of_all_seats_are_one_round(name):
             assert wager.credits == wagers[seat].credits
             view, end = play(game, wager, replayed, lambda _, given=given: next(given)[1])
             assert list(numbers) == []
-            assert [(s.seat, s.kind, s.options) for s in view if isinstance(s, Decision)] == asked
+            assert [(s.seat, s.kind, s.options) for s in view if isinstance(s, Decision)] == decisions
             assert [s.stakes for s in view if isinstance(s, Decision) and s.seat != seat and s.stakes] == []
             assert list_own(view) == list_own(steps, seat)
             assert end.table == outcome.table

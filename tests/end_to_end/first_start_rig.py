@@ -238,11 +238,13 @@ class Campaign:
     """Life after life on one place, each begun anew, cut, and judged."""
 
     def __init__(self, root, place):
-        self.setting, self.made = Setting(root, place), root / "made"
+        self.setting, self.made_folder = Setting(root, place), root / "made"
         make_authority(self.setting.floor, machine_clock())
         self.setting.stick.write_bytes(bytes(1 << 15))
         assert child((self.setting.first_start, self.setting.judge, self.setting.keep)) == DONE
-        shutil.copytree(place, self.made, symlinks=True, ignore=shutil.ignore_patterns("run", "lost+found"))
+        shutil.copytree(
+            place, self.made_folder, symlinks=True, ignore=shutil.ignore_patterns("run", "lost+found")
+        )
         shutil.copytree(self.setting.floor, root / "floor.made")
         self.empty()
 
@@ -264,7 +266,7 @@ class Campaign:
             shutil.copytree(setting.root / "floor.made", setting.floor)
         EnrolmentStick(setting.stick).write()
         if kind.begins_with_memory:
-            shutil.copytree(self.made, setting.state.root, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(self.made_folder, setting.state.root, symlinks=True, dirs_exist_ok=True)
         if kind is Kind.ANOTHER_BOARD:
             setting.file.unlink()
         os.sync()

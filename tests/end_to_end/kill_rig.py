@@ -181,18 +181,18 @@ class Player:
             self.wagered.set()
         elif isinstance(message, GameOutcome):
             seconds = self.random.choice((0.0, 0.0, 0.005, 0.05))
-            asyncio.get_running_loop().call_later(seconds, self.wish, "shown", message.play_id)
+            asyncio.get_running_loop().call_later(seconds, self.send_intent, "shown", message.play_id)
         elif isinstance(message, DecisionRequest):
-            self.wish("choose", self.random.choice(message.options))
+            self.send_intent("choose", self.random.choice(message.options))
 
-    def wish(self, name: str, value=None, **options) -> None:
+    def send_intent(self, name: str, value=None, **options) -> None:
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write(encode_message(Intent(name=name, value=value, options=options or None)))
 
     async def wait_for_answer(self) -> None:
         """Wait until the machine has said something, as a person does; not long, since it may have nothing to say.
 
-        Without it a machine on a loaded computer would only work off wishes and doors of long ago.
+        Without it a machine on a loaded computer would only work off old requests and door events.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
@@ -337,7 +337,7 @@ class Rig:
         answer = self.manager.answer(player.snapshot, self.tickets())
         if answer is not None:
             page, action, text = answer
-            player.wish("answer", action, page=page, input=text)
+            player.send_intent("answer", action, page=page, input=text)
         return answer is not None
 
     def _act(self, player: Player) -> None:
@@ -346,9 +346,9 @@ class Rig:
         if chance < 0.55:
             self._play(player, change=chance < 0.02)
         elif chance < 0.60:
-            player.wish("bet", self.random.randint(1, 3))
+            player.send_intent("bet", self.random.randint(1, 3))
         elif chance < 0.65:
-            player.wish("cash_out")
+            player.send_intent("cash_out")
         elif chance < 0.67:
             self._hand("io", "key", name="attendant", on=True)
             self._hand("io", "key", name="attendant", on=False)
@@ -371,8 +371,8 @@ class Rig:
         if player.aim is Aim.COIN:
             return
         if change:
-            player.wish("game", self.random.choice(("maple-classic", "three-levels")))
-        player.wish("play")
+            player.send_intent("game", self.random.choice(("maple-classic", "three-levels")))
+        player.send_intent("play")
 
     def _coin(self, player: Player) -> None:
         """A coin, while the acceptor takes them, and no fifth that may not be credited."""
@@ -441,7 +441,7 @@ class Rig:
                 if self._manage(player):
                     pass
                 elif now.state == "idle":
-                    player.wish("cash_out")
+                    player.send_intent("cash_out")
                 elif now.state in {"handpay", "tilt"}:
                     self._hand("io", "key", name="attendant", on=True)
                     self._hand("io", "key", name="attendant", on=False)

@@ -91,25 +91,25 @@ def snapshot(**facts):
 class Visit:
     """A person at a running cabinet: sees its screen, presses, and has hands on its devices."""
 
-    def __init__(self, screen, wishes, bench, hands) -> None:
-        self.screen, self._wishes, self._bench, self._find_most_hands = screen, wishes, bench, hands
+    def __init__(self, screen, writer, bench, hands) -> None:
+        self.screen, self._writer, self._bench, self._find_most_hands = screen, writer, bench, hands
 
     @classmethod
     @contextlib.asynccontextmanager
     async def connect(cls, folder: StateFolder, position: int = 1):
-        screen, wishes = await connect(
+        screen, writer = await connect(
             folder.find_screen_socket(position), folder.get_screen_token_path(position)
         )
         bench, hands = await connect(folder.bench_socket, folder.bench_token)
         await bench.readline()
         try:
-            yield cls(screen, wishes, bench, hands)
+            yield cls(screen, writer, bench, hands)
         finally:
-            wishes.close()
+            writer.close()
             hands.close()
 
-    def wish(self, name: str, value=None, options=None) -> None:
-        self._wishes.write(encode_message(Intent(name=name, value=value, options=options)))
+    def send_intent(self, name: str, value=None, options=None) -> None:
+        self._writer.write(encode_message(Intent(name=name, value=value, options=options)))
 
     async def sees(self, **facts) -> Snapshot:
         """Return the next snapshot with these values."""
@@ -127,7 +127,7 @@ class Visit:
 
     async def plays(self) -> GameOutcome:
         """One game, from the button to the end of its show."""
-        self.wish("play")
+        self.send_intent("play")
         played = await until(self.screen, lambda m: isinstance(m, GameOutcome))
-        self.wish("shown", played.play_id)
+        self.send_intent("shown", played.play_id)
         return played

@@ -126,9 +126,9 @@ class Player(threading.Thread):
         elif isinstance(message, GameOutcome):
             self.snapshot = None  # the one before is of no use any more to whoever waits for the game
             self.games += 1
-            self.wish("shown", message.play_id)
+            self.send_intent("shown", message.play_id)
 
-    def wish(self, name, value=None) -> None:
+    def send_intent(self, name, value=None) -> None:
         with contextlib.suppress(OSError):
             self._socket.sendall(encode_message(Intent(name=name, value=value)))
 
@@ -143,7 +143,7 @@ class Player(threading.Thread):
         for _ in range(games):
             before = self.games
             wait_for(lambda: self.snapshot and "play" in self.snapshot.accepts, "cannot play")
-            self.wish("play")
+            self.send_intent("play")
             wait_for(lambda n=before: self.games > n, lambda: f"no outcome came: {self.snapshot}")
             wait_for(lambda: self.snapshot and self.snapshot.state != "playing", "the game never ended")
 

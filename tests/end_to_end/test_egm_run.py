@@ -48,14 +48,14 @@ def test_a_person_plays_and_is_paid(tmp_path):
             while (
                 credit_cents % 100 == 0
             ):  # chance is real here, and the end wants a rest too small for a coin
-                visit.wish("play")
+                visit.send_intent("play")
                 played = await until(screen, lambda m: isinstance(m, GameOutcome))
-                visit.wish("shown", played.play_id)
+                visit.send_intent("shown", played.play_id)
                 after = await until(screen, snapshot(state="idle"))
                 assert after.credit_cents == credit_cents - 5 + played.win_cents
                 credit_cents = after.credit_cents
 
-            visit.wish("cash_out")
+            visit.send_intent("cash_out")
             await until(screen, snapshot(state="paying"))
             await until(screen, snapshot(state="idle", credit_cents=0))
             ticket = (await hand("printer", "state")).state["printed"][-1]
@@ -67,7 +67,7 @@ def test_a_person_plays_and_is_paid(tmp_path):
                 screen,
                 lambda m: any(n.code == "fault.ticket_printer.paper_out" for n in getattr(m, "notices", ())),
             )
-            visit.wish("cash_out")  # no paper: coins, as far as they go
+            visit.send_intent("cash_out")  # no paper: coins, as far as they go
             await until(screen, snapshot(state="paying"))
             due = await until(screen, snapshot(state="handpay"))  # the rest goes on by itself, to a hand
             assert (await hand("hopper", "state")).state["tray_coins"] == credit_cents // 100
@@ -85,7 +85,7 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_continues(t
 
     async def session():
         async with cabinet(folder):
-            screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+            screen, writer = await connect(folder.screen_socket, folder.screen_token)
             for second, status in (
                 (build_python_command("egm.app"), 2),
                 ((*EGM, "run", "--screen", "none"), 1),
@@ -99,9 +99,9 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_continues(t
                 assert f"state folder {folder.root} is in use by the machine of process" in line
             assert (folder.run / "bench.ready").exists()
             assert folder.screen_socket.exists()
-            wishes.write(encode_message(Intent(name="service")))
+            writer.write(encode_message(Intent(name="service")))
             await until(screen, lambda m: isinstance(m, Snapshot) and "service" in m.accepts)
-            wishes.close()
+            writer.close()
 
     asyncio.run(session())
 
@@ -124,9 +124,9 @@ def test_a_refused_game_is_named_where_the_cabinet_was_started(tmp_path):
 
     async def session():
         async with cabinet(folder, f'[[games]]\ngame = "{broken}"\n') as process:
-            reader, wishes = await connect(folder.screen_socket, folder.screen_token)
+            reader, writer = await connect(folder.screen_socket, folder.screen_token)
             await until(reader, snapshot(state="idle"))
-            wishes.close()
+            writer.close()
         return process
 
     process = asyncio.run(session())
@@ -158,9 +158,9 @@ def test_without_a_terminal_the_screen_shows_the_file_error_until_the_file_chang
         where = ("--state", str(folder.root), "--cabinet", str(file))
         process = await asyncio.create_subprocess_exec(*build_python_command("egm.app", *where, "--stay"))
         try:
-            reader, wishes = await connect(folder.screen_socket, folder.screen_token)
+            reader, writer = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(reader, snapshot(state="tilt"))
-            wishes.close()
+            writer.close()
             file.write_text(good.replace('site = "Demonstration"', 'profile = "generic"\nsite = "D"'))
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return shown, await process.wait()
@@ -186,9 +186,9 @@ def test_computer_check_failures_are_shown_and_no_device_is_opened(tmp_path, cod
             *build_python_command("egm.app", "--state", str(folder.root), "--trouble", str(trouble))
         )
         try:
-            reader, wishes = await connect(folder.screen_socket, folder.screen_token)
+            reader, writer = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(reader, snapshot(state="tilt"))
-            wishes.close()
+            writer.close()
             trouble.write_text("")
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return shown, await process.wait()
@@ -229,13 +229,13 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_survives_restarts(tmp_path):
     async def session():
         for _ in range(2):
             machine = await alone(folder)
-            screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+            screen, writer = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(screen, snapshot(state="tilt"))
             assert [(tilt.code, tilt.cleared_by) for tilt in shown.tilts] == [
                 ("memory_damaged", "memory_clear")
             ]
             assert shown.accepts == ()
-            wishes.close()
+            writer.close()
             machine.terminate()
             _, output = await machine.communicate()
             assert "Traceback" not in output.decode()
@@ -259,9 +259,9 @@ def test_an_unreadable_record_is_shown_on_the_screen_and_nothing_restarts(tmp_pa
 
     async def session():
         machine = await alone(folder)
-        screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+        screen, writer = await connect(folder.screen_socket, folder.screen_token)
         shown = await until(screen, snapshot(state="tilt"))
-        wishes.close()
+        writer.close()
         machine.terminate()
         _, printed = await machine.communicate()
         return shown, printed.decode()

@@ -170,8 +170,8 @@ async def linked(hand, stick, authority):
     (key,) = [cells[-1].value for cells in lines if cells[0].value == "service.link.key"]
     request = EnrolmentStick(stick).read()["request"]
     EnrolmentStick(stick).write(create_request(Ed25519PrivateKey.generate(), "FIRST-2"))
-    asked = read_request(EnrolmentStick(stick).read()["request"])[1]
-    floor(authority, stick, "--key", compute_key_digest(asked))
+    request_key = read_request(EnrolmentStick(stick).read()["request"])[1]
+    floor(authority, stick, "--key", compute_key_digest(request_key))
     await hand.touch("answer")
     assert hand.notice == "notice.refused.link_other_machine"
     assert not hand.offers("next")

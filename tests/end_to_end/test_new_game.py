@@ -61,7 +61,7 @@ async def _visit(folder, cwd, digest):
             stake = played.bet_credits * before.denomination_cents
             after = await visit.sees(state="idle", credit_cents=500 - stake + played.win_cents)
             assert "cash_out" in after.accepts
-            visit.wish("cash_out")
+            visit.send_intent("cash_out")
             await visit.sees(state="idle", credit_cents=0)
     finally:
         process.send_signal(signal.SIGTERM)

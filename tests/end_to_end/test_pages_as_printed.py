@@ -69,8 +69,8 @@ def test_every_command_shown_on_a_page_exists_with_its_options(page, words):
     taken = {
         option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
     }
-    asked = {word.partition("=")[0] for word in unread_words if word.startswith("--")}
-    assert asked <= taken | {"--help", "--version"}, f"{page.name}: egm {' '.join(words)}"
+    shown_options = {word.partition("=")[0] for word in unread_words if word.startswith("--")}
+    assert shown_options <= taken | {"--help", "--version"}, f"{page.name}: egm {' '.join(words)}"
 
 
 def test_the_pages_show_more_than_sixty_commands():
@@ -85,11 +85,11 @@ def test_the_pages_show_more_than_sixty_commands():
 
 def test_every_make_target_shown_on_a_page_exists():
     verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    asked = {
+    shown_targets = {
         words[0] for page in PAGES for words in commands(page.read_text(encoding="utf-8"), "make") if words
     }
-    assert {"run", "test", "bench", "conformance"} <= asked
-    assert asked <= verbs | {"-C", "VERB"}
+    assert {"run", "test", "bench", "conformance"} <= shown_targets
+    assert shown_targets <= verbs | {"-C", "VERB"}
 
 
 # ---------------------------------------------------------------- the README, run

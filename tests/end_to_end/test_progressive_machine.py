@@ -66,7 +66,7 @@ def cabinet_of(broker, linked="top", name="TOP", game=GAME):
         )
 
     shared = f'kind = "linked"\nstakes = {{ {STAKE_CENTS} = "{name}" }}\n'
-    own = "".join(
+    level_tables = "".join(
         f'[[progressives]]\ngame = "three-levels"\nlevel = "{level}"\n{shared if level == linked else ""}'
         for level in ("top", "luck", "mystery")
     )
@@ -74,7 +74,7 @@ def cabinet_of(broker, linked="top", name="TOP", game=GAME):
         f'[progressive_link]\nport = {slot.port}\nauthority = "{slot.authority}"\n'
         f'certificate = "{slot.certificate}"\nkey = "{slot.key}"\n'
     )
-    return alone, f'[[games]]\ngame = "{game}"\n{own}{link}'
+    return alone, f'[[games]]\ngame = "{game}"\n{level_tables}{link}'
 
 
 def level_file(folder, file=GAME, **changes):
@@ -107,7 +107,7 @@ async def serving(folder, broker, levels, *machines):
         await process.communicate()
 
 
-def asked(folder, verb):
+def query_controller(folder, verb):
     done = subprocess.run(
         [*EGM, "progressive", verb, "--store", str(folder / "controller.db"), "--json"],
         capture_output=True,
@@ -150,17 +150,17 @@ async def one_game(person, level="top"):
 
     While the machine waits it sends a snapshot whenever a level grows: only one after the outcome ends the game.
     """
-    person.wish("play")
+    person.send_intent("play")
     won, is_over = False, False
     async with asyncio.timeout(120):
         while True:
             message = decode_message(await person.screen.readline())
             if isinstance(message, DecisionRequest):
-                person.wish("choose", message.options[0])
+                person.send_intent("choose", message.options[0])
             elif isinstance(message, GameOutcome):
                 won = won or any(win.level == level for win in message.progressives)
                 is_over = True
-                person.wish("shown", message.play_id)
+                person.send_intent("shown", message.play_id)
             elif is_over and snapshot(state="idle")(message) and "play" in message.accepts:
                 return won
 
@@ -191,9 +191,9 @@ def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp
             broker.close()
 
     asyncio.run(session())
-    held = asked(tmp_path, "show")["TOP"]["level"]
+    held = query_controller(tmp_path, "show")["TOP"]["level"]
     assert Fraction(held["contributed"]) == games * STAKE_CENTS * Fraction(1, 70)
-    register = asked(tmp_path, "register")
+    register = query_controller(tmp_path, "register")
     assert len(register) == games
     for hit in register:
         assert (hit["machine"], hit["paid_cents"]) == (SERIAL, hit["amount_cents"])
@@ -234,11 +234,11 @@ def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path
             broker.close()
 
     asyncio.run(session())
-    hit = asked(tmp_path, "register")[0]
+    hit = query_controller(tmp_path, "register")[0]
     assert (hit["machine"], hit["combination"]) == (SERIAL, "mystery")
     assert hit["after"] <= 91  # by its ceiling, whatever chance says
     assert hit["paid_cents"] == hit["amount_cents"] <= 550
-    first, *_ = asked(tmp_path, "prizes")
+    first, *_ = query_controller(tmp_path, "prizes")
     assert (first["claim"], first["turns"]) == (hit["claim"], hit["after"])
     with open_view(folder.root) as view:
         (sealed_entry, *_), (won_entry, *_) = (
@@ -296,14 +296,16 @@ def test_nobody_publishes_on_anothers_topic_or_without_a_certificate(tmp_path):
         stranger = Broker(tmp_path / "strange", ["EGM-1"])
         await broker.start()
         levels = level_file(tmp_path)
-        made = Contribution(machine="EGM-2", level="TOP", sequence=1, wager_cents=50, amount=Fraction(5, 7))
+        contribution = Contribution(
+            machine="EGM-2", level="TOP", sequence=1, wager_cents=50, amount=Fraction(5, 7)
+        )
         forged = Contribution(machine="EGM-2", level="TOP", sequence=1, wager_cents=50, amount=Fraction(5, 7))
         try:
             async with serving(tmp_path, broker, levels, "EGM-1", "EGM-2"):
-                mine = broker.create_link_slot("EGM-1")
-                async with open_connection(mine, build_tls_context(mine), "EGM-1") as client:
+                slot = broker.create_link_slot("EGM-1")
+                async with open_connection(slot, build_tls_context(slot), "EGM-1") as client:
                     with contextlib.suppress(aiomqtt.MqttError):  # the broker may say that it will not
-                        await client.publish(build_uplink_topic("EGM-2"), encode(made), 1)
+                        await client.publish(build_uplink_topic("EGM-2"), encode(contribution), 1)
                     await client.publish(build_uplink_topic("EGM-1"), encode(forged), 1)
                     await client.publish(build_uplink_topic("EGM-1"), b"no message", 1)
                 await asyncio.to_thread(_recorded, tmp_path, {"forged", "misunderstood"})
@@ -320,7 +322,7 @@ def test_nobody_publishes_on_anothers_topic_or_without_a_certificate(tmp_path):
             stranger.close()
 
     asyncio.run(session())
-    assert asked(tmp_path, "show")["TOP"]["level"]["contributed"] == "0"
+    assert query_controller(tmp_path, "show")["TOP"]["level"]["contributed"] == "0"
 
 
 @pytest.mark.slow

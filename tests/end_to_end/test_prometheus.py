@@ -91,12 +91,12 @@ class Prometheus:
         groups = (await asyncio.to_thread(self._get, "rules"))["groups"]
         return [rule for group in groups for rule in group["rules"]]
 
-    async def until(self, asked, wanted):
+    async def until(self, query, wanted):
         """Query another process until its answer satisfies the condition."""
         async with asyncio.timeout(120):
             while True:
                 with contextlib.suppress(OSError):
-                    answer = await asked()
+                    answer = await query()
                     if wanted(answer):
                         return answer
                 await asyncio.sleep(0.2)
@@ -123,7 +123,7 @@ async def live_a_little(visit: Visit) -> None:
     await visit.hand("io", "door", name="main", open=False)
     await visit.sees(state="idle")
     await visit.hand("printer", "paper", tickets=0)
-    visit.wish("game", "lantern-harbour")  # which has progressive levels
+    visit.send_intent("game", "lantern-harbour")  # which has progressive levels
     await visit.sees(game_id="lantern-harbour")
 
 

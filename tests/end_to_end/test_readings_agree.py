@@ -61,12 +61,12 @@ def live(cabin: Cabin, chance: random.Random) -> None:
                 if "play" in cabin.player.snapshot.accepts:
                     cabin.player.plays()
             case "bet":
-                cabin.player.wish("bet", chance.choice((1, 3, 5)))
+                cabin.player.send_intent("bet", chance.choice((1, 3, 5)))
             case "bill":
                 cabin.puts_in(chance.choice((500, 2000)))
             case "ticket":
                 credit = wait_for(lambda: cabin.player.snapshot).credit_cents
-                cabin.player.wish("cash_out")
+                cabin.player.send_intent("cash_out")
                 cabin.player.sees(state="idle", credit_cents=0)
                 cabin.puts_in_ticket(credit)
                 cabin.player.sees(state="idle")
@@ -95,7 +95,7 @@ def still(cabin: Cabin) -> dict:
         report = json.loads(egm("meters", "--json", "--state", cabin.folder.root))
         sequence = report["sequence"]
         if sequence not in cabin.player.sequences:  # a driver's note, which changes nothing anybody sees
-            cabin.player.wish("service")
+            cabin.player.send_intent("service")
             return None
         return prometheus(cabin).get(("egm_journal_sequence",)) == sequence and report
 

@@ -120,14 +120,14 @@ def test_the_features_reported_are_those_supported(host):
     features = host.send_poll(0xA0, {"game": 0}).values
 
     codes = {"game": 0, "codes": [{"code": 0}]}
-    for is_on, code, asked in (
+    for is_on, code, values in (
         (features["features2"] & 1 << 3, 0x6F, codes),
         (features["features2"] & 1 << 6, 0x74, {"code": 0xFF, "condition": 0, "timeout": 0}),
         (features["features2"] & 1 << 7, 0xB1, {}),
         (features["features1"] & 1 << 2, 0x9A, {"game": 0}),
         (features["features1"] & 1 << 7, 0x70, {}),
     ):
-        request = encode_long_poll(1, code, asked)
+        request = encode_long_poll(1, code, values)
         if is_on:
             assert is_complete_answer(
                 request, host.line.exchange(request, lambda got, r=request: is_complete_answer(r, got))
@@ -202,7 +202,7 @@ def test_a_hand_pay_is_reported_read_and_reset_by_the_host(tmp_path):
         cabin.puts_in(2000)
         cabin.does("printer", "paper", tickets=0)
         wait_for(lambda: "fault.ticket_printer.paper_out" in str(cabin.player.snapshot))
-        cabin.player.wish("cash_out")
+        cabin.player.send_intent("cash_out")
         cabin.player.sees(state="handpay")
         assert host.run_until(lambda: host.handpay)
         assert (host.handpay["amount"], host.handpay["level"]) == (2000, 0x80)

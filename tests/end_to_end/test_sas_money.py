@@ -64,7 +64,7 @@ def dies(cabin):
 def test_a_ticket_is_issued_and_redeemed_with_the_host(cabin):
     cabin.puts_in(1000)
     with cabin.host() as host:
-        cabin.player.wish("cash_out")
+        cabin.player.send_intent("cash_out")
         sees(cabin, host, credit_cents=0, state="idle")
         until(host, lambda: [v.state for v in host.vouchers.values()] == ["issued"])
         ((number, voucher),) = host.vouchers.items()
@@ -120,12 +120,12 @@ def test_a_machine_killed_during_a_transfer_neither_loses_nor_doubles_money(cabi
 
 
 def cashes_out(cabin, host):
-    """Until nothing is left: pressed again where the machine died under the wish."""
+    """Cash out until nothing is left; press again if the machine died under the request."""
 
     def empty():
         now = cabin.player.snapshot
         if now and now.state == "idle" and now.credit_cents:
-            cabin.player.wish("cash_out")
+            cabin.player.send_intent("cash_out")
         if now and now.state == "handpay":  # the host was away too long
             cabin.turns_key()
         return now and now.state == "idle" and not now.credit_cents
@@ -160,7 +160,7 @@ def test_a_machine_killed_during_a_ticket_neither_loses_nor_doubles_money(cabin,
     cabin.puts_in(2000)
     with cabin.host() as host:
         host.drain()
-        cabin.player.wish("cash_out")
+        cabin.player.send_intent("cash_out")
         host.stop_after(messages)
         dies(cabin)
     with cabin.host() as host:
@@ -189,7 +189,7 @@ def test_a_machine_numbers_its_tickets_with_the_hosts_validation_id(tmp_path):
             enrolled = host.read_values(0x4C, {"validation_id": 123_456, "sequence": 0})
             assert host.read_values(0x4C, {"validation_id": 0, "sequence": 0}) == enrolled
             cabin.puts_in(1000)
-            cabin.player.wish("cash_out")
+            cabin.player.send_intent("cash_out")
             sees(cabin, host, credit_cents=0, state="idle")
             until(host, lambda: [v.state for v in host.vouchers.values()] == ["issued"])
             (number,) = host.vouchers

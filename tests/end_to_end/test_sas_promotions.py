@@ -47,7 +47,7 @@ def test_promotional_credit_is_played_first_and_transferred_out_as_itself(cabin)
         cabin.start()
     with cabin.host() as host:
         cabin.player.sees(state="idle", restricted_cents=35)
-        cabin.player.wish("cash_out")
+        cabin.player.send_intent("cash_out")
         until(host, lambda: (now := cabin.player.snapshot) and now.credit_cents == 35 and now.state == "idle")
         transfer(host, "out", restricted_cents=35)
         has_credits(cabin, 0, 0, 0)

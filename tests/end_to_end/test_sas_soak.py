@@ -126,7 +126,7 @@ def busy(cabin, pollers):
         player.plays(5)
         if round_ % CASH_OUT_EVERY == 0:
             player.sees(state="idle")
-            player.wish("cash_out")
+            player.send_intent("cash_out")
             wait_for(
                 lambda: player.snapshot and player.snapshot.credit_cents == 0, "the cash-out never ended"
             )

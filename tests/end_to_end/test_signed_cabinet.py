@@ -22,12 +22,12 @@ def test_a_changed_game_file_stops_the_machine_at_the_next_door_closing(tmp_path
     public = egm("manifest", "key", key).strip()
     table = f'\n[software]\nmanifest = "{manifest}"\nkey = "{public}"\n'
 
-    def own(text: str) -> str:
+    def use_own_game(text: str) -> str:
         return text.replace('game = "maple-classic"', f'game = "{game}"')
 
     async def session():
         async with contextlib.AsyncExitStack() as stack:
-            await stack.enter_async_context(cabinet(folder, more=table, change=own))
+            await stack.enter_async_context(cabinet(folder, more=table, change=use_own_game))
             visit = await stack.enter_async_context(Visit.connect(folder))
             await visit.sees(state="idle")
             identity = await asyncio.to_thread(egm, "gat", "identity", "--state", folder.root)
@@ -57,7 +57,7 @@ def test_a_changed_game_file_stops_the_machine_at_the_next_door_closing(tmp_path
             )
 
     cabinet_file = tmp_path / "state.toml"
-    cabinet_file.write_text(own((LIBRARY.parents[1] / "egm/config/default.toml").read_text()))
+    cabinet_file.write_text(use_own_game((LIBRARY.parents[1] / "egm/config/default.toml").read_text()))
     egm("manifest", "make", "--no-libraries", "--no-bytecode", "--cabinet", cabinet_file, "--out", manifest)
     egm("manifest", "sign", manifest, "--key", key)
     asyncio.run(session())

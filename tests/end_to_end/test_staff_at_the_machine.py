@@ -38,7 +38,7 @@ class Staff:
         return await self.sees(lambda page: page.title.value == title)
 
     def touch(self, action: str, text: str = "") -> None:
-        self._visit.wish("answer", action, {"page": self._build_page.id, "input": text})
+        self._visit.send_intent("answer", action, {"page": self._build_page.id, "input": text})
 
     async def goes(self, action: str, title: str):
         self.touch(action)

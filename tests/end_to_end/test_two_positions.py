@@ -60,8 +60,8 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                 await two.insistently("bill2", "insert", amount_cents=1000)
                 await one.sees(state="idle", credit_cents=500)
                 await two.sees(state="idle", credit_cents=1000)
-                one.wish("play")
-                two.wish("play")
+                one.send_intent("play")
+                two.send_intent("play")
                 first = await until(one.screen, lambda m: isinstance(m, GameOutcome))
                 second = await until(two.screen, lambda m: isinstance(m, GameOutcome))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
@@ -75,14 +75,14 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                         shown.display,
                         True,
                     )
-                    visit.wish("shown", again.play_id)
+                    visit.send_intent("shown", again.play_id)
                     await visit.sees(state="idle", credit_cents=before_cents - 5 + shown.win_cents)
                 await one.hand("io", "door", name="main", open=True)
                 await one.sees(state="door_open")
                 await two.sees(state="door_open")
                 await one.hand("io", "door", name="main", open=False)
                 await two.sees(state="idle")
-                two.wish("cash_out")
+                two.send_intent("cash_out")
                 await two.sees(state="idle", credit_cents=0)
                 printed = (await two.hand("printer2", "state")).state["printed"]
                 assert len(printed) == 1
@@ -126,7 +126,7 @@ def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp
                 await until(two.screen, quiet(0))
                 await two.insistently("bill2", "insert", amount_cents=2000)
                 await two.sees(state="idle", credit_cents=2000)
-                two.wish("cash_out")
+                two.send_intent("cash_out")
                 await two.sees(state="handpay")
                 async with asyncio.timeout(60):
                     while not (board := (await one.hand("io", "state")).state)["bell"]:  # noqa: ASYNC110
@@ -135,7 +135,7 @@ def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp
                 await one.hand("io", "key", name="attendant", on=True)
                 await two.sees(state="idle", credit_cents=0)
                 await one.hand("io", "key", name="attendant", on=False)
-                two.wish("service")
+                two.send_intent("service")
                 await until(two.screen, lambda m: isinstance(m, Snapshot) and _called(m))
                 await one.hand("io", "key", name="attendant", on=True)
                 await until(two.screen, lambda m: isinstance(m, Snapshot) and not _called(m))
@@ -176,19 +176,19 @@ def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
                     (two, 1000, {"straight-17": 2}),
                 ):
                     await visit.sees(state="idle", credit_cents=credit_cents)
-                    visit.wish("game", "quebec-roulette-french")
+                    visit.send_intent("game", "quebec-roulette-french")
                     await visit.sees(game_id="quebec-roulette-french")
-                    visit.wish("bet", sum(bets.values()), {"bets": bets})
+                    visit.send_intent("bet", sum(bets.values()), {"bets": bets})
                     await visit.sees(bet_credits=sum(bets.values()))
-                one.wish("play")
+                one.send_intent("play")
                 waiting = await one.sees(state="betting", credit_cents=2000)
                 assert [notice.code for notice in waiting.notices] == ["bets_placed"]
-                two.wish("play")
+                two.send_intent("play")
                 first = await until(one.screen, lambda m: isinstance(m, GameOutcome))
                 second = await until(two.screen, lambda m: isinstance(m, GameOutcome))
                 assert first.display["pocket"] == second.display["pocket"]
                 for visit, shown in ((one, first), (two, second)):
-                    visit.wish("shown", shown.play_id)
+                    visit.send_intent("shown", shown.play_id)
                 await one.sees(state="idle", credit_cents=2000 - 1000 + first.win_cents)
                 await two.sees(state="idle", credit_cents=1000 - 200 + second.win_cents)
 
@@ -225,7 +225,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                 if isinstance(message, GameOutcome):
                     over[visit] = message
                 elif message.options:
-                    visit.wish("choose", message.options[0])
+                    visit.send_intent("choose", message.options[0])
         return [over[visit] for visit in visits]
 
     async def session():
@@ -236,12 +236,12 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                     await until(visit.screen, quiet(0))
                     await visit.insistently(bill, "insert", amount_cents=2000)
                     await visit.sees(state="idle", credit_cents=2000)
-                    visit.wish("game", "quebec-blackjack")
+                    visit.send_intent("game", "quebec-blackjack")
                     await visit.sees(game_id="quebec-blackjack")
-                    visit.wish("bet", 4, {"bets": {"main": 4}})
+                    visit.send_intent("bet", 4, {"bets": {"main": 4}})
                     await visit.sees(bet_credits=4)
-                one.wish("play")
-                two.wish("play")
+                one.send_intent("play")
+                two.send_intent("play")
                 await until(one.screen, lambda m: isinstance(m, GameOutcome | Question))
                 await until(two.screen, lambda m: isinstance(m, GameOutcome | Question))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
@@ -255,7 +255,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                 assert hands[0] == hands[1]
                 assert hands[0].keys() == {"bank", "box-1", "box-2"}
                 for visit, shown in zip((one, two), outcomes, strict=True):
-                    visit.wish("shown", shown.play_id)
+                    visit.send_intent("shown", shown.play_id)
                     await visit.sees(state="idle", credit_cents=2000 - 100 + shown.win_cents)
 
     asyncio.run(session())

@@ -36,7 +36,7 @@ def test_a_machine_with_credit_is_not_idle_and_one_that_has_paid_is(tmp_path):
                 await asyncio.sleep(0.1)
                 assert machine.is_up
                 assert not machine.is_idle
-            visit.wish("cash_out")
+            visit.send_intent("cash_out")
             await comes(lambda: machine.is_idle)
         await comes(lambda: not machine.is_up)
 
@@ -95,16 +95,16 @@ def test_an_installed_release_starts_only_after_the_machine_has_been_idle(tmp_pa
 
 
 def test_idleness_must_last_before_an_update_continues(monkeypatch):
-    now, asked = [0.0], []
+    now, query_times = [0.0], []
     monkeypatch.setattr("tools.image.update.time.monotonic", lambda: now[0])
     monkeypatch.setattr("tools.image.update.time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
 
     def idle():
-        asked.append(now[0])
+        query_times.append(now[0])
         return not 10.0 <= now[0] <= 12.0
 
     assert wait_until_lasting(idle, 30.0)
-    assert asked[-1] == pytest.approx(
+    assert query_times[-1] == pytest.approx(
         42.0, abs=1.0
     )  # half a minute after the last stir, not after the first rest
     assert not wait_until_lasting(lambda: False, 1.0, within=5.0)

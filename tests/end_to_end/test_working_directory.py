@@ -79,9 +79,9 @@ def test_a_whole_cabinet_starts_in_a_directory_with_planted_modules(planted, tmp
 
     async def session():
         async with cabinet(folder, games=games):
-            screen, wishes = await connect(folder.screen_socket, folder.screen_token)
+            screen, writer = await connect(folder.screen_socket, folder.screen_token)
             await until(screen, snapshot(state="idle"))
-            wishes.close()
+            writer.close()
 
     asyncio.run(session())
     assert not planted.exists(), planted.read_text()

@@ -81,7 +81,7 @@ def columns(stage):
     return found
 
 
-def own(data, wanted, symbol):
+def is_of_symbol(data, wanted, symbol):
     """Whether a symbol is itself what an element wants, not a substitute for it."""
     name = wanted.removeprefix("=")
     return symbol == name or symbol in data.get("groups", {}).get(name, [])
@@ -102,7 +102,8 @@ def winnable(data, stage, pay):
         def can(line, alone):
             return all(
                 any(
-                    fits(data, stage, e, c[line[i][1]]) and (i != alone or own(data, e, c[line[i][1]]))
+                    fits(data, stage, e, c[line[i][1]])
+                    and (i != alone or is_of_symbol(data, e, c[line[i][1]]))
                     for c in shown[line[i][0]]
                 )
                 for i, e in wants
@@ -141,7 +142,7 @@ def pay_line(data, stage, number, cells, window):
                 options += [([(i, pay["of"]) for i in run], credits_) for run in runs]
         for wants, credits_ in options:
             factors = [fits(data, stage, e, shown[i]) for i, e in wants]
-            if needs_own(stage, pay) and not any(own(data, e, shown[i]) for i, e in wants):
+            if needs_own(stage, pay) and not any(is_of_symbol(data, e, shown[i]) for i, e in wants):
                 continue
             if all(factors):
                 value = credits_ * combine(stage.get("wild_multipliers", "multiply"), factors)

@@ -56,8 +56,8 @@ def best_and_worst(game, wager, path=(), *, chance=False):
             for value in range(bound)
         ]
         return tuple(sum(column, Fraction(0)) / bound for column in zip(*ways, strict=True))
-    except AskError as asked:
-        (options,) = asked.args
+    except AskError as error:
+        (options,) = error.args
         ways = [best_and_worst(game, wager, (*path, ("choice", value)), chance=chance) for value in options]
         return max(best for best, _ in ways), min(worst for _, worst in ways)
     assert chance, f"a result without a draw: {path}"
@@ -221,16 +221,18 @@ def test_the_window_of_an_outcome_shows_the_strips_at_the_drawn_stops(name, seed
         )
         drawn = iter([(purpose, bound, value) for bound, value, purpose in records if ".reel" in purpose])
         for step in (s for s in outcome.display["steps"] if strips[s["stage"]]):
-            own = strips[step["stage"]]
-            stops = spun(drawn, step["stage"], own, range(len(own)))
+            stage_strips = strips[step["stage"]]
+            stops = spun(drawn, step["stage"], stage_strips, range(len(stage_strips)))
             if "first_stops" in step:
                 assert list(stops.values()) == step["first_stops"]
-                stops |= spun(drawn, step["stage"], own, [x for x in stops if not step["held"] >> x & 1])
+                stops |= spun(
+                    drawn, step["stage"], stage_strips, [x for x in stops if not step["held"] >> x & 1]
+                )
             assert list(stops.values()) == step["stops"]
             heights = game.build_presentation()["stages"][step["stage"]]["heights"]
             assert step["window"] == [
                 [strip[(stops[x] + row) % len(strip)] for row in range(height)]
-                for (x, strip), height in zip(enumerate(own), heights, strict=True)
+                for (x, strip), height in zip(enumerate(stage_strips), heights, strict=True)
             ]
             steps_seen += 1
         assert next(drawn, None) is None

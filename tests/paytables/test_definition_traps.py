@@ -133,11 +133,11 @@ def test_the_pay_of_wilds_alone_is_stated_and_can_be_chosen():
         {"wilds_alone": "own"},
         {"pay": [{**WILDS["pay"][0], "needs_own": True}, WILDS["pay"][1]]},
     ):
-        own = definition(symbols=TRIPLE, **{**WILDS, **change})
-        assert rtp(highest) - rtp(own) == Fraction(2700 - 1199, 64)
-        assert "  3 W on a line pay 1,199" in of(own).rules.explain_pays()
-        assert not any("as 3 seven x 27" in text for text in read_remarks(own))
-        assert "  2 seven and 1 W on a line pay 300: as 3 seven x 3" in of(own).rules.explain_pays()
+        own_pays = definition(symbols=TRIPLE, **{**WILDS, **change})
+        assert rtp(highest) - rtp(own_pays) == Fraction(2700 - 1199, 64)
+        assert "  3 W on a line pay 1,199" in of(own_pays).rules.explain_pays()
+        assert not any("as 3 seven x 27" in text for text in read_remarks(own_pays))
+        assert "  2 seven and 1 W on a line pay 300: as 3 seven x 3" in of(own_pays).rules.explain_pays()
 
 
 MIXED = {
@@ -332,8 +332,8 @@ def test_game_check_states_what_a_game_pays_and_its_warnings(tmp_path):
     from tools.cli import main
 
     file = tmp_path / "traps.toml"
-    made = CliRunner().invoke(main, ["game", "new", str(file)])
-    assert made.exit_code == 0, made.output
+    result = CliRunner().invoke(main, ["game", "new", str(file)])
+    assert result.exit_code == 0, result.output
     checked = CliRunner().invoke(main, ["game", "check", str(file)])
     assert checked.exit_code == 0, checked.output
     assert "on a line pay" in checked.output

@@ -149,7 +149,7 @@ def list_drawn_cards(records):
 )
 def test_only_numbers_shown_before_a_decision_are_drawn_before_it(name, question, options, seeded_draw):
     """The cards that replace others, the next cards and the contents of a box are drawn after the player's choice."""
-    game, asked = load_game(name), set()
+    game, decision_kinds = load_game(name), set()
     bets = options.get("seats", {"0": options.get("bets")}).values()
     staked = sum(credits_ for bet in bets for credits_ in bet.values()) if options else max(game.bet_options)
     wager = game.build_wager(staked, **options)
@@ -158,7 +158,7 @@ def test_only_numbers_shown_before_a_decision_are_drawn_before_it(name, question
         played = Round(game.play(wager, draw), wager)
         played.advance()
         while played.decision is not None:
-            asked.add(played.decision.kind)
+            decision_kinds.add(played.decision.kind)
             purposes = [purpose for _, _, purpose in draw.records]
             shown += sum(cue.kind in {"deal", "draw", "position"} for cue in played.cues)
             if name in REELS:  # their windows are shown, and what each earlier choice has drawn
@@ -166,9 +166,9 @@ def test_only_numbers_shown_before_a_decision_are_drawn_before_it(name, question
             assert len(purposes) == shown, purposes
             shown += played.decision.kind == "pick"
             played.advance(Choice(played.decision.options[0]))
-        if question in asked:
+        if question in decision_kinds:
             return
-    pytest.fail(f"{name} asked only {asked}")
+    pytest.fail(f"{name} asked only {decision_kinds}")
 
 
 @pytest.mark.requirement("B-08", "M-19:b")

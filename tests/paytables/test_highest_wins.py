@@ -44,11 +44,11 @@ def test_the_highest_win_of_ways_equals_that_of_the_distribution(data):
     ("name", "stage"), [("northern-ways", "base"), ("orchard-picnic", "ante"), ("seven-rivers", "base")]
 )
 def test_highest_wins_of_library_games_equal_those_of_their_distributions(name, stage):
-    made = next(iter(load_game(name).rules.stages.values())).get_stage(stage)
-    found = find_top_pays(made.reels)
+    stage_rules = next(iter(load_game(name).rules.stages.values())).get_stage(stage)
+    found = find_top_pays(stage_rules.reels)
     assert {
-        given: (most, Fraction(n, made.reels.cycle)) for given, (most, n) in found.items()
-    } == find_top_pays_by_awards(made.compute_distribution())
+        given: (most, Fraction(n, stage_rules.reels.cycle)) for given, (most, n) in found.items()
+    } == find_top_pays_by_awards(stage_rules.compute_distribution())
     assert len(found) > 1 or name == "seven-rivers"
 
 

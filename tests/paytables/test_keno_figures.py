@@ -186,11 +186,13 @@ def test_bounds_hold_and_moments_are_exact_if_the_distribution_is_known(case):
     if not ticket:
         return
     rules = loaded(data).rules
-    asked = rules.build_ticket(
+    checked_ticket = rules.build_ticket(
         {"selections": ticket, "bonuses": [b["id"] for b in data["bonus"] if b.get("fee")]}
     )
-    known = figures.analyse_ticket(rules.definition, rules.tables, asked, "known")
-    found = bounds.compute_bounded_figures(rules.definition, rules.tables, asked, "bounded", "as a check")
+    known = figures.analyse_ticket(rules.definition, rules.tables, checked_ticket, "known")
+    found = bounds.compute_bounded_figures(
+        rules.definition, rules.tables, checked_ticket, "bounded", "as a check"
+    )
     assert (found.rtp, found.variance) == (known.rtp, known.variance)
     words = found.notes[1].split()
     least, most = Fraction(words[words.index("between") + 1]), Fraction(words[words.index("and") + 1])
@@ -209,10 +211,10 @@ def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
     rules = loaded(data).rules
     shuffled = random.Random(20)
     cards = [shuffled.sample(range(1, 81), 6) for _ in range(20)]
-    asked = rules.build_ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
+    ticket = rules.build_ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
     with pytest.raises(AnalysisError, match="too costly to compute exactly"):
-        win_distribution.compute_draw_distribution(rules.definition, rules.tables, asked)
-    bet = figures.analyse_ticket(rules.definition, rules.tables, asked, "twenty")
+        win_distribution.compute_draw_distribution(rules.definition, rules.tables, ticket)
+    bet = figures.analyse_ticket(rules.definition, rules.tables, ticket, "twenty")
     assert bet.rtp == Fraction(row["rtp_exact"])
     assert bet.distribution is None
     assert bet.hit_probability is None
@@ -225,12 +227,17 @@ def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
 def covariance(row, common):
     """The covariance of two pick-6 cards that share ``common`` numbers, from the hypergeometric law."""
     pays, spots = row["pays_for_one"], row["spots"]
-    own, unmarked = spots - common, row["numbers"] - 2 * spots + common
+    own_spots, unmarked = spots - common, row["numbers"] - 2 * spots + common
     total = mean = 0
     for c in range(common + 1):
-        for a in range(own + 1):
-            for b in range(own + 1):
-                n = comb(common, c) * comb(own, a) * comb(own, b) * comb(unmarked, row["drawn"] - a - b - c)
+        for a in range(own_spots + 1):
+            for b in range(own_spots + 1):
+                n = (
+                    comb(common, c)
+                    * comb(own_spots, a)
+                    * comb(own_spots, b)
+                    * comb(unmarked, row["drawn"] - a - b - c)
+                )
                 total += n * pays[c + a] * pays[c + b]
                 mean += n * pays[c + a]
     cases = comb(row["numbers"], row["drawn"])
@@ -268,10 +275,10 @@ def test_a_named_ball_in_no_group_is_counted_too():
 def test_several_draws_are_settled_each_and_add():
     data = brute.definition(progressive=LEVELS)
     rules = loaded(data).rules
-    asked = {"selections": TICKETS["two overlapping"]}
-    one_draw = figures.analyse_ticket(rules.definition, rules.tables, rules.build_ticket(asked), "one")
+    selections = {"selections": TICKETS["two overlapping"]}
+    one_draw = figures.analyse_ticket(rules.definition, rules.tables, rules.build_ticket(selections), "one")
     three = figures.analyse_ticket(
-        rules.definition, rules.tables, rules.build_ticket({**asked, "draws": 3}), "three"
+        rules.definition, rules.tables, rules.build_ticket({**selections, "draws": 3}), "three"
     )
     assert (three.rtp, three.cost_credits) == (one_draw.rtp, 3 * one_draw.cost_credits)
     assert three.variance == 3 * one_draw.variance == three.distribution.compute_variance()

@@ -54,25 +54,27 @@ def test_only_a_ticket_of_one_card_at_the_right_stake_plays_for_the_level():
     assert game.list_every_level() == (play,)
     quick = game.build_wager(2, selections=[{"groups": [3], "stakes": {"3": 2}}])
     assert game.list_levels(quick) == (play,)
-    for asked in OTHERS:
-        wager = game.build_wager(game.rules.build_ticket(asked).cost, **asked)
-        assert game.list_levels(wager) == (), asked
-    own = build_game(data(linked=False), "test.toml")
-    assert own.list_every_level()[0].has_single_stake is False
-    assert len(own.list_levels(own.build_wager(5, **OTHERS[1]))) == 1
+    for ticket_options in OTHERS:
+        wager = game.build_wager(game.rules.build_ticket(ticket_options).cost, **ticket_options)
+        assert game.list_levels(wager) == (), ticket_options
+    unlinked_game = build_game(data(linked=False), "test.toml")
+    assert unlinked_game.list_every_level()[0].has_single_stake is False
+    assert len(unlinked_game.list_levels(unlinked_game.build_wager(5, **OTHERS[1]))) == 1
 
 
 @pytest.mark.requirement("I-03", "B-08")
 def test_only_a_ticket_that_plays_for_the_level_wins_it_at_its_odds():
     game = build_game(data(), "test.toml")
     draws = list(itertools.product(range(9), range(8), range(7)))
-    for asked in (ALONE, *(selections for selections in OTHERS if len(selections) == 1)):
-        wager = game.build_wager(game.rules.build_ticket(asked).cost, **asked)
+    for ticket_options in (ALONE, *(selections for selections in OTHERS if len(selections) == 1)):
+        wager = game.build_wager(game.rules.build_ticket(ticket_options).cost, **ticket_options)
         hits = 0
         for places in draws:
             recorded = [(9 - i, place, f"ball {i + 1}") for i, place in enumerate(places)]
             hits += len(play_through(game, wager, ReplayDrawSource(recorded)).progressives)
-        assert Fraction(hits, len(draws)) == (Fraction(1, 84) if asked is ALONE else 0), asked
+        assert Fraction(hits, len(draws)) == (Fraction(1, 84) if ticket_options is ALONE else 0), (
+            ticket_options
+        )
 
 
 @pytest.mark.requirement("C-09", "R-09")
@@ -85,8 +87,10 @@ def test_the_levels_share_is_stated_only_for_bets_that_play_for_it():
         Fraction(1, 84), Fraction(40, 84 * 2), Fraction(1, 9),
     )  # fmt: skip
     assert {"3 spots at 1", "3 spots at 5"} <= {bet.bet for bet in found.bets}
-    own = analyse(build_game(data(linked=False), "test.toml"))
-    assert {"3 spots at 2", "3 spots at 2 + boost"} <= {bet.bet for bet in own.bets if bet.progressives}
+    unlinked_analysis = analyse(build_game(data(linked=False), "test.toml"))
+    assert {"3 spots at 2", "3 spots at 2 + boost"} <= {
+        bet.bet for bet in unlinked_analysis.bets if bet.progressives
+    }
 
 
 def test_a_stake_that_is_not_on_offer_is_refused():

@@ -177,7 +177,7 @@ def test_the_cost_of_a_ticket_is_the_stakes_of_its_ways_for_every_draw():
 
 @pytest.mark.requirement("C-04", "M-03", "M-05")
 @pytest.mark.parametrize(
-    ("asked", "reason"),
+    ("options", "reason"),
     [
         ({"selections": []}, "1 to 6"),
         ({"selections": [{"groups": [[1]], "stakes": {"1": 1}}] * 7}, "1 to 6"),
@@ -218,13 +218,13 @@ def test_the_cost_of_a_ticket_is_the_stakes_of_its_ways_for_every_draw():
         ({"form": "one", "draws": 2}, "or name a form"),
     ],
 )
-def test_a_keno_ticket_that_the_game_does_not_offer_is_refused(asked, reason):
+def test_a_keno_ticket_that_the_game_does_not_offer_is_refused(options, reason):
     game = build_game(rules_data(), "test.toml")
     if reason is None:
-        assert game.build_wager(60, **asked).credits == 60
+        assert game.build_wager(60, **options).credits == 60
         return
     with pytest.raises(WagerError, match=reason):
-        game.build_wager(1, **asked)
+        game.build_wager(1, **options)
 
 
 def test_a_bet_without_marks_is_the_first_preset_ticket_of_that_cost():

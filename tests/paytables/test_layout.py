@@ -82,7 +82,7 @@ def test_limits_that_no_bet_can_meet_are_refused(limits: dict[str, int]) -> None
 
 
 @pytest.mark.parametrize(
-    ("credits_", "asked", "reason"),
+    ("credits_", "options", "reason"),
     [
         (2, {"bets": {"nowhere": 2}}, "there is no spot 'nowhere'"),
         (2, {"bets": {"shut": 2}}, r"bets.shut: the spot is closed"),
@@ -107,10 +107,10 @@ def test_limits_that_no_bet_can_meet_are_refused(limits: dict[str, int]) -> None
     ],
 )
 def test_an_invalid_wager_is_refused_with_the_reason(
-    credits_: int, asked: dict[str, object], reason: str
+    credits_: int, options: dict[str, object], reason: str
 ) -> None:
     with pytest.raises(WagerError, match=reason):
-        LAYOUT.build_wager(credits_, **asked)
+        LAYOUT.build_wager(credits_, **options)
 
 
 def test_a_wager_is_a_form_bets_or_bets_of_seats() -> None:

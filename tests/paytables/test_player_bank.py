@@ -27,7 +27,7 @@ SUPER_PAN = "quebec-super-pan-9"
 RETURNS = dict(zip(GAMES, ("100.0000", "100.1408", "101.2715"), strict=True))
 
 
-def play(game, wager, draw, answer=lambda asked: asked.default_option):
+def play(game, wager, draw, answer=lambda decision: decision.default_option):
     steps, generator, choice = [], game.play(wager, draw), None
     while True:
         try:
@@ -86,8 +86,8 @@ def find_result(name, hands, seat, settled):
             settlement for settlement in settled if (settlement.seat, settlement.spot) == (seat, "stake")
         )
         return {"won": 1, "push": 0}.get(settlement.name, -1)
-    own, bank = points(hands["player" if not seat else f"player-{seat + 1}"]), points(hands["bank"])
-    return (own > bank) - (own < bank)
+    own_points, bank = points(hands["player" if not seat else f"player-{seat + 1}"]), points(hands["bank"])
+    return (own_points > bank) - (own_points < bank)
 
 
 def settle_by_the_text(name, seats, banker, hands, settled):
@@ -135,7 +135,7 @@ def hold_rounds(name, seeded_draw, count):
             game_at_table,
             all_seats(game_at_table, seats),
             draw,
-            lambda asked, n=seed: asked.options[n % len(asked.options)],
+            lambda decision, n=seed: decision.options[n % len(decision.options)],
         )
         settled = [step for step in steps if isinstance(step, Settlement)]
         hands = {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
@@ -147,8 +147,8 @@ def hold_rounds(name, seeded_draw, count):
         due = settle_by_the_text(name, seats, banker, hands, settled)
         assert {where: found[where] for where in staked} == due
         assert staked == {(int(s), spot): n for s, bets in seats.items() for spot, n in bets.items()}
-        asked = [step.seat for step in steps if isinstance(step, Decision)]
-        assert asked == [int(seat) for seat in sorted(seats) if int(seat) != banker]
+        asked_seats = [step.seat for step in steps if isinstance(step, Decision)]
+        assert asked_seats == [int(seat) for seat in sorted(seats) if int(seat) != banker]
         first_dealt = next(n for n, step in enumerate(steps) if getattr(step, "kind", "") == "deal")
         for n, step in enumerate(steps):
             if isinstance(step, Settlement):

@@ -59,10 +59,10 @@ def check_agreement(reels, games):
 @pytest.mark.parametrize("name", REELS)
 def test_compiled_and_interpreted_evaluation_agree(name, subtests):
     rules = load_game(name).rules
-    for (mode, made), stage in product(rules.stages.items(), rules.definition.stage):
-        if isinstance(made.get_stage(stage), ReelSpinStage):
+    for (mode, mode_stages), stage in product(rules.stages.items(), rules.definition.stage):
+        if isinstance(mode_stages.get_stage(stage), ReelSpinStage):
             with subtests.test(mode=mode, stage=stage):
-                check_agreement(made.get_stage(stage).reels, 4_000)
+                check_agreement(mode_stages.get_stage(stage).reels, 4_000)
 
 
 @pytest.mark.slow

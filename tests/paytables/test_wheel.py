@@ -281,7 +281,7 @@ def test_a_recorded_game_replays_to_the_same_outcome(seed):
 
 @pytest.mark.requirement("C-04", "P-07")
 @pytest.mark.parametrize(
-    ("credits_", "asked", "reason"),
+    ("credits_", "options", "reason"),
     [
         (1, {"bets": {"on-z": 1}}, "no spot 'on-z'"),
         (3, {"bets": {"on-a": 3}}, "the stake is 3"),
@@ -295,10 +295,10 @@ def test_a_recorded_game_replays_to_the_same_outcome(seed):
         (1, {"lines": 3}, "not lines"),
     ],
 )
-def test_a_bet_the_wheel_does_not_offer_is_refused(credits_, asked, reason):
+def test_a_bet_the_wheel_does_not_offer_is_refused(credits_, options, reason):
     data = definition(layout={"stakes": [1, 2, 5], "areas": 2, "cost": 9})
     with pytest.raises(WagerError, match=reason):
-        build_game(data, "test.toml").build_wager(credits_, **asked)
+        build_game(data, "test.toml").build_wager(credits_, **options)
 
 
 @pytest.mark.requirement("C-06", "P-07")

@@ -243,8 +243,8 @@ class World:
     def _strikes(self, size: int, *kinds: Strike) -> int | None:
         """Where in the next ``size`` bytes the fault strikes, if it does."""
         begin, self.bytes = self.bytes, self.bytes + size
-        mine = self.fault.strike in kinds and not self.fault.struck
-        if not mine or not begin <= self.fault.index < self.bytes:
+        is_due = self.fault.strike in kinds and not self.fault.struck
+        if not is_due or not begin <= self.fault.index < self.bytes:
             return None
         self.fault.struck = True
         return self.fault.index - begin

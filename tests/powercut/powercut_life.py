@@ -239,15 +239,15 @@ def cut_everywhere(life, capsys, every=1):
         shutil.copytree(beside, first.folder)
         return life(disk).run()
 
-    made = 0
+    cut_count = 0
     for _, rebooted_disk in cuts(from_ready, ready, every):
         assert life(rebooted_disk).run()
-        made += 1
-    tell(capsys, made)
-    return made * every
+        cut_count += 1
+    tell(capsys, cut_count)
+    return cut_count * every
 
 
-def tell(capsys, made):
+def tell(capsys, cut_count):
     """Print beside the test's name how often the power was cut."""
     with capsys.disabled():
-        print(f" [{made} cuts]", end="")
+        print(f" [{cut_count} cuts]", end="")

@@ -146,8 +146,10 @@ def judge(folder, found, first, *, alone=False):
     stored = {e.id: e for e in journal.entries()}
     for transaction in first.acknowledged:
         assert transaction.id in stored, f"{transaction.id} was acknowledged and is lost"
-    own = {"machine.genesis", "checkpoint", "event", "clock.changed"}
-    extra = {e.id for e in stored.values() if e.kind not in own} - {t.id for t in first.acknowledged}
+    unasked_kinds = {"machine.genesis", "checkpoint", "event", "clock.changed"}
+    extra = {e.id for e in stored.values() if e.kind not in unasked_kinds} - {
+        t.id for t in first.acknowledged
+    }
     under_way = {t.id for t in first.attempted[len(first.acknowledged) :]}
     assert extra <= under_way, f"{extra - under_way} were made up"
     check_money(journal, [t for t in SESSION if t.id in stored])

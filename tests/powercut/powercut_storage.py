@@ -205,8 +205,8 @@ class SimVFS(apsw.VFS):
     def xOpen(self, name, flags):
         filename = name.filename() if isinstance(name, apsw.URIFilename) else name
         path = Path(filename) if filename else Path(f"/temporary/{next(_names)}")
-        made = path not in self._disk.names
-        if made:
+        is_new = path not in self._disk.names
+        if is_new:
             if not flags[0] & apsw.SQLITE_OPEN_CREATE:
                 raise apsw.CantOpenError
             try:
@@ -216,7 +216,7 @@ class SimVFS(apsw.VFS):
         # SQLite's unix VFS syncs the folder at the first sync of a journal or WAL it made.
         journals = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
         flags[1] = flags[0]
-        return SimVFSFile(self._disk, path, sync_name=made and bool(flags[0] & journals))
+        return SimVFSFile(self._disk, path, sync_name=is_new and bool(flags[0] & journals))
 
     @refusals
     def xDelete(self, name, sync_folder):

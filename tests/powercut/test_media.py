@@ -203,8 +203,8 @@ def test_a_damaged_or_lost_label_is_written_again(tmp_path, closed, which):
     assert Player(tmp_path, closed).run(())
     del closed.names[path]
     assert Player(tmp_path, closed).run(())
-    made = MediumLabel.read(SimStorage(closed), tmp_path / which)
-    assert (made.machine, made.name) == (good.machine, good.name)
+    label = MediumLabel.read(SimStorage(closed), tmp_path / which)
+    assert (label.machine, label.name) == (good.machine, good.name)
 
 
 def test_media_of_an_earlier_version_receive_labels(tmp_path, closed):

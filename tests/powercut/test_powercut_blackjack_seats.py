@@ -83,17 +83,17 @@ class Blackjack(LifeOfSeats):
         """Answer the decision of this seat, considering the ``answered`` earlier answers of the round."""
         message = room.hands.messages[-1]
         if message.options and message.seat == number:
-            own = WHOSE[:answered].count(number)
-            room.engine.handle(EventType.CHOOSE, value=CHOICES[number][own])
+            own_answer_count = WHOSE[:answered].count(number)
+            room.engine.handle(EventType.CHOOSE, value=CHOICES[number][own_answer_count])
 
     def judge(self):
         """Check that each seat has the result of its game, or no game and its credits, and the shoe fits."""
         journal = self.room.journal
         started = self.count_started_games()
         for number, played in enumerate(started):
-            own = journal.meters().select(position=number + 1).values
+            own_meters = journal.meters().select(position=number + 1).values
             staked, back = (STAKED[number], BACK[number]) if played else (0, 0)
-            assert (own["coin_in"], own["coin_out"]) == (staked, back)
+            assert (own_meters["coin_in"], own_meters["coin_out"]) == (staked, back)
             assert self.rooms[number].credit_cents == self.CREDIT_CENTS - staked + back
             if played:
                 self.recalled(self.rooms[number], number)
@@ -114,8 +114,8 @@ class Blackjack(LifeOfSeats):
         replay = menu.page.replay
         hands = {hand["id"]: hand["cards"] for hand in replay.display["hands"]}
         assert [hands["box-1"], hands["box-1-2"]] == [["8s", "2h", "Td"], ["8d", "9d"]]
-        own = {hand["id"] for hand in replay.display["hands"] if "own" in hand}
-        assert own == ({"box-1", "box-1-2"} if number == 0 else {f"box-{number + 1}"})
+        own_hands = {hand["id"] for hand in replay.display["hands"] if "own" in hand}
+        assert own_hands == ({"box-1", "box-1-2"} if number == 0 else {f"box-{number + 1}"})
         assert replay.win_credits * 100 == BACK[number]
 
 

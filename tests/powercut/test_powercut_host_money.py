@@ -20,10 +20,10 @@ STEP = {Strike.REQUEST: 29, Strike.ANSWER: 29, Strike.HOST: 31, Strike.CUT: 47}
 
 @pytest.fixture
 def world(tmp_path):
-    made = World(tmp_path)
-    yield made
-    if made.alive:
-        made.room.close()
+    opened = World(tmp_path)
+    yield opened
+    if opened.alive:
+        opened.room.close()
 
 
 def session(world: World, fault: Fault) -> None:

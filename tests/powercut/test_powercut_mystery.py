@@ -77,7 +77,7 @@ class Mystery(Life):
             case State.IDLE:
                 rig.play()
             case State.PLAYING:
-                if self.made() < 2 or not self.late:
+                if self.count_contributions() < 2 or not self.late:
                     self.handle_win()
                 rig.report_shown()
             case State.AWAITING_AWARD if self.late:
@@ -87,16 +87,16 @@ class Mystery(Life):
             case _:
                 super().act()
 
-    def made(self):
+    def count_contributions(self):
         mark = self.room.journal.state(f"{ProgressiveKey.LINK}LUCKY")
         return 0 if mark is None else mark["sequence"]
 
     def handle_win(self):
         """Count the contributions and report the win until the machine has committed it."""
-        made = self.made()
-        if made >= WON.sequence:
+        contribution_count = self.count_contributions()
+        if contribution_count >= WON.sequence:
             self.room.engine.handle(EventType.MYSTERY_WON, level="LUCKY", won=WON)
-        self.face.known = made
+        self.face.known = contribution_count
         self.room.engine.handle(EventType.LEVELS_MOVED)
 
     def judge(self):

@@ -66,9 +66,9 @@ class Poker(LifeOfSeats):
         meters, started = self.room.journal.meters(), self.count_started_games()
         won = self.WON if all(started) else (0, 0, 0)
         for number, room in enumerate(self.rooms):
-            own = meters.select(position=number + 1).values
-            assert own["coin_in"] == started[number] * self.STACKS[number] * CENTS
-            assert own["coin_out"] - own["coin_in"] == won[number] * CENTS
+            own_meters = meters.select(position=number + 1).values
+            assert own_meters["coin_in"] == started[number] * self.STACKS[number] * CENTS
+            assert own_meters["coin_out"] - own_meters["coin_in"] == won[number] * CENTS
             assert room.credit_cents == self.CREDIT_CENTS + won[number] * CENTS
         button = read_shared_state(self.room.machine, self.room.machine.games[self.GAME].digest)
         assert button == (({"button": 1} if all(started) else {"button": 0}) if any(started) else None)

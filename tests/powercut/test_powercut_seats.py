@@ -36,9 +36,12 @@ class Seats(LifeOfSeats):
         """Check that each seat has its stake and win booked, or no game and its credits."""
         journal = self.room.journal
         for number, played in enumerate(self.count_started_games(), 1):
-            own = journal.meters().select(position=number).values
-            assert own["coin_in"] == STAKE_CENTS * played
-            assert self.rooms[number - 1].credit_cents == self.CREDIT_CENTS - own["coin_in"] + own["coin_out"]
+            own_meters = journal.meters().select(position=number).values
+            assert own_meters["coin_in"] == STAKE_CENTS * played
+            assert (
+                self.rooms[number - 1].credit_cents
+                == self.CREDIT_CENTS - own_meters["coin_in"] + own_meters["coin_out"]
+            )
         draws = {str(e.transaction.record["steps"]) for e in journal.entries("game.start")}
         assert len(draws) <= 1
         assert journal.list_pending() == []

@@ -27,8 +27,8 @@ class Jackpot(Life):
 
     def numbers(self):
         """Six cards, then the bank's other four."""
-        asked = self.room.state is State.PLAYING
-        return numbers(HANDS[self.ended()], BANK)[6 if asked else 0 :]
+        is_playing = self.room.state is State.PLAYING
+        return numbers(HANDS[self.ended()], BANK)[6 if is_playing else 0 :]
 
     def ready(self):
         return self.room.credit_cents == CREDIT

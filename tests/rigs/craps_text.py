@@ -139,7 +139,7 @@ def race(kind, number, credits_, a, b):
     return credits_ * brings if (a + b == 7) == on_seven and not easy else 0
 
 
-def back(house, spot, credits_, point, asked, a, b):
+def back(house, spot, credits_, point, is_instructed, a, b):
     """What a throw brings back of a bet; None where it stays, or the spot where it goes."""
     total = a + b
     if spot in ONE_THROW[house]:
@@ -150,25 +150,25 @@ def back(house, spot, credits_, point, asked, a, b):
         return credits_ * (double if a == b else other) * named
     kind, number = kind_and_number(spot)
     if number is None and kind.endswith("come"):
-        waits = kind == "dontcome" and (asked or point is None)
+        waits = kind == "dontcome" and (is_instructed or point is None)
         return None if waits else first_throw(kind, credits_, total)
     number = number or point
     if number is None:
         return first_throw(kind, credits_, total)
-    off = kind in OFF[house] and point is None and not asked
+    off = kind in OFF[house] and point is None and not is_instructed
     if off and kind == "odds-come" and total in {7, number}:
         return credits_
     return None if off or total not in {7, number} else race(kind, number, credits_, a, b)
 
 
-def throw(house, bets, point, asked, a, b):
+def throw(house, bets, point, instructed_spots, a, b):
     """Settle a throw: what each decided bet brings back, the bets left, and the next point.
 
     The point stays at a table of several seats without a bet, too: others may throw for it.
     """
     given, left = {}, {}
     for spot, credits_ in bets.items():
-        found = back(house, spot, credits_, point, spot in asked, a, b)
+        found = back(house, spot, credits_, point, spot in instructed_spots, a, b)
         if isinstance(found, str):
             left[found] = credits_
         elif found is None:

@@ -111,18 +111,18 @@ class FirstStart:
         await self._seen()
         self.computer.plug(self.stick.path)
         await self._do("request")
-        mine = read_request(self._own.read()["request"])[1]
+        own_request = read_request(self._own.read()["request"])[1]
         self.computer.until(lambda: self.stick.read().get("request"), "the request on the stick")
-        asked = read_request(self.stick.read()["request"])[1]
-        keys = {compute_key_digest(mine): compute_key_digest(asked)}
+        stick_request = read_request(self.stick.read()["request"])[1]
+        keys = {compute_key_digest(own_request): compute_key_digest(stick_request)}
         await self._seen(keys)
         self.computer.keep("request")
         self.computer.unplug()
         now, request = SystemClock().now(), self._own.read()["request"]
         self._own.write(
-            request, answer_request(self._authority, request, compute_key_digest(mine), now, BROKER)
+            request, answer_request(self._authority, request, compute_key_digest(own_request), now, BROKER)
         )
-        self.floor(self.stick.path, compute_key_digest(asked))
+        self.floor(self.stick.path, compute_key_digest(stick_request))
         self.computer.plug(self.stick.path)
         await self._do("answer", instead=keys)
         facts = [stick.read_answer().read_facts().to_json() for stick in (self._own, self.stick)]

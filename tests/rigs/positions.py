@@ -12,7 +12,7 @@ from egm.testing.machine import MachineRig
 @contextmanager
 def open_positions(folder) -> Iterator:
     """Give a function that starts the positions of a machine with the same games; the first game is selected at each."""
-    made = []
+    opened = []
 
     def start(*games, count, folder=folder, **more):
         rigs, table = [], SharedTable()
@@ -32,10 +32,10 @@ def open_positions(folder) -> Iterator:
                 lambda rig=rig: rig.state in STATES_FOR_BETTING,
             )
             rigs.append(rig.boot())
-        made.append(rigs)
+        opened.append(rigs)
         return rigs
 
     yield start
-    for rigs in made:
+    for rigs in opened:
         if rigs[0].open:
             rigs[0].close()

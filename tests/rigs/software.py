@@ -57,7 +57,7 @@ class Installation:
         return done.stdout
 
     def make(
-        self, reason: str = "first", own: tuple[tuple[str, str], ...] = (), *, bytecode: bool = False
+        self, reason: str = "first", own_files: tuple[tuple[str, str], ...] = (), *, bytecode: bool = False
     ) -> None:
         """The manufacturer lists and signs what is installed."""
         code = (
@@ -72,14 +72,14 @@ class Installation:
             reason=reason,
             libraries=False,
             bytecode=bytecode,
-            files=json.loads(self.run(code, json.dumps(own), "1" if bytecode else "")),
+            files=json.loads(self.run(code, json.dumps(own_files), "1" if bytecode else "")),
         )
         self.manifest_file.write_bytes(
             encode_signed_manifest(encode_for_signature(manifest), self.key, "test")
         )
 
     def examine(
-        self, own: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] | None = None
+        self, own_files: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] | None = None
     ) -> VerificationFindings:
         """What the installation's own examination says, in a process of its own."""
         code = (
@@ -88,7 +88,9 @@ class Installation:
             "own = tuple(map(tuple, json.loads(sys.argv[3])));"
             "print(json.dumps(asdict(verify_software_files(Path(sys.argv[1]), sys.argv[2], own))))"
         )
-        result = json.loads(self.run(code, self.manifest_file, self.public, json.dumps(own), flags=flags))
+        result = json.loads(
+            self.run(code, self.manifest_file, self.public, json.dumps(own_files), flags=flags)
+        )
         return VerificationFindings(
             **(result | {"trouble": tuple(result["trouble"]), "names": tuple(result["names"])})
         )

@@ -48,8 +48,8 @@ class _Rules(TablelessRules):
     def list_spots(self) -> tuple[Spot, ...]:
         return tuple(map(_spot, self.spots))
 
-    def build_wager(self, credits_: int, **asked: Any) -> Wager:
-        bets = dict(asked.get("bets", {self.spots[0]: credits_} if credits_ else {}))
+    def build_wager(self, credits_: int, **options: Any) -> Wager:
+        bets = dict(options.get("bets", {self.spots[0]: credits_} if credits_ else {}))
         stood = {bet.spot: bet.credits for bet in self.list_standing_bets()}
         open_ = {spot.id for spot in self.list_spots() if spot.accepts_bets}
         for name, cost in bets.items():
@@ -95,24 +95,24 @@ class Duel(_Rules):
 
     def play(self, wager: Wager, draw: Any) -> Any:
         bets = {bet.spot: bet for bet in wager.bets}
-        mine = draw.below(FACES, "card 1")
-        yield Cue("deal", {"hand": "player", "card": str(mine)})
+        player_face = draw.below(FACES, "card 1")
+        yield Cue("deal", {"hand": "player", "card": str(player_face)})
         if EVEN in bets:
-            won = mine % 2 == 0
+            won = player_face % 2 == 0
             yield _decided("won" if won else "lost", bets[EVEN], 2 * bets[EVEN].credits if won else 0)
-        display = {"kind": "table", "felt": "cards", "hands": [{"id": "player", "cards": [str(mine)]}]}
+        display = {"kind": "table", "felt": "cards", "hands": [{"id": "player", "cards": [str(player_face)]}]}
         if ANTE not in bets:
             return Outcome(display=display)
         ante = bets[ANTE]
-        asked = Decision("raise", ("fold", "stay", "raise"), display, {"raise": ante})
-        answer = asked.get_chosen_option((yield asked))
+        decision = Decision("raise", ("fold", "stay", "raise"), display, {"raise": ante})
+        answer = decision.get_chosen_option((yield decision))
         if answer == "fold":
             yield _decided("half", ante, ante.credits // 2)
             return Outcome(display=display)
         his = draw.below(FACES, "card 2")
         yield Cue("deal", {"hand": "bank", "card": str(his)})
         staked = ante.credits * (2 if answer == "raise" else 1)
-        name, back = ("push", 1) if mine == his else ("won", 2) if mine > his else ("lost", 0)
+        name, back = ("push", 1) if player_face == his else ("won", 2) if player_face > his else ("lost", 0)
         yield _decided(name, replace(ante, credits=staked), staked * back)
         return Outcome(display={**display, "bank": str(his)})
 

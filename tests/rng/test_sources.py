@@ -32,10 +32,10 @@ class Scripted:
     def __init__(self, name: str, *answers: bytes, entropy_bits: Fraction = Fraction(8)) -> None:
         self.name, self.entropy_bits, self.claim = name, entropy_bits, "a test's"
         self.answers = list(answers)
-        self.asked: list[int] = []
+        self.requested_bytes: list[int] = []
 
     def read_samples(self, count: int) -> bytes:
-        self.asked.append(count)
+        self.requested_bytes.append(count)
         return self.answers.pop(0) if self.answers else os.getrandom(count)  # noqa: TID251
 
 
@@ -127,16 +127,16 @@ def test_each_source_alone_returns_enough_entropy_for_a_seed() -> None:
     rich, poor = Scripted("rich"), Scripted("poor", entropy_bits=Fraction(1, 2))
     gatherer = SeedGatherer([rich, poor])
     material = gatherer.gather()
-    assert rich.asked[-1] * rich.entropy_bits >= SEED_BITS
-    assert poor.asked[-1] * poor.entropy_bits >= SEED_BITS
-    assert len(material) == rich.asked[-1] + poor.asked[-1]
+    assert rich.requested_bytes[-1] * rich.entropy_bits >= SEED_BITS
+    assert poor.requested_bytes[-1] * poor.entropy_bits >= SEED_BITS
+    assert len(material) == rich.requested_bytes[-1] + poor.requested_bytes[-1]
 
 
 def test_the_start_tests_1024_samples_and_uses_none_of_them() -> None:
     first = os.getrandom(1024)  # noqa: TID251
     source = Scripted("noise", first)
     gatherer = SeedGatherer([source])
-    assert source.asked == [1024]
+    assert source.requested_bytes == [1024]
     assert gatherer.gather() not in first
 
 

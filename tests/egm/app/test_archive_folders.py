@@ -70,15 +70,15 @@ def test_entries_are_archived_where_the_cabinet_file_states_and_read_from_there(
 def test_a_second_archive_never_hides_an_existing_one(placed, tmp_path):
     with pytest.raises(OperatorError, match=r"the archive is in .*one, but the cabinet file says .*three"):
         link_archive_folder(placed, tmp_path / "three")
-    own = tmp_path / "own"
-    live(own, 400)
+    own_folder = tmp_path / "own"
+    live(own_folder, 400)
     with pytest.raises(OperatorError, match=r"the archive is in .*archive, but the cabinet file says"):
-        link_archive_folder(own, tmp_path / "three")
+        link_archive_folder(own_folder, tmp_path / "three")
     assert not (tmp_path / "three").exists()
     # Moved as it says, it is followed.
-    shutil.move(own / "archive", tmp_path / "three")
-    link_archive_folder(own, tmp_path / "three")
-    with open_view(own) as view:
+    shutil.move(own_folder / "archive", tmp_path / "three")
+    link_archive_folder(own_folder, tmp_path / "three")
+    with open_view(own_folder) as view:
         assert len(list(view.iter_bodies())) == view.sequence
 
 

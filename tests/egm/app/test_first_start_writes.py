@@ -148,11 +148,11 @@ def test_wrong_pins_lock_a_number_also_at_a_first_start(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("place", "asked"),
+    ("place", "required_fields"),
     [("generic", ("site",)), ("quebec-vlt", ("site", "licence_holder"))],
 )
-def test_the_operator_is_asked_for_what_the_jurisdictions_tickets_require(place, asked):
-    assert CabinetFileDraft(profile=load_profile(place)).required_venue_fields == asked
+def test_the_operator_is_asked_for_what_the_jurisdictions_tickets_require(place, required_fields):
+    assert CabinetFileDraft(profile=load_profile(place)).required_venue_fields == required_fields
 
 
 @pytest.mark.parametrize(("year", "expected_text"), [(1970, "first.clock_wrong"), (2026, "first.now")])
@@ -166,8 +166,8 @@ def test_the_signing_page_shows_the_date_or_that_it_is_implausible(tmp_path, yea
 
 
 def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
-    draft, asked = drafted(), build_steps(StateFolder(tmp_path), tmp_path / "c.toml", CLOCK, list)
-    steps = {step.id: step for step in asked}
+    draft, step_list = drafted(), build_steps(StateFolder(tmp_path), tmp_path / "c.toml", CLOCK, list)
+    steps = {step.id: step for step in step_list}
     draft.roster = Roster()
     for name, reason in (("staff", "first.staff.short"), ("games", "first.one_at_least")):
         draft.chosen_game_names = []

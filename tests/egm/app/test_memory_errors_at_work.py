@@ -20,7 +20,7 @@ def kinds(family):
     return [family, *(kind for child in children for kind in kinds(child))]
 
 
-def made(kind, reason="the disk is gone"):
+def build_error(kind, reason="the disk is gone"):
     return kind("a place", reason) if issubclass(kind, JournalDamaged) else kind(reason)
 
 
@@ -56,7 +56,7 @@ def ends(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", [*kinds(JournalError), TicketLedgerUnwritable, TicketLedgerDamaged])
 def test_an_error_of_the_memory_is_printed_in_one_line_and_the_machine_restarts(ends, capsys, kind):
-    assert ends(made(kind))
+    assert ends(build_error(kind))
     output = capsys.readouterr().err
     assert "the disk is gone" in output
     assert "Traceback" not in output

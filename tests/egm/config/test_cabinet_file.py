@@ -369,13 +369,13 @@ def test_a_game_file_named_without_a_path_is_stored_with_it_and_an_invalid_one_r
 
 
 @pytest.mark.parametrize(
-    ("asked", "reason"), [("[5, 5]", "5 is listed twice"), ("[25, 5]", "5 is listed after 25")]
+    ("denominations", "reason"), [("[5, 5]", "5 is listed twice"), ("[25, 5]", "5 is listed after 25")]
 )
-def test_denominations_must_be_different_and_ascending(asked, reason, tmp_path):
+def test_denominations_must_be_different_and_ascending(denominations, reason, tmp_path):
     file = tmp_path / "one.toml"
     assert CliRunner().invoke(main, ["cabinet", "new", str(file), "--game", "maple-classic"]).exit_code == 0
     text = file.read_text()
-    table_text = f'game = "maple-classic"\ndenominations_cents = {asked}\n'
+    table_text = f'game = "maple-classic"\ndenominations_cents = {denominations}\n'
     file.write_text(text.replace('game = "maple-classic"\n', table_text, 1))
     with pytest.raises(
         OperatorError, match=rf"games\[1\]\.denominations_cents: {reason}: list different values in"

@@ -222,8 +222,8 @@ def test_a_message_with_one_flipped_bit_is_not_accepted(name):
         messages = feed_codec(name, bytes(damaged), step=len(sample)).messages
         assert messages != good
         if name == "cctalk":
-            (asked,) = good
-            messages = [f for f in messages if (f.destination, f.source) == (asked.destination, asked.source)]
+            (query,) = good
+            messages = [f for f in messages if (f.destination, f.source) == (query.destination, query.source)]
         if name != "tcl_answer":  # the only one of these without a check over its bytes
             assert not messages, bit
 

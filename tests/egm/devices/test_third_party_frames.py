@@ -51,8 +51,8 @@ def test_the_simulated_acceptor_pads_a_bar_code_like_real_ones():
 def test_the_note_table_is_requested_and_read_like_other_software():
     table = VECTORS["ebds"]["note_table"]
     (query,) = FrameReader(codec.cut_frame).feed(bytes.fromhex(table["query"]))
-    asked = codec.decode_machine_message(query)
-    assert (asked.row_index, asked.ack, asked.poll.enabled_notes_mask) == (1, 0, 0)
+    request = codec.decode_machine_message(query)
+    assert (request.row_index, request.ack, request.poll.enabled_notes_mask) == (1, 0, 0)
     row = read(table["row"])
     assert (row.row_index, row.currency, row.base_value * 10**row.decimal_exponent) == (
         0,

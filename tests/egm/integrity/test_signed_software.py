@@ -351,8 +351,8 @@ def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
     assert [change["reason"] for change in changes[1:]] == [f"reason {number}" for number in range(12)]
     assert [change["version"] for change in changes[1:3]] == [["1.0", "1.1"], ["1.1", "1.2"]]
     assert read_changes_in_log(rig) == [*(f"reason {number}" for number in range(11, -1, -1)), "first"]
-    own = [change["components"]["own"] for change in changes]
-    assert [before for before, _ in own[1:]] == [now for _, now in own[:-1]]
+    own_files = [change["components"]["own"] for change in changes]
+    assert [before for before, _ in own_files[1:]] == [now for _, now in own_files[:-1]]
     assert set(changes[1]["components"]) == {"own"}
     entry = next(rig.journal.entries("software.changed"))
     assert entry.time_utc
@@ -363,13 +363,13 @@ def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
 def test_a_component_that_is_removed_or_added_is_recorded_with_its_digest(start, maker):
     """The custom game is removed, which leaves the component without files, and is then added again."""
     [first] = start().records("software.changed")
-    before, own = first["components"]["own"]
+    before, own_files = first["components"]["own"]
     assert before == ""
-    assert own
+    assert own_files
     own_game = maker.file.games
     for games, version, change in (
-        (load_cabinet().games[:1], "2.0", [own, ""]),
-        (own_game, "3.0", ["", own]),
+        (load_cabinet().games[:1], "2.0", [own_files, ""]),
+        (own_game, "3.0", ["", own_files]),
     ):
         maker.file = maker.file.model_copy(update={"games": games})
         maker.release(version, f"release {version}")

@@ -99,9 +99,9 @@ LAST = (
 
 
 def engine(*some: Rule) -> StateMachineEngine:
-    made = StateMachineEngine(Toy(), rules(*some, *LAST), lambda: None)
-    made.state = State.IDLE
-    return made
+    state_machine = StateMachineEngine(Toy(), rules(*some, *LAST), lambda: None)
+    state_machine.state = State.IDLE
+    return state_machine
 
 
 def test_a_rule_is_finished_and_what_was_begun_ended_before_what_follows():

@@ -94,14 +94,14 @@ class Three:
 
     def neighbours(self) -> dict[str, object]:
         """All that the first and the third position remember for themselves, and their credit."""
-        mine = {
+        own_state = {
             name: value
             for name, value in self.first.journal.states().items()
             if not name.startswith("2/")
             and (key := FEATURES.storage_keys.find_key(name)) is not None
             and key.owner is KeyOwner.PLAYER
         }
-        return {**mine, "credit": (self.first.credit_cents, self.third.credit_cents)}
+        return {**own_state, "credit": (self.first.credit_cents, self.third.credit_cents)}
 
 
 def bare(name: str) -> str:
@@ -144,17 +144,17 @@ def test_a_rule_has_the_same_effect_at_the_second_of_three_positions(tmp_path, e
 
     (tmp_path / "one").mkdir()
     (tmp_path / "three").mkdir()
-    made: list[Three] = []
+    opened: list[Three] = []
 
     def between(devices: tuple[str, ...]) -> MachineRig:
-        made.append(Three(tmp_path / "three", devices))
-        return made[0].second
+        opened.append(Three(tmp_path / "three", devices))
+        return opened[0].second
 
     due = came_of(machine_in(state, alone), event, state)
     second = machine_in(state, between)
-    before = made[0].neighbours()
+    before = opened[0].neighbours()
     assert came_of(second, event, state) == due
-    assert made[0].neighbours() == before
+    assert opened[0].neighbours() == before
 
 
 @pytest.fixture

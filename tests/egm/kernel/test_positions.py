@@ -22,18 +22,18 @@ FIRST, SECOND = Position(1, 2), Position(2, 2)
 @pytest.fixture
 def machine(tmp_path):
     """The two positions of a machine, made anew after each restart."""
-    made: list[tuple[MachineRig, MachineRig]] = []
+    machines: list[tuple[MachineRig, MachineRig]] = []
 
     def start() -> tuple[MachineRig, MachineRig]:
-        if made:
-            made[-1][0].close()
+        if machines:
+            machines[-1][0].close()
         first = MachineRig(tmp_path, devices=("printer",), position=FIRST).boot()
         second = MachineRig(tmp_path, devices=("printer",), position=SECOND, first_rig=first).boot()
-        made.append((first, second))
-        return made[-1]
+        machines.append((first, second))
+        return machines[-1]
 
     yield start
-    made[-1][0].close()
+    machines[-1][0].close()
 
 
 def test_every_stored_key_declares_whether_it_belongs_to_a_position_or_the_machine():
@@ -100,7 +100,7 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
     first.engine.handle(EventType.CASH_OUT)
     reading = first.journal.meters()
     totals, parts = reading.values, [reading.select(position=number).values for number in (1, 2)]
-    own = (
+    position_meters = (
         "credits",
         "coin_in",
         "coin_out",
@@ -110,7 +110,7 @@ def test_the_meters_of_the_positions_add_up_to_the_machines(machine):
         "games_lost",
         "money_in",
     )
-    for name in own:
+    for name in position_meters:
         assert totals[name] == sum(part[name] for part in parts), name
     assert [part["games_played"] for part in parts] == [5, 3]
     assert [part["bill_in.value"] for part in parts] == [2000, 500]

@@ -1,6 +1,6 @@
 """The state table: complete, consistent, and obeyed; every state and event is tried.
 
-A pair with a row does what the row says; a pair without one moves nothing, and a refused wish says so.
+A pair with a row does what the row says; a pair without one moves nothing, and a refused request says so.
 """
 
 import pytest

@@ -61,9 +61,9 @@ class Inspection:
 
 @pytest.fixture
 def inspection(tmp_path):
-    made = Inspection(tmp_path / "state")
-    yield made
-    made.room.close()
+    opened = Inspection(tmp_path / "state")
+    yield opened
+    opened.room.close()
 
 
 def run(inspection, *questions):
@@ -95,8 +95,8 @@ def test_a_verifier_gets_the_hmac_of_a_component_under_its_seed(inspection):
     assert (status.version, status.state, status.has_results) == ("3.50", "finished", True)
     assert status.formats == ("text", "xml")
     assert last[0] == 0xBA
-    [asked] = inspection.room.records("gat.request")
-    assert asked == {"level": 0xBA, "parameters": ["Component", "chance", SEED]}
+    [request] = inspection.room.records("gat.request")
+    assert request == {"level": 0xBA, "parameters": ["Component", "chance", SEED]}
     assert inspection.room.records("gat.result")[0]["values"] == {"chance": expected}
 
 
@@ -284,9 +284,9 @@ def test_play_continues_while_signatures_are_calculated(inspection):
     rig.insert(500)
 
     async def both():
-        asked = asyncio.create_task(inspection.ask(sign("Get File", "AuthenticationResponse.xml", SEED)))
+        inquiry = asyncio.create_task(inspection.ask(sign("Get File", "AuthenticationResponse.xml", SEED)))
         games = 0
-        while not asked.done():
+        while not inquiry.done():
             session = rig.machine.memory.get(LinksKey.GAT)
             rig.play()
             assert rig.state is State.PLAYING
@@ -296,7 +296,7 @@ def test_play_continues_while_signatures_are_calculated(inspection):
             if rig.state is not State.IDLE or rig.credit_cents < 50:
                 break
             await asyncio.sleep(0.01)
-        return await asked, games
+        return await inquiry, games
 
     _, games = asyncio.run(both())
     assert games, "no game was played during the calculation"

@@ -145,6 +145,6 @@ async def served(folder):
 
 def read(port, token=""):
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    asked = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers=headers)
-    with urllib.request.urlopen(asked, timeout=PATIENCE_SECONDS) as answer:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers=headers)
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
         return answer.read().decode()

@@ -377,6 +377,6 @@ def test_bonuses_have_meters_of_their_own_by_kind(make):
     bench = make()
     assert transferred(bench, kind="10", cents=(500, 0, 20)) == "00"
     assert transferred(bench, identifier="T2", kind="10", cents=(50, 0, 0)) == "00"
-    asked = "0a0000ae00af00b000b100"
+    query = "0a0000ae00af00b000b100"
     values = "ae00050000000550af000400000002b000050000000020b1000400000001"
-    assert bench.send_long_poll(0x6F, asked) == f"{2 + len(values) // 2:02x}0000" + values
+    assert bench.send_long_poll(0x6F, query) == f"{2 + len(values) // 2:02x}0000" + values

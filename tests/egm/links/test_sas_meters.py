@@ -74,13 +74,13 @@ def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
     found: dict[int, int | None] = {}
     codes = sorted(METER_DEFINITION_BY_CODE)
     for offset in range(0, len(codes), 12):
-        asked = codes[offset : offset + 12]
+        requested_codes = codes[offset : offset + 12]
         bench.poll_other_address()
-        request = bytes.fromhex(game) + b"".join(code.to_bytes(2, "little") for code in asked)
+        request = bytes.fromhex(game) + b"".join(code.to_bytes(2, "little") for code in requested_codes)
         data = bytes.fromhex(bench.send_long_poll(0x6F, (bytes((len(request),)) + request).hex()))
         assert data[0] == len(data) - 1
         unread = data[3:]
-        for code in asked:
+        for code in requested_codes:
             assert int.from_bytes(unread[:2], "little") == code
             size, unread = unread[2], unread[3:]
             assert size in {0, METER_DEFINITION_BY_CODE[code].byte_count}
@@ -276,7 +276,17 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
     bench.read_exceptions()
-    own = {1: 0x47, 2: 0x4D, 5: 0x48, 10: 0x49, 20: 0x4A, 50: 0x4B, 100: 0x4C, 200: 0x50, 500: 0x4E}
+    exceptions_by_bill = {
+        1: 0x47,
+        2: 0x4D,
+        5: 0x48,
+        10: 0x49,
+        20: 0x4A,
+        50: 0x4B,
+        100: 0x4C,
+        200: 0x50,
+        500: 0x4E,
+    }
     for count, (poll, bill) in enumerate(sorted(BILL_POLLS.items(), key=lambda item: item[1]), start=1):
         for number in range(count):
             cents = bill * 100
@@ -289,7 +299,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
                 details={"amount_cents": cents},
             )
             rig.engine.handle(EventType.SHOWN)
-            assert bench.read_exceptions() == [own.get(bill, 0x4F)]
+            assert bench.read_exceptions() == [exceptions_by_bill.get(bill, 0x4F)]
         assert bench.read(poll) == f"{count:08d}"
         bench.poll_other_address()
         assert bench.read(0x48)[4:] == f"{count:08d}"

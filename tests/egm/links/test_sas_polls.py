@@ -152,16 +152,16 @@ def test_the_published_minimum_of_polls_is_implemented() -> None:
 # ---------------------------------------------------------------------------------------------- by code
 @pytest.mark.sas(polls="2F")
 def test_selected_meters_are_sent_in_the_requested_order(bench: Bench) -> None:
-    asked = "05 0000 00 0C 0D"
-    assert bench.send_long_poll(0x2F, asked) == plain("12 0000 00 00000005 0C 00000100 0D 0000000000")
+    query = "05 0000 00 0C 0D"
+    assert bench.send_long_poll(0x2F, query) == plain("12 0000 00 00000005 0C 00000100 0D 0000000000")
 
 
 @pytest.mark.sas(polls="6F AF")
 def test_extended_meters_state_their_size_and_missing_meters(bench: Bench) -> None:
-    asked = "08 0000 0000 A600 8600"
+    query = "08 0000 0000 A600 8600"
     wanted = "14 0000 0000 04 00000005 A600 00 8600 05 0000002795"
-    assert bench.send_long_poll(0x6F, asked) == plain(wanted)
-    assert bench.send_long_poll(0xAF, asked) == plain(wanted)
+    assert bench.send_long_poll(0x6F, query) == plain(wanted)
+    assert bench.send_long_poll(0xAF, query) == plain(wanted)
 
 
 @pytest.mark.sas(polls="52 2D 6F")

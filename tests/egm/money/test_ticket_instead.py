@@ -80,7 +80,7 @@ def test_a_player_may_withdraw_the_request_and_is_paid_by_hand(tmp_path):
 
 @pytest.mark.requirement("F-09", "G-10")
 def test_a_key_turned_for_a_ticket_does_not_settle_the_hand_pay(tmp_path):
-    """The paper ends again between the player's wish and the key: the hand-pay stands until a second turn."""
+    """The paper ends again between the player's request and the key: the hand-pay stands until a second turn."""
     rig = waiting(tmp_path)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)

@@ -27,7 +27,7 @@ GENERIC = files("egm.profiles").joinpath("generic.toml").read_text()
 GAME = "quebec-red-dog"
 
 
-def asked(folder, profile="generic"):
+def read_question(folder, profile="generic"):
     """The question of a two and an ace: whether to raise."""
     cards = 52 * load_game(GAME).rules.definition.shoe.decks
     chance = ScriptedChance(0, cards - 2)
@@ -45,7 +45,7 @@ def asked(folder, profile="generic"):
 def test_advice_is_shown_where_the_profile_allows_it_and_need_not_be_followed(tmp_path):
     silent = tmp_path / "silent.toml"
     silent.write_text(GENERIC.replace("game_time_ms = 0", "game_time_ms = 0\nadvice = false"))
-    advised, unadvised = asked(tmp_path / "a"), asked(tmp_path / "b", silent)
+    advised, unadvised = read_question(tmp_path / "a"), read_question(tmp_path / "b", silent)
     assert advised.display["advice"] == "raise"
     assert advised.options == unadvised.options == ("stand", "raise")
     assert unadvised.display == {key: value for key, value in advised.display.items() if key != "advice"}
@@ -69,7 +69,7 @@ def test_the_strategy_chart_is_shown_where_advice_is_allowed():
     ],
 )
 def test_advice_is_shown_beside_the_decision(tmp_path, language, words):
-    question, theme = asked(tmp_path), load_theme()
+    question, theme = read_question(tmp_path), load_theme()
     _, game_view = load_table_game(GAME)
     view = build_idle_view((game_view,), game_view, language)
     view = apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))

@@ -19,12 +19,12 @@ def play_to_a_double_up(rig):
     while True:
         rig.insert(10000) if rig.credit_cents < 10000 else None
         rig.play()
-        asked = rig.hands.messages[-1]
-        while isinstance(asked, DecisionRequest) and asked.kind != "double_up":
-            rig.engine.handle(EventType.CHOOSE, value=asked.options[0])
-            asked = rig.hands.messages[-1]
-        if isinstance(asked, DecisionRequest):
-            return asked
+        message = rig.hands.messages[-1]
+        while isinstance(message, DecisionRequest) and message.kind != "double_up":
+            rig.engine.handle(EventType.CHOOSE, value=message.options[0])
+            message = rig.hands.messages[-1]
+        if isinstance(message, DecisionRequest):
+            return message
         rig.report_shown()
         while rig.state is State.HANDPAY:
             rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -34,8 +34,8 @@ def double(rig, rounds):
     """Double so often at most, then collect; the stakes in minor units, and what is left."""
     stakes, left = [], 0
     cents = rig.machine.selection.denomination_cents
-    while isinstance(asked := rig.hands.messages[-1], DecisionRequest):
-        left = asked.display["credits"] * cents
+    while isinstance(message := rig.hands.messages[-1], DecisionRequest):
+        left = message.display["credits"] * cents
         if len(stakes) == rounds:
             rig.engine.handle(EventType.CHOOSE, value="collect")
             continue

@@ -176,8 +176,8 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
     assert rig.state is State.HANDPAY
     assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 150000
     assert rig.credit_cents == 10000 - 300
-    for wish in (EventType.PLAY, EventType.CASH_OUT):
-        rig.engine.handle(wish)
+    for event_type in (EventType.PLAY, EventType.CASH_OUT):
+        rig.engine.handle(event_type)
         assert rig.notice in {
             "refused.handpay",
             "refused.ticket_may_replace",

@@ -114,10 +114,10 @@ def test_a_decision_of_a_removed_game_is_asked_again_and_answered(tmp_path, cut_
     again = MachineRig(tmp_path, games=()).boot()
     assert again.state is State.PLAYING
     if not cut_after_choice:
-        asked = again.hands.messages[-1]
-        assert isinstance(asked, DecisionRequest)
-        assert (asked.options, asked.display) == (question.options, question.display)
-        again.engine.handle(EventType.CHOOSE, value=asked.options[0])
+        message = again.hands.messages[-1]
+        assert isinstance(message, DecisionRequest)
+        assert (message.options, message.display) == (question.options, question.display)
+        again.engine.handle(EventType.CHOOSE, value=message.options[0])
     win_cents = again.hands.messages[-1].win_cents
     again.report_shown()
     assert again.credit_cents == 500 - 25 + win_cents
@@ -252,8 +252,8 @@ def test_a_game_resumes_when_its_definition_is_available_again(tmp_path):
     assert again.state is State.TILT
     fill_in(again, "settle_faults", person="4", persons=("4",), finding="the file was missing")
     assert again.state is State.PLAYING
-    asked = again.hands.messages[-1]
-    assert (asked.options, asked.display) == (question.options, question.display)
+    message = again.hands.messages[-1]
+    assert (message.options, message.display) == (question.options, question.display)
     again.close()
 
 
@@ -282,11 +282,11 @@ def test_win_before_a_double_up_is_collected_if_the_generator_fails(tmp_path):
     question = None
     while question is None:
         rig.play()
-        asked = rig.hands.messages[-1]
-        while isinstance(asked, DecisionRequest) and asked.kind != "double_up":
-            rig.engine.handle(EventType.CHOOSE, value=asked.options[0])
-            asked = rig.hands.messages[-1]
-        question = asked if isinstance(asked, DecisionRequest) else None
+        message = rig.hands.messages[-1]
+        while isinstance(message, DecisionRequest) and message.kind != "double_up":
+            rig.engine.handle(EventType.CHOOSE, value=message.options[0])
+            message = rig.hands.messages[-1]
+        question = message if isinstance(message, DecisionRequest) else None
         rig.report_shown()
     before = rig.credit_cents
     won_cents = question.display["credits"] * rig.machine.selection.denomination_cents

@@ -29,7 +29,7 @@ def make(tmp_path):
     """Machines on one state folder, with these rules of protection."""
     rigs = []
 
-    def made(rules: str, *, chance=None, state: str = "state") -> MachineRig:
+    def open_rig(rules: str, *, chance=None, state: str = "state") -> MachineRig:
         for rig in rigs:
             rig.close()
         path = tmp_path / "place.toml"
@@ -40,7 +40,7 @@ def make(tmp_path):
         rigs.append(rig)
         return rig
 
-    yield made
+    yield open_rig
     for rig in rigs:
         rig.close()
 

@@ -57,10 +57,10 @@ def sound(rig, tmp_path):
 def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     rig = duel(3, 1).insert(1000)
     bet(rig, ante=10)
-    asked = rig.hands.messages[-1]
-    assert isinstance(asked, DecisionRequest)
-    assert (asked.options, asked.costs, asked.seat) == (("fold", "stay", "raise"), {"raise": 10}, 0)
-    assert asked.cues == ({"cue": "deal", "hand": "player", "card": "3"},)
+    request = rig.hands.messages[-1]
+    assert isinstance(request, DecisionRequest)
+    assert (request.options, request.costs, request.seat) == (("fold", "stay", "raise"), {"raise": 10}, 0)
+    assert request.cues == ({"cue": "deal", "hand": "player", "card": "3"},)
     assert rig.credit_cents == 950
     choose(rig, "raise")
     entry = next(iter(rig.journal.entries("game.choice")))

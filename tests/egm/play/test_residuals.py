@@ -33,14 +33,14 @@ def make(tmp_path):
         text = GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"')
         text = text.replace("hopper_cents = 100\n", f"hopper_cents = {hopper_cents}\n")
         place.write_text(text.replace("[play]", f"[play]\n{play}") + more)
-        made = MachineRig(tmp_path / f"{len(rigs)}", profile=place, chance=chance).boot().insert(500)
-        leave_a_rest(made)
-        rigs.append(made)
-        return made
+        opened_rig = MachineRig(tmp_path / f"{len(rigs)}", profile=place, chance=chance).boot().insert(500)
+        leave_a_rest(opened_rig)
+        rigs.append(opened_rig)
+        return opened_rig
 
     yield rig
-    for made in rigs:
-        made.close()
+    for opened_rig in rigs:
+        opened_rig.close()
 
 
 def leave_a_rest(rig) -> None:

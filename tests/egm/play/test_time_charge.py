@@ -67,12 +67,12 @@ def play(rooms, stack=STACK):
         lay(rig, stack)
         assert rig.state is State.BETTING, rig.notice
     close(rooms)
-    (asked,) = (
+    (deciding_rig,) = (
         rig
         for rig in rooms
         if isinstance(rig.hands.messages[-1], DecisionRequest) and rig.hands.messages[-1].options
     )
-    asked.engine.handle(EventType.CHOOSE, value="fold")
+    deciding_rig.engine.handle(EventType.CHOOSE, value="fold")
     apply_recorded_steps(table_of(rooms))
     for rig in rooms:
         rig.report_shown()

@@ -125,9 +125,9 @@ class Stopped(datetime):
 
 @pytest.fixture
 def hall(tmp_path, monkeypatch):
-    made = Hall(tmp_path, monkeypatch).start()
-    yield made
-    made.room.close()
+    started_hall = Hall(tmp_path, monkeypatch).start()
+    yield started_hall
+    started_hall.room.close()
 
 
 @pytest.mark.requirement("I-15")

@@ -26,9 +26,9 @@ from tools.audit.verify import Auditor
 @pytest.fixture
 def controller(tmp_path):
     """One whose first prize the second wager wins, and every other the last before the ceiling."""
-    made = RealController(tmp_path, lucky(), drawn=(1, 88, 88))
-    yield made
-    made.close()
+    opened = RealController(tmp_path, lucky(), drawn=(1, 88, 88))
+    yield opened
+    opened.close()
 
 
 def life_of(folder, controller, *numbers, **options):

@@ -281,27 +281,27 @@ class Machine:
     def __init__(self, name, chance):
         self.name = name
         self.chance = chance
-        self.made = []
+        self.contributions = []
         self.claims = {}
         self.paid = {}
         self.live()
 
     def live(self):
         self.link = ControllerLink(self.name, (create_pool(),), stale_ns=STALE)
-        self.link.restore_contributions("TOP", 0, self.made)
-        for made in self.claims.values():
-            self.link.open_hit_claim(made, 0)
+        self.link.restore_contributions("TOP", 0, self.contributions)
+        for hit_claim in self.claims.values():
+            self.link.open_hit_claim(hit_claim, 0)
         for name, commit in self.paid.items():
             if name in self.claims:
                 self.link.report_payment(commit, self.claims[name], 0)
 
     def play(self, now):
         wager = 50
-        self.made.append(contribution(len(self.made) + 1, wager, machine=self.name))
-        self.link.queue_contribution(self.made[-1], now)
+        self.contributions.append(contribution(len(self.contributions) + 1, wager, machine=self.name))
+        self.link.queue_contribution(self.contributions[-1], now)
         if self.chance.random() < 0.05:
-            name = f"{self.name}:{len(self.made)}"
-            self.claims[name] = claim(name, after=len(self.made), machine=self.name)
+            name = f"{self.name}:{len(self.contributions)}"
+            self.claims[name] = claim(name, after=len(self.contributions), machine=self.name)
             self.link.open_hit_claim(self.claims[name], now)
 
     def learn(self, now):
@@ -414,7 +414,7 @@ def test_every_cent_between_controller_and_machine_is_accounted_for(seed, tmp_pa
         record, claims = session.read_level("TOP"), session.read_win_register()
     storm.controller.store.close()
     record.level.check_sums()
-    wagered = sum(c.wager_cents for machine in storm.machines for c in machine.made)
+    wagered = sum(c.wager_cents for machine in storm.machines for c in machine.contributions)
     assert record.level.contributed_amount == wagered * Fraction(1, 70)
     paid = {name: commit.amount_cents for machine in storm.machines for name, commit in machine.paid.items()}
     assert paid == {claim.claim: claim.paid_cents for claim in claims}
@@ -433,7 +433,7 @@ def test_unreliable_wire_counts_every_wager_once_and_pays_every_hit_once(seed):
     machines, controller = storm.machines, storm.controller
     level = controller.levels["TOP"]
     level.check_sums()
-    wagered = sum(c.wager_cents for machine in machines for c in machine.made)
+    wagered = sum(c.wager_cents for machine in machines for c in machine.contributions)
     assert level.contributed_amount == wagered * (Fraction(1, 70) + Fraction(1, 1000))
     paid = {name: commit.amount_cents for machine in machines for name, commit in machine.paid.items()}
     assert paid == {name: award.amount_cents for name, award in controller.awards.items()}

@@ -50,11 +50,11 @@ def one_game(rig) -> None:
 def rig(tmp_path):
     rooms = []
 
-    def made(*numbers, **options):
+    def open_rig(*numbers, **options):
         rooms.append(room_of(tmp_path, *numbers, **options))
         return rooms[-1].boot().insert(10000)
 
-    yield made
+    yield open_rig
     for rig in rooms:
         rig.close()
 
@@ -288,8 +288,8 @@ def test_a_level_with_wagers_of_several_prices_cannot_be_linked():
     shared = ProgressiveLevelTable(
         game="archipelago-keno", level="lighthouse", kind=LevelScope.LINKED, stakes={"5": "SEA"}
     )
-    own = ProgressiveLevelTable(game="archipelago-keno", level="buoy")
-    _, refused = admit_games(slot, load_profile("generic"), (shared, own))
+    own_level = ProgressiveLevelTable(game="archipelago-keno", level="buoy")
+    _, refused = admit_games(slot, load_profile("generic"), (shared, own_level))
     assert "takes one stake only" in refused[0].reason
 
 

@@ -398,7 +398,9 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
             rig.room.insert(2000)
             for n in range(1, 4):
                 await rig.one_game()
-                await rig.until(lambda made=n: controller.counted["TEST-1", "TOP"] == made)
+                await rig.until(
+                    lambda expected_count=n: controller.counted["TEST-1", "TOP"] == expected_count
+                )
             rig.wire.up = False
             await rig.until(lambda: rig.view().status == "down")
             controller.counted["TEST-1", "TOP"] = 1

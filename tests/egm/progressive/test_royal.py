@@ -20,7 +20,7 @@ RESET = 4000_00
 def rig(tmp_path):
     rooms = []
 
-    def made(*deals, more=()):
+    def open_rig(*deals, more=()):
         script = [number for deal in deals for number in numbers(deal)] + [*more]
         rig = MachineRig(
             tmp_path,
@@ -35,7 +35,7 @@ def rig(tmp_path):
             rig.insert(100_00)
         return rig
 
-    yield made
+    yield open_rig
     for rig in rooms:
         rig.close()
 

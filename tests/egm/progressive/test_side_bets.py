@@ -61,14 +61,14 @@ def worth(machine):
 def rig(tmp_path):
     rooms = []
 
-    def made(*hands, **options):
+    def open_rig(*hands, **options):
         rooms.append(room_of(tmp_path, *hands, **options))
         rooms[-1].boot()
         while rooms[-1].credit_cents < 100_00:
             rooms[-1].insert(100_00)
         return rooms[-1]
 
-    yield made
+    yield open_rig
     for rig in rooms:
         rig.close()
 

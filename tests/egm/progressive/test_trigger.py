@@ -20,10 +20,10 @@ class Fixed:
 
     def __init__(self, value):
         self.value = value
-        self.asked = []
+        self.draws = []
 
     def below(self, bound, purpose):
-        self.asked.append((bound, purpose))
+        self.draws.append((bound, purpose))
         return self.value if bound != SALT else 5
 
 

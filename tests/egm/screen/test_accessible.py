@@ -33,9 +33,9 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one, other):
+def contrast(first, second):
     """From 1 (the same) to 21 (black on white)."""
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -115,12 +115,16 @@ def test_every_text_has_enough_contrast_with_its_background(
 def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
     """It went back in every list: where places are chosen, the key that lessens a bet is the one before."""
     picture, view = Picture(theme), build_idle_view(published, published[0], "en")
-    wish = {
+    requests_by_key = {
         key: apply_action(view, find_action_by_name(key), theme, picture.list_choices(view))[1]
         for key in ("ArrowDown", "ArrowUp")
     }
-    assert wish["ArrowDown"] == apply_action(view, Action("bet_less"), theme)[1]
-    assert wish["ArrowUp"] == apply_action(view, Action("bet_more"), theme)[1] != wish["ArrowDown"]
+    assert requests_by_key["ArrowDown"] == apply_action(view, Action("bet_less"), theme)[1]
+    assert (
+        requests_by_key["ArrowUp"]
+        == apply_action(view, Action("bet_more"), theme)[1]
+        != requests_by_key["ArrowDown"]
+    )
     view, seen = replace(view, page=PlayerPage.GAMES), []
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
         view, _ = apply_action(view, find_action_by_name(key), theme, picture.list_choices(view))
@@ -136,8 +140,8 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
 
     def key(name):
         nonlocal view
-        view, wishes = apply_action(view, Action(name), theme, picture.list_choices(view))
-        requests.extend((wish.name, wish.value) for wish in wishes)
+        view, key_requests = apply_action(view, Action(name), theme, picture.list_choices(view))
+        requests.extend((request.name, request.value) for request in key_requests)
 
     key("bet_less")
     key("play")

@@ -39,10 +39,10 @@ class Player:
 
     def does(self, name, value=None):
         view = replace(self.view, now=self.view.now + 0.2)
-        self.view, wishes = apply_action(view, Action(name, value), self.theme)
-        for wish in wishes:
-            if wish.name == "bet" and wish.value:
-                self.game.build_wager(wish.value, **wish.options)
+        self.view, requests = apply_action(view, Action(name, value), self.theme)
+        for request in requests:
+            if request.name == "bet" and request.value:
+                self.game.build_wager(request.value, **request.options)
         return {spot: credits_ for spot, credits_ in self.view.chips.bets.items() if credits_}
 
 
@@ -133,13 +133,15 @@ def test_split_hands_keep_their_numbers(split, theme, language, names):
 
 
 @pytest.mark.parametrize(
-    ("language", "own", "other"),
+    ("language", "own_text", "other_text"),
     [
         ("en", "Your choice", "Player 1 is deciding: 9 s left"),
         ("fr", "Votre choix", "Le joueur 1 décide\N{NO-BREAK SPACE}: il reste 9 s"),
     ],
 )
-def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme, language, own, other):
+def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(
+    theme, language, own_text, other_text
+):
     game, game_view = load_table_game(OPTIONS)
     wager = game.build_wager(10, bets={"main": 10})
     turn_texts = []
@@ -160,21 +162,21 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme,
         turn = Notice(code=code, values={"seat": 1, "seconds": 9})
         view = replace(view, snapshot=view.snapshot.model_copy(update={"notices": (turn,)}))
         options = played.decision.options if seat == 0 else ()
-        asked = DecisionRequest(
+        question = DecisionRequest(
             play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt)
         )
-        turn_texts.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), asked))
-    assert turn_texts[0].startswith(own)
+        turn_texts.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), question))
+    assert turn_texts[0].startswith(own_text)
     assert "9 s" in turn_texts[0]
-    assert turn_texts[1] == other
+    assert turn_texts[1] == other_text
 
 
 def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
     """What moves ends where the display says, card by card."""
-    asked = DecisionRequest(
+    question = DecisionRequest(
         play_id="p", kind="blackjack", options=("stand",), display=dict(split.decision.prompt), cues=()
     )
-    step = TableStep(asked.display, tuple(cue.to_json() for cue in split.cues), (), 0)
+    step = TableStep(question.display, tuple(cue.to_json() for cue in split.cues), (), 0)
     assert [cue["cue"] for cue in step.cues] == ["split", "deal"]
     before = {"hands": [{"id": "bank", "cards": ["6h"]}, {"id": "box-1", "cards": ["8s", "8c"]}]}
     before["hands"].append({"id": "box-1-2", "cards": ["8d"]})
@@ -192,7 +194,7 @@ def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
     }
     ended = build_current_hands(step, TableStep(before, (), (), 0), Over, 2.5)
     assert {hand.id: list(hand.cards) for hand in ended} == {
-        hand["id"]: hand["cards"] for hand in asked.display["hands"]
+        hand["id"]: hand["cards"] for hand in question.display["hands"]
     }
 
 

@@ -36,8 +36,8 @@ def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by
         else Action("play")
     )
     assert action is not None
-    cut, wishes = apply_action(view, action, theme, picture.list_choices(view))
-    assert wishes == ()
+    cut, requests = apply_action(view, action, theme, picture.list_choices(view))
+    assert requests == ()
     assert cut.presentation.outcome == view.presentation.outcome
     assert cut.next_play_pressed_at is None
     ends = build_view_timeline(cut, theme).steps[-1]
@@ -67,8 +67,8 @@ def test_a_hand_with_several_bettors_shows_the_player_who_holds_it(theme, langua
     hands = read_final_hands(view.presentation.round_result.display)
     labels = [_format_hand_label(stage, hand, hands) for hand in hands]
     assert labels[1:] == [f"Tableau 1 ({player})", f"Tableau 2 ({player})"]
-    own = _format_hand_label(stage, replace(hands[1], is_own=True), hands)
-    assert own == {"en": "Tableau 1 (You)", "fr": "Tableau 1 (Vous)"}[language]
+    own_label = _format_hand_label(stage, replace(hands[1], is_own=True), hands)
+    assert own_label == {"en": "Tableau 1 (You)", "fr": "Tableau 1 (Vous)"}[language]
 
 
 def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
@@ -78,8 +78,8 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     assert not is_scoreboard_drawn(stage(view), view.table)  # nothing has come yet
     view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
     assert is_scoreboard_drawn(stage(view), view.table)
-    hidden, wishes = apply_action(view, Action("board"), theme)
-    assert wishes == ()
+    hidden, requests = apply_action(view, Action("board"), theme)
+    assert requests == ()
     assert not is_scoreboard_drawn(stage(hidden), view.table)
     settled = dict(iter_felt_scenes(game, game_view, "en", theme, LANDSCAPE_LAYOUT))["settled"]
     done = settled.presentation.began_at + build_view_timeline(settled, theme).end
@@ -87,9 +87,9 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     assert not is_scoreboard_drawn(stage(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)
     assert is_scoreboard_drawn(stage(laid), laid.table)
-    asked, _ = apply_action(later, Action("board"), theme)  # or its key is touched
-    assert is_scoreboard_drawn(stage(asked), asked.table)
-    away, _ = apply_action(replace(asked, now=asked.now + 1), Action("board"), theme)
+    reopened, _ = apply_action(later, Action("board"), theme)  # or its key is touched
+    assert is_scoreboard_drawn(stage(reopened), reopened.table)
+    away, _ = apply_action(replace(reopened, now=reopened.now + 1), Action("board"), theme)
     assert not is_scoreboard_drawn(stage(away), away.table)
 
 
@@ -102,8 +102,8 @@ def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
     places = [touch.rect for touch in picture.list_touches(view) if touch.action == Action("suits")]
     ((x, y, w, h),) = places
     action = picture.find_touched_action(view, x + w / 2, y + h / 2)
-    asked, wishes = apply_action(view, action, theme)
-    assert (asked.has_four_suit_colours, wishes) == (True, ())
+    touched, requests = apply_action(view, action, theme)
+    assert (touched.has_four_suit_colours, requests) == (True, ())
     faces = {}
     for suit in "shdc":
         two, four = (

@@ -57,10 +57,10 @@ def steps_of(game, wager, walk, answers=()):
     answers = list(answers)
     played = Round(game.play(wager, walk), wager)
     played.advance()
-    while (asked := played.decision) is not None:
+    while (decision := played.decision) is not None:
         cues = tuple(cue.to_json() for cue in played.cues)
-        yield TableStep({"kind": "table", **asked.prompt}, cues, (), 0)
-        choice = answers.pop(0) if answers else asked.options[walk.below(len(asked.options))]
+        yield TableStep({"kind": "table", **decision.prompt}, cues, (), 0)
+        choice = answers.pop(0) if answers else decision.options[walk.below(len(decision.options))]
         played.advance(Choice(choice))
     cues = tuple(cue.to_json() for cue in played.cues)
     yield TableStep(dict(played.outcome.display), cues, (), 0)
@@ -176,26 +176,26 @@ def test_splitting_one_hand_moves_and_renames_no_other(theme):
 @pytest.mark.parametrize("seats", [4, 7])
 def test_at_a_full_table_the_players_hands_are_below_and_legible_after_a_split(theme, seats):
     _, _, stages = at_table(theme, "quebec-blackjack-options")
-    own = {"seat": 2, "is_own": True}
+    own_position = {"seat": 2, "is_own": True}
     others = [DealtHand(f"box-{n + 1}", ("8c", "8d"), {}, seat=n) for n in range(seats) if n != 2]
-    one = [DealtHand("bank", ("9c",), {}), *others, DealtHand("box-3", ("8h", "8s"), {}, **own)]
-    three = [*one, *(DealtHand(f"box-3-{n}", ("8h",), {}, **own) for n in (2, 3))]
+    one = [DealtHand("bank", ("9c",), {}), *others, DealtHand("box-3", ("8h", "8s"), {}, **own_position)]
+    three = [*one, *(DealtHand(f"box-3-{n}", ("8h",), {}, **own_position) for n in (2, 3))]
     for stage in stages:
         before, after = (
             {hand.id: cards for hand, cards in laid(stage, _list_hands_with_area(stage, hands))}
             for hands in (one, three)
         )
-        mine = [after[name] for name in ("box-3", "box-3-2", "box-3-3")]
+        own_hands = [after[name] for name in ("box-3", "box-3-2", "box-3-3")]
         if stage.layout.is_telephone:  # it has no room for the hands of others
             assert before.keys() == {"bank", "box-3"}
-            assert min(cards[0][3] for cards in mine) > 60
+            assert min(cards[0][3] for cards in own_hands) > 60
             continue
         assert {other_hand.id: before[other_hand.id] for other_hand in others} == {
             other_hand.id: after[other_hand.id] for other_hand in others
         }
-        assert min(cards[0][3] for cards in mine) > 60
+        assert min(cards[0][3] for cards in own_hands) > 60
         lowest = max(y + h for other_hand in others for _, y, _, h in after[other_hand.id])
-        assert all(cards[0][1] > lowest for cards in mine)
+        assert all(cards[0][1] > lowest for cards in own_hands)
 
 
 def test_remaining_cards_are_shown_if_a_bet_is_on_them(theme):

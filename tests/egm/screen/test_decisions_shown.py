@@ -19,17 +19,19 @@ from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 def conversation(game, name, answers):
     """Every question of a game and its outcome, each answered as ``answers`` says."""
     play = questions(game, game.build_wager(max(game.bet_options)), FixedDraws(name))
-    asked = []
+    decisions = []
     try:
-        asked.append(next(play))
+        decisions.append(next(play))
         while True:
-            asked.append(play.send(Choice(answers(asked[-1]))))
+            decisions.append(play.send(Choice(answers(decisions[-1]))))
     except StopIteration as ended:
-        return asked, ended.value
+        return decisions, ended.value
 
 
-def build_request(game, asked):
-    return DecisionRequest(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
+def build_request(game, decision):
+    return DecisionRequest(
+        play_id="p", kind=decision.kind, options=decision.options, display=dict(decision.prompt)
+    )
 
 
 def ended(game, outcome):
@@ -43,17 +45,17 @@ def ended(game, outcome):
     )
 
 
-def answers(asked):
-    return "red" if asked.kind == "double_up" and not asked.prompt["rounds"] else asked.options[0]
+def answers(decision):
+    return "red" if decision.kind == "double_up" and not decision.prompt["rounds"] else decision.options[0]
 
 
 def games_that_ask(games, name, kind, count=6):
     game = next(game for game in games if game.id == name)
     found = []
     for number in range(4000):
-        asked, outcome = conversation(game, f"{name}/ask/{number}", answers)
-        if any(question.kind == kind for question in asked):
-            found.append((asked, outcome))
+        decisions, outcome = conversation(game, f"{name}/ask/{number}", answers)
+        if any(question.kind == kind for question in decisions):
+            found.append((decisions, outcome))
         if len(found) == count:
             break
     return game, found
@@ -67,10 +69,10 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
     source, found = games_that_ask(games, name, kind)
     assert found, "such games exist"
     view_of = next(game_view for game_view in published if game_view.id == name)
-    for asked, outcome in found:
+    for decisions, outcome in found:
         view = build_idle_view(published, view_of, "en", state="playing", accepts=("choose", "language"))
         seen = 0
-        for question in asked:
+        for question in decisions:
             view = apply_message(view, build_request(source, question))
             assert not is_decision_due(view, theme), "first what led there is shown"
             assert apply_action(view, Action("choose", question.options[0]), theme)[1] == ()
@@ -89,13 +91,13 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
             answer = answers(question)
             name_of = "play" if kind == "hold" else "choose"
             view = replace(view, held_items_mask=answer) if kind == "hold" else view
-            view, (wish,) = apply_action(view, Action(name_of, answer), theme)
-            assert (wish.name, wish.value) == ("choose", answer)
+            view, (request,) = apply_action(view, Action(name_of, answer), theme)
+            assert (request.name, request.value) == ("choose", answer)
         view = apply_message(view, ended(view_of, outcome))
         assert view.presentation.is_complete
         line = build_view_timeline(view, theme)
-        _, (wish,) = advance_time(view, view.now + line.end + 0.01, theme)
-        assert (wish.name, wish.value) == ("shown", "p")
+        _, (request,) = advance_time(view, view.now + line.end + 0.01, theme)
+        assert (request.name, request.value) == ("shown", "p")
 
 
 @pytest.mark.requirement("C-16", "C-17")
@@ -134,12 +136,12 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
     view = replace(view, now=view.now + 60)
     places = picture.list_choices(view)
     assert [place.value for place in places] == list(question.options)
-    marked, wishes = apply_action(view, Action("play"), theme, places)
-    assert (wishes, marked.is_focus_shown) == ((), False)
+    marked, requests = apply_action(view, Action("play"), theme, places)
+    assert (requests, marked.is_focus_shown) == ((), False)
     for _ in range(4):
         marked, _ = apply_action(marked, Action("bet_more"), theme, places)
-    _, (wish,) = apply_action(marked, Action("play"), theme, places)
-    assert wish.value == question.options[3]
+    _, (request,) = apply_action(marked, Action("play"), theme, places)
+    assert request.value == question.options[3]
 
 
 def test_a_decision_repeated_after_a_reconnection_changes_nothing(games, published, theme):

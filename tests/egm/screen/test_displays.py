@@ -29,9 +29,9 @@ def card():
 
 
 def frame(colour):
-    made = pygame.Surface(SIZE)
-    made.fill(colour)
-    return made
+    surface = pygame.Surface(SIZE)
+    surface.fill(colour)
+    return surface
 
 
 def test_frames_alternate_between_the_buffers_of_the_first_display(card):

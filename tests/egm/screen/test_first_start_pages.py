@@ -72,9 +72,11 @@ async def walked(folder):
     await touch("request")  # somebody's own stick
     stick.write()
     await touch("request")
-    asked = stick.read()["request"]
-    key = compute_key_digest(read_request(asked)[1])
-    stick.write(asked, answer_request(authority, asked, key, StoppedClock().now(), ("floor.example", 8883)))
+    request = stick.read()["request"]
+    key = compute_key_digest(read_request(request)[1])
+    stick.write(
+        request, answer_request(authority, request, key, StoppedClock().now(), ("floor.example", 8883))
+    )
     await touch("answer")
     await touch("next")
     for person in PEOPLE:

@@ -68,48 +68,48 @@ def game_of_ones_own(folder):
 
 
 @pytest.fixture
-def mine(tmp_path):
+def definition_file(tmp_path):
     return game_of_ones_own(tmp_path)
 
 
 # ---------------------------------------------------------------------- the definition
-def test_the_digest_covers_every_byte_of_a_games_art(mine):
-    game = load_game(mine)
-    assert game.id in CliRunner().invoke(main, ["game", "check", str(mine)]).output
+def test_the_digest_covers_every_byte_of_a_games_art(definition_file):
+    game = load_game(definition_file)
+    assert game.id in CliRunner().invoke(main, ["game", "check", str(definition_file)]).output
     assert sorted(game.assets) == ["bell.png", "hooray.wav", "seven.svg", "turn.wav"]
     again = game_from_text(game.text, "the journal")
     assert (again.digest, again.assets) == (game.digest, {})
     for name in game.assets:
-        path = mine.parent / name
+        path = definition_file.parent / name
         before = path.read_bytes()
         path.write_bytes(
             before.replace(b"#e010f0", b"#e010f1") if name.endswith("svg") else before[:-2] + b"\x01\x02"
         )
-        assert load_game(mine).digest != game.digest, name
+        assert load_game(definition_file).digest != game.digest, name
         path.write_bytes(before)
-    assert load_game(mine).digest == game.digest
+    assert load_game(definition_file).digest == game.digest
 
 
-def test_the_signed_manifest_includes_a_games_art(mine):
+def test_the_signed_manifest_includes_a_games_art(definition_file):
     cabinet = CabinetFile.model_validate(
         {
             "machine": {"serial": "A", "operator_number": "1", "profile": "generic", "site": "x"},
-            "games": [{"game": str(mine)}, {"game": "maple-classic"}],
+            "games": [{"game": str(definition_file)}, {"game": "maple-classic"}],
         }
     )
     paths = {Path(path).name for _, path in list_own_definition_files(cabinet)}
     assert paths == {"mine.toml", "seven.svg", "bell.png", "turn.wav", "hooray.wav"}
 
 
-def test_the_stated_digest_of_the_art_is_enforced(mine):
-    text = mine.read_text(encoding="utf-8")
-    digests = {name: source.digest for name, source in load_game(mine).assets.items()}
+def test_the_stated_digest_of_the_art_is_enforced(definition_file):
+    text = definition_file.read_text(encoding="utf-8")
+    digests = {name: source.digest for name, source in load_game(definition_file).assets.items()}
     written = ", ".join(f'"{name}" = "{digest}"' for name, digest in digests.items())
-    mine.write_text(f"{text}sha256 = {{ {written} }}\n", encoding="utf-8")
-    assert load_game(mine).assets
-    (mine.parent / "bell.png").write_bytes(png(colour=(1, 2, 3, 255)))
+    definition_file.write_text(f"{text}sha256 = {{ {written} }}\n", encoding="utf-8")
+    assert load_game(definition_file).assets
+    (definition_file.parent / "bell.png").write_bytes(png(colour=(1, 2, 3, 255)))
     with pytest.raises(DefinitionError, match=r"art\.sha256: bell\.png is another file"):
-        load_game(mine)
+        load_game(definition_file)
 
 
 _SCRIPT = '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>'
@@ -153,10 +153,12 @@ _MANY = f'<svg xmlns="http://www.w3.org/2000/svg">{"<g/>" * 4001}</svg>'
         ("turn.wav", sound(seconds=15.5), "art.sounds.turn", "sounds 15.5 s"),
     ],
 )
-def test_a_file_that_is_neither_picture_nor_sound_is_refused_by_name(mine, name, data, key, reason):
-    path = mine.parent / name
+def test_a_file_that_is_neither_picture_nor_sound_is_refused_by_name(
+    definition_file, name, data, key, reason
+):
+    path = definition_file.parent / name
     path.unlink() if data is None else path.write_bytes(data)
-    result = CliRunner().invoke(main, ["game", "check", str(mine)])
+    result = CliRunner().invoke(main, ["game", "check", str(definition_file)])
     assert result.exit_code == 1
     output = " ".join(result.output.split())
     assert f"{key}: {name}: " in output
@@ -189,28 +191,28 @@ def test_a_file_that_is_neither_picture_nor_sound_is_refused_by_name(mine, name,
         ('look = "comet"', 'looks = "comet"', "did you mean `look`?"),
     ],
 )
-def test_a_reference_to_a_missing_art_file_is_refused(mine, old, new, expected_text):
-    text = mine.read_text(encoding="utf-8")
+def test_a_reference_to_a_missing_art_file_is_refused(definition_file, old, new, expected_text):
+    text = definition_file.read_text(encoding="utf-8")
     assert old in text
-    mine.write_text(text.replace(old, new), encoding="utf-8")
-    result = CliRunner().invoke(main, ["game", "check", str(mine)])
+    definition_file.write_text(text.replace(old, new), encoding="utf-8")
+    result = CliRunner().invoke(main, ["game", "check", str(definition_file)])
     assert result.exit_code == 1
     assert expected_text in " ".join(result.output.split())
 
 
-def test_a_link_out_of_the_folder_is_refused(mine, tmp_path_factory):
+def test_a_link_out_of_the_folder_is_refused(definition_file, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "bell.png"
     elsewhere.write_bytes(png())
-    (mine.parent / "bell.png").unlink()
-    (mine.parent / "bell.png").symlink_to(elsewhere)
+    (definition_file.parent / "bell.png").unlink()
+    (definition_file.parent / "bell.png").symlink_to(elsewhere)
     with pytest.raises(DefinitionError, match="leads out of the game's folder"):
-        load_game(mine)
+        load_game(definition_file)
 
 
-def test_an_unknown_look_is_a_warning(mine):
-    text = mine.read_text(encoding="utf-8")
-    mine.write_text(text.replace('look = "comet"', 'look = "disco"'), encoding="utf-8")
-    output = CliRunner().invoke(main, ["game", "check", str(mine)]).output
+def test_an_unknown_look_is_a_warning(definition_file):
+    text = definition_file.read_text(encoding="utf-8")
+    definition_file.write_text(text.replace('look = "comet"', 'look = "disco"'), encoding="utf-8")
+    output = CliRunner().invoke(main, ["game", "check", str(definition_file)]).output
     assert "warning: art.look: no look 'disco'; there are: amethyst" in " ".join(output.split())
 
 
@@ -238,8 +240,8 @@ def test_symbols_and_sounds_that_a_game_may_supply_are_listed(tmp_path):
 
 
 # ---------------------------------------------------------------------- the screen
-def test_a_games_pictures_are_drawn_only_for_that_game(mine, theme):
-    game = build_game_view(load_game(mine))
+def test_a_games_pictures_are_drawn_only_for_that_game(definition_file, theme):
+    game = build_game_view(load_game(definition_file))
     painter = Painter(theme)
     painter.use_pictures_of(game)
     seven = painter.find_or_create("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
@@ -251,9 +253,9 @@ def test_a_games_pictures_are_drawn_only_for_that_game(mine, theme):
     assert theme.look(game.id, game.family, game.art.look).name == "comet"
 
 
-def test_the_preview_shows_a_games_pictures(mine):
-    path = mine.with_suffix(".png")
-    draw_idle_game(load_game(mine), path, 0.5)
+def test_the_preview_shows_a_games_pictures(definition_file):
+    path = definition_file.with_suffix(".png")
+    draw_idle_game(load_game(definition_file), path, 0.5)
     picture = pygame.image.load(path)
     seen = {
         tuple(picture.get_at((x, y))[:3]) for x in range(0, picture.get_width(), 3) for y in range(0, 300, 3)
@@ -261,9 +263,9 @@ def test_the_preview_shows_a_games_pictures(mine):
     assert (0xE0, 0x10, 0xF0) in seen
 
 
-def test_a_changed_art_file_is_not_decoded(mine, theme, capfd):
-    game = build_game_view(load_game(mine))
-    (mine.parent / "bell.png").write_bytes(png(colour=(255, 0, 0, 255)))
+def test_a_changed_art_file_is_not_decoded(definition_file, theme, capfd):
+    game = build_game_view(load_game(definition_file))
+    (definition_file.parent / "bell.png").write_bytes(png(colour=(255, 0, 0, 255)))
     painter = Painter(theme)
     painter.use_pictures_of(game)
     assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] not in {
@@ -273,15 +275,15 @@ def test_a_changed_art_file_is_not_decoded(mine, theme, capfd):
     assert "bell.png: is not the file the machine read" in capfd.readouterr().err
 
 
-def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(mine, theme, capfd):
-    loaded = load_game(mine)
+def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(definition_file, theme, capfd):
+    loaded = load_game(definition_file)
     game = build_game_view(loaded)
     sound_store = SoundStore()
     sound_store.store_game_sounds(game)
-    own = build_own_family_name(game)
-    most = max(map(abs, memoryview(sound_store.find_sound("turn", own)).cast("h")))
+    own_family = build_own_family_name(game)
+    most = max(map(abs, memoryview(sound_store.find_sound("turn", own_family)).cast("h")))
     assert 0.9 * PEAK_SHARE_BY_CHANNEL["turn"] < most / 32767 <= PEAK_SHARE_BY_CHANNEL["turn"]
-    soft = max(map(abs, memoryview(sound_store.find_sound("win_1", own)).cast("h")))
+    soft = max(map(abs, memoryview(sound_store.find_sound("win_1", own_family)).cast("h")))
     assert soft == 900  # as it was
 
     played_sounds = []
@@ -305,13 +307,13 @@ def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(mine, 
         after = replace(view, now=view.now + i * 0.03)
         sounds.play_changes(before, after)
         before = after
-    assert ("turn", own) in played_sounds
+    assert ("turn", own_family) in played_sounds
     assert ("stop_1", "comet") in played_sounds
     assert find_sound_family(view, theme) == "comet"
-    (mine.parent / "turn.wav").write_bytes(sound(seconds=1))
+    (definition_file.parent / "turn.wav").write_bytes(sound(seconds=1))
     read_unchanged_file.cache_clear()
     changed = SoundStore()
     changed.store_game_sounds(game)
-    assert changed.find_sound("turn", own) is None
-    assert changed.find_sound("win_1", own) is not None
+    assert changed.find_sound("turn", own_family) is None
+    assert changed.find_sound("win_1", own_family) is not None
     assert "turn.wav: is not the file the machine read" in capfd.readouterr().err

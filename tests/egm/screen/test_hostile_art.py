@@ -71,7 +71,7 @@ HOSTILE = {
 
 
 @pytest.fixture
-def mine(tmp_path):
+def definition_file(tmp_path):
     return game_of_ones_own(tmp_path)
 
 
@@ -88,21 +88,21 @@ def test_a_hostile_picture_ends_only_the_process_that_draws_it(name):
 
 
 @pytest.mark.parametrize("name", ["flat", "below_zero", "hairline", "slow", "outside", "clear", "cut"])
-def test_egm_game_check_refuses_a_picture_that_the_screen_cannot_show(mine, name):
+def test_egm_game_check_refuses_a_picture_that_the_screen_cannot_show(definition_file, name):
     data, kind = HOSTILE[name]
     assert len(data) <= PICTURE_BYTES_MAX
-    mine.write_text(mine.read_text().replace("seven.svg", f"seven{kind}"))
-    (mine.parent / f"seven{kind}").write_bytes(data)
-    result = CliRunner().invoke(main, ["game", "check", str(mine)])
+    definition_file.write_text(definition_file.read_text().replace("seven.svg", f"seven{kind}"))
+    (definition_file.parent / f"seven{kind}").write_bytes(data)
+    result = CliRunner().invoke(main, ["game", "check", str(definition_file)])
     assert result.exit_code == 1, result.output
     assert "art.pictures.seven" in " ".join(result.output.split())
 
 
-def test_a_game_with_hostile_pictures_shows_the_screens_drawings(mine, theme, capfd):
+def test_a_game_with_hostile_pictures_shows_the_screens_drawings(definition_file, theme, capfd):
     """The machine has loaded it (an earlier release took it): the screen says so once, draws, and goes on."""
     data, _ = HOSTILE["flat"]
-    (mine.parent / "seven.svg").write_bytes(data)
-    game = build_game_view(load_game(mine))
+    (definition_file.parent / "seven.svg").write_bytes(data)
+    game = build_game_view(load_game(definition_file))
     painter = Painter(theme)
     painter.use_pictures_of(game)
     for _ in range(3):

@@ -77,7 +77,7 @@ def test_messages_before_the_peer_left_are_not_lost(client, peer):
     assert client.poll(0).messages == (BenchReply(ok=True),)
     gone = client.poll(0)
     assert gone.has_link_been_lost
-    assert not client.send(Intent(name="play")), "a wish is never kept for later"
+    assert not client.send(Intent(name="play")), "a request is never stored for later"
 
 
 @pytest.mark.parametrize(

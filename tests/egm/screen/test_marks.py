@@ -32,18 +32,18 @@ def source(games):
 
 
 def marked(view, theme, *numbers):
-    wishes = ()
+    requests = ()
     for number in numbers:
-        view, wishes = apply_action(view, Action("mark", number), theme)
-    return view, wishes
+        view, requests = apply_action(view, Action("mark", number), theme)
+    return view, requests
 
 
 @pytest.mark.requirement("M-03", "M-05")
 def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
-    view, wishes = marked(build_idle_view(published, keno, "en", bet_credits=2), theme, 7, 18, 33)
-    (wish,) = wishes
-    assert (wish.name, wish.value) == ("bet", 2)
-    wager = source.build_wager(wish.value, **wish.options)
+    view, requests = marked(build_idle_view(published, keno, "en", bet_credits=2), theme, 7, 18, 33)
+    (request,) = requests
+    assert (request.name, request.value) == ("bet", 2)
+    wager = source.build_wager(request.value, **request.options)
     assert wager.credits == 2
     assert keno_slip.build_slip_from_wager(wager.options) == view.marked_keno_slip
     assert view.marked_keno_slip.numbers == {7, 18, 33}
@@ -51,26 +51,26 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
 
 @pytest.mark.requirement("M-03")
 def test_too_few_marks_are_no_bet_and_play_has_no_effect(published, keno, theme):
-    view, wishes = marked(build_idle_view(published, keno, "en"), theme, 7)
-    assert wishes == ()
+    view, requests = marked(build_idle_view(published, keno, "en"), theme, 7)
+    assert requests == ()
     assert apply_action(view, Action("play"), theme)[1] == ()
 
 
 def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
     """Not the price of the ticket bought before: what the marks cost, and nothing while they make no ticket."""
-    asked = 0
+    bet_count = 0
     for game in (game for game in published if keno_slip.is_keno_game(game)):
         view = build_idle_view(published, game, "en", bet_credits=max(game.bet_options))
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
         assert compute_meter_figures(stage).bet_credits == max(game.bet_options)
         for number in range(1, max(keno_slip.list_permitted_spot_counts(game)) + 1):
-            view, wishes = marked(view, theme, number)
-            bought = wishes[0].value if wishes else 0
+            view, requests = marked(view, theme, number)
+            bought = requests[0].value if requests else 0
             assert compute_meter_figures(replace(stage, view=view)).bet_credits == bought, (game.id, number)
             price_text = f"BET {stage.money(bought * view.snapshot.denomination_cents)}"
             assert price_text in Picture(theme).read_aloud(view)
-            asked += bool(bought)
-    assert asked > 10
+            bet_count += bool(bought)
+    assert bet_count > 10
 
 
 @pytest.mark.requirement("M-03")
@@ -84,8 +84,8 @@ def test_no_more_numbers_can_be_marked_than_the_largest_card_has(published, keno
 @pytest.mark.requirement("M-05")
 def test_the_stake_of_a_card_steps_through_the_permitted_stakes(published, keno, theme):
     view, _ = marked(build_idle_view(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
-    wish = apply_action(view, Action("bet_more"), theme)[1][0]
-    assert (wish.value, wish.options["selections"][0]["stakes"]) == (2, {"3": 2})
+    request = apply_action(view, Action("bet_more"), theme)[1][0]
+    assert (request.value, request.options["selections"][0]["stakes"]) == (2, {"3": 2})
     assert apply_action(view, Action("bet_max"), theme)[1][0].value == max(
         keno_slip.list_permitted_stakes(keno)
     )
@@ -94,9 +94,9 @@ def test_the_stake_of_a_card_steps_through_the_permitted_stakes(published, keno,
 @pytest.mark.requirement("M-18")
 def test_a_quick_pick_sends_no_numbers(published, keno, source, theme):
     view, _ = marked(build_idle_view(published, keno, "en"), theme, 1, 2, 3)
-    view, (wish,) = apply_action(view, Action("quick_pick"), theme)
+    view, (request,) = apply_action(view, Action("quick_pick"), theme)
     assert not view.marked_keno_slip.has_marks
-    assert source.build_wager(wish.value, **wish.options).credits == wish.value
+    assert source.build_wager(request.value, **request.options).credits == request.value
 
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
@@ -150,9 +150,9 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
 
 def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, theme):
     """A bet that was refused, or let go with a new denomination, is never played as if it were the marks."""
-    view, (*_, wish) = marked(build_idle_view(published, keno, "en"), theme, 7, 18, 33)
+    view, (*_, request) = marked(build_idle_view(published, keno, "en"), theme, 7, 18, 33)
     assert apply_action(view, Action("play"), theme)[1] == ()
-    taken = view.snapshot.model_copy(update={"bet_credits": wish.value, "bet_wager": wish.options})
+    taken = view.snapshot.model_copy(update={"bet_credits": request.value, "bet_wager": request.options})
     view = apply_message(view, taken)
     assert [w.name for w in apply_action(view, Action("play"), theme)[1]] == ["play"]
     let_go = apply_message(view, view.snapshot.model_copy(update={"bet_wager": {}}))
@@ -161,12 +161,12 @@ def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, t
 
 
 def laid(view, theme, source, name, value=None):
-    """One touch, and the machine's answer: the real game takes the wish or refuses it by raising."""
-    view, wishes = apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)
-    for wish in wishes:
-        wager = source.build_wager(wish.value, **(wish.options or {}))
-        assert wager.credits == wish.value
-        changes = {"bet_credits": wager.credits, "bet_wager": dict(wish.options or {})}
+    """One touch, and the machine's answer: the real game accepts the request or refuses it by raising."""
+    view, requests = apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)
+    for request in requests:
+        wager = source.build_wager(request.value, **(request.options or {}))
+        assert wager.credits == request.value
+        changes = {"bet_credits": wager.credits, "bet_wager": dict(request.options or {})}
         view = apply_message(view, view.snapshot.model_copy(update=changes))
     return view
 
@@ -332,30 +332,32 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
 @pytest.mark.parametrize("stake", [1, 2])
 def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games, theme, stake):
     """Its price was the one nearest to the bet: it changed on the glass as another ticket was chosen."""
-    asked = 0
+    request_count = 0
     for game in published:
         if not keno_slip.is_keno_game(game):
             continue
         view = build_idle_view(published, game, "en")
-        made = next(candidate for candidate in games if candidate.id == game.id)
+        played_game = next(candidate for candidate in games if candidate.id == game.id)
         forms = keno_slip.list_forms_on_offer(game)
         show_outcome = {form["id"]: keno_slip.compute_form_price(game, form, stake) for form in forms}
         view = replace(
             view,
-            snapshot=after_bet(view, keno_slip.request_form(forms[0], show_outcome[forms[0]["id"]]), made),
+            snapshot=after_bet(
+                view, keno_slip.request_form(forms[0], show_outcome[forms[0]["id"]]), played_game
+            ),
         )
         for form in (*forms[1:], *forms):
-            (wish,) = keno_slip.request_form_choice(game, view.snapshot, form["id"])
-            assert (wish.value, wish.options) == (show_outcome[form["id"]], {"form": form["id"]})
-            view = replace(view, snapshot=after_bet(view, wish, made))
+            (request,) = keno_slip.request_form_choice(game, view.snapshot, form["id"])
+            assert (request.value, request.options) == (show_outcome[form["id"]], {"form": form["id"]})
+            view = replace(view, snapshot=after_bet(view, request, played_game))
             assert {
                 form["id"]: keno_slip.compute_current_form_price(game, form, view.snapshot) for form in forms
             } == show_outcome
-            asked += 1
-    assert asked > 10
+            request_count += 1
+    assert request_count > 10
 
 
-def after_bet(view, wish, made):
+def after_bet(view, request, played_game):
     """The machine's next message, once it has taken a bet for the game."""
-    made.build_wager(wish.value, **wish.options)  # the game takes it
-    return view.snapshot.model_copy(update={"bet_credits": wish.value, "bet_wager": dict(wish.options)})
+    played_game.build_wager(request.value, **request.options)  # the game takes it
+    return view.snapshot.model_copy(update={"bet_credits": request.value, "bet_wager": dict(request.options)})

@@ -718,7 +718,11 @@ def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, l
         game.id: (game, getattr(game.rules, "definition", None))
         for game in map(load_game, list_table_games())
     }
-    shoes = {name: (game, made.shoe) for name, (game, made) in definitions.items() if hasattr(made, "shoe")}
+    shoes = {
+        name: (game, definition.shoe)
+        for name, (game, definition) in definitions.items()
+        if hasattr(definition, "shoe")
+    }
     assert {shoe.decks for _, shoe in shoes.values()} == {6, 8}
     assert len(shoes) == 17
     in_words = {"quebec-super-pan-9": {"en": "Eight decks", "fr": "Huit jeux"}}

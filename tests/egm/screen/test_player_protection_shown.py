@@ -33,12 +33,12 @@ def touch(picture, view, theme, action):
 def test_a_reminder_can_be_dismissed_or_leads_to_cash_out(published, theme):
     picture = Picture(theme)
     view = reminded_view(published)
-    _, (wish,) = touch(picture, view, theme, Action("acknowledge"))
-    assert wish.name == "acknowledge"
-    _, (wish,) = touch(picture, view, theme, Action("cash_out"))
-    assert wish.name == "cash_out"
-    _, (wish,) = apply_action(view, Action("play"), theme)
-    assert wish.name == "acknowledge", "PLAY waves it away; it never plays over a reminder"
+    _, (request,) = touch(picture, view, theme, Action("acknowledge"))
+    assert request.name == "acknowledge"
+    _, (request,) = touch(picture, view, theme, Action("cash_out"))
+    assert request.name == "cash_out"
+    _, (request,) = apply_action(view, Action("play"), theme)
+    assert request.name == "acknowledge", "PLAY waves it away; it never plays over a reminder"
 
 
 @pytest.mark.requirement("N-03")
@@ -104,8 +104,8 @@ def test_the_players_own_limits_can_be_set_but_not_loosened(published, theme):
     assert ("minutes", 60) in offered
     assert not {("minutes", 0), ("minutes", 120)} & set(offered)
     assert {value for of, value in offered if of == "cents"} >= {0, 2000}
-    _, (wish,) = touch(picture, view, theme, Action("limit", ("cents", 2000)))
-    assert (wish.name, wish.value, wish.options) == ("limit", 2000, {"of": "cents"})
+    _, (request,) = touch(picture, view, theme, Action("limit", ("cents", 2000)))
+    assert (request.name, request.value, request.options) == ("limit", 2000, {"of": "cents"})
     assert apply_action(view, Action("limit", ("cents", 2000)), theme)[0].page is view.page, (
         "the page stays open"
     )

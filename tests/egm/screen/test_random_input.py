@@ -43,11 +43,11 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
     sent = set()
     for turn in range(turns):
         now = view.now + hands.choice((0.01, 0.3, 4.0))
-        view, wishes = advance_time(replace(view, now=now), now, theme)
+        view, requests = advance_time(replace(view, now=now), now, theme)
         touches = [touch.action for touch in picture.list_touches(view) if touch.action.name]
         action = hands.choice(touches if touches and hands.random() < 0.7 else keys)
         view, more = apply_action(view, action, theme, picture.list_choices(view))
-        sent |= {wish.name for wish in (*wishes, *more) if not isinstance(wish, BenchCommand)}
+        sent |= {request.name for request in (*requests, *more) if not isinstance(request, BenchCommand)}
         if turn % 9 == 0:
             other = hands.choice(scenes)
             snapshot = other.snapshot

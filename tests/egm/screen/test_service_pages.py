@@ -59,10 +59,10 @@ def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(idle_view, theme, l
     )
     assert view.scene is Scene.SERVICE
     for digit in "2468":
-        view, wishes = touch(picture, view, theme, "type", digit)
-        assert wishes == ()
-    view, (wish,) = touch(picture, view, theme, "enter")
-    assert wish == Intent(name="answer", value="enter", options={"page": "sign-in", "input": "2468"})
+        view, requests = touch(picture, view, theme, "type", digit)
+        assert requests == ()
+    view, (request,) = touch(picture, view, theme, "enter")
+    assert request == Intent(name="answer", value="enter", options={"page": "sign-in", "input": "2468"})
     assert view.page_input.typed_text == ""
 
 
@@ -72,8 +72,8 @@ def test_only_enabled_actions_have_an_effect(idle_view, theme):
     view = opened(idle_view, page)
     offered = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
     assert offered == {action.id for action in page.actions if action.enabled}
-    _, (wish,) = touch(picture, view, theme, "answer", page.actions[0].id)
-    assert wish == Intent(name="answer", value=page.actions[0].id, options={"page": "menu"})
+    _, (request,) = touch(picture, view, theme, "answer", page.actions[0].id)
+    assert request == Intent(name="answer", value=page.actions[0].id, options={"page": "menu"})
 
 
 def test_any_target_can_be_chosen_with_the_deck_alone(idle_view, theme):
@@ -84,13 +84,13 @@ def test_any_target_can_be_chosen_with_the_deck_alone(idle_view, theme):
     for number in range(len(places)):
         focused = view
         for _ in range(number + 1):
-            focused, wishes = apply_action(focused, Action("bet_more"), theme, places)
-            assert wishes == ()
-        _, (wish,) = apply_action(focused, Action("bet_max"), theme, places)
-        assert wish.value == places[number].value
+            focused, requests = apply_action(focused, Action("bet_more"), theme, places)
+            assert requests == ()
+        _, (request,) = apply_action(focused, Action("bet_max"), theme, places)
+        assert request.value == places[number].value
     for name in ("cash_out", "help", "games", "play"):
-        after, wishes = apply_action(view, Action(name), theme, places)
-        assert wishes == ()
+        after, requests = apply_action(view, Action(name), theme, places)
+        assert requests == ()
         assert after.scene is Scene.SERVICE
 
 
@@ -119,8 +119,8 @@ def test_an_amount_field_takes_only_digits_of_minor_units(idle_view, theme):
         view, _ = apply_action(view, Action("type", char), theme)
     assert view.page_input.typed_text == "12"
     view, _ = apply_action(view, Action("erase"), theme)
-    _, (wish,) = apply_action(view, Action("enter"), theme)
-    assert wish.options == {"page": "amount", "input": "1"}
+    _, (request,) = apply_action(view, Action("enter"), theme)
+    assert request.options == {"page": "amount", "input": "1"}
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
@@ -133,8 +133,8 @@ def test_enter_confirms_the_last_page_of_a_form(idle_view, theme, layout):
     filled = (PageTable(rows=(PageRow(cells=(PageText(kind="plain", value="paid"),)),)),)
     page = ServicePage(id="last", title=PageText(), tables=filled, actions=actions)
     view = opened(idle_view, page)
-    _, (wish,) = apply_action(view, Action("play"), theme)
-    assert wish == Intent(name="answer", value="confirm", options={"page": "last"})
+    _, (request,) = apply_action(view, Action("play"), theme)
+    assert request == Intent(name="answer", value="confirm", options={"page": "last"})
     places = {t.action.value: t.rect for t in Picture(theme, layout=layout).list_touches(view)}
     (x, y, w, _), (back_x, back_y, back_w, _) = places["confirm"], places["back"]
     assert (y, x > back_x + back_w) == (back_y, True)
@@ -159,8 +159,8 @@ def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(idl
 def test_a_choice_is_answered_with_its_id(idle_view, theme):
     picture = Picture(theme)
     view = opened(idle_view, pages.build_choice_page())
-    _, (wish,) = touch(picture, view, theme, "enter", "1")
-    assert (wish.value, wish.options["input"]) == ("enter", "1")
+    _, (request,) = touch(picture, view, theme, "enter", "1")
+    assert (request.value, request.options["input"]) == ("enter", "1")
 
 
 def test_typed_text_remains_until_the_page_closes(idle_view, theme):
@@ -178,8 +178,8 @@ def test_typed_text_remains_until_the_page_closes(idle_view, theme):
 def test_touched_targets_of_the_touch_test_light_up(idle_view, theme):
     picture = Picture(theme)
     view = opened(idle_view, pages.build_pattern_page("touch"))
-    view, wishes = touch(picture, view, theme, "target", 5)
-    assert (view.page_input.touched_targets, wishes) == ({5}, ())
+    view, requests = touch(picture, view, theme, "target", 5)
+    assert (view.page_input.touched_targets, requests) == ({5}, ())
 
 
 def test_each_tone_of_the_sound_test_is_audible_at_every_volume(idle_view, theme):
@@ -192,8 +192,8 @@ def test_each_tone_of_the_sound_test_is_audible_at_every_volume(idle_view, theme
         view = replace(view, volume_step=volume, now=view.now + 5)
         for tone in keys:
             before = replace(view, now=view.now + 2)
-            view, wishes = touch(picture, before, theme, "tone", tone)
-            assert (list_cues_between(before, view, theme), wishes) == ([tone], ())
+            view, requests = touch(picture, before, theme, "tone", tone)
+            assert (list_cues_between(before, view, theme), requests) == ([tone], ())
             assert compute_loudness(tone, volume) >= ALARM_LOUDNESS_MIN
     silent = apply_message(view, view.snapshot.model_copy(update={"sound": "off"}))
     assert is_cue_allowed("tone_low", silent)
@@ -267,8 +267,8 @@ def test_typed_characters_are_entered_even_after_arrow_keys(idle_view, theme, ar
         view, _ = press(view, "ArrowDown")
     for digit in "4711":
         view, _ = press(view, f"Digit{digit}", digit)
-    _, (wish,) = press(view, "Enter")
-    assert (wish.value, wish.options["input"]) == ("enter", view.page_input.typed_text)
+    _, (request,) = press(view, "Enter")
+    assert (request.value, request.options["input"]) == ("enter", view.page_input.typed_text)
 
 
 def test_arrow_keys_move_from_one_list_to_the_next(idle_view, theme):
@@ -339,8 +339,8 @@ def test_a_screen_reader_gets_the_focused_target_first(idle_view, theme):
 def test_escape_steps_back_and_f10_leaves_the_menu(idle_view, theme):
     view = opened(idle_view, pages.build_sign_in_page())
     for key, answer in (("Escape", "back"), ("F10", "leave")):
-        _, (wish,) = apply_action(view, find_action_by_name(key), theme)
-        assert (wish.value, wish.options["page"]) == (answer, "sign-in")
+        _, (request,) = apply_action(view, find_action_by_name(key), theme)
+        assert (request.value, request.options["page"]) == (answer, "sign-in")
 
 
 def test_f10_on_an_unconfirmed_form_requests_the_warning_first(idle_view, theme):
@@ -424,13 +424,13 @@ def test_a_search_filters_rows_and_sends_only_the_chosen_row(idle_view, theme):
     page = rows_page(2, "find").model_copy(update={"tables": (PageTable(rows=rows),), "prompt": ask})
     view = opened(idle_view, page)
     for char in "re":
-        view, wishes = touch(picture, view, theme, "type", char)
-        assert wishes == ()
+        view, requests = touch(picture, view, theme, "type", char)
+        assert requests == ()
     found = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
     assert found == {"Réserve de pièces", "back"}
     assert apply_action(view, Action("play"), theme)[1] == ()
-    _, (wish,) = touch(picture, view, theme, "answer", "Réserve de pièces")
-    assert wish.options == {"page": page.id}
+    _, (request,) = touch(picture, view, theme, "answer", "Réserve de pièces")
+    assert request.options == {"page": page.id}
 
 
 @pytest.mark.requirement("J-02")
@@ -489,21 +489,21 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
     )
     for action, values, texts_by_language in orders:
         command = BenchCommand(device="bill", action=action, values=values)
-        asked, _ = apply_action(view, Action("bench", (command,)), theme)
+        commanded, _ = apply_action(view, Action("bench", (command,)), theme)
         reply = BenchReply(ok=True, text="something in the bench's own words")
-        answered = replace(asked, bench_reply=reply, bench_reply_at=asked.now)
+        answered = replace(commanded, bench_reply=reply, bench_reply_at=commanded.now)
         words = [text.replace("\u00a0", " ") for text in written_on(picture, answered)]
         assert texts_by_language[language] in words
 
 
 def typing(idle_view, theme, kind, *keys):
     """What a keyboard's keys, (name, character) each, leave in a field, and what they sent."""
-    asked = ServicePage(id="x", title=PageText(), prompt=Prompt(label=PageText(), kind=kind))
-    view, sent = opened(idle_view, asked), []
+    form_page = ServicePage(id="x", title=PageText(), prompt=Prompt(label=PageText(), kind=kind))
+    view, sent = opened(idle_view, form_page), []
     for name, char in keys:
-        view, wishes = apply_action(view, find_action_by_name(name, char), theme)
-        sent += wishes
-    return view.page_input.typed_text, [wish.name for wish in sent]
+        view, requests = apply_action(view, find_action_by_name(name, char), theme)
+        sent += requests
+    return view.page_input.typed_text, [request.name for request in sent]
 
 
 def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(idle_view, theme):
@@ -515,18 +515,18 @@ def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(idle_view, th
         "answer"
     ]
     assert typing(idle_view, theme, "pin", *keys)[0] == "1"
-    _, wishes = apply_action(
+    _, requests = apply_action(
         idle_view, find_action_by_name("KeyC", "c"), theme
     )  # no field is open: a key is the deck's
-    assert [wish.name for wish in wishes] == ["cash_out"]
+    assert [request.name for request in requests] == ["cash_out"]
 
 
 def test_the_field_of_a_serial_number_takes_only_its_characters(idle_view, theme):
     """The keyboard on the screen had lower case and signs that were refused once all was typed."""
     keys = [("KeyE", "e"), ("Minus", "-"), ("Digit7", "7"), ("Digit7", "&"), ("KeyQ", "é"), ("Space", " ")]
     assert typing(idle_view, theme, "serial", *keys) == ("E-7", [])
-    asked = Prompt(label=PageText(), kind="serial")
-    view = opened(idle_view, ServicePage(id="x", title=PageText(), prompt=asked))
+    prompt = Prompt(label=PageText(), kind="serial")
+    view = opened(idle_view, ServicePage(id="x", title=PageText(), prompt=prompt))
     touches = Picture(theme, scale=0.4).list_touches(view)
     offered = {touch.action.value for touch in touches if touch.action.name == "type"}
     assert offered == {*string.ascii_uppercase, *string.digits, "-"}

@@ -164,15 +164,15 @@ def test_the_sound_process_returns_complete_sounds_and_refuses_unknown_families(
     assert sound_store.find_sound("key", "keno") == synthesise_cue("key", "")
     assert sound_store.find_sound("credit", "aurora") is None
     assert sound_store.find_sound("../credit", "keno") is None
-    asked = [sys.executable, "-I", "-m", "egm.screen.audio", "waltz"]
-    refused = subprocess.run(asked, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-I", "-m", "egm.screen.audio", "waltz"]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode == 1
     assert "one of common, classic" in refused.stderr
 
 
 def test_the_sound_process_ends_quietly_when_its_reader_ends():
-    asked = [sys.executable, "-I", "-m", "egm.screen.audio", "classic"]
-    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    command = [sys.executable, "-I", "-m", "egm.screen.audio", "classic"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline().startswith(b"credit ")
         process.stdout.close()
         assert process.wait(60) == -signal.SIGPIPE

@@ -98,10 +98,10 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
     for _ in range(3):
         before = player_visit.view
         assert not is_key_lit(player_visit.stage, "play")
-        player_visit.view, wishes = apply_action(
+        player_visit.view, requests = apply_action(
             player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
         )
-        assert (wishes, player_visit.view.is_focus_shown, player_visit.view.decision) == (
+        assert (requests, player_visit.view.is_focus_shown, player_visit.view.decision) == (
             (),
             False,
             before.decision,
@@ -116,10 +116,10 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
         == "SELECT"
     )
     place = picture.list_choices(player_visit.view)[player_visit.view.focus]
-    _, (wish,) = apply_action(
+    _, (request,) = apply_action(
         player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
     )
-    assert (wish.name, wish.value) == (place.name, place.value)
+    assert (request.name, request.value) == (place.name, place.value)
 
 
 def test_the_bet_meter_includes_splits_and_doubles(visit):

@@ -58,17 +58,19 @@ class Player:
     def does(self, name, value=None):
         """One touch; a bet it asks for is taken as the rules take it. Returns what was asked for."""
         view = replace(self.view, now=self.view.now + 0.2)
-        self.view, wishes = apply_action(view, Action(name, value), self.theme)
-        for wish in wishes:
-            self.sent.append(wish)
-            if wish.name == "bet" and not wish.value and not wish.options["bets"]:  # every chip is off
+        self.view, requests = apply_action(view, Action(name, value), self.theme)
+        for request in requests:
+            self.sent.append(request)
+            if (
+                request.name == "bet" and not request.value and not request.options["bets"]
+            ):  # every chip is off
                 empty = {"bet_wager": {"bets": {}}, "bet_credits": 0}
                 self.view = apply_message(self.view, self.view.snapshot.model_copy(update=empty))
-            elif wish.name == "bet":
-                taken = self.game.build_wager(wish.value, **wish.options)
+            elif request.name == "bet":
+                taken = self.game.build_wager(request.value, **request.options)
                 bet = {"bet_wager": dict(taken.options), "bet_credits": taken.credits}
                 self.view = apply_message(self.view, self.view.snapshot.model_copy(update=bet))
-        return wishes
+        return requests
 
     @property
     def bets(self):
@@ -99,9 +101,9 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
     first, second = spots_of(player)[0], spots_of(player)[-1]
     chip = player.view.table.chips[0]
     player.does("chip", chip)
-    (wish,) = player.does("spot", first.id)
+    (request,) = player.does("spot", first.id)
     least = max(first.bet_min, chip)
-    assert (wish.name, wish.value, wish.options) == ("bet", least, {"bets": {first.id: least}})
+    assert (request.name, request.value, request.options) == ("bet", least, {"bets": {first.id: least}})
     player.does("spot", second.id)
     assert player.bets == {first.id: least, second.id: max(second.bet_min, chip)}
     player.does("double")
@@ -119,15 +121,15 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
         display={"kind": "table", "felt": player.view.table.felt, "result": "1"},
     )
     player.view = replace(apply_message(player.view, play), now=player.view.now + 60)
-    wishes = player.does("clear")  # the machine is to stake none of what lay there
-    assert [(wish.value, wish.options) for wish in wishes] == [(0, {"bets": {}})] * (
+    requests = player.does("clear")  # the machine is to stake none of what lay there
+    assert [(request.value, request.options) for request in requests] == [(0, {"bets": {}})] * (
         not player.view.table.can_bets_stay
     )
     assert player.bets == {}
     assert compute_bet_credits(player.view) == 0
     player.does("repeat")
     assert player.bets == laid
-    assert [wish.name for wish in player.does("play")] == ["play"]
+    assert [request.name for request in player.does("play")] == ["play"]
 
 
 @pytest.mark.parametrize("answer", ["refused", "silent"])
@@ -149,24 +151,24 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
     )
     view = replace(apply_message(player.view, play), presentation=None)
 
-    def asked(view):
+    def advance(view):
         return advance_time(view, view.now + 0.1, player.theme)
 
-    view, (wish,) = asked(view)
-    assert (wish.name, wish.value, wish.options) == ("bet", 0, {"bets": {}})
+    view, (request,) = advance(view)
+    assert (request.name, request.value, request.options) == ("bet", 0, {"bets": {}})
     if answer == "refused":
         notice = Notice(code="refused.locked", severity="warning")
         view = apply_message(view, thrown.model_copy(update={"notices": (notice,)}))
     sent = []
     for _ in range(30):  # three seconds
-        view, wishes = asked(view)
-        sent += wishes
+        view, requests = advance(view)
+        sent += requests
         assert not view.chips.bets
     assert {(request.name, request.value) for request in sent} == {("bet", 0)}
     assert 1 < len(sent) < 4
     view = apply_message(view, thrown.model_copy(update={"bet_wager": {"bets": {}}, "bet_credits": 0}))
-    view, wishes = asked(view)
-    assert not wishes
+    view, requests = advance(view)
+    assert not requests
     assert not view.chips.is_clearing_unanswered
 
 
@@ -215,10 +217,10 @@ def test_a_standing_bet_is_shown_apart_and_taken_down_by_a_negative_bet(player):
     view = apply_message(player.view, player.view.snapshot.model_copy(update={"standing": {spot.id: 5}}))
     player.view = view
     assert player.bets == {}
-    view, (wish,) = apply_action(
+    view, (request,) = apply_action(
         apply_action(view, Action("tool", "take"), player.theme)[0], Action("spot", spot.id), player.theme
     )
-    assert (wish.value, wish.options) == (0, {"bets": {spot.id: -5}})
+    assert (request.value, request.options) == (0, {"bets": {spot.id: -5}})
     assert dict(view.chips.bets) == {spot.id: -5}
 
 
@@ -384,11 +386,11 @@ def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme)
     while picture.list_choices(view)[view.focus].value not in free:
         view, _ = apply_action(view, Action("bet_more"), theme, picture.list_choices(view))
     spot = picture.list_choices(view)[view.focus].value
-    taken, wishes = apply_action(view, Action("bet_max"), theme, picture.list_choices(view))
-    assert [wish.name for wish in wishes] == ["bet"]
+    taken, requests = apply_action(view, Action("bet_max"), theme, picture.list_choices(view))
+    assert [request.name for request in requests] == ["bet"]
     assert taken.chips.bets[spot] > view.chips.bets.get(spot, 0)
-    _, wishes = apply_action(view, Action("play"), theme, picture.list_choices(view))
-    assert [wish.name for wish in wishes] == ["play"]
+    _, requests = apply_action(view, Action("play"), theme, picture.list_choices(view))
+    assert [request.name for request in requests] == ["play"]
 
 
 # ---------------------------------------------------------------------- what is shown
@@ -424,11 +426,13 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
     )
     assert view.chips.bets == {}
     line = build_view_timeline(view, theme)
-    view, wishes = advance_time(view, view.now + line.end, theme)
-    assert [wish.name for wish in wishes] == ["shown"]
+    view, requests = advance_time(view, view.now + line.end, theme)
+    assert [request.name for request in requests] == ["shown"]
     view = apply_message(view, build_snapshot(lasting, "en", standing={spot: 3}))
-    view, wishes = advance_time(view, view.now + 0.1, theme)
-    assert [(wish.name, wish.value, wish.options) for wish in wishes] == [("bet", 0, {"bets": {}})]
+    view, requests = advance_time(view, view.now + 0.1, theme)
+    assert [(request.name, request.value, request.options) for request in requests] == [
+        ("bet", 0, {"bets": {}})
+    ]
     assert advance_time(view, view.now + 0.1, theme)[1] == ()
 
 
@@ -549,7 +553,7 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
         player.does("clear")
         player.does("cloth", RACETRACK_PART_NAME)
         player.does("chip", player.view.table.chips[0])
-        assert [wish.name for wish in player.does("call", call)] == ["bet"]
+        assert [request.name for request in player.does("call", call)] == ["bet"]
         covered[call] = {
             pocket for spot in player.bets for pocket in player.view.table.spots[spot].covered_pockets
         }

@@ -24,14 +24,14 @@ from tools.lab.views import build_idle_view
 
 @pytest.fixture
 def visit(tmp_path, theme):
-    made = []
+    visits = []
 
     def make(game, *draws, cents=10000):
-        made.append(Visit(tmp_path / str(len(made)), theme, *draws, games=(game,)))
-        return made[-1].do(made[-1].room.insert, cents)
+        visits.append(Visit(tmp_path / str(len(visits)), theme, *draws, games=(game,)))
+        return visits[-1].do(visits[-1].room.insert, cents)
 
     yield make
-    for opened_visit in made:
+    for opened_visit in visits:
         opened_visit.room.close()
 
 
@@ -146,13 +146,13 @@ def test_during_a_decision_the_play_key_names_the_choice(visit, language, game, 
     assert player_visit.press("play") == ["play"]
     player_visit.wait(10)
     assert player_visit.view.decision is not None
-    asked = player_visit.bar
+    bar_text = player_visit.bar
     player_visit.submit_event(EventType.PLAY)
     first = player_visit.bar
-    assert first != asked
+    assert first != bar_text
     assert first.startswith(words(language, "decide.first", options=""))
     for option in texts_by_option[language]:
-        assert option in asked
+        assert option in bar_text
         assert option in first
     chosen = player_visit.view.decision.options[0]
     assert player_visit.press("choose", chosen) == ["choose"]
@@ -326,7 +326,7 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
 # ---------------------------------------------------------------------- what comes back
 @pytest.mark.requirement("C-22")
 @pytest.mark.parametrize(
-    ("language", "least", "own"),
+    ("language", "least", "own_text"),
     [
         (
             "en",
@@ -342,7 +342,7 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
 )
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["wide", "phone"])
 def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
-    theme, language, least, own, layout
+    theme, language, least, own_text, layout
 ):
     """Pass of craps returns 488/495 (games.md): 98.58 % and not the 83.33 % of any 7."""
     _, game_view = load_table_game("quebec-craps")
@@ -355,7 +355,7 @@ def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     help_, _ = apply_action(view, Action("help"), theme)
     for sheet in range(1, 6):
         picture.draw_view(surface, replace(help_, sheet=sheet))
-    assert own in painter.words
+    assert own_text in painter.words
     assert set(game_view.returns) <= {spot.group for spot in view.table.spots.values()}
     assert len(game_view.returns) > 20
 

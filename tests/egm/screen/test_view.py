@@ -58,9 +58,9 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(
     line = build_view_timeline(view, theme)
     timed_requests = []
     for i in range(2000):
-        view, wishes = advance_time(view, 100 + i * 0.005, theme)
-        timed_requests += [(view.now - 100, wish) for wish in wishes]
-    assert [wish.name for _, wish in timed_requests] == ["shown"]
+        view, requests = advance_time(view, 100 + i * 0.005, theme)
+        timed_requests += [(view.now - 100, request) for request in requests]
+    assert [request.name for _, request in timed_requests] == ["shown"]
     assert timed_requests[0][1].value == game.id
     assert timed_requests[0][0] >= line.roll_up_end + theme.motion.result_hold - 0.006
     assert line.roll_up_end - line.last_stop >= (0.4 if kind == "small_win" else 0)
@@ -91,24 +91,24 @@ def test_a_losing_spin_of_a_feature_is_shown_before_the_next(published, outcomes
 def test_the_end_of_a_game_is_not_reported_to_a_machine_that_is_not_playing(idle_view, game, outcomes, theme):
     view = show_outcome(idle_view, game, outcomes[game.id].loss)
     view = apply_message(view, build_snapshot(game, "en", state="door_open", doors_open=("main",)))
-    view, wishes = advance_time(view, 200, theme)
-    assert wishes == ()
+    view, requests = advance_time(view, 200, theme)
+    assert requests == ()
     view = apply_message(view, build_snapshot(game, "en", state="playing"))
-    _, wishes = advance_time(view, 201, theme)
-    assert [wish.name for wish in wishes] == ["shown"]
+    _, requests = advance_time(view, 201, theme)
+    assert [request.name for request in requests] == ["shown"]
 
 
 def test_play_during_a_presentation_only_shortens_it(idle_view, game, outcomes, theme):
     view = show_outcome(idle_view, game, outcomes[game.id].big_win)
     line = build_view_timeline(view, theme)
-    stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
-    assert wishes == ()
+    stopped, requests = apply_action(replace(view, now=100.5), Action("play"), theme)
+    assert requests == ()
     assert build_view_timeline(stopped, theme).last_stop < line.last_stop
     assert build_view_timeline(stopped, theme).celebration_level == line.celebration_level
     rolling = replace(view, now=100 + line.last_stop + 0.1)
     assert is_key_lit(stage(rolling, theme), "play")
-    skipped, wishes = apply_action(rolling, Action("play"), theme)
-    assert wishes == ()
+    skipped, requests = apply_action(rolling, Action("play"), theme)
+    assert requests == ()
     assert not is_show_running(replace(skipped, now=rolling.now + 0.01), theme)
     assert compute_meter_figures(stage(skipped, theme)).win_cents == view.presentation.outcome.win_cents
 
@@ -273,23 +273,23 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
     """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
     game = next(game for game in published if game.id == "hold-fast")
     source = next(game for game in games if game.id == "hold-fast")
-    asked = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_built_prompt()
+    decision = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_built_prompt()
     idle_view = build_idle_view(published, game, "en", state="playing", accepts=("language",))
     question = DecisionRequest(
-        play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt)
+        play_id="p", kind=decision.kind, options=decision.options, display=dict(decision.prompt)
     )
     view = apply_message(idle_view, question)
-    assert view.held_items_mask == asked.prompt["advice"]
+    assert view.held_items_mask == decision.prompt["advice"]
     assert apply_action(view, Action("hold", 2), theme)[0].held_items_mask == view.held_items_mask, (
         "the first spin is still running"
     )
     view = replace(view, now=view.now + 10)
     assert is_key_lit(stage(view, theme), "play")
-    changed, wishes = apply_action(view, Action("hold", 2), theme)
-    assert (changed.held_items_mask, wishes) == (view.held_items_mask ^ 4, ())
-    (wish,) = apply_action(changed, Action("play"), theme)[1]
-    assert (wish.name, wish.value) == ("choose", changed.held_items_mask)
-    assert wish.value in asked.options
+    changed, requests = apply_action(view, Action("hold", 2), theme)
+    assert (changed.held_items_mask, requests) == (view.held_items_mask ^ 4, ())
+    (request,) = apply_action(changed, Action("play"), theme)[1]
+    assert (request.name, request.value) == ("choose", changed.held_items_mask)
+    assert request.value in decision.options
 
 
 def test_a_very_long_game_is_shown_faster(idle_view, game, outcomes, theme):

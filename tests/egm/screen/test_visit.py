@@ -87,7 +87,7 @@ class Visit:
         self.listen()
 
     def listen(self):
-        """Hear everything the machine has said since, its snapshot first, as its link says it."""
+        """Apply all messages sent since, the snapshot first, in the order of the link."""
         self.view = apply_message(self.view, build_snapshot(self.room.engine))
         for message in self.room.hands.messages[self.message_count :]:
             self.view = apply_message(self.view, message)
@@ -103,7 +103,7 @@ class Visit:
         return self.do(self.room.engine.handle, event, **values)
 
     def press(self, name, value=None):
-        """A key is pressed; the wishes that the machine heard."""
+        """Press a key; return the names of the requests that the machine received."""
         self.view, messages = apply_action(self.view, Action(name, value), self.theme)
         return self.send(messages)
 
@@ -113,7 +113,7 @@ class Visit:
         return [message.name for message in messages]
 
     def wait(self, seconds, step=0.05):
-        """Time passes; the wishes of the screen itself are sent."""
+        """Let time pass, and send the requests that the screen makes itself."""
         sent = []
         for _ in range(round(seconds / step)):
             self.view, messages = advance_time(self.view, self.view.now + step, self.theme)
@@ -150,14 +150,14 @@ def _resident(rig, game_id, game):
 
 @pytest.fixture
 def visit(tmp_path, theme):
-    made = []
+    visits = []
 
     def make(*draws, **options):
-        made.append(Visit(tmp_path / str(len(made)), theme, *draws, **options))
-        return made[-1]
+        visits.append(Visit(tmp_path / str(len(visits)), theme, *draws, **options))
+        return visits[-1]
 
     yield make
-    for opened_visit in made:
+    for opened_visit in visits:
         opened_visit.room.close()
 
 

@@ -83,12 +83,12 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
     assert visit.press("spot", next(iter(visit.view.table.spots))) == ["bet"]
     assert visit.press("play") == ["play"]
     visit.wait(30)
-    asked = visit.view.decision
-    assert asked.kind == "set"
-    bank = asked.display["hands"][0]["cards"]
+    decision = visit.view.decision
+    assert decision.kind == "set"
+    bank = decision.display["hands"][0]["cards"]
     assert len(bank) == cards
     assert all(card[0] == "?" for card in bank)
-    assert visit.view.held_items_mask == asked.display["advice"]
+    assert visit.view.held_items_mask == decision.display["advice"]
     for place in range(cards):
         if visit.view.held_items_mask >> place & 1:
             visit.press("hold", place)
@@ -96,13 +96,13 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
     assert visit.press("play") == []
     touches = {touch.action for touch in Picture(theme).list_touches(visit.view)}
     assert {Action("hold", place) for place in range(cards)} | {Action("choose", "surrender")} <= touches
-    visit.press("set_as", asked.display["house"])
-    assert visit.view.held_items_mask == asked.display["house"]
+    visit.press("set_as", decision.display["house"])
+    assert visit.view.held_items_mask == decision.display["house"]
     assert visit.press("play") == ["choose"]
     assert visit.view.decision is None
     last = visit.view.presentation.outcome.display["hands"]
     names_by_hand = {hand["id"]: hand.get("says") for hand in last}
-    assert names_by_hand["player"] == asked.display["ways"][str(asked.display["house"])]
+    assert names_by_hand["player"] == decision.display["ways"][str(decision.display["house"])]
     assert "?" not in "".join(last[0]["cards"])
 
 
@@ -116,8 +116,8 @@ def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
         acts = [t.action for t in picture.list_touches(visit.view) if t.action.name in TABLE_ACTIONS]
         acts += [Action(name) for name in ("bet_less", "bet_more", "bet_max", "bet_max")]
         act = hands.choice(acts)
-        visit.view, wishes = apply_action(visit.view, act, theme, picture.list_choices(visit.view))
-        visit.send(wishes)
+        visit.view, requests = apply_action(visit.view, act, theme, picture.list_choices(visit.view))
+        visit.send(requests)
         if turn % 7 == 3:
             visit.submit_event(EventType.BET, value=hands.choice(bare))
         if turn % 40 == 39:
@@ -137,8 +137,8 @@ def test_an_unanswered_request_leaves_no_chips_without_a_bet(tmp_path, theme):
     visit = start_visit(tmp_path, theme, "quebec-roulette-french")
     visit.press("spot", "red")
     before = dict(visit.view.chips.bets)
-    visit.view, wishes = apply_action(visit.view, Action("spot", "black"), theme)
-    assert [wish.name for wish in wishes] == ["bet"]  # lost on its way
+    visit.view, requests = apply_action(visit.view, Action("spot", "black"), theme)
+    assert [request.name for request in requests] == ["bet"]  # lost on its way
     visit.view = apply_message(visit.view, visit.view.snapshot)  # an older word is no answer
     assert set(visit.view.chips.bets) == {"red", "black"}
     assert visit.press("play") == []

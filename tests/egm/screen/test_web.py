@@ -396,13 +396,13 @@ def said_first(session):
 
 def test_stalled_browser_is_disconnected_and_receives_everything_on_return(web):
     session, port = enter(web), web._access.port
-    asked = (
+    http_request = (
         f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as link:
-        link.sendall(asked.encode() + said_first(session))
+        link.sendall(http_request.encode() + said_first(session))
         until(lambda: web._viewer is not None)
         for number in range(20_000):
             web.set_text(f"{number} " + "x" * 4000)

@@ -104,9 +104,9 @@ def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(them
 def test_only_a_page_behind_the_sign_in_counts_as_staff_signed_in(published):
     idle_view = build_idle_view(published, published[0], "en")
     assert not is_staff_signed_in(idle_view)
-    asked = pages.build_sign_in_page()
+    sign_in_page = pages.build_sign_in_page()
     assert not is_staff_signed_in(
-        apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": asked}))
+        apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": sign_in_page}))
     )
     assert is_staff_signed_in(
         apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": pages.build_menu_page()}))
@@ -249,7 +249,7 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
     shown(pages.build_pattern_page("calibrate"))
     for x, y in CALIBRATION_CROSSES:
         finger(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
-    (request,) = [wish for wish in sent if getattr(wish, "name", "") == "answer"]
+    (request,) = [request for request in sent if getattr(request, "name", "") == "answer"]
     assert request.value == "crosses"
     numbers = [int(word) for word in request.options["input"].split()]
     touch = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])

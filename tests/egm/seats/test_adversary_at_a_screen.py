@@ -121,12 +121,12 @@ class Adversary:
 
     @asynccontextmanager
     async def started(self):
-        asked, self.found = self.folder / "asked.json", self.folder / "found.json"
-        asked.write_text(json.dumps(HANDS))
+        request_file, self.found = self.folder / "asked.json", self.folder / "found.json"
+        request_file.write_text(json.dumps(HANDS))
         await self.server.start()
         arguments = ("--state", self.folder, "--mode", "web", "--silent", "--position", "1")
         self.process = subprocess.Popen(  # noqa: ASYNC220 (it is ended below)
-            [sys.executable, "-c", ADVERSARY, asked, self.found, *arguments],
+            [sys.executable, "-c", ADVERSARY, request_file, self.found, *arguments],
             env={
                 **os.environ,
                 "PYTHONPATH": str(ROOT),

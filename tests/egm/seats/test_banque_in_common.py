@@ -31,8 +31,8 @@ def lay_bets(rooms):
 
 def answer(rooms, position, choice):
     """The position that is asked answers; no other may."""
-    asked = [bool(rig.hands.messages[-1].options) for rig in rooms]
-    assert asked == [number == position for number in range(len(rooms))]
+    is_each_asked = [bool(rig.hands.messages[-1].options) for rig in rooms]
+    assert is_each_asked == [number == position for number in range(len(rooms))]
     rooms[position].engine.handle(EventType.CHOOSE, value=choice)
     apply_recorded_steps(rooms[0].machine.component(SharedTable))
 
@@ -42,9 +42,9 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
     rooms = seats(GAME, count=3)
     rooms[0].machine.random_service = dealing(FIVES, 6)
     lay_bets(rooms)
-    for rig, own in zip(rooms, ((), ("tableau-1",), ("tableau-2",)), strict=True):
+    for rig, own_hands in zip(rooms, ((), ("tableau-1",), ("tableau-2",)), strict=True):
         hands = {hand["id"]: hand["cards"] for hand in rig.hands.messages[-1].display["hands"]}
-        assert {name for name, cards in hands.items() if "??" not in cards} == set(own)
+        assert {name for name, cards in hands.items() if "??" not in cards} == set(own_hands)
     answer(rooms, 1, "draw")
     answer(rooms, 2, "stand")
     games = [find_open_game(rig.machine) for rig in rooms]

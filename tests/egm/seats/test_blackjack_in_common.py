@@ -120,11 +120,11 @@ def audited(rooms, folder):
 def test_three_players_play_one_round_with_a_split_and_two_doubles(seats, tmp_path):
     rooms = seats(GAME, count=3)
     sit_down(rooms)
-    asked = [shown(rig) for rig in rooms]
-    assert [isinstance(message, DecisionRequest) for message in asked] == [True] * 3
-    assert [message.options for message in asked] == [("stand", "hit", "double", "split"), (), ()]
-    assert [message.seat for message in asked] == [0] * 3
-    for number, message in enumerate(asked, 1):
+    messages = [shown(rig) for rig in rooms]
+    assert [isinstance(message, DecisionRequest) for message in messages] == [True] * 3
+    assert [message.options for message in messages] == [("stand", "hit", "double", "split"), (), ()]
+    assert [message.seat for message in messages] == [0] * 3
+    for number, message in enumerate(messages, 1):
         assert [hand["id"] for hand in message.display["hands"] if "own" in hand] == [f"box-{number}"]
         assert "advice" not in message.display or number == 1
     play_on(rooms)

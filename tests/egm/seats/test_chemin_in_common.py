@@ -89,9 +89,9 @@ def test_the_bank_stays_with_its_position_in_the_next_round(seats, tmp_path):
     close(rooms)
     playing = [rig for rig in rooms if rig.state is State.PLAYING]
     assert playing == [rooms[n] for n in (1, 2, 3, 5)]
-    (asked,) = (rig for rig in playing if rig.hands.messages[-1].options)
-    assert asked is rooms[5]  # it holds the banco of half the bank
-    asked.engine.handle(EventType.CHOOSE, value="draw")
+    (deciding_rig,) = (rig for rig in playing if rig.hands.messages[-1].options)
+    assert deciding_rig is rooms[5]  # it holds the banco of half the bank
+    deciding_rig.engine.handle(EventType.CHOOSE, value="draw")
     apply_recorded_steps(rooms[0].machine.component(SharedTable))
     end(rooms)
     won = [rig.credit_cents - BILL_CENTS for rig in rooms]

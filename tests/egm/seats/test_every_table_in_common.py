@@ -97,8 +97,8 @@ def test_after_a_power_loss_between_two_answers_the_round_goes_on_with_the_same_
 def test_seven_positions_play_one_round(seats, tmp_path, game):
     rooms = seats(game, count=7)
     lay_forms(rooms, game)
-    asked = 0
+    decision_count = 0
     while answer_next(rooms):
-        asked += 1
-    assert asked == 7
+        decision_count += 1
+    assert decision_count == 7
     check_end(rooms, tmp_path)

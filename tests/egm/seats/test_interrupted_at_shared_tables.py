@@ -229,8 +229,8 @@ def test_an_open_round_is_recalled_after_a_power_loss_before_each_answer(seats, 
         rooms[0].close()
         rooms, losses = seats(game, count=count), losses + 1
         go_on(rooms)
-        for rig, own in zip(rooms, plays, strict=True):
-            check_open_recall(rig, own, plays)
+        for rig, own_play_id in zip(rooms, plays, strict=True):
+            check_open_recall(rig, own_play_id, plays)
         answer_cheaply(rooms)
     go_on_to_the_end(rooms)
     check_recalled(rooms, plays)
@@ -271,7 +271,7 @@ def test_a_round_that_a_failure_interrupted_is_recalled_as_open_and_then_as_void
     assert audit(rooms, tmp_path) == []
 
 
-def check_open_recall(rig, own, plays):
+def check_open_recall(rig, own_play_id, plays):
     """Check what the recall behind an open door shows of the undecided games of a round."""
     seen = rig.hands.messages[-1].display["hands"]
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -282,7 +282,7 @@ def check_open_recall(rig, own, plays):
     for play_id in plays:
         menu.touch(play_id)
         assert menu.lines()["Status"] == "Still open"
-        if play_id == own:
+        if play_id == own_play_id:
             show_last_step(menu)
             assert (menu.page.replay.display["hands"], menu.page.replay.answer) == (seen, None)
             menu.touch("figures")

@@ -39,8 +39,8 @@ def answer_all(rigs):
     """Each seat that is asked takes the first answer."""
     table = rigs[0].machine.component(SharedTable)
     apply_recorded_steps(table)
-    while asked := [rig for rig in rigs if rig.state is State.PLAYING and is_asked(rig)]:
-        asked[0].engine.handle(EventType.CHOOSE, value=asked[0].hands.messages[-1].options[0])
+    while deciding_rigs := [rig for rig in rigs if rig.state is State.PLAYING and is_asked(rig)]:
+        deciding_rigs[0].engine.handle(EventType.CHOOSE, value=deciding_rigs[0].hands.messages[-1].options[0])
         apply_recorded_steps(table)
 
 

@@ -62,7 +62,7 @@ def close(rooms):
     answer_overdue_turns(table_of(rooms))
 
 
-def asked(rooms):
+def find_deciding_rig(rooms):
     """The position that is asked; None once nobody is."""
     found = [
         rig
@@ -75,7 +75,7 @@ def asked(rooms):
 
 def answer(rooms, *options):
     for option in options:
-        rig = asked(rooms)
+        rig = find_deciding_rig(rooms)
         before = len(find_open_game(rig.machine).steps)
         rig.engine.handle(EventType.CHOOSE, value=option)
         apply_recorded_steps(table_of(rooms))
@@ -100,7 +100,7 @@ def check_audit(rooms, folder):
 @pytest.mark.requirement("S-32", "S-33", "S-34", "S-35", "P-01")
 def test_three_positions_play_a_game_for_a_pot_and_the_commission_is_the_houses(seats, tmp_path):
     rooms = sit_down(seats(GAME, count=4)[:3])
-    assert asked(rooms) is rooms[0]  # the button, left of the big blind
+    assert find_deciding_rig(rooms) is rooms[0]  # the button, left of the big blind
     answer(rooms, "call", "call", "raise")  # the third raises its big blind of 8 to 16
     answer(rooms, "call", "fold")
     answer(rooms, "bet", "call")  # the third and the button, 8 each
@@ -121,14 +121,14 @@ def test_three_positions_play_a_game_for_a_pot_and_the_commission_is_the_houses(
 @pytest.mark.requirement("S-33", "B-01")
 def test_no_message_to_a_screen_has_the_hole_cards_of_another_position(seats, tmp_path):
     rooms = sit_down(seats(GAME, count=3))
-    own = [{"Kd", "Kh"}, {"As", "Ah"}, {"7h", "2c"}]
+    hole_cards = [{"Kd", "Kh"}, {"As", "Ah"}, {"7h", "2c"}]
     answer(rooms, "raise", "call", "fold", "bet", "fold")  # the third folds, then the button: no showdown
-    assert asked(rooms) is None
+    assert find_deciding_rig(rooms) is None
     for number, rig in enumerate(rooms):
         sent_text = json.dumps([message.model_dump(mode="json") for message in rig.hands.messages])
-        others = set().union(*(cards for seat, cards in enumerate(own) if seat != number))
+        others = set().union(*(cards for seat, cards in enumerate(hole_cards) if seat != number))
         assert [card for card in others if f'"{card}"' in sent_text] == []
-        assert all(f'"{card}"' in sent_text for card in own[number])
+        assert all(f'"{card}"' in sent_text for card in hole_cards[number])
         assert "Your turn" not in sent_text
     end(rooms)
     menu = Menu(rooms[1]).sign_in(Role.ATTENDANT).touch("recall")
@@ -147,10 +147,10 @@ def test_a_position_that_is_all_in_wins_the_main_pot_and_the_others_a_side_pot(s
     pots = []
     for option in ("call", "all-in", "all-in"):
         answer(rooms, option)
-        pots.append(asked(rooms).hands.messages[-1].display["hands"][0].get("pots"))
+        pots.append(find_deciding_rig(rooms).hands.messages[-1].display["hands"][0].get("pots"))
     assert pots == [None, None, [328, 140]]
     answer(rooms, "fold")
-    assert asked(rooms) is None
+    assert find_deciding_rig(rooms) is None
     # 160 + 160 + 8 are the main pot, of which 20 are taken at most; 140 that nobody called are returned.
     assert end(rooms) == [-8, -160, 160 + 8 - 20]
     check_audit(rooms, tmp_path)
@@ -168,7 +168,10 @@ def test_an_answer_out_of_turn_or_of_another_amount_is_refused_and_nothing_is_lo
     assert [find_open_game(rig.machine) for rig in rooms] == before
     answer(rooms, "all-in")
     rooms[0].engine.handle(EventType.CHOOSE, value="fold")  # what is bet stands
-    assert asked(rooms).hands.messages[-1].options == ("fold", "call")  # nothing above the stakes of 200
+    assert find_deciding_rig(rooms).hands.messages[-1].options == (
+        "fold",
+        "call",
+    )  # nothing above the stakes of 200
     answer(rooms, "fold", "call")
     assert end(rooms) == [2 * 200 + 4 - 20 - 200, -4, -200]
     check_audit(rooms, tmp_path)
@@ -188,7 +191,7 @@ def test_timeout_checks_if_free_and_folds_otherwise(seats, tmp_path):
     assert find_open_game(rooms[2].machine).steps[-1].choice == "check"
     assert rooms[2].notice == "answered_for"
     answer(rooms, "bet")
-    late = asked(rooms)
+    late = find_deciding_rig(rooms)
     pass_time()
     assert find_open_game(late.machine).steps[-1].choice == "fold"
     late.engine.handle(EventType.CHOOSE, value="call")  # after its time
@@ -302,7 +305,7 @@ def play_random_game(rooms, rng):
         lay(rig, stack)
     close(rooms)
     count = 0
-    while (rig := asked(rooms)) is not None:
+    while (rig := find_deciding_rig(rooms)) is not None:
         options = rig.hands.messages[-1].options
         answer(rooms, rng.choice([*options, options[min(1, len(options) - 1)]]))
         count += 1

@@ -98,8 +98,8 @@ def test_exchanged_games_of_two_seats_are_found(played):
         raw["dims"]["position"] = 3 - position
         for name in list(raw.get("state", ())):
             bare = name.removeprefix("2/")
-            own = bare in {"game", "last_game", "session"} or bare.startswith("table:")
-            if own:
+            is_own_state = bare in {"game", "last_game", "session"} or bare.startswith("table:")
+            if is_own_state:
                 raw["state"][bare if name != bare else f"2/{bare}"] = raw["state"].pop(name)
         text = json.dumps(raw.get("transfers", []))
         swapped = text.replace("credit:1:", "credit:x:").replace("credit:2:", "credit:1:")

@@ -47,7 +47,7 @@ def read_turn(rig):
 
 
 def answer(rooms, option):
-    rig = room.asked(rooms)
+    rig = room.find_deciding_rig(rooms)
     rig.engine.handle(EventType.CHOOSE, value=option)
     apply_recorded_steps(room.table_of(rooms))
     answer_overdue_turns(room.table_of(rooms))
@@ -152,7 +152,7 @@ def test_each_game_of_a_position_has_a_time_bank_of_its_own(seats, tmp_path):
         rig.machine.random_service = dealing(room.CARDS, decks=1)
         room.lay(rig, 200)
     room.close(rooms)
-    assert room.asked(rooms) is rooms[0]
+    assert room.find_deciding_rig(rooms) is rooms[0]
     wait(rooms, 0)
     wait(rooms, 5)
     assert read_turn(rooms[0]) == [("answer_within_bank", 7)]

@@ -138,15 +138,15 @@ def test_a_base_number_is_fixed_for_good(rig, tmp_path):
 
 @pytest.mark.requirement("Q-08", "Q-09", "J-05")
 def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
-    def made(name, base, serial="TEST-1", number="7"):
+    def make_machine(name, base, serial="TEST-1", number="7"):
         folder = tmp_path / name
         rig = MachineRig(folder, profile="monaco").boot()
         rig.machine.identity = replace(rig.machine.identity, serial=serial, operator_number=number)
         record_inventory_change(rig.machine, inventory(tmp_path, base_number=base))
         return rig, folder
 
-    first, first_part = made("first", "B-12")
-    second, two = made("second", "B-13", serial="TEST-2", number="8")
+    first, first_part = make_machine("first", "B-12")
+    second, two = make_machine("second", "B-13", serial="TEST-2", number="8")
     menu = Menu(second).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
     opened = second.machine.memory.get(StaffKey.INTERVENTION)
     second.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
@@ -169,7 +169,7 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
     assert away["base"].startswith("out of service since 2026-01-01")
     assert "H. Main" in away["base"]
 
-    third, three = made("third", "B-12", serial="TEST-3", number="9")
+    third, three = make_machine("third", "B-12", serial="TEST-3", number="9")
     third.close()
     twice = egm("inventory", "house", first_part, three)
     assert twice.exit_code == 1
@@ -269,14 +269,14 @@ def test_the_inventory_has_return_and_date_from_the_makers_certificate(maker, ri
     )
     assert not refused
     resident = admitted[GAME]
-    made = json.loads((maker / GAME / "manifest.json").read_text())
-    assert resident.certificate.return_min == resident.lowest_return == Fraction(made["least_return"])
+    manifest = json.loads((maker / GAME / "manifest.json").read_text())
+    assert resident.certificate.return_min == resident.lowest_return == Fraction(manifest["least_return"])
     record_inventory_change(
         rig.machine, inventory(tmp_path), {GAME: resident.certificate}, must_be_complete=True
     )
     (game,) = read_technical_sheet(rig.journal).current_values["games"]
-    assert game["certified_on"] == made["made_utc"][:10]  # not the date typed into the cabinet file
-    assert (game["certified_by"], game["digest"]) == (key_of(maker), made["digest_sha256"])
+    assert game["certified_on"] == manifest["made_utc"][:10]  # not the date typed into the cabinet file
+    assert (game["certified_by"], game["digest"]) == (key_of(maker), manifest["digest_sha256"])
 
 
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
@@ -404,8 +404,8 @@ def test_no_menu_option_or_host_changes_the_machines_identity(rig, tmp_path):
     identity, before = rig.machine.identity, read_technical_sheet(rig.journal).current_values
     with pytest.raises(FrozenInstanceError):
         identity.serial = "ANOTHER"
-    asked = {field.name for row in SERVICE_MENU.forms for field in row.fields}
-    assert not asked & {"serial", "operator_number", "site", "machine_id"}
+    field_names = {field.name for row in SERVICE_MENU.forms for field in row.fields}
+    assert not field_names & {"serial", "operator_number", "site", "machine_id"}
     forged = {"serial": "ANOTHER", "operator_number": "8", "machine": "ANOTHER", "identity": "ANOTHER"}
     with pytest.raises(EventError, match=r"disabled: (serial|operator_number|machine|identity) is"):
         rig.engine.handle(EventType.DISABLED, source="host:main", reason="x", **forged)

@@ -279,7 +279,7 @@ def test_every_option_amount_is_stored_recorded_and_requested_under_one_name():
         name = f"{option}_cents"
         for record in (OperatorOptions, OptionValues, OptionsForm, OptionsChanged):
             assert name in {field.name for field in fields(record)}, f"{record.__name__} has no field {name}"
-        (asked,) = OPTION_FORMS[option].fields
-        assert asked.name == name
+        (field,) = OPTION_FORMS[option].fields
+        assert field.name == name
     with pytest.raises(EventError, match="bet_limit_cents is -1, not above zero"):
         Event(EventType.OPTIONS, OptionsForm(option="bet_limit", bet_limit_cents=-1))

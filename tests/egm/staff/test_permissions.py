@@ -104,8 +104,8 @@ def cases():
 def test_a_form_is_offered_to_its_roles_with_the_fields_to_record(offered, name, roles, fields):
     assert {role for role in Role if f"form:{name}" in offered[role]} == set(roles)
     (form,) = (form for form in MENU.forms if form.id == name)
-    asked = " ".join(field.name if field.is_required else f"{field.name}?" for field in form.fields)
-    assert asked == fields
+    field_text = " ".join(field.name if field.is_required else f"{field.name}?" for field in form.fields)
+    assert field_text == fields
     assert form.person_count == (2 if name in BY_TWO else 1)
 
 

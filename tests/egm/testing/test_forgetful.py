@@ -16,9 +16,9 @@ def medium():
 
 @pytest.fixture
 def storage(medium):
-    made = ForgetfulStorage(medium, random.Random(2).randbytes)
-    yield made
-    made.leave()
+    opened = ForgetfulStorage(medium, random.Random(2).randbytes)
+    yield opened
+    opened.leave()
 
 
 def write_rows(path, medium):

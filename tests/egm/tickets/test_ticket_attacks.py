@@ -49,21 +49,21 @@ def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
 
 # ---------------------------------------------------------------- ids that come again
 @pytest.mark.parametrize(
-    "asked",
+    "change",
     [
         {"amount_cents": 10_000},
         {"kind": TicketKind.NONRESTRICTED},
         {"denomination_cents": 1},
         {"number": "911234567890123456"},
     ],
-    ids=lambda asked: next(iter(asked)),
+    ids=lambda change: next(iter(change)),
 )
-def test_a_reserved_id_returns_its_ticket_only_for_the_same_request(office, asked):
+def test_a_reserved_id_returns_its_ticket_only_for_the_same_request(office, change):
     values = {"amount_cents": 500, "denomination_cents": 25}
     first = office.desk.prepare_ticket("cashout-7", **values)
     assert office.desk.prepare_ticket("cashout-7", **values) == first
     with pytest.raises(TicketOrderError, match="under this id the ledger has"):
-        office.desk.prepare_ticket("cashout-7", **(values | asked))
+        office.desk.prepare_ticket("cashout-7", **(values | change))
 
 
 def test_an_id_with_an_issued_ticket_yields_no_other_ticket(office):

@@ -138,11 +138,11 @@ def test_short_long_and_foreign_reads_are_refused():
 
 @pytest.mark.requirement("H-04")
 def test_twelve_digits_come_from_the_generator_and_nothing_else():
-    asked = []
+    bounds = []
     number = n.create_stand_alone_number(
-        TicketKind.CASHABLE, lambda bound: asked.append(bound) or 123456789012
+        TicketKind.CASHABLE, lambda bound: bounds.append(bound) or 123456789012
     )
-    assert asked == [10**12]
+    assert bounds == [10**12]
     assert number[2:14] == "123456789012"
 
 

@@ -120,19 +120,19 @@ class Maker:
 
     def __init__(self, folder, cabinet):
         key = read_signing_key(create_signing_key(), "maker")
-        self.own, self.public, self.file = (
+        self.own_files, self.public, self.file = (
             list_own_definition_files(cabinet),
             format_public_key(key),
             folder / "software.manifest",
         )
-        digests = compute_digests(list_software_files(SoftwareScope(cabinet_definitions=self.own)))
+        digests = compute_digests(list_software_files(SoftwareScope(cabinet_definitions=self.own_files)))
         manifest = SoftwareManifest(
             version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=digests
         )  # fmt: skip
         self.file.write_bytes(encode_signed_manifest(encode_for_signature(manifest), key, "maker"))
 
     def trouble(self, *opened):
-        return verify_software_files(self.file, self.public, self.own, opened).trouble
+        return verify_software_files(self.file, self.public, self.own_files, opened).trouble
 
 
 def test_the_bytes_examined_are_the_bytes_that_were_parsed(tmp_path):

@@ -168,14 +168,14 @@ def test_the_game_files_of_a_cabinet_are_covered_by_the_manifest(installation, t
     cabinet = tmp_path / "cabinet.toml"
     text = (installation.root / "egm/config/default.toml").read_text()
     cabinet.write_text(text.replace('game = "maple-classic"', f'game = "{game}"'))
-    own = list_own_definition_files(load_cabinet(cabinet))
-    assert own == ((f"own{game}", str(game)),)
-    installation.make(own=own)
-    assert installation.examine(own).is_all_as_signed
+    own_files = list_own_definition_files(load_cabinet(cabinet))
+    assert own_files == ((f"own{game}", str(game)),)
+    installation.make(own_files=own_files)
+    assert installation.examine(own_files).is_all_as_signed
     game.write_text(game.read_text() + "\n")
-    assert installation.examine(own).trouble == (f"own{game}: altered",)
+    assert installation.examine(own_files).trouble == (f"own{game}: altered",)
     game.unlink()
-    assert installation.examine(own).trouble == (f"own{game}: missing",)
+    assert installation.examine(own_files).trouble == (f"own{game}: missing",)
     assert installation.examine().trouble == (f"own{game}: missing",)  # no longer named by the cabinet file
 
 
@@ -305,10 +305,10 @@ def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
     assert (
         cli.invoke(manifest_command, ["key", str(key)]).exit_code == 1
     )  # an existing key is never overwritten
-    made = cli.invoke(
+    result = cli.invoke(
         manifest_command, ["make", "--no-libraries", "--no-bytecode", "--reason", "r", "--out", str(manifest)]
     )
-    assert made.exit_code == 0, made.output
+    assert result.exit_code == 0, result.output
     verify = ["verify", "--manifest", str(manifest), "--key", public]
     refused = cli.invoke(manifest_command, verify)
     assert refused.exit_code == 1

@@ -85,7 +85,11 @@ def baccarat(game, decks, pick, rounds):
 
 
 def bets_of_baccarat(game, p, b, naturals, third, cards):
-    equal, one, other = p == b, ("player", "bank") if game == "quebec-baccarat" else ("punto", "banco"), None
+    equal, one, other_points = (
+        p == b,
+        ("player", "bank") if game == "quebec-baccarat" else ("punto", "banco"),
+        None,
+    )
     cost = {"quebec-baccarat": (10, 20), "monaco-punto-banco": (20, 20), "monaco-punto-2000": (10, 10)}[game]
     yield one[0], paid(cost[0], ("won", p > b, 2 * cost[0]), ("push", equal, cost[0]))
     if game == "monaco-punto-2000":
@@ -101,11 +105,16 @@ def bets_of_baccarat(game, p, b, naturals, third, cards):
         yield name, paid(5, ("won", cards[place[0]] // 4 == cards[place[1]] // 4, 60))
     first, second = (cards[one] // 4 == cards[two] // 4 for one, two in ((0, 2), (1, 3)))
     yield "pairs", paid(10, ("two pairs", first & second, 120), ("one pair", first | second, 60))
-    for n, (name, mine, other) in enumerate((("punto", p, b), ("banco", b, p))):
-        natural, won = naturals[n], (mine > other) & ~naturals[n] & third[n]
-        margins = [(f"by {n}", won & (mine - other == n), 5 * (1 + pays)) for n, pays in DRAGON.items()]
-        own = [("natural", natural & (mine > other), 10), ("push", natural & (mine == other), 5)]
-        yield f"{name}-dragon", paid(5, *own, *margins)
+    for n, (name, own_points, other_points) in enumerate((("punto", p, b), ("banco", b, p))):
+        natural, won = naturals[n], (own_points > other_points) & ~naturals[n] & third[n]
+        margins = [
+            (f"by {n}", won & (own_points - other_points == n), 5 * (1 + pays)) for n, pays in DRAGON.items()
+        ]
+        own_rows = [
+            ("natural", natural & (own_points > other_points), 10),
+            ("push", natural & (own_points == other_points), 5),
+        ]
+        yield f"{name}-dragon", paid(5, *own_rows, *margins)
 
 
 def chemin(decks, pick, rounds):
@@ -195,11 +204,11 @@ def red_dog(decks, pick, rounds):
 def war(decks, pick, rounds):
     """To war on every tie: three cards burned before each of two more."""
     for shoes in lots(pick, rounds, decks):
-        mine, banks = ((shoes.deal() // 4 - 1) % 13 for _ in range(2))
+        players, banks = ((shoes.deal() // 4 - 1) % 13 for _ in range(2))
         dealt = [(shoes.deal() // 4 - 1) % 13 for _ in range(8)]
         again, other = dealt[3], dealt[7]
-        tie = mine == banks
-        won, again_won, equal = mine > banks, tie & (again > other), tie & (again == other)
+        tie = players == banks
+        won, again_won, equal = players > banks, tie & (again > other), tie & (again == other)
         back = np.select([won, again_won, equal, tie], [4, 4 + 2 - 2, 4 + 4 - 2, -2], 0)
         named = {
             ("won", "main", 4): won | again_won | equal,

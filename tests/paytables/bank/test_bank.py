@@ -230,22 +230,22 @@ def value(card):
 def hold_war(seeded_draw, count):
     warred = 0
     for _, wager, played, cues in rounds_of(
-        "quebec-war", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
+        "quebec-war", seeded_draw, count, lambda decision, seed: decision.options[seed % 2], some_bets
     ):
         dealt = [(c.data["hand"], value(c.data["card"])) for c in cues if c.kind == "deal"]
-        mine, banks = dealt[0][1], dealt[1][1]
+        players, banks = dealt[0][1], dealt[1][1]
         due, main = {}, wager.options["bets"].get("main", 0)
         if "tie" in wager.options["bets"]:
-            due["tie"] = wager.options["bets"]["tie"] * (11 if mine == banks else 0)
-        if main and mine != banks:
-            due["main"] = main * 2 if mine > banks else 0
+            due["tie"] = wager.options["bets"]["tie"] * (11 if players == banks else 0)
+        if main and players != banks:
+            due["main"] = main * 2 if players > banks else 0
         elif main and len(dealt) == 2:
             due["main"] = main // 2
         elif main:
             warred += 1
-            (_, mine), (_, banks) = dealt[2:]
-            due["main"] = 0 if mine < banks else 2 * main
-            due["war"] = 0 if mine < banks else main if mine > banks else 2 * main
+            (_, players), (_, banks) = dealt[2:]
+            due["main"] = 0 if players < banks else 2 * main
+            due["war"] = 0 if players < banks else main if players > banks else 2 * main
         assert {settlement.spot: settlement.credits for settlement in played.settlements} == due
     assert warred
 
@@ -257,7 +257,7 @@ def test_war_is_settled_as_the_text_says(seeded_draw):
 
 def hold_red_dog(seeded_draw, count):
     for _, wager, played, cues in rounds_of(
-        "quebec-red-dog", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
+        "quebec-red-dog", seeded_draw, count, lambda decision, seed: decision.options[seed % 2], some_bets
     ):
         cards = [value(c.data["card"]) for c in cues if c.kind == "deal"]
         low, high = sorted(cards[:2])
@@ -282,16 +282,19 @@ def test_red_dog_is_settled_as_the_text_says(seeded_draw):
 def hold_super_pan(seeded_draw, count):
     worth = {"A": 1, "J": 0, "Q": 0, "K": 0}
     for _, wager, played, cues in rounds_of(
-        "quebec-super-pan-9", seeded_draw, count, lambda asked, seed: asked.options[seed % 2], some_bets
+        "quebec-super-pan-9", seeded_draw, count, lambda decision, seed: decision.options[seed % 2], some_bets
     ):
-        mine = [c.data["card"] for c in cues if c.kind == "deal" and c.data["hand"] == "player"]
+        player_cards = [c.data["card"] for c in cues if c.kind == "deal" and c.data["hand"] == "player"]
         banks = [c.data["card"] for c in cues if c.kind == "flip"]
         hidden = [c for c in cues if c.kind == "deal" and c.data["card"] == "??"]
         banks += [c.data["card"] for c in cues if c.kind == "deal" and c.data["hand"] == "bank"][3:]
-        p, b = (sum(worth.get(c[0]) if c[0] in worth else int(c[0]) for c in h) % 10 for h in (mine, banks))
+        p, b = (
+            sum(worth.get(c[0]) if c[0] in worth else int(c[0]) for c in h) % 10
+            for h in (player_cards, banks)
+        )
         first = sum(worth.get(c[0]) if c[0] in worth else int(c[0]) for c in banks[:3]) % 10
         assert (len(hidden), len(banks)) == (3, 4 if first <= 5 else 3)
-        assert not {c[0] for c in (*mine, *banks)} & {"7", "8", "9", "T"}
+        assert not {c[0] for c in (*player_cards, *banks)} & {"7", "8", "9", "T"}
         stake = wager.credits
         due = stake if p == b else 0 if p < b else 2 * stake - (stake + 19) // 20
         assert [settlement.credits for settlement in played.settlements] == [due]

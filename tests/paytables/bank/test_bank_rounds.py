@@ -56,15 +56,15 @@ def hold(name, rounds, seed=20261123):
         if bet.bet not in costs:  # the same bet at another stake: test_a_commission_on_a_part_is_stated
             continue
         assert bet.cost_credits == costs[bet.bet]
-        own = wins[bet.bet]
-        assert sum(own.values()) == rounds
-        assert set(own) <= set(bet.distribution.counts)
-        total = sum(win * count for win, count in own.items())
-        tally = SimulationTally(rounds, total, sum(win * win * count for win, count in own.items()))
+        counts = wins[bet.bet]
+        assert sum(counts.values()) == rounds
+        assert set(counts) <= set(bet.distribution.counts)
+        total = sum(win * count for win, count in counts.items())
+        tally = SimulationTally(rounds, total, sum(win * win * count for win, count in counts.items()))
         verdict = judge(tally, bet.cost_credits, bet.rtp, bet.variance)
         found[bet.bet, "return"] = verdict.z_score
         for win, cases in bet.distribution.counts.items():
-            found[bet.bet, win] = fast.z_of(own[win], rounds, Fraction(cases, bet.distribution.total))
+            found[bet.bet, win] = fast.z_of(counts[win], rounds, Fraction(cases, bet.distribution.total))
         rates = {(prize.name, prize.stage_or_spot, prize.credits): prize.rate for prize in bet.prizes}
         settled = named[bet.bet]
         assert set(rates) == {key for key, count in settled.items() if count}

@@ -122,10 +122,10 @@ def hold_rounds(seeded_draw, count):
         here, draw = game.with_table_state(json.loads(json.dumps(table))), seeded_draw(seed)
         seats = some_seats(here, draw)
         answers = {seat: ("draw", "stand")[draw.below(2, "answer")] for seat in range(8)}
-        asked = []
+        askings = []
 
-        def answer(decision, asked=asked, answers=answers):
-            asked.append((decision.prompt["hand"], decision.seat))
+        def answer(decision, askings=askings, answers=answers):
+            askings.append((decision.prompt["hand"], decision.seat))
             return answers[decision.seat]
 
         left = 312 if table is None else Shoe.from_json(table["shoe"]).cards_left
@@ -134,7 +134,7 @@ def hold_rounds(seeded_draw, count):
         assert order[:6] == [*TABLEAUX, "bank"] * 2
         assert BACK not in {card for cards in hands.values() for card in cards}
         holders = {name: holder_by_the_text(name, seats) for name in TABLEAUX}
-        assert asked == [
+        assert askings == [
             (name, holders[name])
             for name in TABLEAUX
             if points(hands[name][:2]) == 5 and holders[name] is not None
@@ -185,16 +185,16 @@ def test_the_holder_of_a_tableau_is_asked_at_five_and_everyone_who_bets_on_it_is
     game = load_game(GAME)
     seats = {"1": {"a-cheval": 10}, "2": {"tableau-2": 10}, "4": {"tableau-2": 20, "tableau-1": 10}}
     cards = {"tableau_1": "2s 3s 4s", "tableau_2": "4h Ad Tc", "bank": "Kd 7d"}
-    asked = []
+    askings = []
 
     def stand(decision):
-        asked.append((decision.seat, decision.prompt["hand"], decision.options, decision.default_option))
+        askings.append((decision.seat, decision.prompt["hand"], decision.options, decision.default_option))
         return "stand"
 
     deal = Chosen(seeded_draw(1), Shoe.from_decks(6), **cards)
     steps, outcome = play(game, bet_seats(game, seats), deal, stand)
     options = ("draw", "stand")
-    assert asked == [(4, "tableau-1", options, "draw"), (2, "tableau-2", options, "draw")]
+    assert askings == [(4, "tableau-1", options, "draw"), (2, "tableau-2", options, "draw")]
     assert outcome.display["result"] == "5-5-7"
     assert {step.name for step in steps if isinstance(step, Settlement)} == {"lost"}
     deal = Chosen(seeded_draw(1), Shoe.from_decks(6), **cards)
@@ -233,8 +233,8 @@ def seen_by(game, wagers, viewer, deal):
 
 
 @pytest.mark.requirement("S-52")
-@pytest.mark.parametrize(("viewer", "own"), [(0, "tableau-1"), (1, "tableau-2"), (2, None)])
-def test_only_the_holder_of_a_tableau_sees_its_cards(seeded_draw, viewer, own):
+@pytest.mark.parametrize(("viewer", "own_hand"), [(0, "tableau-1"), (1, "tableau-2"), (2, None)])
+def test_only_the_holder_of_a_tableau_sees_its_cards(seeded_draw, viewer, own_hand):
     game = load_game(GAME)
     wagers = dict(
         enumerate(
@@ -248,19 +248,19 @@ def test_only_the_holder_of_a_tableau_sees_its_cards(seeded_draw, viewer, own):
     steps, outcome = seen_by(game, wagers, viewer, deal)
     cues = [step for step in steps if isinstance(step, Cue)]
     first = [(cue.data["hand"], cue.data["card"]) for cue in cues[1:7]]
-    assert {hand for hand, card in first if card != BACK} == ({own} if own else set())
+    assert {hand for hand, card in first if card != BACK} == ({own_hand} if own_hand else set())
     prompts = [step.prompt for step in steps if isinstance(step, Decision)]
     assert [prompt["hand"] for prompt in prompts] == list(TABLEAUX)
     for prompt in prompts:
         hands = {hand["id"]: hand for hand in prompt["hands"]}
         for name in (*TABLEAUX, "bank"):
-            assert (set(hands[name]["cards"]) == {BACK}) == (name != own)
-            assert ("says" in hands[name]) == (name == own)
-        assert ("advice" in prompt) == (prompt["hand"] == own)
+            assert (set(hands[name]["cards"]) == {BACK}) == (name != own_hand)
+            assert ("says" in hands[name]) == (name == own_hand)
+        assert ("advice" in prompt) == (prompt["hand"] == own_hand)
         assert "result" not in prompt
     kinds = [(cue.kind, cue.data["hand"]) for cue in cues[7:]]
     thirds = [("deal", "tableau-1"), ("deal", "tableau-2"), ("deal", "bank")]
-    turned = [("flip", name) for name in TABLEAUX if name != own for _ in range(2)]
+    turned = [("flip", name) for name in TABLEAUX if name != own_hand for _ in range(2)]
     assert kinds == [("flip", "bank")] * 2 + thirds + turned
     assert [hand["cards"] for hand in outcome.display["hands"]] == [
         ["2c", "3d", "Ks"],
@@ -278,10 +278,12 @@ def test_an_eight_or_nine_is_shown_at_once(seeded_draw):
     }
     deal = Chosen(seeded_draw(3), Shoe.from_decks(6), tableau_1="2s 6h", tableau_2="9h 6d", bank="2c 4d")
     steps, _ = seen_by(game, wagers, 1, deal)
-    asked = next(n for n, step in enumerate(steps) if isinstance(step, Decision))
-    flips = [step.data["hand"] for step in steps[:asked] if isinstance(step, Cue) and step.kind == "flip"]
+    decision_index = next(n for n, step in enumerate(steps) if isinstance(step, Decision))
+    flips = [
+        step.data["hand"] for step in steps[:decision_index] if isinstance(step, Cue) and step.kind == "flip"
+    ]
     assert flips == ["tableau-1"] * 2
-    hands = {hand["id"]: hand for hand in steps[asked].prompt["hands"]}
+    hands = {hand["id"]: hand for hand in steps[decision_index].prompt["hands"]}
     assert (hands["tableau-1"]["says"], hands["bank"]["cards"]) == ("8", [BACK, BACK])
 
 
@@ -291,9 +293,9 @@ def test_one_player_sees_only_the_hands_that_they_hold(seeded_draw):
         seeded_draw(3), Shoe.from_decks(6), tableau_1="2s 3h 4c", tableau_2="9h 6d 8c", bank="2c 4d Ks"
     )
     steps, _ = play(game, game.build_wager(10, bets={"tableau-1": 10}), deal, lambda _: "stand")
-    (asked,) = (step for step in steps if isinstance(step, Decision))
-    assert [set(hand["cards"]) == {BACK} for hand in asked.prompt["hands"]] == [True, False, True]
-    assert asked.prompt["advice"] == "draw"
+    (decision,) = (step for step in steps if isinstance(step, Decision))
+    assert [set(hand["cards"]) == {BACK} for hand in decision.prompt["hands"]] == [True, False, True]
+    assert decision.prompt["advice"] == "draw"
 
 
 # ---------------------------------------------------------------------------------- the shoe

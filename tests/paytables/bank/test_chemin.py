@@ -46,7 +46,7 @@ def all_seats(game, seats):
     return game.build_wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
 
 
-def play(game, wager, draw, answer=lambda asked: asked.default_option):
+def play(game, wager, draw, answer=lambda decision: decision.default_option):
     steps, generator, choice = [], game.play(wager, draw), None
     while True:
         try:
@@ -168,14 +168,14 @@ def hold_rounds(seeded_draw, count):
             seen["refused"] += 1
             continue
         banker, parts, holder, caller = known
-        answer, asked = ("draw", "stand")[draw.below(2, "answer")], []
+        answer, asked_seats = ("draw", "stand")[draw.below(2, "answer")], []
         steps, outcome = play(
-            here, all_seats(here, seats), draw, lambda step, a=answer, b=asked: b.append(step.seat) or a
+            here, all_seats(here, seats), draw, lambda step, a=answer, b=asked_seats: b.append(step.seat) or a
         )
         hands = {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
         p, b = points(hands["player"][:2]), points(hands["bank"][:2])
         natural = max(p, b) >= 8
-        assert asked == ([holder] if p == 5 and not natural else [])
+        assert asked_seats == ([holder] if p == 5 and not natural else [])
         third = not natural and (p < 5 or (p == 5 and answer == "draw"))
         assert len(hands["player"]) == 2 + third
         sign = str(points(hands["player"][2:])) if third else "-"
@@ -310,17 +310,17 @@ def test_only_the_player_with_the_banco_or_the_highest_stake_sees_the_players_ha
     cards = {"player": "2s 3h 4d", "bank": "Ks 6c"}
     for viewer in map(int, seats):
         steps, outcome = play(game, combine(game, seats, viewer), Dealt(seeded_draw(1), **cards))
-        started, asked = (step for step in steps if isinstance(step, Decision))
+        started, decision = (step for step in steps if isinstance(step, Decision))
         assert (started.kind, started.options[0]) == (DECISION_OF_SEATS, ALL_STAKED_OPTION)
-        assert (asked.seat, asked.options, asked.default_option) == (2, ("draw", "stand"), "draw")
-        assert ("advice" in asked.prompt) == (viewer == 2)
-        own = {0: "bank", 2: "player"}.get(viewer)
-        for hand in asked.prompt["hands"]:
-            assert (set(hand["cards"]) == {BACK}) == (hand["id"] != own)
+        assert (decision.seat, decision.options, decision.default_option) == (2, ("draw", "stand"), "draw")
+        assert ("advice" in decision.prompt) == (viewer == 2)
+        own_hand = {0: "bank", 2: "player"}.get(viewer)
+        for hand in decision.prompt["hands"]:
+            assert (set(hand["cards"]) == {BACK}) == (hand["id"] != own_hand)
             assert hand["seat"] == {"bank": 0, "player": 2}[hand["id"]]
         assert {step.seat for step in steps if isinstance(step, Settlement)} == {viewer}
         flips = Counter(step.data["hand"] for step in steps if isinstance(step, Cue) and step.kind == "flip")
-        assert flips == {name: 2 for name in ("bank", "player") if name != own}
+        assert flips == {name: 2 for name in ("bank", "player") if name != own_hand}
         assert [hand["cards"] for hand in outcome.display["hands"]] == [["Ks", "6c"], ["2s", "3h", "4d"]]
         assert outcome.display["result"] == "player"
 
@@ -416,13 +416,13 @@ def test_no_round_returns_more_than_the_highest_return(seeded_draw):
     rng = Random(5)
     highest = []
     for _ in range(300):
-        own = {"banco": rng.choice((20, 60)), "stake": rng.choice((6, 40, 500))}
+        own_bets = {"banco": rng.choice((20, 60)), "stake": rng.choice((6, 40, 500))}
         held = rng.choice((20, 39, 40, 110, 1000))
         others = {"0": {"bank": held}, "2": {"stake": 6}, "3": {"stake": 6}}
-        wager = game.build_wager(sum(own.values()), bets=own, seat=1, others=others)
+        wager = game.build_wager(sum(own_bets.values()), bets=own_bets, seat=1, others=others)
         steps, _ = play(game, wager, seeded_draw(rng.randrange(2**30)))
         back = sum(step.credits for step in steps if isinstance(step, Settlement) and step.seat == 1)
-        most = game.rules.find_highest_round_return(game.build_wager(sum(own.values()), bets=own))
+        most = game.rules.find_highest_round_return(game.build_wager(sum(own_bets.values()), bets=own_bets))
         assert back <= most
         highest.append(back == most)
     assert any(highest)

@@ -234,8 +234,8 @@ def in_order(laid, lies, result, won, choices, order):
         stakes |= {name: laid[name] for name in (f"{spot}-insured",) if stakes and name in laid}
         if spot.endswith("-insured"):
             continue
-        mine = [held_stake for held_stake in lies if held_stake[0] == spot]
-        some, left = settled_by_the_text(stakes, mine, result, won, answers)
+        spot_stakes = [held_stake for held_stake in lies if held_stake[0] == spot]
+        some, left = settled_by_the_text(stakes, spot_stakes, result, won, answers)
         back, stays = back + some, stays + left
     assert not answers
     return back, stays
@@ -373,7 +373,9 @@ def test_a_continuous_shuffler_has_no_stop_card_and_stores_no_shoe(seeded_draw):
     seats = {"0": {"red": 20}, "2": {"black": 100, "black-insured": 1}}
     wager = game.build_wager(121, seats=seats)
     for seed in range(60):
-        outcome = play_with_answers(game.play(wager, seeded_draw(seed)), wager, lambda asked: Choice("half"))
+        outcome = play_with_answers(
+            game.play(wager, seeded_draw(seed)), wager, lambda decision: Choice("half")
+        )
         assert outcome.table is None
         assert {s.seat for s in outcome.settlements} == {0, 2}
         assert outcome.display["result"] != "void"

@@ -84,16 +84,16 @@ class Referee:
             self.hands.setdefault(hand, []).append(card)
             self.dealt.setdefault(hand[:5], []).append(card)
 
-    def answer(self, asked, chosen):
-        hand = asked.prompt["hand"]
-        if asked.kind == "insurance":
-            self._before(asked, hand)
+    def answer(self, decision, chosen):
+        hand = decision.prompt["hand"]
+        if decision.kind == "insurance":
+            self._before(decision, hand)
             self.even |= {hand} if chosen == "even_money" else set()
             if chosen in INSURED_PART:
                 self.insured[hand] = INSURED_PART[chosen]
             return
         self._in_turn(hand)
-        self._asked(set(asked.options), hand)
+        self._asked(set(decision.options), hand)
         if chosen == "double":
             self.added[hand] = self.added.get(hand, 0) + 1
         elif chosen == "split":
@@ -101,14 +101,14 @@ class Referee:
             others = [hand for hand in self.hands if hand[:5] == box]
             self.added[f"{box}-{len(others) + 1}"] = 1
 
-    def _before(self, asked, hand):
+    def _before(self, decision, hand):
         up = self.banks["bank"][0]
         even = f"even-{worth(up)}" in self.rules or (worth(up) == 1 and "even-10" in self.rules)
         offered = {"insurance"} if up[0] == "A" else set()
-        if offered and "quarter" in self.rules and asked.prompt["staked"] % 4 == 0:
+        if offered and "quarter" in self.rules and decision.prompt["staked"] % 4 == 0:
             offered.add("insurance_quarter")
         offered |= {"even_money"} if even and is_natural(self.hands[hand]) else set()
-        assert set(asked.options) == {"no_insurance"} | offered
+        assert set(decision.options) == {"no_insurance"} | offered
 
     def _in_turn(self, hand):
         """Every hand has its two cards, the boxes draw one after the other, and the dealer draws last."""
@@ -176,9 +176,9 @@ class Referee:
         cards, last = self.banks[name], list(self.banks)[-1]
         compared = [
             hand
-            for hand, mine in self.hands.items()
-            if hand not in self.even and self.at_once(mine) is None and total(mine) <= 21
-            if not is_natural(mine) or hand in self.split
+            for hand, cards in self.hands.items()
+            if hand not in self.even and self.at_once(cards) is None and total(cards) <= 21
+            if not is_natural(cards) or hand in self.split
             if name == "bank" or (int(hand[4]) - 1, MORE[name]) in self.laid
         ]
         if compared and not ("hole" in self.rules and is_natural(cards)):
@@ -237,10 +237,13 @@ def hold(name, seeded_draw, count):
         while played.decision is not None:
             for cue in played.cues:
                 referee.cue(cue)
-            asked = played.decision
-            options = [*asked.options, *(option for option in asked.options if option in {"split", "double"})]
+            decision = played.decision
+            options = [
+                *decision.options,
+                *(option for option in decision.options if option in {"split", "double"}),
+            ]
             chosen = options[draw.source.below(len(options), "player")]
-            referee.answer(asked, chosen)
+            referee.answer(decision, chosen)
             seen[chosen] += 1
             choices.append(Choice(chosen))
             played.advance(choices[-1])
@@ -302,8 +305,8 @@ def build_wager_from_chips(wager, seat):
 
 def some_bets(game, draw):
     """Bets of each seat that plays, on each of its boxes that is played, with and without side bets."""
-    made, seats = game.rules.definition, {}
-    for seat in range(made.table.seats):
+    definition, seats = game.rules.definition, {}
+    for seat in range(definition.table.seats):
         bets = {}
         for spot in game.rules.list_spots():
             if (
@@ -323,17 +326,17 @@ def some_bets(game, draw):
                 bets[spot] = min(bets[spot], bets["main" + spot.removeprefix("twelve-sixteen")])
         if not seats or draw.below(2, "player"):
             seats[seat] = bets
-    if made.rules.back_bets:
+    if definition.rules.back_bets:
         add_back_bets(game, seats, draw)
     cost = sum(sum(bets.values()) for bets in seats.values())
-    return game.build_wager(cost, **({"seats": seats} if made.table.seats > 1 else {"bets": seats[0]}))
+    return game.build_wager(cost, **({"seats": seats} if definition.table.seats > 1 else {"bets": seats[0]}))
 
 
 def add_back_bets(game, seats, draw):
     """Some of the seats without a box bet on hands of the others, all bets on a hand within its limit."""
-    made, limits = game.rules.definition, game.rules.definition.main.limits
+    definition, limits = game.rules.definition, game.rules.definition.main.limits
     room = {owner: limits.most - bets["main"] for owner, bets in seats.items()}
-    for seat in set(range(made.table.seats)) - set(seats):
+    for seat in set(range(definition.table.seats)) - set(seats):
         bets = {}
         for owner, left in room.items():
             most = min(left, 40)

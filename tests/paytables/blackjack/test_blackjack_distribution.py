@@ -178,9 +178,9 @@ def test_the_variance_agrees_with_the_published_one(name):
 # ------------------------------------------------------------------------------- rounds played
 def played_rounds(name, rounds):
     """Return a table's definition, its proof, and rounds of it as sampled."""
-    made = load_game(name).rules.definition
-    proof = made.proved["main"]
-    return proof, sample_rounds(made, read_advice(made.house, proof.policy), rounds, "test")
+    definition = load_game(name).rules.definition
+    proof = definition.proved["main"]
+    return proof, sample_rounds(definition, read_advice(definition.house, proof.policy), rounds, "test")
 
 
 def hold_rounds(rounds):
@@ -248,9 +248,9 @@ def test_ten_million_compiled_rounds_agree_with_the_exact_return_or_the_cabinets
 @pytest.mark.timeout(3_600)
 def test_two_compiled_rounds_of_one_deck_agree_with_the_cabinets_rounds(seeded_draw):
     """Of one deck the second round returns less than the first, the play being that of a fresh one."""
-    made = changed(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
-    proof = prove(made.rules.definition)["main"]
-    data = json.loads(made.text)
+    game = changed(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
+    proof = prove(game.rules.definition)["main"]
+    data = json.loads(game.text)
     data["proved"] = add_binding_digest({**data, "proved": {"main": proof.model_dump(mode="json")}})
     tally = play_batch(build_game(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
     found = proof.sampled

@@ -46,17 +46,19 @@ def every_play(brute, counts, up, cards, *, split):
     """Return the best and the worst mean of two cards over every play there is, and how many plays."""
     shoe = shoe_of(counts)
     shoe.subtract((up, *cards))
-    asked = {}
+    can_double_by_play = {}
 
     def note(key, *, can_double):
-        asked[key] = can_double
+        can_double_by_play[key] = can_double
         return HIT
 
     brute.box(shoe, up, cards, note, split=split)
-    answers = [(STAND, HIT, DOUBLE) if can_double else (STAND, HIT) for can_double in asked.values()]
+    answers = [
+        (STAND, HIT, DOUBLE) if can_double else (STAND, HIT) for can_double in can_double_by_play.values()
+    ]
     means = []
     for play in product(*answers):
-        chosen = dict(zip(asked, play, strict=True))
+        chosen = dict(zip(can_double_by_play, play, strict=True))
         means.append(brute.box(shoe, up, cards, lambda key, chosen=chosen, **_: chosen[key], split=split))
     return max(means), min(means), len(means)
 

@@ -33,11 +33,11 @@ CARRIED = (
 
 
 def definition(name, decks=None):
-    made = load_game(name).rules.definition
+    loaded = load_game(name).rules.definition
     return (
-        made
+        loaded
         if decks is None
-        else made.model_copy(update={"shoe": made.shoe.model_copy(update={"decks": decks})})
+        else loaded.model_copy(update={"shoe": loaded.shoe.model_copy(update={"decks": decks})})
     )
 
 
@@ -59,9 +59,9 @@ CONTROLS = {
 @pytest.mark.parametrize("case", CONTROLS, ids=lambda case: f"{case[1]}, {case[2]} decks")
 def test_side_bets_have_the_control_returns(case):
     name, bet, decks = case
-    made = definition(name, decks)
-    side = next(side for side in made.side if side.id == bet)
-    assert f"{float(100 * compute_side_return(made, side)):.4f}" == CONTROLS[case]
+    loaded = definition(name, decks)
+    side = next(side for side in loaded.side if side.id == bet)
+    assert f"{float(100 * compute_side_return(loaded, side)):.4f}" == CONTROLS[case]
 
 
 def side(*rows):
@@ -157,10 +157,10 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
     def choose(kind, hand, suited, _options):
         return ANSWER_NAMES.index(data.find_answer(kind, list_card_values(hand), suited=suited))
 
-    def take(asked, sums):
+    def take(situation, sums):
         into = (
-            data.count_split_hands(asked.up_card_value, list_card_values(asked.hand)[0])
-            if asked.kind == "split"
+            data.count_split_hands(situation.up_card_value, list_card_values(situation.hand)[0])
+            if situation.kind == "split"
             else 0
         )
         return min(into, len(sums)) - 1 if into else 0
@@ -216,10 +216,10 @@ def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_a_stored_chart_has_the_return_that_is_stored_with_it(name):
-    made = definition(name)
-    table, chart = policies.StrategyTable(made.house), parse_chart(made.proved["main"].chart)
+    loaded = definition(name)
+    table, chart = policies.StrategyTable(loaded.house), parse_chart(loaded.proved["main"].chart)
     assert table.evaluate(chart.build_chooser(table), chart.decide_offer).mean == Fraction(
-        made.proved["main"].charted
+        loaded.proved["main"].charted
     )
 
 
@@ -265,8 +265,8 @@ TEXTS = {
 def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(name):
     """Card by card, compiled, with no code of the product; 99.9 % of such samples lie as near."""
     decks, h17, first_only, doubled, das, most, at_once, banks = TEXTS[name]
-    made, rounds = definition(name), 10_000_000
-    chart = made.proved["main"].chart
+    loaded, rounds = definition(name), 10_000_000
+    chart = loaded.proved["main"].chart
     totals = np.isin(np.arange(22), list(doubled))
     found = fast.play(
         rounds, 20261123, decks, h17, first_only, totals, das, most, at_once, *fast.chart_of(chart), banks
@@ -275,10 +275,10 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(
     for nets in found:
         mean = float((nets * halves).sum()) / rounds / 2
         deviation = math.sqrt((float((nets * halves**2).sum()) / rounds / 4 - mean**2) / rounds)
-        assert abs(mean - float(Fraction(made.proved["main"].charted))) <= 3.2905 * deviation
-    if made.house.hands_max > 2:
+        assert abs(mean - float(Fraction(loaded.proved["main"].charted))) <= 3.2905 * deviation
+    if loaded.house.hands_max > 2:
         return
-    table, answers, played = policies.StrategyTable(made.house), {}, parse_chart(chart)
+    table, answers, played = policies.StrategyTable(loaded.house), {}, parse_chart(chart)
     result = table.evaluate(
         policies.record_answers(played.build_chooser(table), answers), played.decide_offer
     )
@@ -295,8 +295,8 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(
 @pytest.mark.parametrize("name", TABLES)
 def test_rounds_by_advice_agree_with_the_figures(name):
     """The cabinet's own round; of a shoe with a stop card beside the return of rounds of such shoes."""
-    bet, made = analyse(load_game(name)).bets[0], definition(name)
-    rtp = bet.rtp if made.shoe.stop is None else 1 + made.proved["main"].sampled.compute_mean(1)
+    bet, loaded = analyse(load_game(name)).bets[0], definition(name)
+    rtp = bet.rtp if loaded.shoe.stop is None else 1 + loaded.proved["main"].sampled.compute_mean(1)
     *_, tally = simulate(name, bet.cost_credits, bet.options, 200_000, os.cpu_count() or 1)
     verdict = judge(tally, bet.cost_credits, rtp, compute_sample_variance(tally))
     assert verdict.agrees_with_exact, verdict

@@ -127,8 +127,8 @@ def test_the_return_of_the_second_pay_table_equals_a_count_by_hand():
     due = 2500 * (three_suited - both) + 250 * (three - three_suited - four_aces + both)
     due += (100 * suited + 25 * (two - suited)) * no_third
     game = load_game(NAMES[1])
-    made = game.rules.definition
-    assert compute_side_return(made, made.side[0]) == due
+    definition = game.rules.definition
+    assert compute_side_return(definition, definition.side[0]) == due
     (level,) = next(
         b for b in analyse(game, AnalysisDepth.PRIZES).bets if b.bet == "progressive"
     ).progressives

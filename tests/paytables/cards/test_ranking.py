@@ -128,7 +128,7 @@ def test_pai_gow_ranks_its_special_straights_and_its_joker(better_first):
 @pytest.mark.requirement("S-15", "S-29")
 def test_the_joker_of_pai_gow_makes_the_hands_that_the_rules_permit():
     rank = HandRanking(PAI_GOW_RANKING)
-    made = {
+    categories_by_hand = {
         "Ac Ad Ah As Jk": "five-of-a-kind",
         "Ks Kd Kc Kh Jk": "four-of-a-kind",
         "Ks Qs Js Ts Jk": "royal-flush",
@@ -140,7 +140,7 @@ def test_the_joker_of_pai_gow_makes_the_hands_that_the_rules_permit():
         "Ks Qd 7c 4d Jk": "high-card",
         "As Qd 7c 4d Jk": "pair",
     }
-    assert {hand: rank.find_category(parse_cards(hand)) for hand in made} == made
+    assert {hand: rank.find_category(parse_cards(hand)) for hand in categories_by_hand} == categories_by_hand
 
 
 def test_the_low_hand_of_pai_gow_is_ranked_by_pair_then_high_cards():

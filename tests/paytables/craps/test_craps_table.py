@@ -65,9 +65,9 @@ def test_a_come_bet_moves_to_its_number_and_its_odds_are_off_on_the_come_out():
     game_at_table = game.with_table_state(outcome.table)
     assert settled(thrown(game_at_table, 1, 3)) == [("come-4", "won", 20), ("odds-come-4", "push", 30)]
     assert settled(thrown(game_at_table, 3, 4)) == [("come-4", "lost", 0), ("odds-come-4", "push", 30)]
-    asked = game_at_table.build_wager(0, bets={}, working={"odds-come-4": True})
-    assert settled(thrown(game_at_table, 1, 3, asked)) == [("come-4", "won", 20), ("odds-come-4", "won", 90)]
-    table_state = thrown(game_at_table, 6, 6, asked).table
+    wager = game_at_table.build_wager(0, bets={}, working={"odds-come-4": True})
+    assert settled(thrown(game_at_table, 1, 3, wager)) == [("come-4", "won", 20), ("odds-come-4", "won", 90)]
+    table_state = thrown(game_at_table, 6, 6, wager).table
     assert table_state["told"] == [[0, "odds-come-4"]]
     assert settled(thrown(game.with_table_state(table_state), 1, 3))[1] == ("odds-come-4", "won", 90)
     back = game.with_table_state(table_state).build_wager(0, bets={}, working={"odds-come-4": False})
@@ -180,7 +180,7 @@ def test_the_pass_line_of_monaco_accepts_bets_after_the_point():
 
 @pytest.mark.requirement("S-41", "S-43")
 @pytest.mark.parametrize(
-    ("house", "stands", "asked", "reason"),
+    ("house", "stands", "options", "reason"),
     [
         (
             QUEBEC,
@@ -272,11 +272,11 @@ def test_the_pass_line_of_monaco_accepts_bets_after_the_point():
     ],
 )
 @pytest.mark.library_only("P-07")
-def test_a_bet_that_the_table_does_not_accept_now_is_refused(house, stands, asked, reason):
+def test_a_bet_that_the_table_does_not_accept_now_is_refused(house, stands, options, reason):
     game = load_game(house).with_table_state(stands)
-    cost = sum(credits_ for credits_ in asked.get("bets", {"": 25}).values() if credits_ > 0)
+    cost = sum(credits_ for credits_ in options.get("bets", {"": 25}).values() if credits_ > 0)
     with pytest.raises(WagerError, match=reason):
-        game.build_wager(cost, **asked)
+        game.build_wager(cost, **options)
 
 
 @pytest.mark.library_only("P-07")

@@ -54,6 +54,6 @@ def best(cards, size=5, order=FIVE):
 
 def best_wild(hand, wild):
     """Judge five cards of which some, ``wild(card)``, stand for any card, also one that is already there."""
-    own = [card for card in hand if not wild(card)]
-    free = len(hand) - len(own)
-    return max(judge([*own, *stand]) for stand in product(DECK, repeat=free))
+    natural_cards = [card for card in hand if not wild(card)]
+    free = len(hand) - len(natural_cards)
+    return max(judge([*natural_cards, *stand]) for stand in product(DECK, repeat=free))

@@ -59,10 +59,10 @@ def _parts(cards, size):
     flush = np.zeros(len(cards), dtype=np.int64)
     both = np.full(len(cards), -1)
     for suit in range(4):
-        own = suited[:, suit]
-        enough = own.sum(axis=1) >= size
-        flush = np.where(enough, np.maximum(flush, _highest(own, size)[0]), flush)
-        both = np.where(enough, np.maximum(both, _straight(own, size)), both)
+        suit_ranks = suited[:, suit]
+        enough = suit_ranks.sum(axis=1) >= size
+        flush = np.where(enough, np.maximum(flush, _highest(suit_ranks, size)[0]), flush)
+        both = np.where(enough, np.maximum(both, _straight(suit_ranks, size)), both)
     quads, trips, pair = (_sets(ranks, times) for times in (4, 3, 2))
     second = _sets(np.where(np.arange(13) == pair[:, None], 0, ranks), 2)
     beside = _sets(np.where(np.arange(13) == trips[:, None], 0, ranks), 2)

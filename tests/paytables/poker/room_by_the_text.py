@@ -14,7 +14,9 @@ def best(hole, board, uses=None):
     if uses is None:
         return max(map(judge, combinations([*hole, *board], 5)))
     return max(
-        judge([*own, *shared]) for own in combinations(hole, uses) for shared in combinations(board, 5 - uses)
+        judge([*hole_cards, *shared])
+        for hole_cards in combinations(hole, uses)
+        for shared in combinations(board, 5 - uses)
     )
 
 
@@ -161,9 +163,9 @@ class Books:
             paid[alone[0]] = second
         pots = {}
         for below, level in pairwise([0, *sorted({*paid.values()} - {0})]):
-            mine = [seat for seat in paid if paid[seat] >= level]
-            able = tuple(seat for seat in self.order if seat in mine and seat not in self.folded)
-            pots[able] = pots.get(able, 0) + len(mine) * (level - below)
+            contributors = [seat for seat in paid if paid[seat] >= level]
+            able = tuple(seat for seat in self.order if seat in contributors and seat not in self.folded)
+            pots[able] = pots.get(able, 0) + len(contributors) * (level - below)
         back, commission = dict.fromkeys(paid, 0), 0
         for able, credits_ in pots.items():
             rake = min(credits_ * self.rules["percent"] // 100, self.rules["cap"] - commission)

@@ -58,11 +58,11 @@ def played(game, wager, draw, rounds):
         while round_.decision is not None:
             round_.advance(Choice(round_.decision.options[n % 2]))
         cards = next(hand["cards"] for hand in round_.outcome.display["hands"] if hand["id"] == "player")
-        made = brute.FIVE[brute.judge(cards)[0]]
+        category = brute.FIVE[brute.judge(cards)[0]]
         (settled,) = [settlement for settlement in round_.settlements if settlement.spot == "progressive"]
-        assert (settled.credits, settled.staked_credits) == (PAID.get(made, 0), 1), cards
-        assert round_.outcome.progressives == WON.get(made, ()), cards
-        found[made] += 1
+        assert (settled.credits, settled.staked_credits) == (PAID.get(category, 0), 1), cards
+        assert round_.outcome.progressives == WON.get(category, ()), cards
+        found[category] += 1
     return found
 
 

@@ -246,10 +246,10 @@ def rounds(game, seeded_draw, number):
         if "stake" in bets:
             cards = {name: tuple(map(read, hands[name])) for name in ("bank", "player")}
             bank = house(options(cards["bank"]), cards["bank"])
-            own = (low(cards["player"][:2]), high(tuple(sorted(cards["player"][2:]))))
+            own_setting = (low(cards["player"][:2]), high(tuple(sorted(cards["player"][2:]))))
             assert (low(cards["bank"][:2]), high(tuple(sorted(cards["bank"][2:])))) == bank
             gave_up = answers[0].value == "surrender"
-            expected["stake"] = 0 if gave_up else settled(own, bank, bets["stake"])
+            expected["stake"] = 0 if gave_up else settled(own_setting, bank, bets["stake"])
         assert {settlement.spot: settlement.credits for settlement in outcome.settlements} == expected
         assert outcome.win_credits <= game.rules.find_highest_round_return(wager)
         again = ReplayDrawSource(record.records)
@@ -266,10 +266,10 @@ class FirstNumber:
     """Chance that gives one number, and notes below what it was drawn."""
 
     def __init__(self, number):
-        self.number, self.asked = number, []
+        self.number, self.draws = number, []
 
     def below(self, bound, purpose):
-        self.asked.append((bound, purpose))
+        self.draws.append((bound, purpose))
         return self.number
 
 
@@ -283,7 +283,7 @@ def test_one_of_seven_equally_likely_positions_is_dealt_first_and_its_wager_wins
             back[step.spot] = step.credits
         if len(back) == 7:
             break
-    assert draw.asked == [(7, "first position")]
+    assert draw.draws == [(7, "first position")]
     assert back == {f"position-{n}": 13 if n == number + 1 else 0 for n in range(1, 8)}
 
 
@@ -383,12 +383,12 @@ def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
     wager = game.build_wager(6 * 22, seats={str(seat): bets for seat in range(6)})
     found = Round(game.play(wager, seeded_draw("six")), wager)
     found.advance()
-    asked = []
+    asked_seats = []
     while found.decision is not None:
-        asked.append(found.decision.seat)
+        asked_seats.append(found.decision.seat)
         found.advance(Choice(found.decision.prompt["house"]))
     hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
-    assert asked == list(range(6))
+    assert asked_seats == list(range(6))
     assert sorted(card for cards in hands.values() for card in cards) == sorted(game.rules.PIECE_NAMES)
     paid = {(settlement.seat, settlement.spot): settlement.credits for settlement in found.settlements}
     assert {paid[seat, "over"] for seat in range(6)} == {4 if total_of(hands["remaining"]) > 26 else 0}
@@ -401,7 +401,7 @@ def test_rounds_with_advised_settings_agree_with_the_figures(game, seeded_draw):
     wager, draw, played = game.build_wager(20, bets={"stake": 20}), seeded_draw("advised"), 10_000
     won = sum(
         play_with_answers(
-            game.play(wager, draw), wager, lambda asked: Choice(asked.prompt["advice"])
+            game.play(wager, draw), wager, lambda decision: Choice(decision.prompt["advice"])
         ).win_credits
         for _ in range(played)
     )

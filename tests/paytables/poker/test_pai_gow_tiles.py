@@ -187,7 +187,7 @@ def test_the_best_setting_is_advised_and_agrees_with_the_figures(seeded_draw):
     wager = game.build_wager(20, bets={"stake": 20})
     won = sum(
         paytables.play_with_answers(
-            game.play(wager, draw), wager, lambda asked: Choice(asked.prompt["advice"])
+            game.play(wager, draw), wager, lambda decision: Choice(decision.prompt["advice"])
         ).win_credits
         for _ in range(3000)
     )
@@ -204,8 +204,10 @@ def test_seats_have_their_own_tiles_and_one_bank(seeded_draw):
     hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
     assert sorted(tile for cards in hands.values() for tile in cards) == sorted(ALL_TILES)
     for settlement in found.settlements:
-        own = hands["player" if settlement.seat == 0 else f"player-{settlement.seat + 1}"]
-        assert settlement.credits == settled((own[:2], own[2:]), (hands["bank"][:2], hands["bank"][2:]), 20)
+        own_tiles = hands["player" if settlement.seat == 0 else f"player-{settlement.seat + 1}"]
+        assert settlement.credits == settled(
+            (own_tiles[:2], own_tiles[2:]), (hands["bank"][:2], hands["bank"][2:]), 20
+        )
 
 
 @pytest.mark.slow
@@ -230,7 +232,7 @@ def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
     game = load_game(FILE)
     counts = game.rules.definition.bank
     index_by_name = {name: n for n, name in enumerate(ALL_TILES)}
-    own = (index_by_name["6-6"], index_by_name["3-6"], index_by_name["1-2"], index_by_name["5-5"])
+    own_tiles = (index_by_name["6-6"], index_by_name["3-6"], index_by_name["1-2"], index_by_name["5-5"])
 
     def halves(tiles, mask):
         names = [ALL_TILES[tile] for tile in tiles]
@@ -241,28 +243,28 @@ def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
         return 30 - place(pair) if place(pair) < 21 else worth(pair)[1]
 
     banks = []
-    for tiles in combinations([tile for tile in range(32) if tile not in own], 4):
+    for tiles in combinations([tile for tile in range(32) if tile not in own_tiles], 4):
         ways = [halves(tiles, 1 << a | 1 << b) for a, b in combinations(range(4), 2)]
         ways = [(low, high) for low, high in ways if worth(low) <= worth(high)]
         most = max(counts.low[level(low)] + counts.high[level(high)] for low, high in ways)
         best = [way for way in ways if counts.low[level(way[0])] + counts.high[level(way[1])] == most]
         banks.append(max(best, key=lambda way: (worth(way[0]), worth(way[1]))))
-    for _, _, mask in list_settings(own):
-        mine = halves(own, mask)
-        results = [settled(mine, bank, 20) for bank in banks]
+    for _, _, mask in list_settings(own_tiles):
+        own_halves = halves(own_tiles, mask)
+        results = [settled(own_halves, bank, 20) for bank in banks]
         assert len(results) == 20475
         found = sum(result - 20 for result in results)
-        expected = _kernel_value(game, own, mask)
+        expected = _kernel_value(game, own_tiles, mask)
         assert found == expected
 
 
-def _kernel_value(game, own, mask):
+def _kernel_value(game, own_tiles, mask):
     """The same from the product's own count."""
     from paytables.poker.tiles.solve import count_bank_hands
 
     hands, ways, found = count_bank_hands(game.rules.definition)
-    n = hands.index(tuple(sorted(own)))
-    turned = sum(1 << sorted(own).index(own[k]) for k in range(4) if mask >> k & 1)
+    n = hands.index(tuple(sorted(own_tiles)))
+    turned = sum(1 << sorted(own_tiles).index(own_tiles[k]) for k in range(4) if mask >> k & 1)
     way = next(k for k, setting in enumerate(ways[n]) if setting[2] == turned)
     won, lost = found[n, way].tolist()
     return won * 19 - lost * 20

@@ -419,10 +419,10 @@ def test_a_blind_bet_that_is_folded_stays_in_the_pot():
 @pytest.mark.requirement("S-33", "B-01")
 def test_no_prompt_and_no_cue_contains_the_hole_cards_of_another_seat():
     game = NO_LIMIT.with_table_state({"button": 0})
-    own = {0: ["Kd", "Kh"], 2: ["As", "Ah"], 5: ["7h", "2c"]}
-    for viewer, cards in own.items():
+    hole_cards = {0: ["Kd", "Kh"], 2: ["As", "Ah"], 5: ["7h", "2c"]}
+    for viewer, cards in hole_cards.items():
         steps, outcome = play(game, combine(game, THREE, viewer), CARDS, "call", "call")
-        others = {card for seat, hand in own.items() if seat != viewer for card in hand}
+        others = {card for seat, hand in hole_cards.items() if seat != viewer for card in hand}
         until = next(n for n, step in enumerate(steps) if isinstance(step, Cue) and step.kind == "flip")
         shown_json = json.dumps(
             [
@@ -445,8 +445,8 @@ def test_each_seat_sees_what_every_player_has_bet_has_left_and_receives():
         steps, outcome = play(
             game, combine(game, stacks, viewer), "2c 3d 4h 5s 6c 7d 8h 9s Tc", "call", "check", "check"
         )
-        asked = [step for step in steps if isinstance(step, Decision) and step.kind == "betting"]
-        for step in asked:
+        decisions = [step for step in steps if isinstance(step, Decision) and step.kind == "betting"]
+        for step in decisions:
             board, *hands = step.prompt["hands"]
             assert [hand["staked"] + hand["left"] for hand in hands] == [*stacks.values()]
             assert board["staked"] == sum(hand["staked"] for hand in hands)
@@ -463,9 +463,9 @@ def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the
     steps, outcome = play(
         game, combine(game, stacks, 1), "2c 3d 4h 5s 6c 7d 8h 9s Tc", "call", "check", "check"
     )
-    _, *asked = (step for step in steps if isinstance(step, Decision))
-    assert [step.seat for step in asked] == [7, 1, 1, 7, 1, 7, 1, 7]
-    assert [step.prompt["staked"] for step in asked[:2]] == [4, 8]
+    _, *decisions = (step for step in steps if isinstance(step, Decision))
+    assert [step.seat for step in decisions] == [7, 1, 1, 7, 1, 7, 1, 7]
+    assert [step.prompt["staked"] for step in decisions[:2]] == [4, 8]
     assert outcome.table == {"button": 8}
 
 
@@ -526,13 +526,13 @@ UP = "As 7h Kd Ah 2c Kh 4d 4c 9s 9h 5s 2d 9c 5d 3d Td 6s 8c Jc Js 7d"
 def test_the_lowest_card_face_up_is_forced_to_bet_and_the_highest_cards_act_first():
     stacks = {0: 240, 2: 240, 5: 240}
     steps, outcome = play_stud(stacks, UP, "call", "call")
-    asked = [step for step in steps if isinstance(step, Decision)]
+    decisions = [step for step in steps if isinstance(step, Decision)]
     # The four of clubs is seat 5's: the seat after it acts first, and it may still raise. Then seats 2 and 0 have a
     # nine face up, and the four of seat 2 is above the two.
-    assert [step.seat for step in asked][:4] == [0, 2, 5, 2]
-    assert asked[0].prompt["costs"] == {"call": 6, "raise": 12}  # completes the bet to 12
-    assert asked[2].prompt["costs"] == {"raise": 6}
-    assert [step.prompt["staked"] for step in asked[:4]] == [4, 4, 10, 10]
+    assert [step.seat for step in decisions][:4] == [0, 2, 5, 2]
+    assert decisions[0].prompt["costs"] == {"call": 6, "raise": 12}  # completes the bet to 12
+    assert decisions[2].prompt["costs"] == {"raise": 6}
+    assert [step.prompt["staked"] for step in decisions[:4]] == [4, 4, 10, 10]
     assert len([step for step in steps if isinstance(step, Cue) and step.kind == "deal"]) == 21
     assert outcome.display["pot"] == 30
 

@@ -39,38 +39,41 @@ def every_hand(size, judge):
     return np.concatenate(masks), np.concatenate(scores)
 
 
-def against(mine, up, size, judge, least):
+def against(own_cards, up, size, judge, least):
     """How many of the bank's hands are closed, weaker, equal, better."""
     masks, scores = every_hand(size, judge)
-    free = masks & sum(1 << card for card in mine) == 0
+    free = masks & sum(1 << card for card in own_cards) == 0
     if up is not None:
         free &= masks >> up & 1 == 1
-    theirs, own = scores[free], judge(np.array([mine]))[0]
+    theirs, own_score = scores[free], judge(np.array([own_cards]))[0]
     opens = theirs >= least
     return [
         int((~opens).sum()),
-        *(int((opens & beats).sum()) for beats in (theirs < own, theirs == own, theirs > own)),
+        *(
+            int((opens & beats).sum())
+            for beats in (theirs < own_score, theirs == own_score, theirs > own_score)
+        ),
     ]
 
 
-def caribbean(level, own):
+def caribbean(level, own_score):
     """Raise twice the ante; who opens pays raises by combination (s.67.19)."""
-    pays = {0: 1, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 7, 7: 20, 8: 100 if own % 14**6 == 9 else 50}[level]
+    pays = {0: 1, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 7, 7: 20, 8: 100 if own_score % 14**6 == 9 else 50}[level]
     return {"raise": (1, 1 + 2 * pays, 0, -3), "fold": (-1, -1, -1, -1)}
 
 
-def four(level, own):
+def four(level, own_score):
     """Raise once to three times; the bonus of three of a kind or better is paid in any case (s.67.72)."""
-    del own
+    del own_score
     bonus = {5: 2, 6: 20, 7: 25}.get(level, 0)
     raises = {f"raise-{n}": (0, 1 + n + bonus, 1 + n + bonus, bonus - 1 - n) for n in (1, 2, 3)}
     return raises | {"fold": (-1, -1, -1, -1)}
 
 
-def crazy(level, own):
+def crazy(level, own_score):
     """Play once, with a pair of aces up to three times; the super bonus by its table or with the hand (s.67.85)."""
-    listed = {3: 1, 4: 3, 5: 2, 6: 15, 7: 200 if own % 14**6 == 12 else 30}.get(level)
-    aces = level > 1 or (level == 1 and own % 14**6 // 14**4 == 13)
+    listed = {3: 1, 4: 3, 5: 2, 6: 15, 7: 200 if own_score % 14**6 == 12 else 30}.get(level)
+    aces = level > 1 or (level == 1 and own_score % 14**6 // 14**4 == 13)
     found = {"fold": (-2, -2, -2, -2)}
     for n in (1, 2, 3) if aces else (1,):
         extra = 0 if listed is None else listed
@@ -78,10 +81,18 @@ def crazy(level, own):
     return found
 
 
-def boston(level, own):
+def boston(level, own_score):
     """Both additional bets of two antes; the ante by its table, back with a better or equal hand (s.67.63)."""
-    tens = level == 2 and own % 14**6 // 14**4 - 1 >= 8
-    listed = {3: 5, 4: 8, 5: 15, 6: 25, 7: 100, 8: 1000 if own % 14**6 == 9 else 200, 2: 2 if tens else None}
+    tens = level == 2 and own_score % 14**6 // 14**4 - 1 >= 8
+    listed = {
+        3: 5,
+        4: 8,
+        5: 15,
+        6: 25,
+        7: 100,
+        8: 1000 if own_score % 14**6 == 9 else 200,
+        2: 2 if tens else None,
+    }
     ante = listed.get(level)
     extra = 0 if ante is None else ante
     return {"raise": (0, 4 + extra, extra, -4 + (-1 if ante is None else ante)), "fold": (-3, -3, -3, -3)}
@@ -118,10 +129,10 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
         up = turned[5] if stud.open_bank_card_count else None
         counts = against(sorted(turned[:5]), up, size, judge, least)
         assert standings[:, row, up or 0].tolist() == counts
-        own = int(judge(known[row : row + 1].astype(np.int64))[0])
+        own_score = int(judge(known[row : row + 1].astype(np.int64))[0])
         means = {
             answer: sum(net * count for net, count in zip(figures, counts, strict=True)) * stud.unit
-            for answer, figures in nets(int(other.level(own)), own).items()
+            for answer, figures in nets(int(other.level(own_score)), own_score).items()
         }
         ours = {
             choice.option.id: int((standings[:, row, up or 0] * choice.nets[:, row]).sum())
@@ -165,9 +176,9 @@ def _board(shared, low, high):
     left = [card for card in range(52) if card not in {*shared, low, high}]
     bank = np.array(list(combinations(left, 2)))
     theirs = other.best_five(np.hstack([np.tile(shared, (len(bank), 1)), bank]))
-    own = int(other.best_five(np.array([[*shared, low, high]]))[0])
+    own_score = int(other.best_five(np.array([[*shared, low, high]]))[0])
     opens = other.level(theirs) > 0
-    won, lost = int((opens & (theirs < own)).sum()), int((opens & (theirs > own)).sum())
-    level = int(other.level(own))
-    extra = {4: 2, 5: 3, 6: 6, 7: 20, 8: 1000 if own % 14**6 == 9 else 100}.get(level, 0)
+    won, lost = int((opens & (theirs < own_score)).sum()), int((opens & (theirs > own_score)).sum())
+    level = int(other.level(own_score))
+    extra = {4: 2, 5: 3, 6: 6, 7: 20, 8: 1000 if own_score % 14**6 == 9 else 100}.get(level, 0)
     return 2 * int((~opens).sum()) + won * (2 + extra) - 4 * lost, won - lost

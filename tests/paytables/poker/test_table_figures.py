@@ -182,27 +182,27 @@ STATES = [
 
 @pytest.fixture(scope="module")
 def studs():
-    made = {}
+    studs_by_name = {}
 
     def of(name):
-        if name not in made:
-            made.clear()
+        if name not in studs_by_name:
+            studs_by_name.clear()
             stud = StudSolver(load(name).rules.definition)
-            made[name] = stud, stud.count_standings()
-        return made[name]
+            studs_by_name[name] = stud, stud.count_standings()
+        return studs_by_name[name]
 
     return of
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "mine", "shown", "judge"), STATES)
-def test_the_count_of_the_banks_hands_equals_a_count_one_by_one(name, mine, shown, judge, studs):
+@pytest.mark.parametrize(("name", "own_text", "shown", "judge"), STATES)
+def test_the_count_of_the_banks_hands_equals_a_count_one_by_one(name, own_text, shown, judge, studs):
     stud, standings = studs(name)
-    own, up = parse_cards(mine), parse_cards(shown)
+    own_cards, up = parse_cards(own_text), parse_cards(shown)
     for turn in [
         (a, b, c, 6 - a - b - c) for a in range(4) for b in range(4) for c in range(4) if len({a, b, c}) == 3
     ]:
-        cards = sorted(card // 4 * 4 + turn[card % 4] for card in own)
+        cards = sorted(card // 4 * 4 + turn[card % 4] for card in own_cards)
         rows = (stud.player.cards_by_set[stud.chosen] == cards).all(axis=1)
         if rows.any():
             seen = [card // 4 * 4 + turn[card % 4] for card in up]
@@ -249,14 +249,14 @@ def test_the_mean_after_the_turn_equals_a_direct_count(hole, turn, flop):
         if river in {*board, *hole, turn}:
             continue
         shared = [*board, turn, river]
-        mine = other.best_five(np.array([[*shared, a, b]]))[0]
+        own_score = other.best_five(np.array([[*shared, a, b]]))[0]
         bank = hands(2, [*shared, a, b])
         theirs = other.best_five(np.hstack([np.tile(shared, (len(bank), 1)), bank]))
         opens = other.level(theirs) > 0
-        won, lost = int((opens & (theirs < mine)).sum()), int((opens & (theirs > mine)).sum())
+        won, lost = int((opens & (theirs < own_score)).sum()), int((opens & (theirs > own_score)).sum())
         closed = int((~opens).sum())
         # In halves of an ante: ante and super ante 2 each, bets 1 each; below a straight the super ante pushes.
-        kind = other.level(mine)
+        kind = other.level(own_score)
         extra = {4: 2, 5: 3, 6: 6, 7: 20}.get(int(kind), 0) if kind < 8 else 100
         results = [2 * closed + won * (2 + bets + extra) - lost * (4 + bets) for bets in (1, 2)]
         best, worst = best + max(results), worst + min(results)

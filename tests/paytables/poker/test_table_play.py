@@ -32,17 +32,17 @@ def three(cards):
     return brute.judge(cards, brute.THREE)
 
 
-def name_of(made, order):
-    return order[made[0]]
+def name_of(rank, order):
+    return order[rank[0]]
 
 
-def net(made, order, pays, none=-1):
+def net(rank, order, pays, none=-1):
     """What a table of net odds gives for each credit; ``none`` where it has no such hand."""
-    return pays.get(name_of(made, order), none)
+    return pays.get(name_of(rank, order), none)
 
 
-def over(mine, theirs):
-    return (mine > theirs) - (mine < theirs)
+def over(own_rank, other_rank):
+    return (own_rank > other_rank) - (own_rank < other_rank)
 
 
 PAIR_PLUS = {"sf": 40, "trips": 30, "straight": 6, "flush": 4, "pair": 1}
@@ -50,13 +50,13 @@ PAIR_PLUS = {"sf": 40, "trips": 30, "straight": 6, "flush": 4, "pair": 1}
 
 def three_card(stake, answers, player, board, bank):
     del board
-    mine, theirs = three(player), three(bank or player)
+    own_rank, theirs = three(player), three(bank or player)
     opens = theirs[0] > 0 or theirs[1] >= brute.ORDER.index("Q")
-    bonus = {"sf": 5, "trips": 4, "straight": 1}.get(name_of(mine, brute.THREE), 0)
-    back = {"pair-plus": 1 + net(mine, brute.THREE, PAIR_PLUS)}
+    bonus = {"sf": 5, "trips": 4, "straight": 1}.get(name_of(own_rank, brute.THREE), 0)
+    back = {"pair-plus": 1 + net(own_rank, brute.THREE, PAIR_PLUS)}
     if answers == ["fold"]:
         return back | {"ante": 0}
-    result = over(mine, theirs)
+    result = over(own_rank, theirs)
     return back | {
         "ante": (2 if not opens else 1 + result) + bonus,
         "play": 1 if not opens else 1 + result,
@@ -65,7 +65,7 @@ def three_card(stake, answers, player, board, bank):
 
 def ride(stake, answers, player, board, bank):
     del bank
-    made = brute.judge([*player, *board])
+    rank = brute.judge([*player, *board])
     pays = {
         "royal": 1000,
         "sf": 200,
@@ -76,22 +76,22 @@ def ride(stake, answers, player, board, bank):
         "trips": 3,
         "two-pair": 2,
     }
-    won = net(made, brute.FIVE, pays)
-    if name_of(made, brute.FIVE) == "pair" and made[1] >= brute.ORDER.index("T"):
+    won = net(rank, brute.FIVE, pays)
+    if name_of(rank, brute.FIVE) == "pair" and rank[1] >= brute.ORDER.index("T"):
         won = 1
     side = {"royal": 20000, "sf": 2000, "quads": 200, "full": 100, "flush": 50, "straight": 25}
     return {
         "bet-1": 1 if answers[0] == "withdraw" else 1 + won,
         "bet-2": 1 if answers[1] == "withdraw" else 1 + won,
         "bet-3": 1 + won,
-        "side": side.get(name_of(made, brute.FIVE), 0),
+        "side": side.get(name_of(rank, brute.FIVE), 0),
     }
 
 
 def caribbean(stake, answers, player, board, bank):
     del board
-    mine = brute.judge(player)
-    side = {"progressive": {"quads": 500, "full": 100, "flush": 50}.get(name_of(mine, brute.FIVE), 0)}
+    own_rank = brute.judge(player)
+    side = {"progressive": {"quads": 500, "full": 100, "flush": 50}.get(name_of(own_rank, brute.FIVE), 0)}
     if answers == ["fold"]:
         return side | {"ante": 0}
     theirs = brute.judge(bank)
@@ -107,13 +107,13 @@ def caribbean(stake, answers, player, board, bank):
         "trips": 3,
         "two-pair": 2,
     }
-    result = over(mine, theirs)
-    raised = 1 + net(mine, brute.FIVE, pays, 1) if result > 0 else 1 + result
+    result = over(own_rank, theirs)
+    raised = 1 + net(own_rank, brute.FIVE, pays, 1) if result > 0 else 1 + result
     return side | {"ante": 1 + result, "raise": raised}
 
 
-def tens(made):
-    return name_of(made, brute.FIVE) == "two-pair" and made[1] >= brute.ORDER.index("T")
+def tens(rank):
+    return name_of(rank, brute.FIVE) == "two-pair" and rank[1] >= brute.ORDER.index("T")
 
 
 def three_five_seven(stake, answers, player, board, bank):
@@ -141,8 +141,8 @@ def three_five_seven(stake, answers, player, board, bank):
     }
 
 
-def made_of(made):
-    return made[1]
+def made_of(rank):
+    return rank[1]
 
 
 def boston(stake, answers, player, board, bank):
@@ -150,40 +150,40 @@ def boston(stake, answers, player, board, bank):
     back = {"bonus": 1 + net(three(player[:3]), brute.THREE, PAIR_PLUS)}
     if answers == ["fold"]:
         return back | {"ante": 0, "first": 0}
-    mine, theirs = brute.judge(player), brute.judge(bank)
+    own_rank, theirs = brute.judge(player), brute.judge(bank)
     pays = {"royal": 1000, "sf": 200, "quads": 100, "full": 25, "flush": 15, "straight": 8, "trips": 5}
-    ante = 2 if tens(mine) else net(mine, brute.FIVE, pays)
+    ante = 2 if tens(own_rank) else net(own_rank, brute.FIVE, pays)
     if ante < 0:
-        ante = 0 if mine >= theirs else -1
-    result = over(mine, theirs)
+        ante = 0 if own_rank >= theirs else -1
+    result = over(own_rank, theirs)
     return back | {"ante": 1 + ante, "first": 1 + result, "second": 1 + result}
 
 
 def four_card(stake, answers, player, board, bank):
     del board
-    mine, theirs = (brute.best(cards, 4, brute.FOUR) for cards in (player, bank or player))
+    own_rank, theirs = (brute.best(cards, 4, brute.FOUR) for cards in (player, bank or player))
     up = {"quads": 50, "sf": 30, "trips": 7, "flush": 5, "straight": 4, "two-pair": 2}
-    aces = name_of(mine, brute.FOUR) == "pair" and mine[1] == 12
-    back = {"aces-up": 2 if aces else 1 + net(mine, brute.FOUR, up)}
+    aces = name_of(own_rank, brute.FOUR) == "pair" and own_rank[1] == 12
+    back = {"aces-up": 2 if aces else 1 + net(own_rank, brute.FOUR, up)}
     if answers == ["fold"]:
         return back | {"ante": 0}
-    bonus = {"quads": 25, "sf": 20, "trips": 2}.get(name_of(mine, brute.FOUR), 0)
-    result = 2 if mine >= theirs else 0
+    bonus = {"quads": 25, "sf": 20, "trips": 2}.get(name_of(own_rank, brute.FOUR), 0)
+    result = 2 if own_rank >= theirs else 0
     return back | {"ante": result + bonus, "raise": result}
 
 
 def crazy_four(stake, answers, player, board, bank):
     del board
-    mine, theirs = (brute.best(cards, 4, brute.FOUR) for cards in (player, bank or player))
-    name = name_of(mine, brute.FOUR)
+    own_rank, theirs = (brute.best(cards, 4, brute.FOUR) for cards in (player, bank or player))
+    name = name_of(own_rank, brute.FOUR)
     up = {"quads": 50, "sf": 30, "trips": 7, "flush": 4, "straight": 3, "two-pair": 2}
-    queens = name == "pair" and mine[1] >= brute.ORDER.index("Q")
-    back = {"queens-up": 2 if queens else 1 + net(mine, brute.FOUR, up)}
+    queens = name == "pair" and own_rank[1] >= brute.ORDER.index("Q")
+    back = {"queens-up": 2 if queens else 1 + net(own_rank, brute.FOUR, up)}
     if answers == ["fold"]:
         return back | {"ante": 0, "super-bonus": 0}
     opens = theirs[0] > 0 or theirs[1] >= brute.ORDER.index("K")
-    result = over(mine, theirs)
-    table = {"quads": 200 if mine[1] == 12 else 30, "sf": 15, "trips": 2, "flush": 3, "straight": 1}
+    result = over(own_rank, theirs)
+    table = {"quads": 200 if own_rank[1] == 12 else 30, "sf": 15, "trips": 2, "flush": 3, "straight": 1}
     bonus = table.get(name, -1 if opens and result < 0 else 0)
     if not opens:
         return back | {"ante": 1, "play": 2, "super-bonus": 1 + bonus}
@@ -191,17 +191,17 @@ def crazy_four(stake, answers, player, board, bank):
 
 
 def french(stake, answers, player, board, bank):
-    mine = brute.best([*player, *board])
+    own_rank = brute.best([*player, *board])
     pays = {"royal": 50, "sf": 40, "quads": 20, "full": 7, "flush": 6, "straight": 5, "trips": 3}
-    back = {"bonus": 1 + net(mine, brute.FIVE, pays)}
+    back = {"bonus": 1 + net(own_rank, brute.FIVE, pays)}
     if "fold" in answers:
         return back | {"ante": 0, "super-ante": 0}
     theirs = brute.best([*bank, *board])
     if theirs[0] == 0:
         return back | {"ante": 2, "super-ante": 1, "early": 1, "late": 1}
-    result = over(mine, theirs)
+    result = over(own_rank, theirs)
     pays = {"royal": 500, "sf": 50, "quads": 10, "full": 3, "flush": Fraction(3, 2), "straight": 1}
-    extra = net(mine, brute.FIVE, pays, 0) if result > 0 else result
+    extra = net(own_rank, brute.FIVE, pays, 0) if result > 0 else result
     return back | {"ante": 1 + result, "super-ante": 1 + extra, "early": 1 + result, "late": 1 + result}
 
 
@@ -373,8 +373,8 @@ def test_every_pay_table_row_is_paid_after_every_decision(name):
     answers_offered = range(len(game.rules.definition.step[1].option))
     every_hand = itertools.product(PLAYER_HANDS, NEXT_CARDS[:1], answers_offered[:1])
     every_answer = itertools.product(PLAYER_HANDS[::5], NEXT_CARDS, answers_offered)
-    for own, following, preferred in itertools.chain(every_hand, every_answer):
-        dealt = " ".join(dict.fromkeys(f"{own} {following}".split()))
+    for own_cards, following, preferred in itertools.chain(every_hand, every_answer):
+        dealt = " ".join(dict.fromkeys(f"{own_cards} {following}".split()))
         found, answers = Round(game.play(wager, Given(dealt)), wager), []
         found.advance()
         while found.decision is not None:
@@ -467,7 +467,7 @@ def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, sp
 
 @pytest.mark.requirement("S-53")
 @pytest.mark.parametrize(
-    ("answers", "asked", "raised"),
+    ("answers", "kinds_asked", "raised"),
     [
         (["raise-4"], ["before-flop"], {"early": 8}),
         (["raise-3"], ["before-flop"], {"early": 6}),
@@ -477,7 +477,7 @@ def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, sp
         (["check", "check", "fold"], ["before-flop", "flop", "turn"], {}),
     ],
 )
-def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raised):
+def test_the_french_holdem_is_raised_once_street_by_street(answers, kinds_asked, raised):
     game = load("france-casino-holdem")
     wager = game.build_wager(4, bets={"ante": 2, "super-ante": 2})
     found, kinds = Round(game.play(wager, Given("As Ad 3h 5c 7s 9d Jh 2s 2d")), wager), []
@@ -485,7 +485,7 @@ def test_the_french_holdem_is_raised_once_street_by_street(answers, asked, raise
     for answer in answers:
         kinds.append(found.decision.kind)
         found.advance(Choice(answer))
-    assert (kinds, found.decision) == (asked, None)
+    assert (kinds, found.decision) == (kinds_asked, None)
     settled = {
         settlement.spot: (settlement.staked_credits, settlement.credits) for settlement in found.settlements
     }
@@ -533,9 +533,9 @@ def test_several_seats_play_against_one_bank(seeded_draw):
         bank = [] if "??" in shown["bank"] else shown["bank"]
         dealt = [card for hand in shown.values() for card in hand if card != "??"]
         assert len(dealt) == len(set(dealt))
-        for seat, own in ((0, answers[:1]), (3, answers[1:]), (6, ["fold"])):
+        for seat, own_answers in ((0, answers[:1]), (3, answers[1:]), (6, ["fold"])):
             hand = shown["player" if seat == 0 else f"player-{seat + 1}"]
-            expected = three_card({}, own, hand, [], bank or hand)
+            expected = three_card({}, own_answers, hand, [], bank or hand)
             back = {}
             for settlement in found.settlements:
                 if settlement.seat == seat:

@@ -123,14 +123,14 @@ def test_a_simple_strategy_holds_the_cards_that_its_text_says(name, dealt, held,
 
 @pytest.fixture(scope="module")
 def simple():
-    made = {}
+    masks_by_name = {}
 
     def of(name):
-        if name not in made:
+        if name not in masks_by_name:
             definition = load(name).rules.definition
             holds = HoldEvaluation(definition)
-            made[name] = holds, holds.select_cards_held_by(definition.simplest.data)
-        return made[name]
+            masks_by_name[name] = holds, holds.select_cards_held_by(definition.simplest.data)
+        return masks_by_name[name]
 
     return of
 
@@ -165,9 +165,9 @@ NAMES = {"royal": 4000, "sf": 250, "quads": 125, "full": 45, "flush": 30, "strai
 
 def worth(hand):
     """What a finished hand of 9/6 pays for five credits, from the words of the pay table."""
-    made = brute.judge(hand)
-    name = brute.FIVE[made[0]]
-    return {**NAMES, "two-pair": 10, "pair": 5 if made[1] >= brute.ORDER.index("J") else 0}.get(name, 0)
+    rank = brute.judge(hand)
+    name = brute.FIVE[rank[0]]
+    return {**NAMES, "two-pair": 10, "pair": 5 if rank[1] >= brute.ORDER.index("J") else 0}.get(name, 0)
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,10 @@ def test_the_mean_win_of_a_hold_equals_that_of_every_draw(hand):
     cards, column = _canonical(hand.split(), kinds)
     undealt_cards = [card for card in brute.DECK if card not in cards]
     for hold_mask in range(32):
-        own = [card for place, card in enumerate(cards) if hold_mask >> place & 1]
-        if len(own) >= 3:
-            drawn = list(combinations(undealt_cards, 5 - len(own)))
-            mean = Fraction(sum(worth([*own, *more]) for more in drawn), len(drawn))
+        held_cards = [card for place, card in enumerate(cards) if hold_mask >> place & 1]
+        if len(held_cards) >= 3:
+            drawn = list(combinations(undealt_cards, 5 - len(held_cards)))
+            mean = Fraction(sum(worth([*held_cards, *more]) for more in drawn), len(drawn))
             assert Fraction(int(values[hold_mask, column]), holds.unit) == mean
 
 

@@ -25,8 +25,8 @@ def load(name):
 
 
 def jacks(hand, credits_):
-    made = brute.judge(hand)
-    name = brute.FIVE[made[0]]
+    rank = brute.judge(hand)
+    name = brute.FIVE[rank[0]]
     if name == "royal":
         return credits_ * (800 if credits_ == 5 else 250)
     if name == "pair":
@@ -139,16 +139,16 @@ def test_the_deal_is_shown_before_it_is_asked_what_to_hold(seeded_draw):
 
 
 @pytest.mark.parametrize(
-    ("credits_", "asked", "expected_text"),
+    ("credits_", "options", "expected_text"),
     [
         (6, {"hands": 1}, "no bet of 6 credits on 1 hands"),
         (501, {}, "no bet of 501"),
         (5, {"rows": 1}, "not rows"),
     ],
 )
-def test_a_wager_the_game_does_not_offer_is_refused(credits_, asked, expected_text):
+def test_a_wager_the_game_does_not_offer_is_refused(credits_, options, expected_text):
     with pytest.raises(WagerError, match=expected_text):
-        load("jacks-or-better-9-6").build_wager(credits_, **asked)
+        load("jacks-or-better-9-6").build_wager(credits_, **options)
 
 
 def test_a_level_is_won_instead_of_the_row(tmp_path):
@@ -237,7 +237,7 @@ def test_a_game_played_by_its_advice_agrees_with_its_return(seeded_draw):
     won = 0
     for _ in range(150):
         outcome = paytables.play_with_answers(
-            game.play(wager, draw), wager, lambda asked: Choice(asked.prompt["advice"])
+            game.play(wager, draw), wager, lambda decision: Choice(decision.prompt["advice"])
         )
         won += outcome.win_credits
     error = (float(figures.variance) / 150) ** 0.5

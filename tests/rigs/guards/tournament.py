@@ -30,67 +30,67 @@ def arrange_hall(*acts: Act, menu: bool = True, rules: str | None = None, **opti
     """Return the arrangement of a machine for tournaments: the acts in their order, and then the service menu opened."""
 
     def arrange(folder: Path) -> MachineRig:
-        made = Hall(folder, describe_machine(GAMES) if rules is None else rules, **options)
+        hall = Hall(folder, describe_machine(GAMES) if rules is None else rules, **options)
         for act in acts:
-            refused = act(made)
+            refused = act(hall)
             assert not isinstance(refused, str), refused
         if menu:
-            OPEN_MENU(made.room)
-        return made.room
+            OPEN_MENU(hall.room)
+        return hall.room
 
     return arrange
 
 
-def install(made: Hall) -> str | None:
-    return made.fill("tournament_rules")
+def install(hall: Hall) -> str | None:
+    return hall.fill("tournament_rules")
 
 
-def enter(made: Hall) -> object:
-    return made.enter()
+def enter(hall: Hall) -> object:
+    return hall.enter()
 
 
-def leave(made: Hall) -> str | None:
-    return made.fill("tournament_leave")
+def leave(hall: Hall) -> str | None:
+    return hall.fill("tournament_leave")
 
 
-def sell(made: Hall) -> str | None:
-    return made.sell(1, "P-1")
+def sell(hall: Hall) -> str | None:
+    return hall.sell(1, "P-1")
 
 
-def sell_later(made: Hall) -> str | None:
-    return made.sell(1, "P-1", start="later")
+def sell_later(hall: Hall) -> str | None:
+    return hall.sell(1, "P-1", start="later")
 
 
-def start(made: Hall) -> object:
-    return made.open_play()
+def start(hall: Hall) -> object:
+    return hall.open_play()
 
 
-def fail_beside(made: Hall) -> None:
+def fail_beside(hall: Hall) -> None:
     """Fail the generator at the second position, before the engine of the first updates its state."""
-    made.rooms[1].engine.handle(EventType.CHANCE_FAILED, detail="test")
+    hall.rooms[1].engine.handle(EventType.CHANCE_FAILED, detail="test")
 
 
-def fail(made: Hall) -> str | None:
-    return made.end("failed")
+def fail(hall: Hall) -> str | None:
+    return hall.end("failed")
 
 
-def play(made: Hall) -> None:
-    made.room.play()
-    assert made.room.state is State.PLAYING
+def play(hall: Hall) -> None:
+    hall.room.play()
+    assert hall.room.state is State.PLAYING
 
 
-def play_game(made: Hall) -> None:
-    play(made)
-    made.room.report_shown()
+def play_game(hall: Hall) -> None:
+    play(hall)
+    hall.room.report_shown()
 
 
-def insert_credit(made: Hall) -> object:
-    return made.room.insert(500)
+def insert_credit(hall: Hall) -> object:
+    return hall.room.insert(500)
 
 
-def move_machine(made: Hall) -> None:
+def move_machine(hall: Hall) -> None:
     """Give the machine another number than the rules state."""
-    made.room.machine.identity = replace(made.room.machine.identity, operator_number="8")
+    hall.room.machine.identity = replace(hall.room.machine.identity, operator_number="8")
 
 
 def lock(rig: MachineRig) -> None:
@@ -98,29 +98,29 @@ def lock(rig: MachineRig) -> None:
     rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, until_ns=10**12)
 
 
-def wait_a_day(made: Hall) -> None:
-    made.room.clock.pass_seconds(24 * 3600)
+def wait_a_day(hall: Hall) -> None:
+    hall.room.clock.pass_seconds(24 * 3600)
 
 
-def wait_ten_minutes(made: Hall) -> None:
-    made.room.clock.pass_seconds(601)
+def wait_ten_minutes(hall: Hall) -> None:
+    hall.room.clock.pass_seconds(601)
 
 
-def remove_file(made: Hall) -> None:
-    made.rules.path.unlink()
+def remove_file(hall: Hall) -> None:
+    hall.rules.path.unlink()
 
 
-def spoil_file(made: Hall) -> None:
-    made.rules.path.write_text("nothing", encoding="utf-8")
+def spoil_file(hall: Hall) -> None:
+    hall.rules.path.write_text("nothing", encoding="utf-8")
 
 
-def disable_game(made: Hall) -> None:
-    made.room.engine.handle(EventType.CONTROL, source="host:test", name="game.maple-classic", value=False)
+def disable_game(hall: Hall) -> None:
+    hall.room.engine.handle(EventType.CONTROL, source="host:test", name="game.maple-classic", value=False)
 
 
-def select_other_bet(made: Hall) -> None:
+def select_other_bet(hall: Hall) -> None:
     """Select another bet than the wager of the tournament."""
-    made.room.machine.store_selection(replace(made.room.machine.selection, bet_credits=1))
+    hall.room.machine.store_selection(replace(hall.room.machine.selection, bet_credits=1))
 
 
 def arrange_poker(*acts: Act) -> Arrangement:
@@ -226,7 +226,7 @@ ROWS = (
         fee_is_the_published=case(fee_cents=FEE_CENTS - 1),
         entry_is_new=case(participant=" "),
         participant_may_enter=case(
-            arrange_hall(enter, sell, fail, lambda made: made.sell(3, "P-1"), fail), participant="P-1"
+            arrange_hall(enter, sell, fail, lambda hall: hall.sell(3, "P-1"), fail), participant="P-1"
         ),
     ),
     *rows(

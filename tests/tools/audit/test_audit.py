@@ -50,7 +50,7 @@ def conversation(journal, game, number, chance):
     }
     while outcome is None:
         try:
-            asked = next(play) if kind == "game.start" else play.send(Choice(choice))
+            decision = next(play) if kind == "game.start" else play.send(Choice(choice))
         except StopIteration as stop:
             outcome = stop.value
         draws = [list(r) for r in draw.records[seen:]]
@@ -74,7 +74,7 @@ def conversation(journal, game, number, chance):
             )
         )
         kind, taken = "game.choice", taken + 1
-        choice = None if outcome else chance.choice(asked.options)
+        choice = None if outcome else chance.choice(decision.options)
     win_cents = outcome.win_credits * unit_cents
     stakes = [stake * unit_cents for stake in outcome.double_up_stakes]
     sources = ["house:win", *["house:double_up_win"] * len(stakes)]

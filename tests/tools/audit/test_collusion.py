@@ -41,8 +41,8 @@ def play_round(rooms, choose):
     table.close_betting(rooms[0].machine.games[GAME].digest)
     apply_recorded_steps(table)
     answer_overdue_turns(table)
-    while (asked := find_asked(rooms)) is not None:
-        rig, decision = asked
+    while (question := find_asked(rooms)) is not None:
+        rig, decision = question
         rig.engine.handle(EventType.CHOOSE, value=choose(rig.machine.position.number, decision))
         apply_recorded_steps(table)
     for rig in rooms:
@@ -51,8 +51,8 @@ def play_round(rooms, choose):
 
 def dump_chips(position, decision):
     """Position 1 raises up to more than half of its stakes and folds to position 2, which raises every time."""
-    own = next(hand for hand in decision.display["hands"] if hand.get("own"))
-    if position == 1 and own["staked"] >= 100 and "fold" in decision.options:
+    own_hand = next(hand for hand in decision.display["hands"] if hand.get("own"))
+    if position == 1 and own_hand["staked"] >= 100 and "fold" in decision.options:
         return "fold"
     raises = [option for option in decision.options if option in {"raise", "bet", "half-pot", "pot"}]
     others = ("call", "check") if position == 1 else ("all-in", "call", "check")

@@ -18,10 +18,12 @@ OWN = "my-own-game"
 
 @pytest.fixture
 def played(tmp_path):
-    own = tmp_path / f"{OWN}.toml"
-    own.write_text(read_source("maple-classic").path.read_text().replace("maple-classic", OWN))
+    own_game_file = tmp_path / f"{OWN}.toml"
+    own_game_file.write_text(read_source("maple-classic").path.read_text().replace("maple-classic", OWN))
     rig = (
-        MachineRig(tmp_path / "state", games=(str(own),), chance=ScriptedChance(23, 7, 5)).boot().insert(1000)
+        MachineRig(tmp_path / "state", games=(str(own_game_file),), chance=ScriptedChance(23, 7, 5))
+        .boot()
+        .insert(1000)
     )
     rig.play()
     rig.report_shown()

@@ -47,7 +47,7 @@ def games():
 
 # ---------------------------------------------------------------------------------------------- cheating
 @pytest.fixture
-def own(state, tmp_path):
+def memory_copy(state, tmp_path):
     """A copy of the machine's memory for a forger."""
     return shutil.copytree(state, tmp_path / "own")
 
@@ -115,36 +115,38 @@ def cheats(bodies):
 
 @pytest.mark.requirement("E-13", "D-07")
 @pytest.mark.parametrize("forgery", ["edit", "remove", "swap", "insert", "append"])
-def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed(own, bodies, forgery):
+def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed(
+    memory_copy, bodies, forgery
+):
     """After the last signed checkpoint only the HMACs protect entries; nothing without a valid HMAC is exported."""
     changed, wrong_at = cheats(bodies)[forgery]
-    rewritten(own, lambda _: changed)
-    key = MachineKey.load(DiskStorage(), own)
-    for folder in (own, own / "second"):  # a sealed head of long ago, kept for such a day
+    rewritten(memory_copy, lambda _: changed)
+    key = MachineKey.load(DiskStorage(), memory_copy)
+    for folder in (memory_copy, memory_copy / "second"):  # a sealed head of long ago, kept for such a day
         AnchorFile(DiskStorage(), folder, key, AnchoredHead(2, decode(bodies[1]).hash_hex)).close()
-    code, output = verdict("export", own / "export.jsonl", "--state", own)
-    assert (code, (own / "export.jsonl").exists()) == (1, False)
+    code, output = verdict("export", memory_copy / "export.jsonl", "--state", memory_copy)
+    assert (code, (memory_copy / "export.jsonl").exists()) == (1, False)
     assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in output
-    code, output = verdict("verify", "--state", own)
+    code, output = verdict("verify", "--state", memory_copy)
     assert code == 1
     assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in output
     with pytest.raises(JournalDamaged):
-        Journal.open(own, now=lambda: datetime(2026, 6, 1, tzinfo=UTC))
+        Journal.open(memory_copy, now=lambda: datetime(2026, 6, 1, tzinfo=UTC))
 
 
 @pytest.mark.requirement("E-13")
-def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_passed(own, bodies):
-    rewritten(own, lambda bodies: bodies[:-4])
-    for verb in (("export", own / "export.jsonl"), ("verify",)):
-        code, output = verdict(*verb, "--state", own)
+def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_passed(memory_copy, bodies):
+    rewritten(memory_copy, lambda bodies: bodies[:-4])
+    for verb in (("export", memory_copy / "export.jsonl"), ("verify",)):
+        code, output = verdict(*verb, "--state", memory_copy)
         assert code == 1
         assert f"ends at entry {len(bodies) - 4}, but entry {len(bodies)} was acknowledged" in output
-    (own / "journal.head").unlink()
-    code, output = verdict("export", own / "export.jsonl", "--state", own)
+    (memory_copy / "journal.head").unlink()
+    code, output = verdict("export", memory_copy / "export.jsonl", "--state", memory_copy)
     assert code == 1
     assert f"but entry {len(bodies)} was acknowledged" in output, "the head on the second medium is as good"
-    (own / "second" / "journal.head").unlink()
-    code, output = verdict("export", own / "export.jsonl", "--state", own)
+    (memory_copy / "second" / "journal.head").unlink()
+    code, output = verdict("export", memory_copy / "export.jsonl", "--state", memory_copy)
     assert code == 1
     assert "every journal head is missing" in output
     # Whoever has no key but an earlier export misses what it reached.
@@ -157,12 +159,12 @@ def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_pass
 
 @pytest.mark.requirement("E-13:b")
 @pytest.mark.parametrize("missing", [1, 4])
-def test_an_end_cut_off_the_second_copy_alone_is_a_finding(own, missing):
-    log = JournalLocation(DiskStorage(), own, own / SECOND_FOLDER).log()
+def test_an_end_cut_off_the_second_copy_alone_is_a_finding(memory_copy, missing):
+    log = JournalLocation(DiskStorage(), memory_copy, memory_copy / SECOND_FOLDER).log()
     sealed_entries = list(log.iter_entries(0))
     log.close()
-    rewrite_second_copy(own, sealed_entries[:-missing])
-    code, output = verdict("verify", "--state", own)
+    rewrite_second_copy(memory_copy, sealed_entries[:-missing])
+    code, output = verdict("verify", "--state", memory_copy)
     cut, last_entry = (item.entry for item in (sealed_entries[-missing - 1], sealed_entries[-1]))
     assert code == 1
     assert (

@@ -129,7 +129,7 @@ def troubles(rig):
 
 def journals(folder):
     """Honest journals of the product: each its own kind of day."""
-    made = []
+    journals_made = []
     for number, (day, numbers, device) in enumerate(
         (
             (money, (*MAPLES, *LOSS), "printer"),
@@ -148,11 +148,11 @@ def journals(folder):
             True
         )
         day(rig.boot())
-        made.append(list(rig.journal.iter_bodies()))
+        journals_made.append(list(rig.journal.iter_bodies()))
         rig.close()
     with open_view(make_state(folder / "games")) as view:
-        made.append(list(view.iter_bodies())[:60])
-    return made
+        journals_made.append(list(view.iter_bodies())[:60])
+    return journals_made
 
 
 @pytest.fixture(scope="module")
@@ -424,11 +424,11 @@ def test_nonrestricted_credit_converted_without_a_cash_out_is_reported(tmp_path)
         identifier="T1", kind=TransferKind.IN, cents_by_credit_kind=cents
     )
     rig.engine.handle(EventType.TRANSFER_ORDERED)
-    own, promotional = (
+    cashable, promotional = (
         rig.machine.name_credit_account(CreditKind.CASHABLE),
         rig.machine.name_credit_account(CreditKind.NONRESTRICTED),
     )
-    write_undeclared(rig.machine, "credit.converted", transfers=(Transfer(promotional, own, 100),))
+    write_undeclared(rig.machine, "credit.converted", transfers=(Transfer(promotional, cashable, 100),))
     played(rig)
     whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
     assert any("a cash-out must follow at once" in reason for reason in whys)

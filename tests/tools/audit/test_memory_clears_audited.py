@@ -26,9 +26,9 @@ def now():
     return datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def carried(cents, *, made="carried-1", claim=CREDIT, kind="clear.carried"):
+def carried(cents, *, entry_id="carried-1", claim=CREDIT, kind="clear.carried"):
     flow = Transfer("house:carried_over", CREDIT, cents)
-    return Transaction(id=made, kind=kind, transfers=(flow,), record={"claim": claim})
+    return Transaction(id=entry_id, kind=kind, transfers=(flow,), record={"claim": claim})
 
 
 def wrong(folder, written, *, authorised=None, claim=OWED):
@@ -60,12 +60,12 @@ def test_a_truthful_record_of_a_memory_clear_has_no_finding(tmp_path):
     ("written", "options", "expected_text"),
     [
         ([carried(400)], {}, "400 cents are carried over under credit:1:cashable"),
-        ([carried(300), carried(1, made="again")], {}, "301 cents are carried over"),
+        ([carried(300), carried(1, entry_id="again")], {}, "301 cents are carried over"),
         ([carried(300, claim="ghost")], {}, "300 cents are carried over under ghost"),
         ([carried(300)], {"authorised": [carried(200)]}, "expected entry carried-1 with digest"),
         ([], {"authorised": [carried(300)]}, "1 entries that the clear authorised are missing"),
         (
-            [carried(300), carried(50, made="later")],
+            [carried(300), carried(50, entry_id="later")],
             {"authorised": [carried(300)]},
             "the clear at the beginning of this journal does not name",
         ),
@@ -75,7 +75,7 @@ def test_a_truthful_record_of_a_memory_clear_has_no_finding(tmp_path):
             "act of claim credit:1:cashable: expected one of carried, paid, ended, found ''",
         ),
         (
-            [carried(300), carried(50, made="lamp.lit-3", kind="lamp.lit")],
+            [carried(300), carried(50, entry_id="lamp.lit-3", kind="lamp.lit")],
             {"authorised": [carried(300)]},
             "only an entry of a clear may move money from house:carried_over, not a lamp.lit entry",
         ),

@@ -16,7 +16,7 @@ from tools.cli import main
 MAPLES = (23, 7, 5)
 
 
-def asked(folder):
+def query_returns(folder):
     """Return the exit status and the lines of ``egm returns``."""
     result = CliRunner().invoke(main, ["returns", "--state", str(folder), "--json"])
     assert result.exit_code in {0, 1}, result.output
@@ -56,7 +56,7 @@ def test_returns_within_chance_are_explained_for_each_game_and_denomination(tmp_
             play(rig, 5)
     values = rig.journal.meters().values
     rig.close()
-    code, lines = asked(tmp_path)
+    code, lines = query_returns(tmp_path)
     assert {line["game"] for line in lines} == set(games)
     assert sum(line["coin_in_cents"] for line in lines) == values["coin_in"]
     assert sum(line["coin_out_cents"] for line in lines) == values["coin_out"] + values["att_jackpot"]
@@ -76,7 +76,7 @@ def test_a_return_that_the_volume_does_not_explain_must_be_investigated(tmp_path
         rig.machine.random_service = ScriptedChance(*MAPLES)
         play(rig, 1)
     rig.close()
-    code, (line,) = asked(tmp_path)
+    code, (line,) = query_returns(tmp_path)
     assert (code, line["verdict"]) == (1, "investigate")
     assert line["z"] > 4
     shown = CliRunner().invoke(main, ["returns", "--state", str(tmp_path)])
@@ -103,7 +103,7 @@ def test_a_void_game_is_excluded_from_the_return(tmp_path):
     persons = {"ruling": "defect", "persons": ["2", "5"], "reason": "test", "place": ""}
     void_game(rig.machine, refund=True, machine=rig.machine.identity.serial, **persons)
     rig.close()
-    _, (line,) = asked(tmp_path)
+    _, (line,) = query_returns(tmp_path)
     assert (line["games"], line["staked_cents"], line["coin_in_cents"]) == (2, 50, 75)
 
 
@@ -120,7 +120,7 @@ def test_raised_and_pushed_stakes_are_excluded_from_the_return(tmp_path):
     raised_cents = sum(record.get("staked_credits", 0) for record in rig.records("game.choice"))
     raised_cents *= rig.machine.selection.denomination_cents
     rig.close()
-    _, (line,) = asked(tmp_path)
+    _, (line,) = query_returns(tmp_path)
     assert raised_cents
     assert line["staked_cents"] == values["coin_in"] - raised_cents
     assert line["won_cents"] == values["coin_out"] + values["att_jackpot"] - raised_cents
@@ -139,6 +139,6 @@ def test_a_game_with_standing_bets_has_no_verdict(tmp_path):
         rig.report_shown()
     assert ["table" in record for record in rig.records("game.start")] == [False, True, True]
     rig.close()
-    _, (line,) = asked(tmp_path)
+    _, (line,) = query_returns(tmp_path)
     assert (line["games"], line["verdict"]) == (3, "unknown")
     assert "bets stand" in line["why"]

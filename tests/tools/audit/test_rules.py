@@ -79,8 +79,8 @@ def written():
 def test_every_entry_kind_of_the_product_has_an_audit_rule_and_every_rule_a_kind():
     kinds = written() | {entry.kind: "declared" for entry in FEATURES.entry_declarations}
     assert len(kinds) > 100
-    made = {kind for kind in kinds if "{}" in kind}
-    assert made == MADE.keys(), "a kind made of a value says in MADE what it can be"
+    built_kinds = {kind for kind in kinds if "{}" in kind}
+    assert built_kinds == MADE.keys(), "a kind made of a value says in MADE what it can be"
     every = {kind for kind in kinds if "{}" not in kind} | set().union(*MADE.values())
     ruled = [
         kind for kind in every if not belongs_to_memory_clear(kind)

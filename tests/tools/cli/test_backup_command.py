@@ -93,9 +93,9 @@ def _without_link(process, *arguments):
 
 @pytest.fixture
 def cabinet(tmp_path, monkeypatch):
-    made = Cabinet(tmp_path / "first", monkeypatch)
-    made.start()
-    return made
+    started = Cabinet(tmp_path / "first", monkeypatch)
+    started.start()
+    return started
 
 
 @pytest.mark.requirement("A-22")

@@ -135,12 +135,13 @@ def test_unreadable_values_are_shown_as_claims_beside_all_others(tmp_path):
     assert {tuple(claims[name]["acts"]) for name in unreadable} == {("ended",)}
     shown = run("inspect", "--state", str(tmp_path)).output
     assert "the memory's 'handpay' is ['no', 'hand-pay'], not a record" in " ".join(shown.split())
-    asked = [f"{name}={'ended' if name in unreadable else 'carry'}" for name in claims]
+    claim_arguments = [f"{name}={'ended' if name in unreadable else 'carry'}" for name in claims]
     refused = clearing(
-        tmp_path, *[word for claim in asked for word in ("--claim", claim.replace("ended", "carry"))]
+        tmp_path,
+        *[word for claim in claim_arguments for word in ("--claim", claim.replace("ended", "carry"))],
     )
     assert "unreadable:game: it can be ended, not 'carried'" in refused.output
-    done = clearing(tmp_path, *[word for claim in asked for word in ("--claim", claim)])
+    done = clearing(tmp_path, *[word for claim in claim_arguments for word in ("--claim", claim)])
     assert done.exit_code == 0, done.output
     assert genesis(tmp_path)["claims"]
 

@@ -71,38 +71,38 @@ def test_a_file_is_passed_to_the_machine_as_its_stick(tmp_path):
 
 def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
     """With two equal addresses, the player at position 2 would see the screen of position 1."""
-    made = tmp_path / "two.toml"
+    cabinet_file = tmp_path / "two.toml"
     text = DEFAULT_CABINET.read_text(encoding="utf-8").replace("[machine]", "[machine]\npositions = 2", 1)
-    made.write_text(text + '\n[devices.bill-2]\nprotocol = "id003"\nposition = 2\n')
+    cabinet_file.write_text(text + '\n[devices.bill-2]\nprotocol = "id003"\nposition = 2\n')
     shown = _ScreenOptions(mode="web", flags=("--silent",))
     folder = StateFolder(tmp_path / "state")
     folder.run.mkdir(parents=True)
     screens = [
         c
-        for c in _build_child_processes(folder, made, load_cabinet(made), shown)
+        for c in _build_child_processes(folder, cabinet_file, load_cabinet(cabinet_file), shown)
         if c.prints_to_terminal and "screen" in c.name
     ]
     commands = [[*child.command[: child.command.index("--held")]] for child in screens]
     assert [command[command.index("--position") + 1] for command in commands] == ["1", "2"]
     works = [[command[n + 1] for n, word in enumerate(command) if word == "--device"] for command in commands]
-    assert works == [[name for name in load_cabinet(made).devices if name != "bill-2"], ["bill-2"]]
+    assert works == [[name for name in load_cabinet(cabinet_file).devices if name != "bill-2"], ["bill-2"]]
     assert all("--bench" in command for command in commands)
     assert [c.ready_file for c in screens] == [
         folder.get_address_path(1),
         folder.get_address_path(2),
     ]  # so one after the other
-    notes = _list_first_start_notes(folder, "web", load_cabinet(made))
+    notes = _list_first_start_notes(folder, "web", load_cabinet(cabinet_file))
     another = f"egm screen address --position N --state {folder.root}"
     assert f"open each address below in a browser on this computer (for a new address: {another})" in notes
     assert any("opens the drawer of position 1 and of 2: insert a bill there" in line for line in notes)
     with subprocess.Popen(commands[-1], stdout=subprocess.PIPE, text=True) as screen:
         first = next(line for line in screen.stdout if "http" in line)
-        asked = ["screen", "address", "--state", str(folder.root), "--position", "2"]
-        fresh = CliRunner().invoke(main, asked).output
+        arguments = ["screen", "address", "--state", str(folder.root), "--position", "2"]
+        fresh = CliRunner().invoke(main, arguments).output
         screen.terminate()
     assert first.startswith("Screen of position 2: http://127.0.0.1:")
     assert fresh.partition("?")[0] == first.removeprefix("Screen of position 2: ").partition("?")[0]
-    stopped = CliRunner().invoke(main, asked)
+    stopped = CliRunner().invoke(main, arguments)
     assert (stopped.exit_code, "no screen is running at http://127.0.0.1:" in stopped.output) == (1, True)
 
 

@@ -20,7 +20,7 @@ def loads(monkeypatch):
 
 
 @pytest.fixture
-def made(monkeypatch):
+def built_games(monkeypatch):
     """The files of the games that are made, one each time."""
     found, make = [], game.build_game
     monkeypatch.setattr(
@@ -45,8 +45,8 @@ def test_more_games_than_the_limit_are_refused_without_loading_them(tmp_path, lo
     assert len(loads) <= GAMES_MAX
 
 
-def test_a_game_listed_many_times_is_built_once(tmp_path, made):
+def test_a_game_listed_many_times_is_built_once(tmp_path, built_games):
     done = check(tmp_path, *["river-wheel"] * 200)
     assert done.exit_code == 1
     assert "river-wheel is already listed, as games[1]: list each game once" in done.output
-    assert len(made) <= 1
+    assert len(built_games) <= 1

@@ -20,12 +20,12 @@ READING = [
 
 @pytest.mark.parametrize("words", READING)
 def test_a_missing_state_folder_is_reported_and_not_created(tmp_path, words):
-    for name, made in (("typo", False), ("file", True)):
+    for name, is_created in (("typo", False), ("file", True)):
         place = tmp_path / name
-        if made:
+        if is_created:
             place.write_bytes(b"")
         result = CliRunner().invoke(main, [*words, "--state", str(place)], input="")
         assert result.exit_code == 1, result.output
         assert str(place) in result.output
         assert "no machine has been started in this folder" in result.output
-        assert place.exists() is made
+        assert place.exists() is is_created

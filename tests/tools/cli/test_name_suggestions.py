@@ -27,7 +27,7 @@ def test_an_unknown_game_is_refused_with_the_nearest_names():
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"),
+    ("arguments", "meant"),
     [
         (("par", "maple-clasic"), "did you mean maple-classic,"),
         (
@@ -44,8 +44,8 @@ def test_an_unknown_game_is_refused_with_the_nearest_names():
         (("game", "schema", "reel"), "did you mean reels"),
     ],
 )
-def test_every_command_suggests_the_nearest_name_for_an_unknown_one(asked, meant):
-    result = CliRunner().invoke(main, asked)
+def test_every_command_suggests_the_nearest_name_for_an_unknown_one(arguments, meant):
+    result = CliRunner().invoke(main, arguments)
     assert result.exit_code != 0
     assert meant in result.output
 

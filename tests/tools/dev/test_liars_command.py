@@ -24,8 +24,8 @@ def exported(folder, positions):
     for rig in reversed(rigs):
         rig.close()
     file = folder / f"{positions}.jsonl"
-    made = CliRunner().invoke(main, ["audit", "export", str(file), "--state", str(folder / "state")])
-    assert made.exit_code == 0, made.output
+    result = CliRunner().invoke(main, ["audit", "export", str(file), "--state", str(folder / "state")])
+    assert result.exit_code == 0, result.output
     return file
 
 

@@ -117,8 +117,8 @@ def test_a_machine_serial_cannot_be_the_name_of_another_part_of_the_link(tmp_pat
 
 def test_a_sign_is_certified_by_its_name(tmp_path):
     folder = str(tmp_path / "keys")
-    made = CliRunner().invoke(command, ["certificates", folder, "--sign", "lobby", "--sign", "bar"])
-    assert made.exit_code == 0, made.output
+    result = CliRunner().invoke(command, ["certificates", folder, "--sign", "lobby", "--sign", "bar"])
+    assert result.exit_code == 0, result.output
     access = (tmp_path / "keys" / "broker.acl").read_text()
     for name in ("sign-lobby", "sign-bar"):
         assert (tmp_path / "keys" / f"{name}.key").stat().st_mode & 0o077 == 0

@@ -68,8 +68,10 @@ class Floor:
         return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(wanted,)))
 
     def give(self, machine, sequence, name="grand", wager=STAKE, amount=SHARE):
-        made = Contribution(machine=machine, level=name, sequence=sequence, wager_cents=wager, amount=amount)
-        return self.tell(machine, made)
+        contribution = Contribution(
+            machine=machine, level=name, sequence=sequence, wager_cents=wager, amount=amount
+        )
+        return self.tell(machine, contribution)
 
     def claim(self, machine, claim, after, name="grand"):
         return self.tell(
@@ -613,8 +615,10 @@ def test_a_payment_below_award_and_display_returns_nothing_to_the_level(floor):
 
 @pytest.mark.requirement("I-10", "I-14")
 def test_what_a_machine_showed_before_another_hit_is_paid_without_a_ruling(floor):
-    made = [ReceivedMessage("EGM-1", _give(sequence=sequence)) for sequence in range(1, 601)]
-    floor.controller.process_messages([*made, ReceivedMessage("EGM-2", _give(machine="EGM-2", sequence=1))])
+    messages = [ReceivedMessage("EGM-1", _give(sequence=sequence)) for sequence in range(1, 601)]
+    floor.controller.process_messages(
+        [*messages, ReceivedMessage("EGM-2", _give(machine="EGM-2", sequence=1))]
+    )
     shown_cents = floor.record().level.shown_cents
     first = floor.claim("EGM-1", "c1", 600)
     second = floor.tell("EGM-2", _claim(machine="EGM-2", claim="c2", after=1, shown_cents=shown_cents))

@@ -49,7 +49,7 @@ def served(shipped, folder, *more):
 def test_a_controller_with_one_altered_bit_does_not_serve(shipped, tmp_path):
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
     (tmp_path / "levels.toml").write_text(LEVELS)
-    shipped.make(own=(("own/levels/levels.toml", str(tmp_path / "levels.toml")),))
+    shipped.make(own_files=(("own/levels/levels.toml", str(tmp_path / "levels.toml")),))
     output, kinds = served(shipped, tmp_path, *signed)
     assert "certificates" in output
     assert kinds[:2] == ["software_verified", "opened"]
@@ -79,9 +79,9 @@ def test_the_level_file_and_its_custom_games_are_verified_too(shipped, tmp_path,
     own_game = f'game = "./games/own.toml"\ngame_level = "{play.level}"'
     terms = LEVELS.replace('odds = "1/1000"', own_game).replace('"1/100"', '"1/50"')
     levels.write_text(terms.replace("base_cents = 1000", "base_cents = 1250000"))
-    own = list_own_level_files(level_source(levels))
-    assert [name for name, _ in own] == ["own/levels/levels.toml", "own/levels/./games/own.toml"]
-    shipped.make(own=own)
+    own_files = list_own_level_files(level_source(levels))
+    assert [name for name, _ in own_files] == ["own/levels/levels.toml", "own/levels/./games/own.toml"]
+    shipped.make(own_files=own_files)
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
     assert "differs from the signed software" not in served(shipped, tmp_path, *signed)[0]
     (tmp_path / changed).write_text((tmp_path / changed).read_text() + "\n# more\n")

@@ -121,21 +121,21 @@ def test_a_message_that_raises_an_error_is_recorded_and_the_others_take_effect(f
     """An error in one machine's message must not stop the levels of the others."""
     counted = Controller._count_contribution
 
-    def faulty(self, session, made):
-        if made.machine == "EGM-2":
-            counted(self, session, made)
-            raise ZeroDivisionError(made.machine)
-        return counted(self, session, made)
+    def faulty(self, session, message):
+        if message.machine == "EGM-2":
+            counted(self, session, message)
+            raise ZeroDivisionError(message.machine)
+        return counted(self, session, message)
 
     monkeypatch.setattr(Controller, "_count_contribution", faulty)
-    made = [
+    messages = [
         ReceivedMessage(
             name, Contribution(machine=name, level="grand", sequence=n, wager_cents=STAKE, amount=SHARE)
         )
         for n in (1, 2, 3)
         for name in ("EGM-1", "EGM-2")
     ]
-    answers = floor.controller.process_messages(made)
+    answers = floor.controller.process_messages(messages)
     assert [(answer.machine, answer.sequence) for answer in answers] == [("EGM-1", n) for n in (1, 2, 3)]
     assert floor.record().level.current == 1_000_00 + 3 * SHARE
     dropped = [story for _, kind, story in _events(floor.controller) if kind == "dropped"]

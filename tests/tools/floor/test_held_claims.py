@@ -51,7 +51,7 @@ class Machine:
         self.controller = controller
         controller.open_levels([definition])
         controller.admit("EGM-1")
-        self.made = 0
+        self.contribution_count = 0
         self.level = definition.id
         wanted = LevelEnrolment(level=self.level, stake_cents=STAKE, odds=ODDS)
         self.say(EnrolmentRequest(machine="EGM-1", nonce="n", levels=(wanted,)))
@@ -62,17 +62,21 @@ class Machine:
 
     def wager(self, times=1):
         for _ in range(times):
-            self.made += 1
+            self.contribution_count += 1
             share = STAKE * INCREMENT
             self.say(
                 Contribution(
-                    machine="EGM-1", level=self.level, sequence=self.made, wager_cents=STAKE, amount=share
+                    machine="EGM-1",
+                    level=self.level,
+                    sequence=self.contribution_count,
+                    wager_cents=STAKE,
+                    amount=share,
                 )
             )
         return self
 
     def claim(self, name, after=None):
-        after = self.made if after is None else after
+        after = self.contribution_count if after is None else after
         return self.say(Claim(machine="EGM-1", level=self.level, claim=name, after=after, shown_cents=50_000))
 
     def events(self, kind):

@@ -59,7 +59,7 @@ class Floor:
 
     def __init__(self, controller, *machines):
         self.controller = controller
-        self.made = dict.fromkeys(machines, 0)
+        self.contribution_counts = dict.fromkeys(machines, 0)
         controller.open_levels([level()])
         for machine in machines:
             controller.admit(machine)
@@ -80,8 +80,8 @@ class Floor:
         return Contribution(machine=machine, level="luck", sequence=sequence, wager_cents=STAKE, amount=SHARE)
 
     def give(self, machine):
-        self.made[machine] += 1
-        return self.tell(machine, self.contribution(machine, self.made[machine]))
+        self.contribution_counts[machine] += 1
+        return self.tell(machine, self.contribution(machine, self.contribution_counts[machine]))
 
     def until_won(self, *machines):
         """Wager in turn until a machine wins; return it and the answer it received."""
@@ -130,7 +130,7 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
     (sealed,) = floor.controller.list_values()
     winner, answer_won = floor.until_won("EGM-1", "EGM-2")
     (won,) = answer_won.won
-    assert (won.sequence, won.order) == (floor.made[winner], 1)
+    assert (won.sequence, won.order) == (floor.contribution_counts[winner], 1)
     assert 100 < won.amount_cents <= 105
     assert won.trigger.commitment == sealed.commitment
     assert floor.record().level.shown_cents == 100
@@ -159,7 +159,9 @@ def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
     """
     floor = Floor(controller, "EGM-1", "EGM-2")
     both = [floor.contribution(machine, n) for n in range(1, 41) for machine in ("EGM-1", "EGM-2")]
-    answers = floor.controller.process_messages([ReceivedMessage(made.machine, made) for made in both])
+    answers = floor.controller.process_messages(
+        [ReceivedMessage(message.machine, message) for message in both]
+    )
     last = {answer.machine: answer for answer in answers}
     won = sorted((w for answer in last.values() for w in answer.won), key=lambda w: w.order)
     assert [w.order for w in won] == list(range(1, len(won) + 1))
@@ -210,8 +212,8 @@ def test_a_machines_own_claim_of_a_mystery_is_refused(floor):
     floor.give("EGM-1")
     before = floor.record()
     for claim in ("mine", "mystery.luck.1"):
-        made = Claim(machine="EGM-1", level="luck", claim=claim, after=1, shown_cents=100)
-        refused = floor.tell("EGM-1", made)
+        claim_message = Claim(machine="EGM-1", level="luck", claim=claim, after=1, shown_cents=100)
+        refused = floor.tell("EGM-1", claim_message)
         assert not isinstance(refused, Award)
         assert refused.reason is RefusalReason.UNKNOWN_CLAIM
     assert floor.record() == before

@@ -51,15 +51,15 @@ def test_a_certificate_of_another_folder_is_not_revoked(tmp_path):
     assert (tmp_path / "one" / "EGM-1.crt").read_bytes() == before_bytes
 
 
-@pytest.mark.parametrize("made", [b"", b"no database at all", None])
-def test_a_file_that_is_not_a_controller_store_is_reported_and_not_changed(tmp_path, made):
+@pytest.mark.parametrize("content", [b"", b"no database at all", None])
+def test_a_file_that_is_not_a_controller_store_is_reported_and_not_changed(tmp_path, content):
     """Every command refuses an empty file, any other file and another program's database."""
     path = tmp_path / "levels.db"
-    if made is None:
+    if content is None:
         with contextlib.closing(sqlite3.connect(path)) as base:
             base.execute("CREATE TABLE other (a INTEGER)")
     else:
-        path.write_bytes(made)
+        path.write_bytes(content)
     before = path.read_bytes()
     for verb in ("status", "register", "daily", "show", "prizes", "held"):
         assert f"{path} is not a controller store" in egm(verb, "--store", path, code=1)

@@ -214,9 +214,9 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
         assert 'egm_progressive_level_cents{level="grand"} 100000.0' in text
 
     asyncio.run(run())
-    asked = CliRunner().invoke(command, ["status", "--store", str(tmp_path / "levels.db"), "--json"])
-    assert asked.exit_code == 1
-    report = json.loads(asked.output)
+    result = CliRunner().invoke(command, ["status", "--store", str(tmp_path / "levels.db"), "--json"])
+    assert result.exit_code == 1
+    report = json.loads(result.output)
     assert [(sign["id"], sign["status"]) for sign in report["signs"]] == [("sign-1", "silent")]
     assert report["levels"] == {"grand": 100000}
     shown = CliRunner().invoke(command, ["status", "--store", str(tmp_path / "levels.db")])

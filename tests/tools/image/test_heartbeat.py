@@ -39,13 +39,13 @@ def beats(turns, *, progress):
 
 
 def test_the_watchdog_is_fed_only_after_progress(systemd):
-    asked = []
+    queries = []
 
     def progress():
-        asked.append(len(asked))
-        return asked[-1] in {1, 3}
+        queries.append(len(queries))
+        return queries[-1] in {1, 3}
 
-    beats(lambda: len(asked) < 6, progress=progress)
+    beats(lambda: len(queries) < 6, progress=progress)
     assert [systemd() for _ in range(3)] == ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]
 
 

@@ -50,8 +50,8 @@ def run(*command):
 
 
 def test_users_and_folders_are_created_and_the_units_are_valid(root):
-    made = run("systemd-sysusers", f"--root={root}", "open-egm.conf")
-    assert made.returncode == 0, made.stderr
+    result = run("systemd-sysusers", f"--root={root}", "open-egm.conf")
+    assert result.returncode == 0, result.stderr
     users = {line.split(":")[0]: line.split(":") for line in (root / "etc/passwd").read_text().splitlines()}
     assert (users["open-egm"][2], users["open-egm-screen"][2]) == (str(MACHINE), str(SCREENS))
     groups = {

@@ -52,17 +52,17 @@ def test_the_images_own_units_are_confined_and_valid(tmp_path):
     for unit in Path("/lib/systemd/system").glob("*"):
         if unit.is_file() and not (system / unit.name).exists():
             shutil.copy(unit, system)
-    own = sorted(
+    own_units = sorted(
         path.name for path in (_IMAGE_FILES_FOLDER / "root/usr/lib/systemd/system").glob("*.service")
     )
-    assert own
-    assert all(name.startswith("egm-") for name in own)
+    assert own_units
+    assert all(name.startswith("egm-") for name in own_units)
     assert not list((_IMAGE_FILES_FOLDER / "debug").rglob("egm-*.service"))
     python = tmp_path / "opt/open-egm/bin/python"
     python.parent.mkdir(parents=True)
     python.write_text("#!/bin/sh\n")
     python.chmod(0o755)
-    named = [name.replace("@.", "@sda.") for name in own]
+    named = [name.replace("@.", "@sda.") for name in own_units]
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", f"--root={tmp_path}", *named],
         check=False, capture_output=True, text=True,
@@ -94,12 +94,12 @@ def test_the_image_contains_only_the_packages_of_its_own_python(tmp_path):
     reason="needs binutils, dosfstools, mtools and systemd-boot-efi",
 )
 def test_the_system_partition_is_the_same_in_any_time_zone(tmp_path, monkeypatch):
-    made = []
+    partitions = []
     for zone in ("Pacific/Auckland", "America/Toronto"):
         monkeypatch.setenv("TZ", zone)
         for name in ("vmlinuz", "initrd"):
             (tmp_path / name).write_bytes(b"x" * 5000)
         _build_esp(tmp_path, "quiet", "1795392032")
         time.sleep(1.1)  # the program would name the second in which it is made
-        made.append((tmp_path / "esp.img").read_bytes())
-    assert made[0] == made[1]
+        partitions.append((tmp_path / "esp.img").read_bytes())
+    assert partitions[0] == partitions[1]

@@ -76,15 +76,15 @@ def test_bulk_draws_over_several_generator_requests_equal_the_scalar_ones() -> N
 
 
 def test_no_request_exceeds_one_generate_call() -> None:
-    asked: list[int] = []
+    byte_counts: list[int] = []
 
     def read(count: int) -> bytes:
-        asked.append(count)
+        byte_counts.append(count)
         return bytes(count)
 
     BulkDraws(read).below(22, 200_000)
     BulkDraws(read).sample(416, 416, 200)
-    assert max(asked) <= 65_536
+    assert max(byte_counts) <= 65_536
 
 
 @pytest.mark.parametrize("bound", [0, -5, 2**32 + 1, 2.5])

@@ -67,10 +67,10 @@ def planted(monkeypatch, where):
     holder = {"Shoe": Shoe, "WheelTable": WheelTable, "Reels": ReelSet}.get(owner) or importlib.import_module(
         owner
     )
-    own = getattr(holder, called)
+    original = getattr(holder, called)
 
     def never(*arguments):
-        return own(
+        return original(
             *(NeverTheLast(argument) if hasattr(argument, "below") else argument for argument in arguments)
         )
 

@@ -31,7 +31,7 @@ def run(*args, code=0):
 
 
 @pytest.fixture
-def mine(tmp_path):
+def definition_file(tmp_path):
     file = tmp_path / "mine.toml"
     run("game", "new", file)
     return file
@@ -75,34 +75,34 @@ def test_copied_figures_are_rejected_after_a_rule_changes(tmp_path):
     assert f"`python -m tools.dev prove {file}`" in output
 
 
-def test_tuning_its_own_template_reaches_the_goal_and_is_written_on_request(mine):
-    before = mine.read_text(encoding="utf-8")
+def test_tuning_its_own_template_reaches_the_goal_and_is_written_on_request(definition_file):
+    before = definition_file.read_text(encoding="utf-8")
     for goal in ("0.92", "0.85", "0.95"):
-        output = run("game", "tune", mine, "--return", goal)
+        output = run("game", "tune", definition_file, "--return", goal)
         assert "->" in output
-        assert mine.read_text(encoding="utf-8") == before
-    run("game", "tune", mine, "--return", "0.92", "--write")
-    assert abs(compute_rtp(parse(read_source(mine))) - Fraction(92, 100)) <= NEAR_RETURN_DISTANCE
-    after = mine.read_text(encoding="utf-8")
+        assert definition_file.read_text(encoding="utf-8") == before
+    run("game", "tune", definition_file, "--return", "0.92", "--write")
+    assert abs(compute_rtp(parse(read_source(definition_file))) - Fraction(92, 100)) <= NEAR_RETURN_DISTANCE
+    after = definition_file.read_text(encoding="utf-8")
     comments = [line.split("#", 1)[1] for line in before.splitlines() if "#" in line]
     assert [line.split("#", 1)[1] for line in after.splitlines() if "#" in line] == comments
 
 
 def test_every_bet_with_its_own_pays_is_tuned_to_the_return(tmp_path):
     """Regression: only the lowest bet was tuned if bets have their own pay columns."""
-    mine = tmp_path / "mine.toml"
-    run("game", "new", mine, "--from", "seven-rivers")
-    output = run("game", "tune", mine, "--return", "0.88", "--write")
-    data = parse(read_source(mine))
+    definition_file = tmp_path / "mine.toml"
+    run("game", "new", definition_file, "--from", "seven-rivers")
+    output = run("game", "tune", definition_file, "--return", "0.88", "--write")
+    data = parse(read_source(definition_file))
     returns = compute_bet_returns(data)
     assert list(returns) == ["one", "two", "three"]
     assert all(abs(rtp - Fraction(88, 100)) <= NEAR_RETURN_DISTANCE for rtp in returns.values())
     for name, rtp in returns.items():
         assert re.search(rf"return of bet {name} \d+\.\d+ % -> {format_percent(rtp)}", output)
-    run("game", "tune", mine, "--return", "0.9", "--bet", "two", "--write")
+    run("game", "tune", definition_file, "--return", "0.9", "--bet", "two", "--write")
     assert [
         abs(rtp - Fraction(9, 10)) <= NEAR_RETURN_DISTANCE
-        for rtp in compute_bet_returns(parse(read_source(mine))).values()
+        for rtp in compute_bet_returns(parse(read_source(definition_file))).values()
     ] == [
         False,
         True,
@@ -111,26 +111,44 @@ def test_every_bet_with_its_own_pays_is_tuned_to_the_return(tmp_path):
 
 
 @pytest.mark.slow
-def test_tuned_strips_and_hit_frequency_are_written(mine, tmp_path):
+def test_tuned_strips_and_hit_frequency_are_written(definition_file, tmp_path):
     tuned_file = tmp_path / "other.toml"
-    run("game", "tune", mine, "--return", "0.9", "--hit", "0.19", "--strips", "--out", tuned_file)
+    run("game", "tune", definition_file, "--return", "0.9", "--hit", "0.19", "--strips", "--out", tuned_file)
     data = parse(read_source(tuned_file))
     assert abs(compute_rtp(data) - Fraction(9, 10)) <= NEAR_RETURN_DISTANCE
     assert abs(compute_hit_frequency(data) - Fraction(19, 100)) <= NEAR_RETURN_DISTANCE
-    assert "was not changed" in run("game", "tune", mine, "--return", "0.9", "--out", tuned_file, code=1)
+    assert "was not changed" in run(
+        "game", "tune", definition_file, "--return", "0.9", "--out", tuned_file, code=1
+    )
 
 
-def test_a_goal_that_cannot_be_reached_is_reported_and_nothing_is_written(mine):
-    before = mine.read_bytes()
+def test_a_goal_that_cannot_be_reached_is_reported_and_nothing_is_written(definition_file):
+    before = definition_file.read_bytes()
     output = run(
-        "game", "tune", mine, "--return", "0.05", "--pay", "stage.base.pay.0.pays.3", "--write", code=1
+        "game",
+        "tune",
+        definition_file,
+        "--return",
+        "0.05",
+        "--pay",
+        "stage.base.pay.0.pays.3",
+        "--write",
+        code=1,
     )
     assert "no pay there is low enough" in output
     output = run(
-        "game", "tune", mine, "--return", "0.9", "--pay", "stage.base.pay.3.pays.3", "--write", code=1
+        "game",
+        "tune",
+        definition_file,
+        "--return",
+        "0.9",
+        "--pay",
+        "stage.base.pay.3.pays.3",
+        "--write",
+        code=1,
     )
     assert "not reached: the return wanted is 90.0000 %, the nearest found" in output
-    assert mine.read_bytes() == before
+    assert definition_file.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -149,8 +167,8 @@ def test_a_goal_that_cannot_be_reached_is_reported_and_nothing_is_written(mine):
         (("--return", "0.9", "--strips", "--stage", "attic"), "stage.attic"),
     ],
 )
-def test_an_invalid_goal_is_refused_by_its_option(mine, options, expected_text):
-    result = CliRunner().invoke(main, ["game", "tune", str(mine), *options])
+def test_an_invalid_goal_is_refused_by_its_option(definition_file, options, expected_text):
+    result = CliRunner().invoke(main, ["game", "tune", str(definition_file), *options])
     assert result.exit_code in {1, 2}
     assert expected_text in " ".join(result.output.split())
 
@@ -159,11 +177,15 @@ def test_a_copy_of_a_library_game_has_its_own_id_and_leaves_the_library_unchange
     for name in list_library_games():
         file = tmp_path / f"my-{name}.toml"
         run("game", "new", file, "--from", name)
-        mine, theirs = parse(read_source(file)), parse(read_source(name))
-        assert mine["game"].pop("id") == f"my-{name}"
-        assert mine["game"].pop("version") == "0.1.0"
-        assert {**theirs["game"], "id": "", "version": ""} == {**mine["game"], "id": "", "version": ""}
-        assert {**theirs, "game": 0} == {**mine, "game": 0}
+        own_data, library_data = parse(read_source(file)), parse(read_source(name))
+        assert own_data["game"].pop("id") == f"my-{name}"
+        assert own_data["game"].pop("version") == "0.1.0"
+        assert {**library_data["game"], "id": "", "version": ""} == {
+            **own_data["game"],
+            "id": "",
+            "version": "",
+        }
+        assert {**library_data, "game": 0} == {**own_data, "game": 0}
         assert load_game(file).digest != load_game(name).digest
     library_file = read_source("maple-classic").path.read_bytes()
     output = run("game", "tune", "maple-classic", "--return", "0.9", "--write", code=2)

@@ -180,7 +180,7 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
 def test_the_same_software_writes_the_same_pdf(chapters, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "tools.lab.manual_pdf.iter_manual_chapters",
-        lambda *asked: islice(iter_manual_chapters(*asked), chapters),
+        lambda *arguments: islice(iter_manual_chapters(*arguments), chapters),
     )
     outs = [tmp_path / "first.pdf", tmp_path / "second.pdf"]
     for manual_file in outs:

@@ -195,30 +195,34 @@ def test_a_return_below_the_floor_fails_with_the_jurisdiction_named(tmp_path):
 
 def test_a_game_beyond_exact_analysis_is_checked_with_a_simulated_interval(tmp_path, monkeypatch):
     monkeypatch.setattr("paytables.reels.enumerated.ENUMERATED_WINDOWS_MAX", 1000)
-    own = tmp_path / "icebreak.toml"  # a game of its own: the library's may have been enumerated before
-    own.write_bytes(read_source("icebreak").data)
+    own_game_file = (
+        tmp_path / "icebreak.toml"
+    )  # a game of its own: the library's may have been enumerated before
+    own_game_file.write_bytes(read_source("icebreak").data)
     monkeypatch.setattr("tools.cli.commands.par.ESTIMATE_GAMES", 2000)
-    output = run("game", "check", own)
+    output = run("game", "check", own_game_file)
     assert "at most 1,000 can be enumerated" in output
     assert "Simulated, not exact: 2,000 games" in output
     assert "99.9 % interval" in output
-    assert f"icebreak {load_game(own).version} is valid" in output
-    sample_output = run("simulate", own, "--games", 1000)
+    assert f"icebreak {load_game(own_game_file).version} is valid" in output
+    sample_output = run("simulate", own_game_file, "--games", 1000)
     assert "1,000 games, production path" in sample_output
     assert "by the sample's own deviation" in sample_output
     assert "no exact return: stage base" in sample_output
-    data = json.loads(run("simulate", own, "--games", 1000, "--json"))
+    data = json.loads(run("simulate", own_game_file, "--games", 1000, "--json"))
     assert data["exact_return"] is None
     assert data["interval"][0] < data["return"] < data["interval"][1]
-    assert "has no bet 'x'" in run("simulate", own, "--bet", "x", code=1)
-    assert "no exact return to check" in run("game", "check", own, "--jurisdiction", "generic", code=1)
+    assert "has no bet 'x'" in run("simulate", own_game_file, "--bet", "x", code=1)
+    assert "no exact return to check" in run(
+        "game", "check", own_game_file, "--jurisdiction", "generic", code=1
+    )
 
 
 @pytest.mark.requirement("R-05", "R-07")
 def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_path):
-    asked = ("certify", "orchard-picnic", "--jurisdiction", "quebec-casino", "--games-played", 500)
+    arguments = ("certify", "orchard-picnic", "--jurisdiction", "quebec-casino", "--games-played", 500)
     bundle_folder, key_file = tmp_path / "handed", tmp_path / "laboratory" / "own.key"
-    run(*asked, "--out", bundle_folder, "--key", key_file)
+    run(*arguments, "--out", bundle_folder, "--key", key_file)
     folder = bundle_folder / "orchard-picnic"
     key = bytes.fromhex((folder / "signer.pub").read_text())
     facts = bundle.verify_bundle(folder, key)
@@ -259,7 +263,7 @@ def test_a_certified_bundle_is_signed_completely_and_any_change_is_detected(tmp_
 @pytest.mark.requirement("R-05")
 def test_the_private_key_is_never_in_the_output_folder(tmp_path):
     bundle_folder = tmp_path / "handed"
-    asked = (
+    arguments = (
         "certify",
         "orchard-picnic",
         "--jurisdiction",
@@ -274,16 +278,16 @@ def test_the_private_key_is_never_in_the_output_folder(tmp_path):
         bundle_folder / "orchard-picnic" / "own.key",
         bundle_folder / ".." / "handed" / "own.key",
     ):
-        assert "must not be in" in run(*asked, "--key", inside, code=1)
+        assert "must not be in" in run(*arguments, "--key", inside, code=1)
     assert not bundle_folder.exists()  # refused before anything was played, and before a key was made
-    run(*asked)
+    run(*arguments)
     key_file = bundle.find_key_path(None, bundle_folder)
     secret = key_file.read_bytes().strip()
     handed = [path for path in bundle_folder.rglob("*") if path.is_file()]
     assert handed
     assert [path for path in handed if secret in path.read_bytes() or path.suffix == ".key"] == []
     shutil.copy(key_file, bundle_folder / "laboratory.key")  # as the first edition left it there
-    assert "must not be in" in run(*asked, code=1)
+    assert "must not be in" in run(*arguments, code=1)
 
 
 @pytest.mark.parametrize("bet", ["bank", "stake"])

@@ -95,10 +95,12 @@ def test_a_number_that_a_games_own_draw_function_never_draws_is_detected(monkeyp
     """The battery's outcomes are the games': planted in the function by which they deal, throw or spin."""
     module, _, called = function.rpartition(".")
     holder = pkgutil.resolve_name(module)
-    own = getattr(holder, called)
+    original = getattr(holder, called)
 
     def without_the_last(*arguments):
-        return own(*(Never(argument) if hasattr(argument, "below") else argument for argument in arguments))
+        return original(
+            *(Never(argument) if hasattr(argument, "below") else argument for argument in arguments)
+        )
 
     monkeypatch.setattr(holder, called, without_the_last)
     with pytest.raises(SelfTestFailed, match=rf"{name}: play \d+: the machine drew"):
@@ -149,8 +151,8 @@ def test_a_failed_exhaustion_still_writes_a_report(monkeypatch, tmp_path):
 
     monkeypatch.setattr(production, "exhaust_production_range", uneven)
     data, page = tmp_path / "r.json", tmp_path / "r.html"
-    asked = ["battery", "--game", "dice", "--plays", "2000", "--alpha", "0.00001"]
-    result = CliRunner().invoke(command, [*asked, "--json", str(data), "--html", str(page)])
+    arguments = ["battery", "--game", "dice", "--plays", "2000", "--alpha", "0.00001"]
+    result = CliRunner().invoke(command, [*arguments, "--json", str(data), "--html", str(page)])
     assert result.exit_code == 1
     assert "machine: words below 6 are not shared equally" in result.output
     report = json.loads(data.read_text())

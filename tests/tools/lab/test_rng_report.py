@@ -115,16 +115,16 @@ def test_installed_external_tests_receive_raw_output_and_are_reported(
         )
         program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    asked: list[bytes] = []
+    outputs: list[bytes] = []
 
     def raw(count: int) -> bytes:
-        asked.append(bytes([len(asked)]) * count)
-        return asked[-1]
+        outputs.append(bytes([len(outputs)]) * count)
+        return outputs[-1]
 
     tool_reports = run_installed_tests(raw)
     assert [test.tool for test in tool_reports] == ["rngtest", "ent"]
     assert min(test.bytes_read for test in tool_reports) >= 1_000_000
-    assert [test.lines for test in tool_reports] == [(f"{len(data)} {crc32(data)}",) for data in asked]
+    assert [test.lines for test in tool_reports] == [(f"{len(data)} {crc32(data)}",) for data in outputs]
 
 
 @pytest.mark.requirement("B-02:a")

@@ -361,8 +361,8 @@ def test_a_table_is_checked_against_the_return_ceiling_of_tables():
     def found(game, **tables):
         case = case_of(game, depth=AnalysisDepth.RETURN)
         returns = case.profile.returns
-        own = returns.tables.model_copy(update=tables)
-        held = returns.model_copy(update={"ceiling": ceiling, "tables": own})
+        own_tables = returns.tables.model_copy(update=tables)
+        held = returns.model_copy(update={"ceiling": ceiling, "tables": own_tables})
         profile = case.profile.model_copy(update={"returns": held})
         return {f.status for f in rules.return_ceiling(dataclasses.replace(case, profile=profile))}
 

@@ -35,10 +35,10 @@ def run(*arguments, code=0):
     return " ".join(result.output.split())
 
 
-def git(root, *asked):
+def git(root, *arguments):
     author_options = ("-c", "user.name=Maker", "-c", "user.email=maker@example.org")
     return subprocess.run(
-        ["git", "-C", root, *author_options, *asked], check=True, capture_output=True, text=True
+        ["git", "-C", root, *author_options, *arguments], check=True, capture_output=True, text=True
     ).stdout
 
 
@@ -62,7 +62,7 @@ SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width=
 
 
 @pytest.fixture(scope="module")
-def made(checkout, tmp_path_factory):
+def bundles(checkout, tmp_path_factory):
     """Certificates and a submission of two games, of which the first brings a picture."""
     folder, maker = tmp_path_factory.mktemp("submitted"), tmp_path_factory.mktemp("maker")
     (folder / "battery.json").write_text('{"passed": true}')
@@ -88,21 +88,21 @@ def made(checkout, tmp_path_factory):
 
 
 @pytest.fixture
-def submission(made):
-    return made / "submission"
+def submission(bundles):
+    return bundles / "submission"
 
 
-def signed_anew(made, folder, out, changed):
+def signed_anew(bundles, folder, out, changed):
     """A bundle with other files in it, signed by the key that signed the first: whole, and not the same."""
     facts = json.loads((folder / "manifest.json").read_text())
     files = {name: (folder / name).read_bytes() for name in facts.pop("files")}
     files |= changed
-    bundle.write_bundle(out, files, facts, bundle.load_laboratory_key(bundle.find_key_path(None, made)))
+    bundle.write_bundle(out, files, facts, bundle.load_laboratory_key(bundle.find_key_path(None, bundles)))
     return out
 
 
 @pytest.mark.requirement("R-05")
-def test_the_bundle_contains_everything_a_laboratory_requires(made, submission):
+def test_the_bundle_contains_everything_a_laboratory_requires(bundles, submission):
     files = json.loads((submission / "manifest.json").read_text())["files"]
     assert {
         f"{game}{ending}" for game in GAMES for ending in (".toml", ".par.json", ".par.csv")
@@ -189,7 +189,7 @@ def test_a_package_that_its_source_does_not_reproduce_is_reported(tmp_path):
 
 
 @pytest.mark.requirement("R-07")
-def test_a_submission_is_reproduced_from_its_own_content(made, submission, tmp_path):
+def test_a_submission_is_reproduced_from_its_own_content(bundles, submission, tmp_path):
     (report,) = json.loads(run("certify", "--verify", submission, "--reproduce", "--json"))
     assert report["submission"].startswith("open-egm ")
     assert report["games"]["maple-classic"]["digest_sha256"]
@@ -209,7 +209,7 @@ def test_a_submission_is_reproduced_from_its_own_content(made, submission, tmp_p
     manual = (submission / "manual-service-en.md").read_bytes() + b"\n| nothing | clears it |\n"
     source = next(name for name in report["files"] if name.endswith(".tar.gz"))
     lie = signed_anew(
-        made,
+        bundles,
         submission,
         tmp_path / "lie",
         {
@@ -234,10 +234,10 @@ def test_a_submission_is_reproduced_from_its_own_content(made, submission, tmp_p
 
 
 @pytest.mark.requirement("R-07")
-def test_a_report_states_identity_versions_date_and_digests(made, submission):
+def test_a_report_states_identity_versions_date_and_digests(bundles, submission):
     games = {name: load_game(submission / f"{name}.toml") for name in GAMES}
     (submission_report,) = json.loads(run("certify", "--verify", submission, "--json"))
-    (single,) = json.loads(run("certify", "--verify", made / GAMES[1], "--json"))
+    (single,) = json.loads(run("certify", "--verify", bundles / GAMES[1], "--json"))
     made_by = f"open-egm {version('open-egm')}"
     assert (submission_report["submission"], single["made_by"]) == (made_by, made_by)
     assert submission_report["games"] == {
@@ -249,7 +249,7 @@ def test_a_report_states_identity_versions_date_and_digests(made, submission):
         assert report["jurisdiction"] == "quebec-casino"
         assert datetime.fromisoformat(report["made_utc"]).tzinfo is UTC
         for name, digest in report["files"].items():
-            folder = submission if report is submission_report else made / GAMES[1]
+            folder = submission if report is submission_report else bundles / GAMES[1]
             assert sha256((folder / name).read_bytes()).hexdigest() == digest
 
 
@@ -266,31 +266,34 @@ def test_installed_software_that_differs_from_the_signed_one_is_reported(tmp_pat
 
 
 @pytest.mark.requirement("R-07")
-def test_a_certificate_is_reproduced_from_its_definition(made, tmp_path):
-    output = run("certify", "--verify", made / "orchard-picnic", "--reproduce")
+def test_a_certificate_is_reproduced_from_its_definition(bundles, tmp_path):
+    output = run("certify", "--verify", bundles / "orchard-picnic", "--reproduce")
     assert "par.json the same" in output
     assert " rules the same" in output
-    findings = json.loads((made / "orchard-picnic" / "findings.json").read_text())
+    findings = json.loads((bundles / "orchard-picnic" / "findings.json").read_text())
     findings[0]["status"] = "fail"
     lie = signed_anew(
-        made, made / "orchard-picnic", tmp_path / "lie", {"findings.json": json.dumps(findings).encode()}
+        bundles,
+        bundles / "orchard-picnic",
+        tmp_path / "lie",
+        {"findings.json": json.dumps(findings).encode()},
     )
     assert "another verdict: return-floor" in run("certify", "--verify", lie, "--reproduce", code=1)
 
 
 @pytest.mark.requirement("R-05")
 @pytest.mark.parametrize("bundle_of", ["maple-classic", "submission"])
-def test_the_pictures_of_a_game_are_in_its_bundle(made, bundle_of):
-    folder = made / bundle_of
+def test_the_pictures_of_a_game_are_in_its_bundle(bundles, bundle_of):
+    folder = bundles / bundle_of
     assert (folder / "pine.svg").read_text() == SQUARE
     assert "maple-classic.toml" in json.loads((folder / "manifest.json").read_text())["files"]
     assert ": intact, and signed" in run("certify", "--verify", folder)
 
 
 @pytest.mark.requirement("R-05")
-def test_a_game_with_a_picture_is_reproduced(made):
+def test_a_game_with_a_picture_is_reproduced(bundles):
     """The submission with its picture is reproduced by the test of R-07 above."""
-    run("certify", "--verify", made / "maple-classic", "--reproduce")
+    run("certify", "--verify", bundles / "maple-classic", "--reproduce")
 
 
 def names_in(folder):
@@ -299,7 +302,7 @@ def names_in(folder):
 
 
 def submit(out, *more, code=0):
-    asked = (
+    arguments = (
         "maple-classic",
         "--jurisdiction",
         "generic",
@@ -309,11 +312,11 @@ def submit(out, *more, code=0):
         out,
         "--submission",
     )
-    return run("certify", *asked, *more, code=code)
+    return run("certify", *arguments, *more, code=code)
 
 
 @pytest.mark.requirement("R-05")
-def test_the_source_archive_contains_exactly_one_commit(checkout, made, submission):
+def test_the_source_archive_contains_exactly_one_commit(checkout, bundles, submission):
     facts = json.loads((submission / "manifest.json").read_text())
     assert facts["commit"] == git(checkout, "rev-parse", "HEAD").strip()
     assert facts["missing"] == []
@@ -323,10 +326,10 @@ def test_the_source_archive_contains_exactly_one_commit(checkout, made, submissi
 
 
 @pytest.mark.requirement("R-05")
-def test_an_unsigned_file_in_a_bundle_is_reported(made, tmp_path):
+def test_an_unsigned_file_in_a_bundle_is_reported(bundles, tmp_path):
     """Regression: a bundle with an additional file was accepted."""
     folder = tmp_path / "handed"
-    shutil.copytree(made / "orchard-picnic", folder)
+    shutil.copytree(bundles / "orchard-picnic", folder)
     assert ": intact, and signed" in run("certify", "--verify", folder)
     (folder / "more").mkdir()
     (folder / "more" / "sheet.html").write_text("99 %")
@@ -336,9 +339,9 @@ def test_an_unsigned_file_in_a_bundle_is_reported(made, tmp_path):
 
 
 @pytest.mark.requirement("R-05")
-def test_a_submission_written_into_the_checkout_contains_no_earlier_one(checkout, made):
+def test_a_submission_written_into_the_checkout_contains_no_earlier_one(checkout, bundles):
     """Regression: an earlier submission and its key were in the folder from which the archive was made."""
-    shutil.copytree(made, checkout / "handed")
+    shutil.copytree(bundles, checkout / "handed")
     try:
         output = submit(checkout / "handed", "--key", checkout / "build" / "lab.key")
         assert "missing in the submission: battery.json: " in output

@@ -48,9 +48,9 @@ def again(rig: MachineRig, folder: Path, *, make=None, **decisions: ClaimDecisio
     """The same cabinet, its memory cleared, at work again; its audit finds nothing wrong."""
     rig.close()
     clear_with_decisions(folder, **decisions)
-    made = (MachineRig(folder, devices=SOLD) if make is None else make()).boot()
-    assert wrong(made) == []
-    return made
+    started = (MachineRig(folder, devices=SOLD) if make is None else make()).boot()
+    assert wrong(started) == []
+    return started
 
 
 def wrong(rig: MachineRig) -> list[str]:

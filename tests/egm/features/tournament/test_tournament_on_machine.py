@@ -57,14 +57,14 @@ TEN_MINUTES = ("games = 100", "minutes = 10")
 @pytest.fixture
 def hall(tmp_path):
     """A machine with rules of three games; called with other rules or games if need be."""
-    made = []
+    halls = []
 
     def make(rules=None, **more):
-        made.append(Hall(tmp_path, describe_machine(THREE_GAMES) if rules is None else rules, **more))
-        return made[-1]
+        halls.append(Hall(tmp_path, describe_machine(THREE_GAMES) if rules is None else rules, **more))
+        return halls[-1]
 
     yield make
-    for hall in made:
+    for hall in halls:
         hall.room.close()
 
 
@@ -587,9 +587,9 @@ def _read_every_sas_meter(room, folder):
     found = {}
     codes = sorted(METER_DEFINITION_BY_CODE)
     for offset in range(0, len(codes), 12):
-        asked = codes[offset : offset + 12]
+        requested_codes = codes[offset : offset + 12]
         bench.poll_other_address()
-        request = bytes(2) + b"".join(code.to_bytes(2, "little") for code in asked)
+        request = bytes(2) + b"".join(code.to_bytes(2, "little") for code in requested_codes)
         found[offset] = bench.send_long_poll(0x6F, (bytes((len(request),)) + request).hex())
     assert any(int(data[4:], 16) for data in found.values())
     return found
@@ -817,17 +817,17 @@ def test_a_position_that_plays_a_round_cannot_be_removed(hall):
 
 def test_the_archive_is_searched_once_for_the_installation(hall, monkeypatch):
     hall = hall(describe_machine(THREE_GAMES)).enter()
-    journal, asked = hall.room.journal, []
+    journal, read_kinds = hall.room.journal, []
     entries = journal.entries
 
     def count_entries(kind=(), **more):
-        asked.append(kind)
+        read_kinds.append(kind)
         return entries(kind, **more)
 
     monkeypatch.setattr(journal, "entries", count_entries)
     for entry in (1, 2, 3):
         assert hall.sell(entry, f"P-{entry}", start="later") is None
-    assert asked.count("tournament.rules") == 1
+    assert read_kinds.count("tournament.rules") == 1
 
 
 TORONTO = GamingDay("America/Toronto")

@@ -108,10 +108,12 @@ def play(rng, data):
             < terms_of_round.get("advance", 0)
         ]
     for person in people:  # the next best entry counts where the better one has lost its rank
-        own = [entry for entry in entries if entry["participant"] == person and not entry["void"]]
-        if own and not any(entry.get("counts") for entry in own):
+        own_entries = [entry for entry in entries if entry["participant"] == person and not entry["void"]]
+        if own_entries and not any(entry.get("counts") for entry in own_entries):
             furthest = [
-                entry for entry in own if entry["reached"] == max(own_entry["reached"] for own_entry in own)
+                entry
+                for entry in own_entries
+                if entry["reached"] == max(own_entry["reached"] for own_entry in own_entries)
             ]
             max(reversed(furthest), key=lambda entry: (key(data, entry), -entry["entry"]))["counts"] = True
     return entries
