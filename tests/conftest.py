@@ -28,9 +28,9 @@ def _begin_scratch() -> None:
     The workers of a run inherit the folder by ``TMPDIR``.
     """
     folder = Path(tempfile.gettempdir())
-    for left in folder.glob(f"{_SCRATCH}*"):
-        if not Path("/proc", left.name.removeprefix(_SCRATCH)).exists():
-            shutil.rmtree(left, ignore_errors=True)
+    for scratch_folder in folder.glob(f"{_SCRATCH}*"):
+        if not Path("/proc", scratch_folder.name.removeprefix(_SCRATCH)).exists():
+            shutil.rmtree(scratch_folder, ignore_errors=True)
     scratch = folder / f"{_SCRATCH}{os.getpid()}"
     scratch.mkdir(mode=0o755, exist_ok=True)  # some tests run as other users
     os.environ["TMPDIR"] = tempfile.tempdir = str(scratch)

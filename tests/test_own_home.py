@@ -25,5 +25,5 @@ def test_every_folder_of_the_users_is_the_sessions(name):
 def test_the_default_state_folder_is_the_sessions_here_and_in_a_process():
     assert find_default_state_folder().is_relative_to(os.environ["HOME"])
     ask = "from egm.config.cabinet_file import find_default_state_folder as d; from pathlib import Path; print(d(), Path.home(), sep='|')"
-    done = subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == f"{find_default_state_folder()}|{os.environ['HOME']}"
+    result = subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True)
+    assert result.stdout.strip() == f"{find_default_state_folder()}|{os.environ['HOME']}"

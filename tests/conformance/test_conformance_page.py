@@ -91,10 +91,10 @@ def test_a_test_that_runs_with_an_unknown_mark_fails(tmp_path):
     (tmp_path / "tests" / "slow_tier.toml").touch()
     (tmp_path / "tests" / "test_small.py").write_text(TESTS.replace("B-06", "B-99"))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "no such requirement: 'B-99'" in done.stdout
-    assert re.search(r"2 passed, .*3 errors", done.stdout), done.stdout
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "no such requirement: 'B-99'" in result.stdout
+    assert re.search(r"2 passed, .*3 errors", result.stdout), result.stdout
 
 
 def test_status_tells_shown_from_part_from_library_from_open_from_not_yet():

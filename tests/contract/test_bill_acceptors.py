@@ -262,12 +262,12 @@ class TestInterruptions:
 
     @at_moments
     def test_a_power_loss_of_the_acceptor_at_any_moment_loses_and_doubles_nothing(self, protocol, every):
-        async def scene(moment: float, pause: float, again: float, revend: bool) -> None:
+        async def scene(moment: float, pause: float, second_pause: float, revend: bool) -> None:
             rig = BillRig(protocol)
             if protocol == "id003":
                 rig.perform_action("revend", on=revend)
             await rig.insert()
-            for wait in (moment, again):
+            for wait in (moment, second_pause):
                 await asyncio.sleep(wait)
                 rig.perform_action("power_off")
                 await asyncio.sleep(pause)
@@ -283,18 +283,18 @@ class TestInterruptions:
             )
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.credited_cents == rig.box_cents(), (moment, pause, again, rig.events)
-            assert not rig.list_events(PaperDisputed), (moment, pause, again, rig.events)
+            assert rig.credited_cents == rig.box_cents(), (moment, pause, second_pause, rig.events)
+            assert not rig.list_events(PaperDisputed), (moment, pause, second_pause, rig.events)
             rig.close()
 
         for step in range(0, 20, every):
-            for pause, again, revend in (
+            for pause, second_pause, revend in (
                 (0.3, 9.0, False),
                 (2.0, 0.4, True),
                 (0.05, 0.7, False),
                 (3.0, 1.1, True),
             ):
-                jump(scene(step * 0.12, pause, again, revend))
+                jump(scene(step * 0.12, pause, second_pause, revend))
 
     @at_moments
     def test_repeated_failures_of_machine_and_acceptor_lose_and_double_nothing(self, protocol, line, every):

@@ -104,9 +104,9 @@ def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
         PAYLOADS.build_event(event, {**values, "another": 1})
     for field in dataclasses.fields(payload):
         if is_required(field):
-            left = {name: value for name, value in values.items() if name != field.name}
+            incomplete = {name: value for name, value in values.items() if name != field.name}
             with pytest.raises(EventError, match=rf"^{event}: {field.name} is missing$"):
-                PAYLOADS.build_event(event, left)
+                PAYLOADS.build_event(event, incomplete)
         for wrong in NOT_OF.get(field.type, () if field.type == JSON else (b"no",)):
             named = rf"^{event}: {field.name} is {re.escape(repr(wrong))}, not "
             with pytest.raises(EventError, match=named):

@@ -260,8 +260,8 @@ def test_the_cabinet_check_states_how_far_the_bet_limit_reduces_a_bet(tmp_path):
     machine = DEFAULT_CABINET.read_text().partition("[[games]]")[0]
     file = tmp_path / "cabinet.toml"
     file.write_text(f'{machine}\n[[games]]\ngame = "quebec-three-card-poker"\n')
-    done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
-    output = [fault["what"] for fault in json.loads(done.output) if fault["key"] == "games[1].game"]
+    result = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
+    output = [fault["what"] for fault in json.loads(result.output) if fault["key"] == "games[1].game"]
     limit = load_profile("generic").play.bet_limit_cents
     reduced = f"the highest bet is {limit // 2 // 500} credits on ante (the game's definition: 500)"
     assert any(reduced in fault_text for fault_text in output), output
@@ -276,7 +276,7 @@ def find_bets_of_cost(rules, wanted):
     ):
         for credits_ in range(lead.bet_max, lead.bet_min - 1, -lead.bet_step):
             bets = rules.table_layout.find_smallest_bets_with(lead, credits_)
-            left = wanted - rules.table_layout.compute_round_cost(bets)
+            remaining_credits = wanted - rules.table_layout.compute_round_cost(bets)
             for optional in {
                 0,
                 int(
@@ -286,7 +286,7 @@ def find_bets_of_cost(rules, wanted):
                     )
                 ),
             }:
-                laid, missing_credits = dict(bets), left - optional
+                laid, missing_credits = dict(bets), remaining_credits - optional
                 for spot in spots:
                     if (
                         missing_credits <= 0

@@ -79,7 +79,7 @@ class TestEveryLine:
             rig = BoardRig(line, seed)
             await rig.wait_for_inputs()
             levels: dict[tuple[str, str], bool] = {}
-            done = []
+            outputs = []
             for _ in range(60):
                 group, name = dice.choice([("door", d) for d in DOORS] + [("key", k) for k in KEYS])
                 level = not levels.get((group, name), False)
@@ -87,14 +87,14 @@ class TestEveryLine:
                 rig.perform_action(
                     group, name=name, **({"open": level} if group == "door" else {"on": level})
                 )
-                done.append((group, name, level))
+                outputs.append((group, name, level))
                 await asyncio.sleep(dice.choice([0, 0, 0.01, 0.3]))
             await rig.advance_until(rig.has_no_stored_changes)
             await asyncio.sleep(0.5)
             await rig.stop()
-            assert rig.list_changes() == done
+            assert rig.list_changes() == outputs
             if line != "lossy":
-                assert len(rig.list_events(DoorChanged, KeyTurned)) == len(done)
+                assert len(rig.list_events(DoorChanged, KeyTurned)) == len(outputs)
                 assert len(rig.list_events(InputsReported)) == 1
             rig.close()
 

@@ -170,10 +170,10 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(tmp_path: 
         assert list(list_disabling_sources(rig.machine)) == [f"host:main:{held}"]
         bench.line._cursor.write(rig.journal.sequence)  # the host had read every event before the power loss
         rig.close()
-        again = MachineRig(tmp_path, profile=rules)
-        Bench(tmp_path, again, enable=["delay"]).line._watch.start()
-        assert (again.state, list_disabling_sources(again.machine)) == (State.IDLE, {})
-        again.close()
+        restarted = MachineRig(tmp_path, profile=rules)
+        Bench(tmp_path, restarted, enable=["delay"]).line._watch.start()
+        assert (restarted.state, list_disabling_sources(restarted.machine)) == (State.IDLE, {})
+        restarted.close()
 
     asyncio.run(scenario())
 

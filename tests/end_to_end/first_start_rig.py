@@ -95,8 +95,8 @@ class Setting:
         words = ["--person", "1", "--second", "2", "--reason", "the disk was lost"]
         where = ["--state", str(self.state.root), "--cabinet", str(self.file)]
         pins = "".join(f"{build_pin(number)}\n" for number in "12")
-        done = CliRunner().invoke(main, ["backup", "restore", str(self.backup), *words, *where], input=pins)
-        assert done.exit_code == 0, done.output
+        result = CliRunner().invoke(main, ["backup", "restore", str(self.backup), *words, *where], input=pins)
+        assert result.exit_code == 0, result.output
 
     def run(self):
         """Start the machine with its file and stop it once it is running."""
@@ -119,8 +119,8 @@ class Setting:
     def keep(self):
         """Its backup."""
         words = ["backup", "create", str(self.backup), "--person", "1", "--state", str(self.state.root)]
-        done = CliRunner().invoke(main, [*words, "--cabinet", str(self.file)], input=f"{build_pin('1')}\n")
-        assert done.exit_code == 0, done.output
+        result = CliRunner().invoke(main, [*words, "--cabinet", str(self.file)], input=f"{build_pin('1')}\n")
+        assert result.exit_code == 0, result.output
 
     def judge(self, *, linked=True):
         """Check that the machine runs and that nothing in or beside its memory is incomplete."""
@@ -185,13 +185,13 @@ def child(doing, *, under=None, writes=None, seconds=None):
     pid = os.fork()
     if pid:
         return _ended(pid, seconds)
-    left = iter(range(writes)) if writes is not None else count()
+    writes_left = iter(range(writes)) if writes is not None else count()
 
     def hook(event, details):
         wrote = event in _WRITES or (
             event == "open" and details[2] and details[2] & (os.O_WRONLY | os.O_RDWR)
         )
-        if wrote and str(under) in str(details[0]) and next(left, None) is None:
+        if wrote and str(under) in str(details[0]) and next(writes_left, None) is None:
             os._exit(CUT)
 
     if writes is not None:
@@ -286,12 +286,12 @@ class Campaign:
         """Return ``asks`` if the step had to be repeated after a cut, or ``runs``; fail with the reason."""
         step, _ = self.doing(kind)
         setting = self.setting
-        again = not setting.file.exists()
-        if again and not kind.begins_with_memory:
+        is_unset = not setting.file.exists()
+        if is_unset and not kind.begins_with_memory:
             assert create_restore_step(setting.state, setting.file, setting.now) is None, (
                 "half a memory, and no file"
             )
         linked = kind is not Kind.NEW_MEMORY
-        work = (*((step,) if again else ()), partial(setting.judge, linked=linked))
+        work = (*((step,) if is_unset else ()), partial(setting.judge, linked=linked))
         assert child(work) == DONE
-        return "asks" if again else "runs"
+        return "asks" if is_unset else "runs"

@@ -123,6 +123,6 @@ class PowerRig(Rig):
 
 
 def _run(*command: str) -> str:
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, (command, done.stderr)
-    return done.stdout
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert result.returncode == 0, (command, result.stderr)
+    return result.stdout

@@ -30,9 +30,9 @@ EGM = build_python_command("tools.cli")
 
 def egm(*arguments: object, status: int = 0) -> str:
     """What a command prints beside a machine, which must end with this status: in this process, imported once."""
-    done = CliRunner().invoke(main, [*map(str, arguments)], prog_name="egm")
-    assert done.exit_code == status, done.output
-    return done.stdout
+    result = CliRunner().invoke(main, [*map(str, arguments)], prog_name="egm")
+    assert result.exit_code == status, result.output
+    return result.stdout
 
 
 #: Of the demonstration's games, the one that is installed where a test names no others: each costs its analysis.

@@ -173,11 +173,11 @@ class LineHost(Host):
             order = {"code": code, "asset": self.asset, "key": self.key, "pos_id": 1}
             assert self.read_values(0x73, order)["status"] == status
 
-    def run_until(self, done, seconds=PATIENCE) -> bool:
+    def run_until(self, is_done, seconds=PATIENCE) -> bool:
         """Poll until ``done`` or the time is up; whether it was done."""
         deadline = time.monotonic() + seconds
         settle_at = time.monotonic() + SETTLE_SECONDS
-        while not done():
+        while not is_done():
             if time.monotonic() >= deadline:
                 return False
             if not self.poll():
@@ -197,14 +197,14 @@ class LineHost(Host):
 
         General polls without news do not count, so that the number says how far a ticket or a transfer is.
         """
-        honest, left = self.send, messages
+        honest, messages_left = self.send, messages
 
         def send(message):
-            nonlocal left
-            if not left:
+            nonlocal messages_left
+            if not messages_left:
                 raise HostGoneError
             answer = honest(message)
-            left -= answer != b"\0"
+            messages_left -= answer != b"\0"
             return answer
 
         self.send = send

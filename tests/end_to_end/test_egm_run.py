@@ -109,10 +109,10 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_continues(t
 def test_a_running_machine_refuses_its_state_folder_to_another_cabinet(tmp_path):
     folder = StateFolder(tmp_path / "state")
     with Journal.open(folder.root, now=machine_clock):
-        done = _run(folder.root)
-    assert done.returncode == 1
+        result = _run(folder.root)
+    assert result.returncode == 1
     assert (
-        done.stderr
+        result.stderr
         == f"Error: state folder {folder.root} is in use by the machine of process {os.getpid()}\n"
     )
 
@@ -137,9 +137,9 @@ def test_an_unusable_cabinet_file_ends_the_run_at_once(tmp_path):
     for protocol in ('"id03"', '"id003"\nposition = 2'):
         file = tmp_path / "cabinet.toml"
         file.write_text(DEFAULT_CABINET.read_text().replace('"id003"', protocol, 1))
-        done = _run(tmp_path / "state", "--cabinet", str(file))
-        assert (done.returncode, done.stdout) == (1, "")
-        (line,) = done.stderr.splitlines()
+        result = _run(tmp_path / "state", "--cabinet", str(file))
+        assert (result.returncode, result.stdout) == (1, "")
+        (line,) = result.stderr.splitlines()
         assert line.startswith(f"Error: cabinet file {file}: line ")
         bench = build_python_command(
             "egm.app.bench", "--state", str(tmp_path / "state"), "--cabinet", str(file)
@@ -281,10 +281,10 @@ def test_an_unreadable_record_is_shown_on_the_screen_and_nothing_restarts(tmp_pa
     ],
 )
 def test_invalid_options_end_the_run_with_one_sentence(tmp_path, options, expected_text):
-    done = _run(tmp_path / "s", *options)
-    assert done.returncode == 1
-    assert expected_text in done.stderr
-    assert "Traceback" not in done.stderr
+    result = _run(tmp_path / "s", *options)
+    assert result.returncode == 1
+    assert expected_text in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_display_that_does_not_answer_is_an_error(tmp_path):
@@ -292,11 +292,11 @@ def test_a_display_that_does_not_answer_is_an_error(tmp_path):
     blind = {name: value for name, value in os.environ.items() if not name.startswith(("SDL_", "WAYLAND_"))}
     state = str(tmp_path / "s")
     screen = [sys.executable, "-m", "egm.screen", "--state", state, "--silent"]
-    done = subprocess.run(
+    result = subprocess.run(
         screen, env={**blind, "DISPLAY": ":4711"}, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2
-    assert "no display answers; --screen web" in done.stderr
+    assert result.returncode == 2
+    assert "no display answers; --screen web" in result.stderr
 
 
 def _run(state, *options):

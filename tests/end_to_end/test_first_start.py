@@ -152,9 +152,9 @@ async def chosen(hand):
 
 def floor(*arguments):
     """What the floor does with the stick."""
-    done = CliRunner().invoke(main, ["progressive", "enrol", *map(str, arguments)])
-    assert done.exit_code == 0, done.output
-    return done.output
+    result = CliRunner().invoke(main, ["progressive", "enrol", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 async def linked(hand, stick, authority):
@@ -350,7 +350,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
         async with run(folder, file):
             return await comes_up(folder)
 
-    async def again():
+    async def set_up_again():
         async with run(folder, file), Hand.connect(folder) as hand:
             assert hand.page.title.value == "first.memory.title"
             assert "FIRST-1" in {translate_words(row.cells[-1], "en") for row in hand.page.tables[0].rows}
@@ -362,7 +362,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
     assert not asyncio.run(first()).tilts
     text = file.read_text()
     file.unlink()
-    shown = asyncio.run(again())
+    shown = asyncio.run(set_up_again())
     assert file.read_text() == text
     assert not shown.tilts
     assert [(record["reason"], record["persons"]) for record in entries(folder, "cabinet.signed")] == [

@@ -115,8 +115,8 @@ def test_a_missing_medium_is_awaited_then_omitted_and_a_lost_one_recreated(tmp_p
             await shown(folder, snapshot(state="idle", credit_cents=500))
         shutil.rmtree(folder.root)
         async with machine(folder, file):
-            again = await shown(folder, notes("out_of_service.memory_replaced"))
-            assert (again.state, again.credit_cents) == ("out_of_service", 500)
+            reopened = await shown(folder, notes("out_of_service.memory_replaced"))
+            assert (reopened.state, reopened.credit_cents) == ("out_of_service", 500)
         async with machine(folder, file):  # until a technician has seen to it
             await shown(folder, notes("out_of_service.memory_replaced"))
 
@@ -251,10 +251,10 @@ def remount(medium, mode):
     subprocess.run(["mount", "-o", f"remount,{mode}", medium], check=True)
 
 
-def fill_but(medium, left):
+def fill_but(medium, free_bytes):
     free = os.statvfs(medium).f_bavail * os.statvfs(medium).f_frsize
     with (medium / "filler").open("wb") as filler:
-        os.posix_fallocate(filler.fileno(), 0, free - left)
+        os.posix_fallocate(filler.fileno(), 0, free - free_bytes)
 
 
 def readable(folder, tmp_path):

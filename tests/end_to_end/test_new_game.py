@@ -99,7 +99,7 @@ def test_a_game_that_cannot_run_is_refused_by_file_key_and_line(tmp_path, monkey
         text = text.replace("pays = { 3 = 50 }", "pays = { 3 = 10 }")
     file.write_text(text, encoding="utf-8")
     run = [*EGM, "run", "--game", "mine.toml", "--state", "state", "--screen", "none"]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert expected_text in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
+    result = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert expected_text in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr

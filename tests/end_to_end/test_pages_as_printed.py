@@ -235,10 +235,10 @@ def walk(egm, folder, without=frozenset()):
         for command, (status, shape, more) in PRINTED.items():
             if command in without:
                 continue
-            done = _run(egm, [*shlex.split(command), *more.split()], folder, environment)
-            printed = done.stdout + done.stderr
+            result = _run(egm, [*shlex.split(command), *more.split()], folder, environment)
+            printed = result.stdout + result.stderr
             assert "Traceback" not in printed, printed
-            assert done.returncode in (status if isinstance(status, tuple) else (status,)), (
+            assert result.returncode in (status if isinstance(status, tuple) else (status,)), (
                 f"{command}: {printed}"
             )
             assert re.search(shape, printed), f"{command} printed:\n{printed}"
@@ -279,13 +279,13 @@ def start_others(egm, folder):
 def _run(egm, words, folder, environment, until=""):
     """Run a command; with ``until``, again until that is printed: the cabinet comes up meanwhile."""
     for _ in range(PATIENCE_SECONDS):
-        done = subprocess.run(
+        result = subprocess.run(
             [*egm, *words], cwd=folder, env=environment, check=False, capture_output=True, text=True,
             stdin=subprocess.DEVNULL, timeout=PATIENCE_SECONDS,
         )  # fmt: skip
-        if until in done.stdout:
-            return done
-    raise AssertionError(f"egm {' '.join(words)}: {done.stdout}{done.stderr}")
+        if until in result.stdout:
+            return result
+    raise AssertionError(f"egm {' '.join(words)}: {result.stdout}{result.stderr}")
 
 
 #: ``egm`` in this environment, in which no package of a laboratory's is to be found.
@@ -315,10 +315,12 @@ def test_the_readme_runs_as_printed_in_an_environment_of_its_own(tmp_path):
     python = tmp_path / "venv/bin/python"
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
     files = ["-r", ROOT / "requirements.txt", "-r", ROOT / "requirements-build.txt"]
-    done = subprocess.run([*pip, "--require-hashes", *files], check=False, capture_output=True, text=True)
-    if done.returncode and re.search(r"ConnectionError|NewConnectionError|Temporary failure", done.stderr):
+    result = subprocess.run([*pip, "--require-hashes", *files], check=False, capture_output=True, text=True)
+    if result.returncode and re.search(
+        r"ConnectionError|NewConnectionError|Temporary failure", result.stderr
+    ):
         pytest.skip("no package index is to be reached from here")
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     subprocess.run([*pip, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True)
     lacking = subprocess.run([python, "-c", "import numpy"], check=False, capture_output=True)
     assert lacking.returncode == 1
@@ -338,8 +340,8 @@ def test_the_tab_key_completes_documented_commands(typed, found):
         "COMP_CWORD": str(len(words) - 1),
     }
     egm = Path(sys.executable).with_name("egm")
-    done = subprocess.run([egm], env=environment, check=True, capture_output=True, text=True)
-    assert f"plain,{found}" in done.stdout.splitlines()
+    result = subprocess.run([egm], env=environment, check=True, capture_output=True, text=True)
+    assert f"plain,{found}" in result.stdout.splitlines()
     script = subprocess.run(
         [egm], env={**os.environ, "_EGM_COMPLETE": "bash_source"}, check=True, capture_output=True, text=True
     )

@@ -48,12 +48,10 @@ def test_a_computer_whose_power_is_cut_boots_and_has_lost_nothing(tmp_path, buil
             aim = computer.power.cut_step or f"{lasting:.0f} s"
             computer.on()
             computer.lives_until_gone(lasting)
-            done = computer.power.steps
+            steps_done = computer.power.steps
             lost += computer.cut()
             computer.audited()
-            summary = (
-                f"cut {cuts}/{wanted} at {aim}, after {done} of {steps} steps; {lost} sectors lost in all"
-            )
+            summary = f"cut {cuts}/{wanted} at {aim}, after {steps_done} of {steps} steps; {lost} sectors lost in all"
             print(
                 f" [{time.monotonic() - began:.0f} s: {summary}; {len(computer.journal)} entries]", flush=True
             )

@@ -66,17 +66,17 @@ def asks(computer):
     """Whether nothing is there but what all is asked again for; what is there is audited."""
     with computer.read() as (first, _):
         file = first / "cabinet.toml"
-        again = not file.exists()
-        if again:
+        is_unset = not file.exists()
+        if is_unset:
             half = create_restore_step(StateFolder(first), file, SystemClock().now)
             assert half is None, "half a memory, and no file"
         has_journal = JournalLocation(DiskStorage(), first, first / SECOND_FOLDER).has_journal
-        if not (again or has_journal):
+        if not (is_unset or has_journal):
             signature, _ = CabinetFileSignature.read(first / SIGNATURE_FILE_NAME)
             assert (signature.digest, [*signature.persons]) == (compute_digest(file.read_text()), SIGNERS)
     if has_journal:
         computer.audited()
-    return again
+    return is_unset
 
 
 def runs(computer):

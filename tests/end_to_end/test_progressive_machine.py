@@ -108,13 +108,13 @@ async def serving(folder, broker, levels, *machines):
 
 
 def query_controller(folder, verb):
-    done = subprocess.run(
+    result = subprocess.run(
         [*EGM, "progressive", verb, "--store", str(folder / "controller.db"), "--json"],
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)
+    return json.loads(result.stdout)
 
 
 def _all_paid(folder, wagers):
@@ -347,16 +347,16 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
         try:
             await broker.start()
             assert await let_in(broker, "EGM-1", stolen)
-            done = await asyncio.to_thread(
+            result = await asyncio.to_thread(
                 subprocess.run,
                 [*EGM, "progressive", "revoke", folder, "EGM-1"],
                 capture_output=True,
                 check=False,
             )
-            assert done.returncode == 0, done.stderr
-            again = [*EGM, "progressive", "certificates", folder, "EGM-1", "--port", str(broker.port)]
-            done = await asyncio.to_thread(subprocess.run, again, capture_output=True, check=False)
-            assert done.returncode == 0, done.stderr
+            assert result.returncode == 0, result.stderr
+            command = [*EGM, "progressive", "certificates", folder, "EGM-1", "--port", str(broker.port)]
+            result = await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False)
+            assert result.returncode == 0, result.stderr
             broker.kill()
             await broker.start()
             assert not await let_in(broker, "EGM-1", stolen)
@@ -370,15 +370,15 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
         ("EGM-9", "no certificate to revoke"),
         ("broker", "cannot be revoked by a list"),
     ):
-        done = subprocess.run(
+        result = subprocess.run(
             [*EGM, "progressive", "revoke", folder, name], capture_output=True, text=True, check=False
         )
-        assert (done.returncode, expected_text in done.stderr) == (1, True), done.stderr
+        assert (result.returncode, expected_text in result.stderr) == (1, True), result.stderr
     (folder / "authority.key").chmod(0o644)
-    done = subprocess.run(
+    result = subprocess.run(
         [*EGM, "progressive", "revoke", folder, "EGM-2"], capture_output=True, text=True, check=False
     )
-    assert "users other than its owner may read" in done.stderr
+    assert "users other than its owner may read" in result.stderr
 
 
 async def _answer_to(slot):

@@ -36,9 +36,9 @@ pytestmark = pytest.mark.skipif(
 
 
 def promtool(*arguments, input_text=None):
-    done = subprocess.run(["promtool", *arguments], input=input_text, capture_output=True, check=False)
-    assert done.returncode == 0, (done.stdout + done.stderr).decode()
-    return (done.stdout + done.stderr).decode()
+    result = subprocess.run(["promtool", *arguments], input=input_text, capture_output=True, check=False)
+    assert result.returncode == 0, (result.stdout + result.stderr).decode()
+    return (result.stdout + result.stderr).decode()
 
 
 class Prometheus:

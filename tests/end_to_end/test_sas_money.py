@@ -92,8 +92,8 @@ def test_money_is_transferred_in_played_and_transferred_out(cabin):
         assert transferred_cents(host, "in", 500) == 500
         sees(cabin, host, credit_cents=500)
         cabin.player.plays(3)
-        left = cabin.player.sees(state="idle").credit_cents
-        assert transferred_cents(host, "out", left) == left
+        credit_cents = cabin.player.sees(state="idle").credit_cents
+        assert transferred_cents(host, "out", credit_cents) == credit_cents
         sees(cabin, host, credit_cents=0)
     meters = agree(cabin, host)
     assert meters["aft_in.cashable.value"] == 500

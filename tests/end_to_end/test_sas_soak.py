@@ -145,8 +145,8 @@ def soak(root, polls, deaths):
         for rounds in busy(cabin, pollers):
             if killed == deaths and rounds >= CASH_OUT_EVERY:
                 enough.set()
-            done = min(poller.tally.polls for poller in pollers)
-            if killed < deaths and done > polls * (killed + 1) // (deaths + 1):
+            fewest_polls = min(poller.tally.polls for poller in pollers)
+            if killed < deaths and fewest_polls > polls * (killed + 1) // (deaths + 1):
                 up.clear()
                 for poller in pollers:
                     wait_for(lambda p=poller: p.resting.is_set() or not p.is_alive())

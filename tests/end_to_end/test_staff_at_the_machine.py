@@ -118,8 +118,8 @@ async def _comes_back(folder: StateFolder) -> Snapshot:
     async with asyncio.timeout(120):
         while True:
             with contextlib.suppress(MessageError, ConnectionError):
-                async with Visit.connect(folder) as again:
-                    return await again.sees(state="idle")
+                async with Visit.connect(folder) as reconnected:
+                    return await reconnected.sees(state="idle")
             await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
 
 

@@ -69,13 +69,13 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                     socket.unlink(missing_ok=True)
             async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
                 for visit, shown, before_cents in ((one, first, 500), (two, second, 1000)):
-                    again = await until(visit.screen, lambda m: isinstance(m, GameOutcome))
-                    assert (again.play_id, again.display, again.resumed) == (
+                    repeated_outcome = await until(visit.screen, lambda m: isinstance(m, GameOutcome))
+                    assert (repeated_outcome.play_id, repeated_outcome.display, repeated_outcome.resumed) == (
                         shown.play_id,
                         shown.display,
                         True,
                     )
-                    visit.send_intent("shown", again.play_id)
+                    visit.send_intent("shown", repeated_outcome.play_id)
                     await visit.sees(state="idle", credit_cents=before_cents - 5 + shown.win_cents)
                 await one.hand("io", "door", name="main", open=True)
                 await one.sees(state="door_open")

@@ -70,7 +70,7 @@ def test_a_machine_is_idle_only_if_every_position_is(tmp_path, monkeypatch, othe
 @pytest.mark.requirement("A-17")
 def test_an_installed_release_starts_only_after_the_machine_has_been_idle(tmp_path, monkeypatch):
     """The command waits between writing the slot and restarting the computer."""
-    now, done = [0.0], []
+    now, calls = [0.0], []
     trusted = tmp_path / "release.pub"
     trusted.write_text("00" * 32)
     monkeypatch.setattr(update, "_PUBLISHER_KEY_FILE", trusted)
@@ -81,7 +81,7 @@ def test_an_installed_release_starts_only_after_the_machine_has_been_idle(tmp_pa
     monkeypatch.setattr(update, "ensure_boot_entries", lambda: {"a": "0001", "b": "0002"})
 
     def record(name):
-        return lambda *arguments: done.append((now[0], name, *arguments))
+        return lambda *arguments: calls.append((now[0], name, *arguments))
 
     release = Release(number=8, version="1.1", parts={}, line=b"")
     monkeypatch.setattr(update, "install_in_other_slot", lambda *_: record("installed")() or ("b", release))
@@ -89,9 +89,9 @@ def test_an_installed_release_starts_only_after_the_machine_has_been_idle(tmp_pa
     monkeypatch.setattr(update, "_reboot_computer", record("restart"))
     run = CliRunner().invoke(update.main, ["install", str(tmp_path / "bundle")])
     assert run.exit_code == 0, run.output
-    assert done[0] == (0.0, "installed")
-    assert [step for _, *step in done[-2:]] == [["next start", "-q", "-n", "0002"], ["restart"]]
-    assert all(when >= 100.0 + 29.0 for when, *_ in done[1:]), "it was in use until 100 s"
+    assert calls[0] == (0.0, "installed")
+    assert [step for _, *step in calls[-2:]] == [["next start", "-q", "-n", "0002"], ["restart"]]
+    assert all(when >= 100.0 + 29.0 for when, *_ in calls[1:]), "it was in use until 100 s"
 
 
 def test_idleness_must_last_before_an_update_continues(monkeypatch):

@@ -91,12 +91,12 @@ def test_a_whole_cabinet_starts_in_a_directory_with_planted_modules(planted, tmp
 def test_a_process_with_the_working_directory_in_its_path_refuses_to_start(tmp_path, module):
     more = ("--state", str(tmp_path / "state")) if module == "egm.app" else ()
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", module, *more],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=clean, cwd=tmp_path,
     )  # fmt: skip
-    assert done.returncode
-    assert "with the working directory among its modules" in done.stderr
+    assert result.returncode
+    assert "with the working directory among its modules" in result.stderr
     assert not (tmp_path / "state").exists()
 
 

@@ -328,12 +328,12 @@ def test_a_segment_of_another_history_of_the_same_machine_is_reported(lived, tmp
         fund(journal)
         for _ in range(20):
             play(journal)
-    again = shutil.copytree(other, tmp_path / "again")
-    for where, win in ((other, 0), (again, 20)):
+    copy_folder = shutil.copytree(other, tmp_path / "again")
+    for where, win in ((other, 0), (copy_folder, 20)):
         with opened(where) as journal:
             for _ in range(200):
                 play(journal, win)
-    theirs = {path.name: path for path in segments(again)}
+    theirs = {path.name: path for path in segments(copy_folder)}
     name = next(path.name for path in segments(other)[1:] if path.name in theirs)
     both(other, lambda archive: shutil.copy(theirs[name], archive / name))
     fault(other, "follow|begins after|is not that of the segment the journal names")

@@ -97,8 +97,12 @@ def test_the_database_refuses_to_change_or_remove_an_entry(journal, tmp_path, co
 
 def test_a_repeat_is_recognised_and_counted_once(journal):
     first = journal.append(bill("b1"))
-    again = journal.append(bill("b1"))
-    assert (again.sequence, again.hash_hex, again.already_existed) == (first.sequence, first.hash_hex, True)
+    repeated = journal.append(bill("b1"))
+    assert (repeated.sequence, repeated.hash_hex, repeated.already_existed) == (
+        first.sequence,
+        first.hash_hex,
+        True,
+    )
     assert journal.balance_cents(CREDIT) == 2000
     with pytest.raises(TransactionIdConflict, match="b1"):
         journal.append(bill("b1", 500))

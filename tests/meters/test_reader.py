@@ -37,11 +37,11 @@ def test_a_long_reader_neither_stops_play_nor_causes_damage(tmp_path):
     journal.check()
     journal.close_without_checkpoint()
     reader.close()
-    with Journal.open(tmp_path, now=clock, policy=POLICY) as again:
-        assert again.balance_cents(CREDIT) == 9000
-        assert list(again.entries("event")) == []
-    with Journal.open(tmp_path, now=clock, policy=POLICY) as again:
-        assert list(again.entries("event")) == []
+    with Journal.open(tmp_path, now=clock, policy=POLICY) as continued:
+        assert continued.balance_cents(CREDIT) == 9000
+        assert list(continued.entries("event")) == []
+    with Journal.open(tmp_path, now=clock, policy=POLICY) as continued:
+        assert list(continued.entries("event")) == []
 
 
 def test_a_reader_sees_one_state_while_the_machine_continues(tmp_path):

@@ -114,7 +114,7 @@ def winnable(data, stage, pay):
     if "pattern" in pay:
         return pay if shows([(i, e) for i, e in enumerate(pay["pattern"]) if e != "*"]) else None
     cells = len(lines[0])
-    left = {
+    pays_left = {
         n: value
         for n, value in pay["pays"].items()
         if any(
@@ -122,7 +122,7 @@ def winnable(data, stage, pay):
             for run in runs_of(int(n), cells, pay.get("direction", "left"))
         )
     }
-    return pay | {"pays": left} if left else None
+    return pay | {"pays": pays_left} if pays_left else None
 
 
 def pay_line(data, stage, number, cells, window):

@@ -169,10 +169,10 @@ def test_a_wheel_stops_by_one_draw_among_all_of_its_parts():
     stopped = []
     for part, symbol in enumerate(parts):
         draw = RecordingDrawSource(PrefixDraw([part, parts.index("star")]))
-        first, *again = play_through(game, wager, draw).display["steps"]
+        first, *later_steps = play_through(game, wager, draw).display["steps"]
         stopped.append((first["part"], first["symbol"]))
         assert {bound for bound, _, _ in draw.records} == {len(parts)}
-        assert bool(again) == (symbol == "whirlpool")
+        assert bool(later_steps) == (symbol == "whirlpool")
     assert stopped == list(enumerate(parts))
 
 

@@ -116,14 +116,16 @@ def play_and_record(name, draw):
 
 def list_drawn_cards(records):
     """Return the names of the cards or tiles that the numbers are, in order, each from those left in its shoe."""
-    names, left = [], []
+    names, names_left = [], []
     for bound, value, purpose in records:
         if purpose == "first position":  # who is dealt to first
             continue
-        if len(left) != bound:
-            left = sorted(DECKS[bound] if bound in DECKS else DECKS[52] * (bound // 52), key=DECK_ORDER.index)
-            assert len(left) == bound, f"{purpose}: one of {bound}"
-        names.append(left.pop(value))
+        if len(names_left) != bound:
+            names_left = sorted(
+                DECKS[bound] if bound in DECKS else DECKS[52] * (bound // 52), key=DECK_ORDER.index
+            )
+            assert len(names_left) == bound, f"{purpose}: one of {bound}"
+        names.append(names_left.pop(value))
     return names
 
 
@@ -177,8 +179,8 @@ def test_the_display_of_a_round_matches_its_drawn_numbers(name, seeded_draw):
     """Read from the numbers drawn, without the game's own evaluation: balls, parts of a wheel, dice and cards."""
     records, display = play_and_record(name, seeded_draw(f"shown {name}"))
     if display["kind"] == "keno":
-        left = list(range(1, display["numbers"] + 1))
-        balls = [left.pop(value) for _, value, purpose in records if purpose.startswith("ball ")]
+        balls_left = list(range(1, display["numbers"] + 1))
+        balls = [balls_left.pop(value) for _, value, purpose in records if purpose.startswith("ball ")]
         assert [draw["balls"] for draw in display["draws"]] == [balls]
     elif display["kind"] == "wheel":
         assert [step["part"] for step in display["steps"]] == [value for _, value, _ in records]

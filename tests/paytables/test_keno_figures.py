@@ -342,8 +342,8 @@ def test_every_figure_names_the_wager_it_is_of():
     bets = [bet for bet in analyse(game).bets if bet.variance is not None]
     assert len(bets) > 16
     for bet in bets:
-        again = game.rules.analyse_wager(game.build_wager(bet.cost_credits, **bet.options))
-        assert (again.rtp, again.distribution, again.progressives) == (
+        analysed_alone = game.rules.analyse_wager(game.build_wager(bet.cost_credits, **bet.options))
+        assert (analysed_alone.rtp, analysed_alone.distribution, analysed_alone.progressives) == (
             bet.rtp,
             bet.distribution,
             bet.progressives,

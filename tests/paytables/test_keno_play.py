@@ -118,9 +118,9 @@ def test_a_game_is_reproduced_from_its_recorded_draws(seed):
     record = RecordingDrawSource(Chance(seed))
     outcome = play_through(game, wager, record)
 
-    again = Wager.from_json(json.loads(json.dumps(wager.to_json())))
+    restored_wager = Wager.from_json(json.loads(json.dumps(wager.to_json())))
     replay = ReplayDrawSource(json.loads(json.dumps(record.records)))
-    assert play_with_choices(game.play(again, replay), again) == outcome
+    assert play_with_choices(game.play(restored_wager, replay), restored_wager) == outcome
     replay.finish()
     assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
 

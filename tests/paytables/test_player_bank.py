@@ -211,11 +211,11 @@ def test_the_bank_is_offered_in_turn_and_never_twice_running():
         (1, "bank", 100),
         (2, "bank", 100),
     }
-    again = after(game, seat=1, took_part=[0, 1, 2], last=0).rules
-    assert again.arrange_bank(offers).banker == 1
-    assert again.build_current_view() == {"bank": 1}
+    next_rules = after(game, seat=1, took_part=[0, 1, 2], last=0).rules
+    assert next_rules.arrange_bank(offers).banker == 1
+    assert next_rules.build_current_view() == {"bank": 1}
     assert (
-        again.arrange_bank(
+        next_rules.arrange_bank(
             [bet for bet in offers if (bet.spot, bet.seat) not in {("bank", 1), ("bank", 2)}]
         ).banker
         is None

@@ -413,9 +413,9 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
         except StopIteration as end:
             outcome = end.value
         replay = ReplayDrawSource(draw.records)
-        again = play_with_choices(game.play(wager, replay), wager, choices)
+        replayed = play_with_choices(game.play(wager, replay), wager, choices)
         replay.finish()
-        assert again.to_json() == outcome.to_json()
+        assert replayed.to_json() == outcome.to_json()
         assert outcome.win_credits == sum(w.credits for w in outcome.settlements)
 
 

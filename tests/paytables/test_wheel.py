@@ -70,7 +70,7 @@ class Chance:
 def tree(data, stakes, depth=40):
     """The law of the win by walking every sequence of spins, weightiest first, to a depth none reaches."""
     parts = data["wheel"]["parts"].split()
-    again = {s["id"]: s["again"] for s in data["symbol"] if "again" in s}
+    spin_again_factors = {s["id"]: s["again"] for s in data["symbol"] if "again" in s}
     pays = {a["id"]: a["pays"] for a in data["area"]}
     law = {}
     now = {1: Fraction(1)}
@@ -79,8 +79,8 @@ def tree(data, stakes, depth=40):
         for factor, p in now.items():
             for symbol in parts:
                 q = p / len(parts)
-                if symbol in again:
-                    grown = min(factor * again[symbol], data["wheel"]["most_factor"])
+                if symbol in spin_again_factors:
+                    grown = min(factor * spin_again_factors[symbol], data["wheel"]["most_factor"])
                     after[grown] = after.get(grown, 0) + q
                 else:
                     win = sum(n * pays[area].get(symbol, 0) for area, n in stakes.items()) * factor
@@ -141,20 +141,20 @@ def test_several_bets_at_once_have_the_distribution_over_the_parts():
 )
 def test_spinning_again_has_the_distribution_of_all_sequences_of_spins(parts, x, y, most, data_source):
     text = " ".join(parts)
-    again = {k: f for k, f in (("x", x), ("y", y)) if k in parts}
-    data = definition(text, again=again, most_factor=most)
+    spin_again_factors = {k: f for k, f in (("x", x), ("y", y)) if k in parts}
+    data = definition(text, again=spin_again_factors, most_factor=most)
     if len(data["symbol"]) < 2:
         return
     game = build_game(data, "test.toml")
     areas = data_source.draw(st.sets(st.sampled_from([a["id"] for a in data["area"]]), min_size=1))
     stakes = {area: data_source.draw(st.sampled_from([1, 2, 5])) for area in sorted(areas)}
     bet = analyse_bets(game.rules.definition, stakes, "some")
-    law, left = tree(data, stakes)
-    assert left <= Fraction(1, 2**40)
+    law, share_left = tree(data, stakes)
+    assert share_left <= Fraction(1, 2**40)
     found = {win: Fraction(n, bet.distribution.total) for win, n in bet.distribution.counts.items()}
     assert set(law) <= set(found)
     for win, p in found.items():
-        assert law.get(win, 0) <= p <= law.get(win, 0) + left
+        assert law.get(win, 0) <= p <= law.get(win, 0) + share_left
     assert sum(found.values()) == 1
     assert bet.mean_credits == bet.distribution.compute_moment(1)
     quick = analyse_bets(game.rules.definition, stakes, "some", AnalysisDepth.RETURN)

@@ -113,8 +113,8 @@ class Life:
             if self.counted_when_up:
                 self.disk.operations, self.disk.cut_at = 0, self.cut_at
             self.begin()
-            done = self.ready if prepare else self.over
-            while not done():
+            is_done = self.ready if prepare else self.over
+            while not is_done():
                 self.act()
             if not prepare:
                 self.judge()

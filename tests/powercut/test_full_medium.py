@@ -56,14 +56,14 @@ def test_a_disk_that_fills_at_any_stage_still_records_all_that_is_owed(tmp_path)
         player.leave()
         rebooted_disk = disk.reboot(random.Random(stage), 1.0)
         rebooted_disk.room = disk.room
-        again = Player(tmp_path, rebooted_disk)
-        journal = again.open()
+        restarted = Player(tmp_path, rebooted_disk)
+        journal = restarted.open()
         assert journal.full_medium_error
         journal.append(post("late", "bill.in", ("world:bill", CREDIT, 500)))
         journal.close()
         # Room is made: it goes on as before.
         rebooted_disk.room = None
-        journal = again.open()
+        journal = restarted.open()
         assert not journal.full_medium_error
         assert {p.parent.name for p in rebooted_disk.names if p.name == RESERVE_FILE_NAME} == {"one", "two"}
         assert journal.get("late") is not None

@@ -28,12 +28,12 @@ def closed(tmp_path):
 
 def without(disk, folder):
     """Return the disk with a blank medium for ``folder``."""
-    left = copy.deepcopy(disk)
-    for path in [path for path in left.names if folder in path.parents]:
-        del left.names[path]
-    left.durable_names = dict(left.names)
-    left.name_queue = []
-    return left
+    other_disk = copy.deepcopy(disk)
+    for path in [path for path in other_disk.names if folder in path.parents]:
+        del other_disk.names[path]
+    other_disk.durable_names = dict(other_disk.names)
+    other_disk.name_queue = []
+    return other_disk
 
 
 def taken_from(disk, other, folder):
@@ -59,8 +59,8 @@ def lose(folder, which, cut_at, seed, again_at=None):
     second = which == "two"
     if again_at is not None:  # and once more while it recovers
         found.cut_at = again_at
-        again = Player(folder, found)
-        if not again.run(()):
+        restarted = Player(folder, found)
+        if not restarted.run(()):
             found = found.reboot(rng, 0.5)
         found.cut_at = None
     if second:
@@ -87,8 +87,8 @@ def lose_at_random(folder, times, seed):
     rng, lost = random.Random(seed), 0
     while lost < times:
         which = ("one", "two")[lost % 2]
-        again = rng.randrange(1, 40) if which == "one" and rng.random() < 0.3 else None
-        lost += lose(folder, which, rng.randrange(1, disk.operations + 1), rng.random(), again)
+        second_cut = rng.randrange(1, 40) if which == "one" and rng.random() < 0.3 else None
+        lost += lose(folder, which, rng.randrange(1, disk.operations + 1), rng.random(), second_cut)
 
 
 @pytest.mark.requirement("A-02", "A-08")

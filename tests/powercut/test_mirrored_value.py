@@ -38,17 +38,20 @@ def put(disk, path, content):
 def test_a_power_cut_at_every_operation_leaves_the_old_or_the_new_value(folders, survival):
     operation_count = written(folders, *VALUES).operations
     for operation_number in range(1, operation_count + 1):
-        disk, done = Disk(), []
+        disk, stored_values = Disk(), []
         disk.cut_at = operation_number
         try:
             for value in VALUES:
                 mirror(disk, folders).write(value)
-                done.append(value)
+                stored_values.append(value)
         except PowerCut:
             pass
         rebooted_disk = disk.reboot(random.Random(operation_number), survival)
         read = mirror(rebooted_disk, folders).read()
-        assert read in [done[-1] if done else None, *VALUES[len(done) : len(done) + 1]]
+        assert read in [
+            stored_values[-1] if stored_values else None,
+            *VALUES[len(stored_values) : len(stored_values) + 1],
+        ]
         # Whichever it was, it is so from now on, with either medium alone.
         if read is not None:
             for folder in folders:

@@ -51,11 +51,11 @@ def test_lost_torn_and_reordered_writes_of_many_seeds_lose_nothing(tmp_path):
     last = operations(tmp_path)
     rng = random.Random(2)
     for n in range(3000):
-        again = rng.randrange(1, 60) if n % 3 == 0 else None
+        second_cut = rng.randrange(1, 60) if n % 3 == 0 else None
         cut_once(
             tmp_path,
             rng.randrange(1, last + 1),
             rng.choice((0.1, 0.3, 0.5, 0.7, 0.9)),
             seed=n,
-            again_at=again,
+            again_at=second_cut,
         )

@@ -98,11 +98,11 @@ class Blackjack(LifeOfSeats):
             if played:
                 self.recalled(self.rooms[number], number)
         if any(started):
-            left = read_table(self.rooms[-1].machine, self.room.machine.games[GAME].digest).table_state[
+            shoe_left = read_table(self.rooms[-1].machine, self.room.machine.games[GAME].digest).table_state[
                 "shoe"
             ]
             dealt = len(CARDS.split()) - (not started[1])  # where nobody doubles
-            assert Shoe.from_json(left).cards_left == DECKS * 52 - dealt
+            assert Shoe.from_json(shoe_left).cards_left == DECKS * 52 - dealt
         assert journal.list_pending() == []
 
     def recalled(self, room, number):

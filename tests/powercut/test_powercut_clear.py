@@ -74,23 +74,23 @@ def is_cleared(folder: Path, storage: SimStorage) -> bool:
 
 
 @pytest.mark.requirement("A-05", "A-08", "F-06")
-@pytest.mark.parametrize("again", [False, True], ids=["once", "once more while it is finished"])
+@pytest.mark.parametrize("is_cut_twice", [False, True], ids=["once", "once more while it is finished"])
 @every_nth(89)
-def test_a_power_cut_in_a_memory_clear_loses_and_doubles_nothing(tmp_path, capsys, again, every):
+def test_a_power_cut_in_a_memory_clear_loses_and_doubles_nothing(tmp_path, capsys, is_cut_twice, every):
     ready = Disk()
     before = owing(tmp_path, ready)
     assert len(before) == 2
     operation_number = 0
     for operation_number, rebooted_disk in cuts(lambda disk: two_persons_clear(tmp_path, disk), ready, every):
-        left = rebooted_disk
-        if again:
-            left.cut_at = 1 + (operation_number - 1) % 23
-            if not two_persons_clear(tmp_path, left):
-                left = left.reboot(random.Random(operation_number), 0.5)
-            left.cut_at = None
-        assert two_persons_clear(tmp_path, left)
-        assert owed(tmp_path, left) == before
-        judge(tmp_path, left)
+        disk_left = rebooted_disk
+        if is_cut_twice:
+            disk_left.cut_at = 1 + (operation_number - 1) % 23
+            if not two_persons_clear(tmp_path, disk_left):
+                disk_left = disk_left.reboot(random.Random(operation_number), 0.5)
+            disk_left.cut_at = None
+        assert two_persons_clear(tmp_path, disk_left)
+        assert owed(tmp_path, disk_left) == before
+        judge(tmp_path, disk_left)
     assert operation_number > 50
     tell(capsys, 1 + (operation_number - 1) // every)
 

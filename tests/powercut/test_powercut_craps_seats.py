@@ -104,8 +104,8 @@ class Craps(LifeOfSeats):
             [0 if played else sum(bets.values()) for played, bets in zip(self.played, STOOD, strict=True)]
         )
         self.dice = SIX
-        left = [room for room, played in zip(self.rooms[:2], self.played, strict=False) if not played]
-        for room in left:
+        idle_rooms = [room for room, played in zip(self.rooms[:2], self.played, strict=False) if not played]
+        for room in idle_rooms:
             assert read_table_view(room.machine)[2].point == 6
             along = is_round_shared(room.machine, self.digest)
             assert along == (not any(self.played))

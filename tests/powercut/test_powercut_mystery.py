@@ -52,8 +52,8 @@ class Mystery(Life):
         self.face = LevelDisplay()
 
     def machine(self):
-        left = (B, NO_LUCK) * GAMES
-        rig = room_of(self.folder, *left, levels=LINKED_MYSTERY, storage=self.storage)
+        numbers_left = (B, NO_LUCK) * GAMES
+        rig = room_of(self.folder, *numbers_left, levels=LINKED_MYSTERY, storage=self.storage)
         rig.machine.component(LevelDisplays).link = self.face
         return rig
 

@@ -52,9 +52,9 @@ def steps(desk, numbers):
 
 
 #: What each ticket has been through when the first n of the steps above are done.
-def expected(done):
+def expected(step_count):
     moves = {}
-    for name, _ in steps(None, {})[:done]:
+    for name, _ in steps(None, {})[:step_count]:
         action, ticket, *_ = name.split()
         if action != "report":
             moves.setdefault(ticket, []).append(action)
@@ -62,12 +62,12 @@ def expected(done):
 
 
 class Session:
-    def __init__(self, folder, disk, seed, numbers=(), done=0):
+    def __init__(self, folder, disk, seed, numbers=(), step_count=0):
         self.storage = SimStorage(disk)
         self.chance = random.Random(seed)
         self.folder = folder
         self.numbers = dict(numbers)
-        self.done = done
+        self.step_count = step_count
 
     def run(self):
         """Run to the end or the power cut; return whether it ended."""
@@ -83,9 +83,9 @@ class Session:
                     numbering=build_stand_alone_numbering(self.chance.randrange),
                     is_ticket_number=is_stand_alone,
                 )
-                for _, call in steps(desk, self.numbers)[self.done :]:
+                for _, call in steps(desk, self.numbers)[self.step_count :]:
                     call()
-                    self.done += 1
+                    self.step_count += 1
         except PowerCut:
             return False
         finally:
@@ -115,12 +115,12 @@ def cut_once(folder, operation, survival, seed):
         return False
     rebooted_disk = disk.reboot(random.Random(seed), survival)
     lived, numbers = lives(folder, rebooted_disk)
-    assert lived in (expected(session.done), expected(session.done + 1))
+    assert lived in (expected(session.step_count), expected(session.step_count + 1))
     for issue_id, number in session.numbers.items():
         assert numbers[issue_id] == number  # a number that was handed out stays that ticket's
     # The machine goes on with the step it does not know the end of.
-    again = Session(folder, rebooted_disk, seed + 1, session.numbers, session.done)
-    assert again.run()
+    restarted = Session(folder, rebooted_disk, seed + 1, session.numbers, session.step_count)
+    assert restarted.run()
     lived, _ = lives(folder, rebooted_disk)
     assert lived == expected(11)
     return True

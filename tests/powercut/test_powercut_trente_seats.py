@@ -31,14 +31,14 @@ class Trente(LifeOfSeats):
         return MachineRig(self.folder, games=(GAME,), chance=self, denominations_cents=(CENTS,), **more)
 
     @property
-    def left(self):
+    def count_cards_left(self):
         """Return the number of cards left in the shoe, which must be equal at each position."""
         digest, found = self.room.machine.games[GAME].digest, set()
         for room in self.rooms:
             shared_state = read_shared_state(room.machine, digest)
             found.add(DECKS * 52 if shared_state is None else Shoe.from_json(shared_state["shoe"]).cards_left)
-        (left,) = found
-        return left
+        (cards_left,) = found
+        return cards_left
 
     def step(self):
         """Return the cards in order, starting after the last one that the last coup recorded."""
@@ -74,9 +74,11 @@ class Trente(LifeOfSeats):
         """What each has staked, got back and has in prison, in credits; how many cards the shoe lacks."""
         assert [self.counted("coin_in"), self.counted("coin_out")] == [staked, back]
         assert self.stands() == [credits_ * CENTS for credits_ in stands]
-        assert self.left == DECKS * 52 - dealt
-        left = [self.CREDIT_CENTS - CENTS * (lost - won) for lost, won in zip(staked, back, strict=True)]
-        assert [room.credit_cents for room in self.rooms] == left
+        assert self.count_cards_left == DECKS * 52 - dealt
+        credits_left = [
+            self.CREDIT_CENTS - CENTS * (lost - won) for lost, won in zip(staked, back, strict=True)
+        ]
+        assert [room.credit_cents for room in self.rooms] == credits_left
 
     def judge(self):
         one, two = self.count_started_games()

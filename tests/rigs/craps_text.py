@@ -166,18 +166,18 @@ def throw(house, bets, point, instructed_spots, a, b):
 
     The point stays at a table of several seats without a bet, too: others may throw for it.
     """
-    given, left = {}, {}
+    given, bets_left = {}, {}
     for spot, credits_ in bets.items():
         found = back(house, spot, credits_, point, spot in instructed_spots, a, b)
         if isinstance(found, str):
-            left[found] = credits_
+            bets_left[found] = credits_
         elif found is None:
-            left[spot] = credits_
+            bets_left[spot] = credits_
         else:
             given[spot] = found
     total = a + b
     after = (total if total in POINTS else None) if point is None else None if total in {7, point} else point
-    return given, left, after
+    return given, bets_left, after
 
 
 def down(spot, credits_):

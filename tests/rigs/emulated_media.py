@@ -274,6 +274,6 @@ def _fill(file):
 
 
 def _run(*command):
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, (command, done.stderr)
-    return done.stdout
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert result.returncode == 0, (command, result.stderr)
+    return result.stdout

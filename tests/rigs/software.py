@@ -39,7 +39,7 @@ class Installation:
 
     def run(self, code: str, *arguments: object, flags: tuple[str, ...] | None = None) -> str:
         """Run Python with this installation, and no other, as its packages."""
-        done = subprocess.run(
+        result = subprocess.run(
             [
                 sys.executable,
                 *(self._compiled_apart if flags is None else flags),
@@ -53,8 +53,8 @@ class Installation:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert result.returncode == 0, result.stderr
+        return result.stdout
 
     def make(
         self, reason: str = "first", own_files: tuple[tuple[str, str], ...] = (), *, bytecode: bool = False

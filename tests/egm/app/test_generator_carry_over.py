@@ -56,9 +56,9 @@ def test_the_sequence_after_a_power_loss_depends_on_the_one_before(tmp_path):
     assert draw(file, 2, events) == fresh, "nothing else tells one start from the other"
     file.unlink()
     draw(file, 1, events)
-    left = file.read_bytes()
+    state_before = file.read_bytes()
     assert draw(file, 2, events) != fresh
-    assert file.read_bytes() != left, "what was used is replaced"
+    assert file.read_bytes() != state_before, "what was used is replaced"
     started = [values["carry_over"] for code, values in events if code == "rng_started"]
     assert started == [False, False, False, True]
 

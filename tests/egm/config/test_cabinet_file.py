@@ -177,8 +177,10 @@ def test_copies_sharing_a_folder_are_reported_and_refused(tmp_path):
     file = tmp_path / "cabinet.toml"
     memory = '[memory]\nsecond_copy = "link"\narchive = "old"\nsecond_archive = "state/../old"\n'
     file.write_text(GOOD + memory + KEYS)
-    done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(state), "--json"])
-    output = {row["key"]: (row["line"], row["what"].partition(" is ")[2]) for row in json.loads(done.output)}
+    result = CliRunner().invoke(main, ["cabinet", "check", str(file), "--state", str(state), "--json"])
+    output = {
+        row["key"]: (row["line"], row["what"].partition(" is ")[2]) for row in json.loads(result.output)
+    }
     assert output == {
         "memory.second_copy": (
             13,
@@ -189,7 +191,7 @@ def test_copies_sharing_a_folder_are_reported_and_refused(tmp_path):
             "already memory.archive's folder: name another one, on a medium of its own",
         ),
     }
-    assert done.exit_code == 1
+    assert result.exit_code == 1
     machine = [sys.executable, "-I", "-m", "egm.app", "--cabinet", str(file), "--state", str(state)]
     started = subprocess.run(machine, capture_output=True, text=True, timeout=60, check=False)
     assert started.returncode == 2, started.stderr
@@ -294,9 +296,9 @@ def test_a_missing_port_is_reported_and_does_not_fail_the_file(tmp_path):
     file.write_text(GOOD.replace('"id003"', '"id003"\nport = "/nowhere/port"') + KEYS)
     (fault,) = find_missing_ports(load_cabinet(file))
     assert "/nowhere/port" in str(fault)
-    done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
-    assert done.exit_code == 0
-    (report,) = json.loads(done.output)
+    result = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
+    assert result.exit_code == 0
+    (report,) = json.loads(result.output)
     assert (report["line"], report["key"], report["stops"]) == (12, "devices.bill.port", False)
 
 
@@ -313,8 +315,8 @@ def test_a_new_file_for_any_profile_has_every_key_and_is_valid(profile, tmp_path
         "--device",
         "ioboard=/dev/ttyEGM",
     ]
-    done = CliRunner().invoke(main, ["cabinet", "new", str(file), *options, "--serial", "XYZ-9"])
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(main, ["cabinet", "new", str(file), *options, "--serial", "XYZ-9"])
+    assert result.exit_code == 0, result.output
     text = file.read_text()
     cabinet = load_cabinet(file)
     assert (cabinet.machine.serial, cabinet.machine.profile) == ("XYZ-9", profile)
@@ -327,8 +329,8 @@ def test_a_new_file_for_any_profile_has_every_key_and_is_valid(profile, tmp_path
                 assert re.search(rf"^#? ?{key.name} = ", text, re.MULTILINE), key.name
         else:
             assert part.header in named
-    again = CliRunner().invoke(main, ["cabinet", "new", str(file), *options])
-    assert (again.exit_code, "was not changed" in again.output) == (1, True)
+    repeated = CliRunner().invoke(main, ["cabinet", "new", str(file), *options])
+    assert (repeated.exit_code, "was not changed" in repeated.output) == (1, True)
     checked = CliRunner().invoke(main, ["cabinet", "check", str(file)])
     wanted = (
         {"certificate"}
@@ -343,8 +345,8 @@ def test_the_path_of_a_game_is_stored_so_that_the_file_works_from_any_directory(
     (tmp_path / "games" / "own.toml").write_bytes(load_game("maple-classic").source.path.read_bytes())
     (tmp_path / "cabinets").mkdir()
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["cabinet", "new", "cabinets/one.toml", "--game", "games/own.toml"])
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(main, ["cabinet", "new", "cabinets/one.toml", "--game", "games/own.toml"])
+    assert result.exit_code == 0, result.output
     monkeypatch.chdir("/")
     (slot,) = load_cabinet(tmp_path / "cabinets" / "one.toml").games
     assert Path(slot.game) == tmp_path / "games" / "own.toml"
@@ -355,16 +357,16 @@ def test_a_game_file_named_without_a_path_is_stored_with_it_and_an_invalid_one_r
     (tmp_path / "own.toml").write_bytes(load_game("maple-classic").source.path.read_bytes())
     (tmp_path / "bad.toml").write_text("[game]\n")
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, ["cabinet", "new", "one.toml", "--game", "own.toml"])
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(main, ["cabinet", "new", "one.toml", "--game", "own.toml"])
+    assert result.exit_code == 0, result.output
     monkeypatch.chdir("/")
     (slot,) = load_cabinet(tmp_path / "one.toml").games
     assert Path(slot.game) == tmp_path / "own.toml"
     bad = tmp_path / "bad.toml"
-    done = CliRunner().invoke(main, ["cabinet", "new", str(tmp_path / "two.toml"), "--game", str(bad)])
-    assert done.exit_code == 1
-    assert f"Error: {bad}" in done.output
-    assert "game.family" in done.output
+    result = CliRunner().invoke(main, ["cabinet", "new", str(tmp_path / "two.toml"), "--game", str(bad)])
+    assert result.exit_code == 1
+    assert f"Error: {bad}" in result.output
+    assert "game.family" in result.output
     assert not (tmp_path / "two.toml").exists()
 
 
@@ -385,8 +387,8 @@ def test_denominations_must_be_different_and_ascending(denominations, reason, tm
 
 def test_without_given_games_a_new_file_lists_those_the_profile_admits(tmp_path):
     file = tmp_path / "cabinet.toml"
-    done = CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "quebec-casino"])
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(main, ["cabinet", "new", str(file), "--profile", "quebec-casino"])
+    assert result.exit_code == 0, result.output
     assert len(load_cabinet(file).games) > 5
     assert not [*iter_preflight_faults(load_cabinet(file))]
 
@@ -417,9 +419,9 @@ def test_all_errors_of_a_cabinet_file_are_reported_at_once(tmp_path):
     file = tmp_path / "mine.toml"
     text = GOOD.replace("maple-classic", "maple-classc").replace('"id003"', '"foo"\nport = 3')
     file.write_text(text.replace("generic", "generc"))
-    done = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
-    assert done.exit_code == 1
-    output = {row["key"]: (row["line"], row["meant"]) for row in json.loads(done.output)}
+    result = CliRunner().invoke(main, ["cabinet", "check", str(file), "--json"])
+    assert result.exit_code == 1
+    output = {row["key"]: (row["line"], row["meant"]) for row in json.loads(result.output)}
     assert output == {
         "machine.profile": (4, "generic"),
         "games[1].game": (8, "maple-classic"),

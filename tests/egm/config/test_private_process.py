@@ -87,8 +87,8 @@ def _look_into_a_machine(state):
         for way in ("root/", "cwd/", "environ", "maps", "mem", "fd/"):
             target = f"/proc/{machine.pid}/{way}"
             tool = "ls" if target.endswith("/") else "head"
-            done = subprocess.run([*as_nobody, tool, target], capture_output=True, text=True, check=False)
-            assert "Permission denied" in done.stderr, (way, done)
+            result = subprocess.run([*as_nobody, tool, target], capture_output=True, text=True, check=False)
+            assert "Permission denied" in result.stderr, (way, result)
     finally:
         machine.terminate()
         machine.communicate(timeout=60)

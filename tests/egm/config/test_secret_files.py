@@ -79,14 +79,14 @@ def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, n
         staff.write_text("{}")
         staff.chmod(0o600)
     (folder.root / name).chmod(0o644)
-    done = subprocess.run(
+    result = subprocess.run(
         build_python_command("egm.app", "--state", str(folder.root)),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 2
-    assert f"{name}: users other than its owner may read or write it (mode 644)" in done.stderr
+    assert result.returncode == 2
+    assert f"{name}: users other than its owner may read or write it (mode 644)" in result.stderr
 
 
 @pytest.mark.requirement("K-07")

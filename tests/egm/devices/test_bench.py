@@ -158,9 +158,9 @@ def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment)
         await bench.stop()
         await until(lambda: any(isinstance(e, LineLost) for e in events))
 
-        again = DeviceSimulator(tmp_path, PAIR, speed=10)
-        await again.start()
-        state = again.simulated_devices["bill"].describe
+        restarted = DeviceSimulator(tmp_path, PAIR, speed=10)
+        await restarted.start()
+        state = restarted.simulated_devices["bill"].describe
         await until(lambda: sum(isinstance(e, LineRestored) for e in events) == 2)
         await until(lambda: state()["status"] == "idle" and ledger.find_open() is None)
         assert state()["inserted_cents"] == 20_00 == state()["stacked_cents"] + state()["returned_cents"]
@@ -170,7 +170,7 @@ def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await again.stop()
+        await restarted.stop()
 
     run(scene())
 

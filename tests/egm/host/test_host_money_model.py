@@ -209,10 +209,10 @@ class Machine:
 
     def order_transfer(self) -> None:
         self.order_count += 1
-        again = self.last_order is not None and self.dice.random() < 0.2
+        is_repeated = self.last_order is not None and self.dice.random() < 0.2
         cents = {kind: self.dice.choice((0, 0, 1, 250, 900)) for kind in KINDS}
         order = TransferOrder(
-            identifier=self.last_order.identifier if again else f"T{self.order_count}",
+            identifier=self.last_order.identifier if is_repeated else f"T{self.order_count}",
             kind=self.dice.choice(tuple(TransferKind)),
             cents_by_credit_kind=cents,
             may_be_partial=self.dice.random() < 0.5,

@@ -143,12 +143,12 @@ def test_a_number_refused_by_the_host_leads_to_a_hand_pay_despite_offline_ticket
 def test_the_request_for_a_ticket_number_is_repeated_after_a_restart(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    again = make()
-    assert again.state is State.PAYING
-    assert again.port.pending_ticket_number_request.amount_cents == 2000
-    assert again.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
-    complete_printing(again)
-    assert again.journal.balance_cents("out:voucher:cashable") == 2000
+    restarted = make()
+    assert restarted.state is State.PAYING
+    assert restarted.port.pending_ticket_number_request.amount_cents == 2000
+    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
+    complete_printing(restarted)
+    assert restarted.journal.balance_cents("out:voucher:cashable") == 2000
 
 
 @pytest.mark.requirement("F-09", "H-09")
@@ -165,10 +165,10 @@ def test_a_number_in_the_ticket_ledger_but_not_in_the_journal_is_used_after_a_re
     monkeypatch.setattr("egm.host.tickets.record_ticket_number", lambda *_: None)  # simulate a power cut here
     rig.port.assign_ticket_number(FIRST)
     monkeypatch.undo()
-    again = make()
-    assert again.port.pending_ticket_number_request is None
-    assert again.hands.jobs[-1].barcode == FIRST
-    assert again.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
+    restarted = make()
+    assert restarted.port.pending_ticket_number_request is None
+    assert restarted.hands.jobs[-1].barcode == FIRST
+    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
 
 
 def test_a_number_received_while_a_door_is_open_is_printed_when_the_door_closes(make):
@@ -202,8 +202,8 @@ def test_secure_enhanced_numbers_use_the_hosts_identifier_and_are_stored_until_r
     assert rig.port.find_oldest_unread().ring_index == 2
     assert rig.port.find_ticket_in_ring(1).ticket.number == first.ticket.number
     assert rig.port.find_ticket_in_ring(9) is None
-    again = make(TicketValidator.SECURE_ENHANCED)
-    assert again.port.find_oldest_unread().ring_index == 2
+    restarted = make(TicketValidator.SECURE_ENHANCED)
+    assert restarted.port.find_oldest_unread().ring_index == 2
 
 
 @pytest.mark.requirement("H-05")
@@ -370,11 +370,11 @@ def test_restricted_tickets_keep_expiry_and_pool_and_refuse_another_pool_or_a_pa
 def test_a_ticket_that_waits_for_the_host_is_dropped_by_a_restart(make):
     rig = make()
     rig.offer_ticket(FIRST)
-    again = make()
-    assert again.port.offered_ticket_number is None
-    assert again.port.redemption_state.status is RedemptionStatus.NO_TICKET
-    assert again.port.authorise_redemption(FIRST, CASHABLE, 100).status is RedemptionStatus.NOT_NOW
-    assert again.credit_cents == 0
+    restarted = make()
+    assert restarted.port.offered_ticket_number is None
+    assert restarted.port.redemption_state.status is RedemptionStatus.NO_TICKET
+    assert restarted.port.authorise_redemption(FIRST, CASHABLE, 100).status is RedemptionStatus.NOT_NOW
+    assert restarted.credit_cents == 0
 
 
 @pytest.mark.requirement("H-08", "G-05")
@@ -382,11 +382,11 @@ def test_an_authorised_ticket_is_credited_once_when_it_is_stacked_after_a_restar
     rig = make()
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    again = make()
-    assert again.ledger.find_open().content.digits == FIRST
-    assert again.port.redemption_state.status is RedemptionStatus.PENDING
-    complete_stacking(again)
-    assert again.credit_cents == 1234
+    restarted = make()
+    assert restarted.ledger.find_open().content.digits == FIRST
+    assert restarted.port.redemption_state.status is RedemptionStatus.PENDING
+    complete_stacking(restarted)
+    assert restarted.credit_cents == 1234
     third = make()
     assert (third.port.redemption_state.status, third.port.has_unread_result) == (
         RedemptionStatus.REDEEMED,
@@ -475,10 +475,10 @@ def test_a_stack_order_lost_in_a_restart_is_reported_to_the_host_as_not_stacked(
     rig.offer_ticket(FIRST)
     monkeypatch.setattr(rig.hands, "stack", lambda escrow: None)  # the driver does not record the order
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    again = make()
-    assert again.port.redemption_state.status is RedemptionStatus.NOT_STACKED
-    assert again.store.find_ticket(FIRST).state is TicketState.ISSUED
-    assert again.port.has_unread_result
+    restarted = make()
+    assert restarted.port.redemption_state.status is RedemptionStatus.NOT_STACKED
+    assert restarted.store.find_ticket(FIRST).state is TicketState.ISSUED
+    assert restarted.port.has_unread_result
 
 
 @pytest.mark.requirement("H-08", "K-08")
@@ -504,17 +504,20 @@ def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause,
         rig.ledger.credit_stacked_paper()
         rig.ledger.delete_confirmed_paper()
     assert (rig.port.redemption_state.status, rig.port.has_unread_result) == (RedemptionStatus.PENDING, False)
-    again = make()
-    assert (again.port.redemption_state.status, again.port.has_unread_result) == (
+    restarted = make()
+    assert (restarted.port.redemption_state.status, restarted.port.has_unread_result) == (
         RedemptionStatus.PENDING,
         False,
     )
-    [disputed] = list_disputed_amounts(again.machine)
-    menu = Menu(again).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
+    [disputed] = list_disputed_amounts(restarted.machine)
+    menu = Menu(restarted).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
     menu.complete(str(amount_cents), "looked again the recording")
     menu.home().touch("leave")
-    assert (again.port.redemption_state.status, again.port.redemption_state.amount_cents) == (status, 1234)
-    assert again.port.has_unread_result
-    again.port.acknowledge_result()
-    assert not again.port.has_unread_result
-    assert Auditor(GameFiles()).audit_entries(again.journal.iter_bodies()).findings == []
+    assert (restarted.port.redemption_state.status, restarted.port.redemption_state.amount_cents) == (
+        status,
+        1234,
+    )
+    assert restarted.port.has_unread_result
+    restarted.port.acknowledge_result()
+    assert not restarted.port.has_unread_result
+    assert Auditor(GameFiles()).audit_entries(restarted.journal.iter_bodies()).findings == []

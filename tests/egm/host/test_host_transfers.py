@@ -95,9 +95,9 @@ def test_a_transfer_identifier_moves_value_only_once_even_after_a_restart(make):
     assert ask(rig, cashable=1000) is Status.NOT_UNIQUE
     assert ask(rig, cashable=5) is Status.NOT_UNIQUE
     assert ask(rig, "T-2", cashable=5) is Status.FULL
-    again = make()
-    assert ask(again, cashable=1000) is Status.NOT_UNIQUE
-    assert kinds(again) == (1005, 0, 0)
+    restarted = make()
+    assert ask(restarted, cashable=1000) is Status.NOT_UNIQUE
+    assert kinds(restarted) == (1005, 0, 0)
 
 
 def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make):
@@ -108,21 +108,22 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
         rig.port.execute_or_refuse_order(order("T-2", cashable=100), asset_number=ASSET)
         is Status.INCOMPATIBLE
     )
-    again = make()
+    restarted = make()
     assert (
-        again.port.has_unread_result,
-        again.port.last_result.identifier,
-        again.port.last_result.status,
+        restarted.port.has_unread_result,
+        restarted.port.last_result.identifier,
+        restarted.port.last_result.status,
     ) == (
         True,
         "T-1",
         Status.FULL,
     )
-    again.port.acknowledge_result()
+    restarted.port.acknowledge_result()
     assert (
-        again.port.execute_or_refuse_order(order("T-2", cashable=100), asset_number=ASSET) is Status.PENDING
+        restarted.port.execute_or_refuse_order(order("T-2", cashable=100), asset_number=ASSET)
+        is Status.PENDING
     )
-    assert kinds(again) == (200, 0, 0)
+    assert kinds(restarted) == (200, 0, 0)
 
 
 @pytest.mark.requirement("K-09")
@@ -198,11 +199,11 @@ def test_a_restart_drops_a_pending_transfer_and_its_identifier_may_be_used_again
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
     rig.port.execute_or_refuse_order(order(cashable=500), asset_number=ASSET)
-    again = make()
-    assert again.port.last_result is None
-    again.report_shown()
-    assert ask(again, cashable=500) is Status.FULL
-    assert kinds(again) == (595, 0, 0)
+    restarted = make()
+    assert restarted.port.last_result is None
+    restarted.report_shown()
+    assert ask(restarted, cashable=500) is Status.FULL
+    assert kinds(restarted) == (595, 0, 0)
 
 
 @pytest.mark.parametrize("cause", ["door", "tilt", "handpay"])
@@ -236,11 +237,11 @@ def test_a_bonus_jackpot_is_a_hand_pay_and_survives_a_restart(make):
     rig = make()
     assert ask(rig, kind=JACKPOT, cashable=50_000) is Status.FULL
     assert (rig.state, rig.credit_cents) == (State.HANDPAY, 0)
-    again = make()
-    assert again.state is State.HANDPAY
-    again.engine.handle(EventType.KEY_TURNED)
-    meters = again.journal.meters().values
-    assert (again.state, meters["att_bonus"], meters["handpays.bonus"]) == (State.IDLE, 50_000, 1)
+    restarted = make()
+    assert restarted.state is State.HANDPAY
+    restarted.engine.handle(EventType.KEY_TURNED)
+    meters = restarted.journal.meters().values
+    assert (restarted.state, meters["att_bonus"], meters["handpays.bonus"]) == (State.IDLE, 50_000, 1)
 
 
 # ---------------------------------------------------------------------------------------------- the history
@@ -373,8 +374,8 @@ def test_an_open_door_takes_precedence_over_a_lock_and_a_restart_ends_the_lock(m
     assert (rig.state, rig.port.transfer_lock_state) == (State.DOOR_OPEN, None)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
-    again = make()
-    assert (again.state, again.port.transfer_lock_state) == (State.IDLE, False)
+    restarted = make()
+    assert (restarted.state, restarted.port.transfer_lock_state) == (State.IDLE, False)
 
 
 # ---------------------------------------------------------------------------------------------- cash-outs
@@ -485,12 +486,15 @@ def test_a_transfer_needs_the_registered_key_which_is_never_in_the_journal(make)
     assert rig.port.register_machine(ASSET, key, 9).key == key
     assert ask(rig, cashable=5, key=key) is Status.FULL
     assert ask(rig, "T-2", cashable=5, key=b"x" * 20) is Status.KEY_MISMATCH
-    again = make()
-    assert (again.port.current_registration.is_registered, again.port.current_registration.key) == (True, b"")
-    assert ask(again, "T-2", cashable=5, key=key) is Status.FULL
-    assert not again.port.cancel_registration().is_registered
-    assert ask(again, "T-3", cashable=5, key=key) is Status.NOT_REGISTERED
-    bodies = b"".join(again.journal.iter_bodies())
+    restarted = make()
+    assert (restarted.port.current_registration.is_registered, restarted.port.current_registration.key) == (
+        True,
+        b"",
+    )
+    assert ask(restarted, "T-2", cashable=5, key=key) is Status.FULL
+    assert not restarted.port.cancel_registration().is_registered
+    assert ask(restarted, "T-3", cashable=5, key=key) is Status.NOT_REGISTERED
+    bodies = b"".join(restarted.journal.iter_bodies())
     assert key not in bodies
     assert key.hex().encode() not in bodies
 

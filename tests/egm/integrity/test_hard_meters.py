@@ -75,14 +75,14 @@ def test_hard_meters_count_from_their_reading_at_installation_also_after_a_resta
     fitted = rig.machine.memory.get(IntegrityKey.HARD_METERS)
     rig.close()
 
-    again = MachineRig(tmp_path / "state", profile=profile).boot()
+    restarted = MachineRig(tmp_path / "state", profile=profile).boot()
     board = create_board(tmp_path)
-    (meters,) = create_hard_meters(context(again, tmp_path, board))
+    (meters,) = create_hard_meters(context(restarted, tmp_path, board))
     report_counters(board, 8, 0, 0, 0, 60, 0)  # one of the two pulses had been sent
     assert meters.send_totals()
     assert (board._hard_meter_totals[0], board._hard_meter_totals[4]) == (9, 60)
-    assert again.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
-    again.close()
+    assert restarted.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
+    restarted.close()
 
 
 @pytest.mark.requirement("D-20")

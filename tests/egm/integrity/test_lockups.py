@@ -80,14 +80,14 @@ def test_a_tilt_survives_a_restart_and_is_cleared_by_the_attendant_key(rig, tmp_
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
     assert rig.state is State.TILT
     rig.close()
-    again = MachineRig(tmp_path).boot()
-    assert again.state is State.TILT
-    again.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
-    assert again.state is State.TILT
-    again.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert again.state is State.IDLE
-    assert again.records("tilt.cleared") == [{"codes": ["bill_acceptor.cheat"], "person": "attendant"}]
-    again.close()
+    restarted = MachineRig(tmp_path).boot()
+    assert restarted.state is State.TILT
+    restarted.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    assert restarted.state is State.TILT
+    restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert restarted.state is State.IDLE
+    assert restarted.records("tilt.cleared") == [{"codes": ["bill_acceptor.cheat"], "person": "attendant"}]
+    restarted.close()
 
 
 #: Every fault that a device of this cabinet can report.
@@ -197,16 +197,16 @@ def test_a_power_cut_during_the_logic_door_entry_does_not_lift_its_tilt(rig, tmp
     with suppress(PowerCutError):
         rig.engine.handle(EventType.DOOR_OPENED, door="logic")
     rig.close()
-    again = MachineRig(tmp_path).boot()
+    restarted = MachineRig(tmp_path).boot()
     inputs = InputsReported(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
-    for event in iter_reported_events(inputs, "io_board", again.machine.open_doors):
-        again.submit_event(event)
-    assert again.machine.open_doors == ("logic",)
-    assert len(again.records("door.opened") + again.records("door.opened_while_off")) == 1
-    again.engine.handle(EventType.DOOR_CLOSED, door="logic")
-    assert again.state is State.TILT
-    assert "logic_access" in again.machine.active_faults
-    again.close()
+    for event in iter_reported_events(inputs, "io_board", restarted.machine.open_doors):
+        restarted.submit_event(event)
+    assert restarted.machine.open_doors == ("logic",)
+    assert len(restarted.records("door.opened") + restarted.records("door.opened_while_off")) == 1
+    restarted.engine.handle(EventType.DOOR_CLOSED, door="logic")
+    assert restarted.state is State.TILT
+    assert "logic_access" in restarted.machine.active_faults
+    restarted.close()
 
 
 @pytest.mark.requirement("A-24", "J-01", "E-10", "E-14")
@@ -290,15 +290,15 @@ def test_a_cancelled_credit_hand_pay_survives_a_restart_and_is_paid_once(rig, tm
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.credit_cents) == (State.HANDPAY, 0)
     rig.close()
-    again = MachineRig(tmp_path).boot()
-    assert again.state is State.HANDPAY
-    again.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert again.state is State.IDLE
-    assert again.journal.balance_cents("out:handpay_cancelled_credit") == 2000
-    assert again.journal.list_pending() == []
-    again.engine.handle(EventType.CASH_OUT)
-    assert again.notice == "refused.has_credit"
-    again.close()
+    restarted = MachineRig(tmp_path).boot()
+    assert restarted.state is State.HANDPAY
+    restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert restarted.state is State.IDLE
+    assert restarted.journal.balance_cents("out:handpay_cancelled_credit") == 2000
+    assert restarted.journal.list_pending() == []
+    restarted.engine.handle(EventType.CASH_OUT)
+    assert restarted.notice == "refused.has_credit"
+    restarted.close()
 
 
 @pytest.mark.requirement("Q-21", "F-20")
@@ -314,18 +314,18 @@ def test_out_of_service_hold_is_released_only_by_its_source_and_the_player_can_c
     assert rig.notice == "refused.out_of_service"
     rig.engine.handle(EventType.ENABLED, source="operator")
     rig.close()
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert (again.state, tuple(list_disabling_sources(again.machine))) == (
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert (restarted.state, tuple(list_disabling_sources(restarted.machine))) == (
         State.OUT_OF_SERVICE,
         ("host:main",),
     )
-    again.cash_out_ticket()
-    assert (again.state, again.credit_cents) == (State.OUT_OF_SERVICE, 0)
-    again.engine.handle(EventType.ENABLED, source="host:main")
-    again.engine.handle(EventType.ENABLED, source="host:main")
-    assert again.state is State.IDLE
-    assert len(again.records("service.enabled")) == 2
-    again.close()
+    restarted.cash_out_ticket()
+    assert (restarted.state, restarted.credit_cents) == (State.OUT_OF_SERVICE, 0)
+    restarted.engine.handle(EventType.ENABLED, source="host:main")
+    restarted.engine.handle(EventType.ENABLED, source="host:main")
+    assert restarted.state is State.IDLE
+    assert len(restarted.records("service.enabled")) == 2
+    restarted.close()
 
 
 @pytest.mark.requirement("J-09", "F-06:a", "G-12:b")

@@ -28,6 +28,6 @@ def test_a_machine_whose_clock_shows_the_last_moment_starts_plays_and_pays_by_ha
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.IDLE
     rig.close()
-    again = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
-    assert again.state is State.IDLE
-    again.close()
+    restarted = MachineRig(tmp_path, devices=("printer",), wall=LAST).boot()
+    assert restarted.state is State.IDLE
+    restarted.close()

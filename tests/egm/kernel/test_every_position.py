@@ -244,8 +244,8 @@ def test_the_open_menu_moves_to_the_second_position_with_its_content(three, tmp_
     three.board(EventType.MENU_CLOSED, why="key")
     assert not menu.is_open
     assert three.second.state is State.IDLE
-    left = [record["why"] for record in three.first.records("menu.left")]
-    assert left == ["to position 2", "key"]
+    leave_reasons = [record["why"] for record in three.first.records("menu.left")]
+    assert leave_reasons == ["to position 2", "key"]
 
 
 def test_the_first_page_says_where_a_hand_pay_waits_and_leads_there(three):

@@ -168,13 +168,13 @@ def test_every_form_is_guarded_by_its_persons():
 
 
 def test_every_state_can_be_left_and_reached():
-    left = {
+    reached_states = {
         state
         for rule in FEATURES.state_table
         for state in rule.states
         if rule.next_state is not NextState.SAME
     }
-    assert left == set(State)
+    assert reached_states == set(State)
     named = {rule.next_state for rule in FEATURES.state_table} | {State.BOOT}
     derived = {State.IDLE, State.TOURNAMENT, State.DOOR_OPEN, State.TILT, State.OUT_OF_SERVICE}
     derived |= {State.SERVICE_MENU}

@@ -119,10 +119,10 @@ def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp
         f"{name}: {value.upper()}" for name, value in expected.items()
     ]
     inspection.room.close()
-    again = Inspection(tmp_path / "state")
-    again.room.clock.pass_seconds(90)
-    results, last = run(again, lambda v: v.read_results("text"), lambda v: v.read_last_authentication())
-    again.room.close()
+    restarted = Inspection(tmp_path / "state")
+    restarted.room.clock.pass_seconds(90)
+    results, last = run(restarted, lambda v: v.read_results("text"), lambda v: v.read_last_authentication())
+    restarted.room.close()
     assert results == signed
     assert last == (0xBA, 90)
 
@@ -319,9 +319,9 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
     run(inspection, asks)
     assert [order.components for order in orders] == [("chance",)]
     inspection.room.close()
-    again = Inspection(tmp_path / "state")
-    _, text = run(again, lambda v: v.wait_for_calculation(60, 0.02), lambda v: v.read_results("text"))
-    again.room.close()
+    restarted = Inspection(tmp_path / "state")
+    _, text = run(restarted, lambda v: v.wait_for_calculation(60, 0.02), lambda v: v.read_results("text"))
+    restarted.room.close()
     expected = compute_signatures(
         list_software_files(SoftwareScope()), SignatureAlgorithm.SHA1_HMAC, b"\xaa", ["chance"]
     )["chance"]

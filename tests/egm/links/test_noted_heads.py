@@ -54,10 +54,10 @@ def test_the_journal_head_on_slips_screens_and_metrics_is_checked_by_the_audit(t
 
     def verified():
         book.write_text("\n".join(noted))
-        done = CliRunner().invoke(
+        result = CliRunner().invoke(
             main, ["audit", "verify", "--state", str(tmp_path / "state"), "--witness", str(book), "--json"]
         )
-        return list(json.loads(done.output).values())
+        return list(json.loads(result.output).values())
 
     for report in verified():
         assert (report["ok"], report["witnessed"]) == (True, len(noted))

@@ -115,21 +115,21 @@ def test_a_repeat_is_never_a_second_transfer(make):
     bench.poll_other_address()
     assert status(bench, order()) == "81"
     assert kinds(bench) == (1000, 0, 0)
-    again = make()
-    assert status(again, order()) == "81"
-    assert kinds(again) == (1000, 0, 0)
+    restarted = make()
+    assert status(restarted, order()) == "81"
+    assert kinds(restarted) == (1000, 0, 0)
 
 
 @pytest.mark.requirement("K-05")
 def test_an_unreported_transfer_is_reported_after_a_power_loss(make):
     bench = make()
     bench.send_long_poll(0x72, order())
-    again = make()
-    again.room.clock.pass_seconds(15)
-    assert again.read_exceptions() == [0x69]
-    assert again.send_long_poll(0x72, INTERROGATE)[2:6] == "0100"
-    again.poll_other_address()
-    assert transferred(again, identifier="T2") == "00"
+    restarted = make()
+    restarted.room.clock.pass_seconds(15)
+    assert restarted.read_exceptions() == [0x69]
+    assert restarted.send_long_poll(0x72, INTERROGATE)[2:6] == "0100"
+    restarted.poll_other_address()
+    assert transferred(restarted, identifier="T2") == "00"
 
 
 @pytest.mark.parametrize(
@@ -187,8 +187,8 @@ def test_an_interrogation_reports_an_order_refused_for_its_form(make, more, code
     if more is None:
         data = data.replace("0000001000", "000000100a", 1)
     assert status(bench, data) == code
-    again = make()
-    reply = again.send_long_poll(0x72, INTERROGATE)
+    restarted = make()
+    reply = restarted.send_long_poll(0x72, INTERROGATE)
     assert (reply[4:6], b"REFUSED".hex() in reply) == (code, True)
 
 

@@ -124,9 +124,9 @@ def test_the_last_bill_and_ticket_and_the_stacker_survive_a_power_loss(bench: Be
     bench.room.journal.close_without_checkpoint()
     bench.room.lose_power()
     rig = MachineRig(tmp_path, devices=("printer",))
-    again = Bench(tmp_path, rig)
+    restarted = Bench(tmp_path, rig)
     polls = (0x3D, 0x48, 0x49, 0x4A)
-    assert [again.read(code) for code in polls] == [plain(READINGS[code]) for code in polls]
+    assert [restarted.read(code) for code in polls] == [plain(READINGS[code]) for code in polls]
     rig.close()
 
 

@@ -118,14 +118,14 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     assert bench.send_long_poll(0x83, "0001") == "000100012845"
     assert bench.read(0x84) == first
     assert bench.read(0x87) == "0e0202" + first[2:] + second[2:]
-    again = make()  # the host did not hear the answer, and the machine starts again
-    assert again.read(0x85) == first
-    again.poll_other_address()
-    assert again.read(0x85) == second
-    again.poll_other_address()
-    assert again.read(0x85) == "00" * 7
-    assert again.room.journal.states(ProgressiveKey.UNREAD_BROADCAST_WIN) == {}
-    again.room.close()
+    restarted = make()  # the host did not hear the answer, and the machine starts again
+    assert restarted.read(0x85) == first
+    restarted.poll_other_address()
+    assert restarted.read(0x85) == second
+    restarted.poll_other_address()
+    assert restarted.read(0x85) == "00" * 7
+    assert restarted.room.journal.states(ProgressiveKey.UNREAD_BROADCAST_WIN) == {}
+    restarted.room.close()
     with open_view(tmp_path) as journal_view:
         report = Auditor(GameFiles([GAME.parent])).audit_entries(journal_view.iter_bodies())
     assert report.findings == []

@@ -211,8 +211,8 @@ def test_tickets_unread_at_a_power_loss_are_reported_afterwards(make):
     bench.room.insert(500)
     bench.room.cash_out_ticket()
     bench.send_long_poll(0x4D, "00")  # the power goes before the host can acknowledge
-    again = make(TicketValidator.SECURE_ENHANCED)
-    assert again.send_long_poll(0x4D, "00")[2:4] == "01"
+    restarted = make(TicketValidator.SECURE_ENHANCED)
+    assert restarted.send_long_poll(0x4D, "00")[2:4] == "01"
 
 
 def test_a_restricted_ticket_states_its_kind_pool_and_expiry(make):

@@ -33,7 +33,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
-def again(rig, tmp_path, **changed):
+def reopen(rig, tmp_path, **changed):
     rig.close()
     return MachineRig(tmp_path, **changed).boot()
 
@@ -49,12 +49,12 @@ def rule(rig, amount_cents):
 def test_a_bill_ordered_into_a_removed_acceptor_is_disputed(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.offer(2000)
-    without = again(rig, tmp_path, acceptor=False)
+    without = reopen(rig, tmp_path, acceptor=False)
     assert (without.state, list(without.journal.list_pending())) == (State.TILT, [])
     assert without.machine.memory.get(MoneyKey.PAPER) is None
     rule(without, 2000)
     assert (without.state, without.journal.balance_cents("out:handpay_disputed")) == (State.IDLE, 2000)
-    assert again(without, tmp_path, acceptor=False).state is State.IDLE
+    assert reopen(without, tmp_path, acceptor=False).state is State.IDLE
 
 
 @pytest.mark.requirement("H-08")
@@ -62,7 +62,7 @@ def test_a_ticket_ordered_into_a_removed_acceptor_stays_locked_for_a_ruling(tmp_
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
-    without = again(rig, tmp_path, devices=("printer",), acceptor=False)
+    without = reopen(rig, tmp_path, devices=("printer",), acceptor=False)
     assert without.store.require_ticket(number).state is TicketState.PENDING
     rule(without, 0)
     assert without.store.require_ticket(number).state is TicketState.ISSUED
@@ -72,7 +72,7 @@ def test_a_credited_bill_of_a_removed_acceptor_is_closed(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.offer(2000)
     rig.ledger.credit_stacked_paper()
-    without = again(rig, tmp_path, acceptor=False)
+    without = reopen(rig, tmp_path, acceptor=False)
     assert (without.state, without.credit_cents) == (State.IDLE, 2000)
     assert without.machine.memory.get(MoneyKey.PAPER) is None
 
@@ -92,7 +92,7 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
         )
     )
     rig.ledgers.payout_ledger.record_coins_paid(payout_id, coins - 5)
-    without = again(rig, tmp_path)
+    without = reopen(rig, tmp_path)
     [disputed] = list_disputed_amounts(without.machine).values()
     assert disputed.set_aside_cents == 5 * rig.profile.coins.hopper_cents
     assert without.state is State.TILT
@@ -102,9 +102,9 @@ def test_the_lock_of_a_removed_host_is_cleared_by_a_technician(tmp_path):
     rig = MachineRig(tmp_path).boot()
     for source in ("host:main", "host:main:silent", "progressive"):
         rig.engine.handle(EventType.DISABLED, source=source, reason="host")
-    same = again(rig, tmp_path)
+    same = reopen(rig, tmp_path)
     assert (same.state, len(list_disabling_sources(same.machine))) == (State.OUT_OF_SERVICE, 3)
-    without = again(same, tmp_path, holders=("host:other",))
+    without = reopen(same, tmp_path, holders=("host:other",))
     assert (without.state, list_disabling_sources(without.machine)) == (State.TILT, {})
     without.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert without.state is State.TILT
@@ -118,14 +118,14 @@ def test_the_lock_of_a_removed_host_is_cleared_by_a_technician(tmp_path):
 def test_staff_can_release_their_own_lock(tmp_path):
     rig = MachineRig(tmp_path).boot()
     rig.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
-    assert again(rig, tmp_path, holders=()).state is State.OUT_OF_SERVICE
+    assert reopen(rig, tmp_path, holders=()).state is State.OUT_OF_SERVICE
 
 
 def test_a_fault_of_a_removed_device_ends(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for code in ("bill_acceptor.failure", "io_board.failure", "ticket_printer.paper_out"):
         rig.engine.handle(EventType.FAULT_RAISED, code=code)
-    without = again(rig, tmp_path, acceptor=False, devices=("printer",))
+    without = reopen(rig, tmp_path, acceptor=False, devices=("printer",))
     assert set(without.machine.active_faults) == {"io_board.failure", "ticket_printer.paper_out"}
 
 
@@ -177,16 +177,16 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     HostTicketInterface(rig.engine, rig.submit_event).store_ticket_terms(
         {"redemption": False, "location": "elsewhere"}
     )
-    withheld = again(rig, tmp_path, devices=("printer",), host=by_host)
+    withheld = reopen(rig, tmp_path, devices=("printer",), host=by_host)
     assert not is_game_allowed(withheld.machine, "maple-classic")
     assert "holder_gone" not in withheld.machine.active_faults
-    rig = again(withheld, tmp_path, devices=("printer",), holders=())
+    rig = reopen(withheld, tmp_path, devices=("printer",), holders=())
     assert is_game_allowed(rig.machine, "maple-classic")
     assert find_ticket_terms(rig.machine) == TicketTerms()
     assert rig.machine.active_faults["holder_gone"]["detail"] == "host:main"
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("form:settle_faults")
     menu.complete("it stands alone now").home().touch("leave")
-    rig = again(rig, tmp_path, devices=("printer",), holders=())
+    rig = reopen(rig, tmp_path, devices=("printer",), holders=())
     assert rig.machine.active_faults == {}
     rig.insert(500).offer_ticket(rig.cash_out_ticket())
     assert rig.ledger.find_open() is not None
@@ -214,12 +214,12 @@ class Left:
 def test_bets_of_a_removed_position_are_reported_as_money_at_their_game(staked, stake_text):
     named = GameName(id="maple-craps", version="1.0.0", digest="f4" * 32)
     table = TableRecord(game=named, denomination_cents=25, table_state={"point": 6}, standing_stakes=staked)
-    left = Left({f"2/{TableKey.TABLE}{named.digest}": to_json(table)})
+    left_values = Left({f"2/{TableKey.TABLE}{named.digest}": to_json(table)})
     with pytest.raises(
         OperatorError,
         match=rf"position 2 still has {stake_text} at the table of maple-craps: restore the former number, and settle it first$",
     ):
-        refuse_removed_positions_with_money(left, 1, FEATURES.storage_keys, "CAD")
+        refuse_removed_positions_with_money(left_values, 1, FEATURES.storage_keys, "CAD")
 
 
 def test_everything_that_a_player_may_be_owed_is_named_in_words():

@@ -68,12 +68,16 @@ def ends_honest(rig):
 
 
 @pytest.mark.requirement("G-08", "F-09", "F-13")
-@pytest.mark.parametrize(("paid", "left"), [(5, 25), (2, 325), (0, 525)], ids=["whole coins", "dry", "empty"])
-def test_a_hand_pay_states_what_was_owed_and_paid_in_coins(tmp_path, coins_first, paid, left):
+@pytest.mark.parametrize(
+    ("paid", "remaining_cents"), [(5, 25), (2, 325), (0, 525)], ids=["whole coins", "dry", "empty"]
+)
+def test_a_hand_pay_states_what_was_owed_and_paid_in_coins(tmp_path, coins_first, paid, remaining_cents):
     rig = cashed_out(tmp_path, coins_first)
     hopper_pays(rig, paid)
     assert rig.state is State.HANDPAY
-    assert read_handpay_cents(rig) == ((525, paid * 100, left) if paid else (0, 0, left))
+    assert read_handpay_cents(rig) == (
+        (525, paid * 100, remaining_cents) if paid else (0, 0, remaining_cents)
+    )
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     slip = rig.records("handpay.paid")[0]
     assert slip.get("in_coins") == ({"owed_cents": 525, "paid_cents": paid * 100} if paid else None)
@@ -242,7 +246,7 @@ def test_later_credit_of_the_same_amount_is_not_the_remaining_amount(tmp_path, c
 def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins_first, written):
     """What was set aside for the ruling is on the credit meter between its two entries."""
 
-    def again():
+    def reopen():
         rig.close()
         return MachineRig(tmp_path / "state", profile=coins_first, devices=("hopper",)).boot()
 
@@ -250,7 +254,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
     rig.cut_power_after(5)  # before the hand-pay of the rest
     with pytest.raises(PowerCutError):
         hopper_pays(rig, 2, "its count was lost")
-    rig = again()
+    rig = reopen()
     [disputed] = list_disputed_amounts(rig.machine)
     ruling = {"disputed": disputed, "amount_cents": 100, "reason": "one was seen to fall"}
     Menu(rig).sign_in(Role.SUPERVISOR)
@@ -260,7 +264,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
         rig.engine.handle(
             EventType.DISPUTED_AMOUNT_RULING, form="disputed", person=number, persons=(number,), **ruling
         )
-    rig = again()
+    rig = reopen()
     assert bool(list_disputed_amounts(rig.machine)) is (written == 0)
     if written:
         Menu(rig).sign_in(Role.SUPERVISOR).home().touch("leave")

@@ -210,22 +210,22 @@ def test_a_ticket_survives_a_restart_at_every_step(rig, tmp_path, cut_after):
         rig.report_print_state(PrintState.PRINTING)
     if cut_after == "done":
         rig.report_print_state(PrintState.BARCODE_DONE)
-    again = restart(rig, tmp_path)
+    restarted = restart(rig, tmp_path)
     if cut_after == "reserved":
-        assert [job.barcode for job in again.hands.jobs] == [number]  # the same ticket, once
+        assert [job.barcode for job in restarted.hands.jobs] == [number]  # the same ticket, once
     else:
-        assert again.hands.jobs == []
+        assert restarted.hands.jobs == []
     if cut_after == "done":
-        assert again.state is State.IDLE
+        assert restarted.state is State.IDLE
     else:
-        assert again.state is State.PAYING
+        assert restarted.state is State.PAYING
         if cut_after != "printing":
-            again.report_print_state(PrintState.PRINTING)
-        again.report_print_state(PrintState.BARCODE_DONE)
-    assert again.journal.balance_cents(VOUCHERS) == 2000
-    assert again.store.find_ticket(number).state is TicketState.ISSUED
-    assert again.credit_cents == 0
-    again.close()
+            restarted.report_print_state(PrintState.PRINTING)
+        restarted.report_print_state(PrintState.BARCODE_DONE)
+    assert restarted.journal.balance_cents(VOUCHERS) == 2000
+    assert restarted.store.find_ticket(number).state is TicketState.ISSUED
+    assert restarted.credit_cents == 0
+    restarted.close()
 
 
 @pytest.mark.requirement("F-09", "H-06")
@@ -233,19 +233,22 @@ def test_a_ticket_of_a_printer_removed_at_a_restart_is_void_and_paid_by_hand(rig
     """It was never ordered; of one that was, a person decides (test_printed_ticket_disputed)."""
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
-    again = restart(rig, tmp_path, devices=())
-    assert (again.state, again.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
-    assert again.store.find_ticket(number).state is TicketState.VOID
-    again.close()
+    restarted = restart(rig, tmp_path, devices=())
+    assert (restarted.state, restarted.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (
+        State.HANDPAY,
+        2000,
+    )
+    assert restarted.store.find_ticket(number).state is TicketState.VOID
+    restarted.close()
 
 
 @pytest.mark.requirement("A-08")
 def test_a_power_cut_between_the_ledgers_leaves_no_worthless_ticket(rig, tmp_path):
     ticket = rig.machine.component(TicketDesk).prepare_ticket("cashout-99", 2000, denomination_cents=5)
-    again = restart(rig, tmp_path)  # numbered, never reserved in the journal
-    assert again.store.find_ticket(ticket.number).state is TicketState.VOID
-    assert again.credit_cents == 2000
-    again.close()
+    restarted = restart(rig, tmp_path)  # numbered, never reserved in the journal
+    assert restarted.store.find_ticket(ticket.number).state is TicketState.VOID
+    assert restarted.credit_cents == 2000
+    restarted.close()
 
 
 def test_a_power_cut_before_the_ticket_ledger_records_the_print(rig, tmp_path, monkeypatch):
@@ -257,9 +260,9 @@ def test_a_power_cut_before_the_ticket_ledger_records_the_print(rig, tmp_path, m
     )  # the power goes just here
     rig.report_print_state(PrintState.BARCODE_DONE)
     assert rig.store.find_ticket(number).state is TicketState.RESERVED
-    again = restart(rig, tmp_path)
-    assert again.store.find_ticket(number).state is TicketState.ISSUED
-    again.close()
+    restarted = restart(rig, tmp_path)
+    assert restarted.store.find_ticket(number).state is TicketState.ISSUED
+    restarted.close()
 
 
 def test_without_numbers_there_is_no_ticket_and_the_attendant_pays(tmp_path):
@@ -326,26 +329,26 @@ def test_an_unknown_ticket_is_returned_with_the_reason(rig, digits, reason):
 def test_a_ticket_in_the_acceptor_survives_a_restart(rig, tmp_path, end):
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
-    again = restart(rig, tmp_path)
-    assert again.ledger.find_open().content.digits == number
-    assert again.store.find_ticket(number).state is TicketState.PENDING
+    restarted = restart(rig, tmp_path)
+    assert restarted.ledger.find_open().content.digits == number
+    assert restarted.store.find_ticket(number).state is TicketState.PENDING
     if end == "stacked":
-        again.ledger.credit_stacked_paper()
-        assert again.store.find_ticket(number).state is TicketState.REDEEMED
+        restarted.ledger.credit_stacked_paper()
+        assert restarted.store.find_ticket(number).state is TicketState.REDEEMED
     else:
-        again.ledger.void_unstacked_paper("it came back")
-        assert again.store.find_ticket(number).state is TicketState.ISSUED
-    assert again.credit_cents == (2000 if end == "stacked" else 0)
-    again.close()
+        restarted.ledger.void_unstacked_paper("it came back")
+        assert restarted.store.find_ticket(number).state is TicketState.ISSUED
+    assert restarted.credit_cents == (2000 if end == "stacked" else 0)
+    restarted.close()
 
 
 @pytest.mark.requirement("A-08")
 def test_a_restart_between_lock_and_order_frees_the_ticket(rig, tmp_path):
     number = rig.cash_out_ticket()
     rig.machine.component(TicketDesk).begin_redemption("ticket-77", number)
-    again = restart(rig, tmp_path)
-    assert again.store.find_ticket(number).state is TicketState.ISSUED
-    again.close()
+    restarted = restart(rig, tmp_path)
+    assert restarted.store.find_ticket(number).state is TicketState.ISSUED
+    restarted.close()
 
 
 @pytest.mark.requirement("H-08")
@@ -443,15 +446,17 @@ def test_payment_of_the_rest_continues_after_an_interruption(coins, tmp_path, st
         coins.ledgers.payout_ledger.close_payout(payout_id, 5)
         assert (coins.state, coins.credit_cents) == (State.DOOR_OPEN, 25)
         coins.engine.handle(EventType.DOOR_CLOSED, door="main")
-        again = coins
+        restarted = coins
     else:  # cut right after the coins were settled
         coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
         write_undeclared(coins.machine, "test.cut", state={MoneyKey.CASH_OUT_REMAINDER: True})
         coins.close()
-        again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
-    assert (again.state, again.credit_cents) == (State.HANDPAY, 0)
-    assert again.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 25
-    again.close()
+        restarted = MachineRig(
+            tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)
+        ).boot()
+    assert (restarted.state, restarted.credit_cents) == (State.HANDPAY, 0)
+    assert restarted.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 25
+    restarted.close()
 
 
 @pytest.mark.requirement("F-10")
@@ -536,13 +541,15 @@ def test_a_payout_survives_a_restart(coins, tmp_path, ordered):
     if ordered:
         _order(coins)
     coins.close()
-    again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
-    assert len(again.hands.payouts) == (0 if ordered else 1)  # an ordered payout is the driver's to resolve
+    restarted = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
+    assert len(restarted.hands.payouts) == (
+        0 if ordered else 1
+    )  # an ordered payout is the driver's to resolve
     if not ordered:
-        _order(again)
-    again.ledgers.payout_ledger.close_payout(again.machine.memory.get(MoneyKey.PAY_OUT)["id"], 5)
-    assert (again.state, again.credit_cents) == (State.IDLE, 0)
-    again.close()
+        _order(restarted)
+    restarted.ledgers.payout_ledger.close_payout(restarted.machine.memory.get(MoneyKey.PAY_OUT)["id"], 5)
+    assert (restarted.state, restarted.credit_cents) == (State.IDLE, 0)
+    restarted.close()
 
 
 @pytest.mark.requirement("G-08", "F-09")
@@ -568,18 +575,18 @@ def test_the_end_of_a_payout_survives_a_power_cut_at_any_entry(coins, tmp_path, 
     with suppress(PowerCutError):
         coins.ledgers.payout_ledger.close_payout(payout_id, paid)
     coins.close()
-    again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
-    open_payout = again.ledgers.payout_ledger.find_open()
+    restarted = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
+    open_payout = restarted.ledgers.payout_ledger.find_open()
     if open_payout is not None:  # the driver has not been heard, and says it again
-        again.ledgers.payout_ledger.close_payout(open_payout.payout_id, paid)
-    by_hand = again.machine.memory.get(MoneyKey.HANDPAY) or {"amount_cents": 0}
+        restarted.ledgers.payout_ledger.close_payout(open_payout.payout_id, paid)
+    by_hand = restarted.machine.memory.get(MoneyKey.HANDPAY) or {"amount_cents": 0}
     left_cents = min(paid * 100, 500)
-    assert again.journal.balance_cents("out:hopper") == left_cents
-    assert again.journal.balance_cents("stock:hopper") == -paid * 100
-    assert (again.credit_cents, by_hand["amount_cents"]) == (0, 500 - left_cents)
-    assert again.state is (State.HANDPAY if left_cents < 500 else State.IDLE)
-    assert again.journal.meters().values["phys_coin_out"] == left_cents
-    again.close()
+    assert restarted.journal.balance_cents("out:hopper") == left_cents
+    assert restarted.journal.balance_cents("stock:hopper") == -paid * 100
+    assert (restarted.credit_cents, by_hand["amount_cents"]) == (0, 500 - left_cents)
+    assert restarted.state is (State.HANDPAY if left_cents < 500 else State.IDLE)
+    assert restarted.journal.meters().values["phys_coin_out"] == left_cents
+    restarted.close()
 
 
 @pytest.mark.requirement("G-08")

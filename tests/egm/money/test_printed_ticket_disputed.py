@@ -150,12 +150,12 @@ def test_a_ruling_interrupted_by_a_power_cut_is_completed_at_the_start(disputed,
     with pytest.raises(PowerCutError):
         menu.touch("confirm")
     disputed.close()
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert list_disputed_amounts(again.machine) == {}
-    assert again.journal.balance_cents(VOUCHERS) == (2000 if ruling == "good" else 0)
-    owed = again.machine.memory.get(MoneyKey.HANDPAY)
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert list_disputed_amounts(restarted.machine) == {}
+    assert restarted.journal.balance_cents(VOUCHERS) == (2000 if ruling == "good" else 0)
+    owed = restarted.machine.memory.get(MoneyKey.HANDPAY)
     assert (owed is None) is (ruling == "good")
-    audited(again)
+    audited(restarted)
 
 
 def test_a_printer_removed_while_its_ticket_may_be_printed_needs_a_ruling(tmp_path):
@@ -174,15 +174,15 @@ def test_no_ruling_makes_a_ticket_of_a_lost_ledger_good(disputed, tmp_path):
     disputed.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert len(list_disputed_amounts(again.machine)) == 1
-    [about] = list_disputed_amounts(again.machine)
-    menu = Menu(again).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{about}")
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert len(list_disputed_amounts(restarted.machine)) == 1
+    [about] = list_disputed_amounts(restarted.machine)
+    menu = Menu(restarted).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{about}")
     menu.enter("good").enter("seen").touch("confirm")
-    assert len(list_disputed_amounts(again.machine)) == 1
+    assert len(list_disputed_amounts(restarted.machine)) == 1
     menu.home().touch("leave")
-    decide(again, "void")
-    assert again.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
+    decide(restarted, "void")
+    assert restarted.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
 
 
 @pytest.mark.requirement("A-02")
@@ -191,7 +191,7 @@ def test_a_memory_clear_carries_a_disputed_ticket_over(disputed, tmp_path):
     found = inspect_claims(tmp_path, FEATURES)
     assert sum(claim.claim.amount for claim in found.proposals) == 2000
     clear_with_decisions(tmp_path)
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    decide(again, "good")
-    assert again.journal.balance_cents(VOUCHERS) == 2000
-    audited(again)
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    decide(restarted, "good")
+    assert restarted.journal.balance_cents(VOUCHERS) == 2000
+    audited(restarted)

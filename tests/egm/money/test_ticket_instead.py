@@ -144,7 +144,7 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
     folder = tmp_path_factory.mktemp("any")
     rig = waiting(folder)
 
-    def again():
+    def reopen():
         rig.close()
         return MachineRig(folder, devices=("printer",)).boot()
 
@@ -174,14 +174,14 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
 
     for step in steps:
         if step == "restart":
-            rig = again()
+            rig = reopen()
         elif step == "cut":
             rig.cut_power_after(entries)
         else:
             try:
                 do(step)
             except PowerCutError:
-                rig = again()
+                rig = reopen()
         values = rig.journal.meters().values
         held = sum(
             flow.amount_cents

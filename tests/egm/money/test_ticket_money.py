@@ -42,8 +42,8 @@ SUPERVISOR, TECHNICIAN, MANAGER = "2", "4", "5"
 def rig(tmp_path):
     """A machine whose journal the independent audit finds right, whatever has become of its tickets."""
     yield MachineRig(tmp_path, devices=("printer",)).boot()
-    for left in list(OPENED_RIGS):
-        left.close()
+    for opened_rig in list(OPENED_RIGS):
+        opened_rig.close()
     with open_view(tmp_path) as view:
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
@@ -111,16 +111,16 @@ def test_a_clock_of_1970_issues_no_ticket_until_it_is_set(tmp_path):
     rig.insert(500)
     good = rig.clock.wall
     rig.close()
-    again = MachineRig(tmp_path, devices=("printer",), wall=datetime(1970, 1, 1, tzinfo=UTC)).boot()
-    watch(again)
-    assert again.machine.memory.get(KernelKey.CLOCK)["why"] == "before_made"
-    take(again, number)
-    assert again.credit_cents == 2500
-    again.clock.wall = good + timedelta(minutes=5)  # the first time server
-    watch(again)
-    assert again.machine.timekeeper.is_clock_trusted
-    number = again.cash_out_ticket()
-    assert again.store.require_ticket(number).ticket.issued_at == good + timedelta(minutes=5)
+    restarted = MachineRig(tmp_path, devices=("printer",), wall=datetime(1970, 1, 1, tzinfo=UTC)).boot()
+    watch(restarted)
+    assert restarted.machine.memory.get(KernelKey.CLOCK)["why"] == "before_made"
+    take(restarted, number)
+    assert restarted.credit_cents == 2500
+    restarted.clock.wall = good + timedelta(minutes=5)  # the first time server
+    watch(restarted)
+    assert restarted.machine.timekeeper.is_clock_trusted
+    number = restarted.cash_out_ticket()
+    assert restarted.store.require_ticket(number).ticket.issued_at == good + timedelta(minutes=5)
 
 
 # ---------------------------------------------------------------- the cage was quicker
@@ -155,13 +155,13 @@ def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_p
     cage = TicketCage(rig.store, rig.clock, "Luc", second="Mia")
     cage.release_locked_ticket(number, "the machine is dead")
     cage.pay_ticket(number)
-    again = restarted(rig, tmp_path)
-    assert again.credit_cents == 10_000
-    assert again.machine.active_faults["ticket_contradiction"]["cleared_by"] == "technician"
-    assert again.state is State.TILT
-    assert len(again.records("tickets.contradicted")) == 1
-    assert len(restarted(again, tmp_path).records("tickets.contradicted")) == 1
-    assert "ticket_ledger" not in again.machine.active_faults
+    rebooted = restarted(rig, tmp_path)
+    assert rebooted.credit_cents == 10_000
+    assert rebooted.machine.active_faults["ticket_contradiction"]["cleared_by"] == "technician"
+    assert rebooted.state is State.TILT
+    assert len(rebooted.records("tickets.contradicted")) == 1
+    assert len(restarted(rebooted, tmp_path).records("tickets.contradicted")) == 1
+    assert "ticket_ledger" not in rebooted.machine.active_faults
 
 
 # ---------------------------------------------------------------- the ledger is forged, lost or put back
@@ -178,14 +178,17 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
     rig.close()
     with (tmp_path / "second" / LOG_NAME).open("ab") as log:
         log.write(json.dumps(rows).encode() + b"\n")
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "move 3 was altered after it was written" in again.machine.active_faults["ticket_ledger"]["detail"]
-    assert "egm ticket restore" in again.machine.active_faults["ticket_ledger"]["detail"]
-    again.offer_ticket("919999999999990001")
-    assert again.hands.orders[-1][0] == "return"
-    again.insert(2000)
-    again.engine.handle(EventType.CASH_OUT)
-    assert (again.state, again.hands.jobs) == (State.HANDPAY, [])
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert (
+        "move 3 was altered after it was written"
+        in restarted.machine.active_faults["ticket_ledger"]["detail"]
+    )
+    assert "egm ticket restore" in restarted.machine.active_faults["ticket_ledger"]["detail"]
+    restarted.offer_ticket("919999999999990001")
+    assert restarted.hands.orders[-1][0] == "return"
+    restarted.insert(2000)
+    restarted.engine.handle(EventType.CASH_OUT)
+    assert (restarted.state, restarted.hands.jobs) == (State.HANDPAY, [])
 
 
 @pytest.mark.requirement("G-16")
@@ -221,16 +224,16 @@ def test_a_lost_ledger_is_not_replaced_and_tickets_are_proved_from_the_journal(r
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     for _ in range(2):
-        again = MachineRig(tmp_path, devices=("printer",)).boot()
-        assert "no ticket ledger here" in again.machine.active_faults["ticket_ledger"]["detail"]
+        restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+        assert "no ticket ledger here" in restarted.machine.active_faults["ticket_ledger"]["detail"]
         assert not list(tmp_path.glob("tickets.sqlite"))
-        again.offer_ticket(number)
-        assert again.hands.orders[-1][0] == "return"
-        key = again.journal.derive(NUMBERS)
-        proof = find_proof((again.journal,), key, number)
+        restarted.offer_ticket(number)
+        assert restarted.hands.orders[-1][0] == "return"
+        key = restarted.journal.derive(NUMBERS)
+        proof = find_proof((restarted.journal,), key, number)
         assert (proof.amount_cents, proof.kind, proof.acceptance_entry_id) == (10_000, "cashable", "")
-        assert find_proof((again.journal,), key, number[:-1] + str(9 - int(number[-1]))) is None
-        again.close()
+        assert find_proof((restarted.journal,), key, number[:-1] + str(9 - int(number[-1]))) is None
+        restarted.close()
 
 
 @pytest.mark.parametrize("state", [PrintState.PENDING, PrintState.PRINTING, PrintState.BARCODE_DONE])
@@ -246,18 +249,18 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig,
     rig.close()
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.ledgers.print_ledger.find_open() is None  # nor does it fail, at each poll of the driver
-    out_cents = again.journal.balance_cents("out:voucher:cashable")
-    by_hand = again.machine.memory.get(MoneyKey.HANDPAY)
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert restarted.ledgers.print_ledger.find_open() is None  # nor does it fail, at each poll of the driver
+    out_cents = restarted.journal.balance_cents("out:voucher:cashable")
+    by_hand = restarted.machine.memory.get(MoneyKey.HANDPAY)
     if state is PrintState.BARCODE_DONE:
-        assert (out_cents, by_hand, again.state) == (10_000, None, State.IDLE)
+        assert (out_cents, by_hand, restarted.state) == (10_000, None, State.IDLE)
     elif state is PrintState.PRINTING:
-        assert (out_cents, by_hand, again.state) == (0, None, State.TILT)
-        [disputed] = list_disputed_amounts(again.machine).values()
+        assert (out_cents, by_hand, restarted.state) == (0, None, State.TILT)
+        [disputed] = list_disputed_amounts(restarted.machine).values()
         assert (disputed.smallest_cents, disputed.largest_cents) == (0, 10_000)
     else:
-        assert (out_cents, by_hand["amount_cents"], again.state) == (0, 10_000, State.HANDPAY)
+        assert (out_cents, by_hand["amount_cents"], restarted.state) == (0, 10_000, State.HANDPAY)
 
 
 def test_a_ticket_ledger_restored_from_an_older_copy_is_detected(rig, tmp_path):
@@ -265,11 +268,11 @@ def test_a_ticket_ledger_restored_from_an_older_copy_is_detected(rig, tmp_path):
     rig.close()
     names = (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in names}
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    TicketCage(again.store, again.clock, "Luc").pay_ticket(number)
-    again.engine.handle(EventType.DOOR_OPENED, door="main")
-    again.engine.handle(EventType.DOOR_CLOSED, door="main")
-    again.close()
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    TicketCage(restarted.store, restarted.clock, "Luc").pay_ticket(number)
+    restarted.engine.handle(EventType.DOOR_OPENED, door="main")
+    restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
+    restarted.close()
     for path, data in before.items():
         path.write_bytes(data)
     back = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -359,11 +362,11 @@ def test_a_redeemed_ticket_is_worthless_in_a_restored_older_ledger(rig, tmp_path
     rig.close()
     put_back(files[came_to])
     restore_ledger(rig, tmp_path)
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.machine.active_faults == {}
-    assert again.store.require_ticket(number).state is TicketState.REDEEMED
-    again.offer_ticket(number)
-    assert (again.hands.orders[-1][0], again.notice) == ("return", "ticket_refused.redeemed")
+    rebooted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert rebooted.machine.active_faults == {}
+    assert rebooted.store.require_ticket(number).state is TicketState.REDEEMED
+    rebooted.offer_ticket(number)
+    assert (rebooted.hands.orders[-1][0], rebooted.notice) == ("return", "ticket_refused.redeemed")
 
 
 @pytest.mark.requirement("H-07")
@@ -371,25 +374,25 @@ def test_a_ledger_from_before_its_replacement_is_recognised(rig, tmp_path):
     """Whoever puts files back needs neither key nor persons."""
     rig.close()
     restore_ledger(rig, tmp_path)
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    number = again.insert(2000).cash_out_ticket()
-    again.close()
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    number = restarted.insert(2000).cash_out_ticket()
+    restarted.close()
     before = ledger_files(tmp_path)
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    take(again, number)
-    again.close()
-    restore_ledger(again, tmp_path)
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.machine.active_faults == {}
-    again.close()
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    take(restarted, number)
+    restarted.close()
+    restore_ledger(restarted, tmp_path)
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert restarted.machine.active_faults == {}
+    restarted.close()
     put_back(before)
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (
         "it was replaced by an older ledger or by that of another machine"
-        in again.machine.active_faults["ticket_ledger"]["detail"]
+        in restarted.machine.active_faults["ticket_ledger"]["detail"]
     )
-    again.offer_ticket(number)
-    assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 2000)
+    restarted.offer_ticket(number)
+    assert (restarted.hands.orders[-1][0], restarted.credit_cents) == ("return", 2000)
 
 
 # ---------------------------------------------------------------- the cage holds them together too
@@ -455,17 +458,17 @@ def test_two_persons_restore_a_forged_ledger_and_its_true_tickets_are_good(rig, 
     with pytest.raises(OperatorError, match="two people and a reason"):
         restore_ledger(rig, tmp_path, (MANAGER, MANAGER))
     assert restore_ledger(rig, tmp_path) == (2, "this machine's seal")
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "ticket_ledger" not in again.machine.active_faults
-    restoration = again.records("tickets.checked")[-1]["begun"]
+    rebooted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "ticket_ledger" not in rebooted.machine.active_faults
+    restoration = rebooted.records("tickets.checked")[-1]["begun"]
     assert (restoration["by"], restoration["second"], restoration["why"]) == (
         SUPERVISOR,
         MANAGER,
         "looked into",
     )
-    take(again, number)
-    assert again.credit_cents == 10_000
-    assert restarted(again, tmp_path).machine.active_faults == {}
+    take(rebooted, number)
+    assert rebooted.credit_cents == 10_000
+    assert restarted(rebooted, tmp_path).machine.active_faults == {}
 
 
 def test_tickets_are_issued_again_once_two_persons_have_started_a_new_ledger(rig, tmp_path):
@@ -475,10 +478,10 @@ def test_tickets_are_issued_again_once_two_persons_have_started_a_new_ledger(rig
         path.unlink()
     MachineRig(tmp_path, devices=("printer",)).boot().close()
     assert restore_ledger(rig, tmp_path) == (0, "nothing")
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "ticket_ledger" not in again.machine.active_faults
-    take(again, again.insert(500).cash_out_ticket())
-    assert restarted(again, tmp_path).machine.active_faults == {}
+    rebooted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "ticket_ledger" not in rebooted.machine.active_faults
+    take(rebooted, rebooted.insert(500).cash_out_ticket())
+    assert restarted(rebooted, tmp_path).machine.active_faults == {}
 
 
 def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_path):
@@ -493,13 +496,13 @@ def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_pa
         path.unlink()
     (tmp_path / "tickets.log").write_text("".join(f"{json.dumps([row])}\n" for row in rows))
     assert restore_ledger(rig, tmp_path) == (3, "digests of an earlier version, which used no key")
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.store.require_ticket(number).state is TicketState.EXPIRED
-    TicketCage(again.store, again.clock, "Luc", second="Mia").revive_expired_ticket(
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert restarted.store.require_ticket(number).state is TicketState.EXPIRED
+    TicketCage(restarted.store, restarted.clock, "Luc", second="Mia").revive_expired_ticket(
         number, "the clock was wrong in March"
     )
-    take(again, number)
-    assert again.credit_cents == 10_000
+    take(restarted, number)
+    assert restarted.credit_cents == 10_000
 
 
 @pytest.mark.requirement("H-07")
@@ -521,9 +524,9 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
     rig.close()
     put_back(before)
     restore_ledger(rig, tmp_path)
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    again.offer_ticket(number)
-    assert (again.hands.orders[-1][0], again.notice) == ("return", "ticket_refused.redeemed")
+    rebooted = MachineRig(tmp_path, devices=("printer",)).boot()
+    rebooted.offer_ticket(number)
+    assert (rebooted.hands.orders[-1][0], rebooted.notice) == ("return", "ticket_refused.redeemed")
 
 
 # ---------------------------------------------------------------- the journal is put back, the ledger is not
@@ -560,20 +563,20 @@ def test_with_a_shortened_journal_nothing_is_played_or_paid(tmp_path, way):
             tmp_path, key=rig.journal.derive(LEDGER_HEAD_MAC_PURPOSE), second=tmp_path / "second"
         ) as store:
             store._head.write(encode_head(store.last_move))
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.credit_cents == 10000
-    detail = again.machine.active_faults["journal_short"]["detail"]
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert restarted.credit_cents == 10000
+    detail = restarted.machine.active_faults["journal_short"]["detail"]
     assert ("over 10000 cents" in detail) == (way == "ticket, no head")
-    assert again.state is State.TILT
-    again.engine.handle(EventType.PLAY)
-    again.engine.handle(EventType.CASH_OUT)
-    again.engine.handle(EventType.KEY_TURNED, key="attendant")
-    again.engine.handle(EventType.DOOR_OPENED, door="main")
-    again.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (again.state, again.credit_cents, again.hands.jobs) == (State.TILT, 10000, [])
-    assert not again.records("game.start")
-    assert not again.records("handpay.pending")
-    again.close()
+    assert restarted.state is State.TILT
+    restarted.engine.handle(EventType.PLAY)
+    restarted.engine.handle(EventType.CASH_OUT)
+    restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
+    restarted.engine.handle(EventType.DOOR_OPENED, door="main")
+    restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert (restarted.state, restarted.credit_cents, restarted.hands.jobs) == (State.TILT, 10000, [])
+    assert not restarted.records("game.start")
+    assert not restarted.records("handpay.pending")
+    restarted.close()
     clear_with_decisions(tmp_path)
     cleared = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "journal_short" not in cleared.machine.active_faults
@@ -600,6 +603,6 @@ def test_a_completely_restored_journal_is_accepted(rig, tmp_path):
     rig.close()
     files = journal_files(tmp_path)
     put_journal_back(tmp_path, files)
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert not {"journal_short", "ticket_ledger"} & again.machine.active_faults.keys()
-    assert again.state is State.IDLE
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert not {"journal_short", "ticket_ledger"} & restarted.machine.active_faults.keys()
+    assert restarted.state is State.IDLE

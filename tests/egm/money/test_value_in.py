@@ -38,10 +38,10 @@ def test_credit_comes_only_with_the_stacked_bill(rig):
 def test_a_bill_being_stacked_survives_a_restart(rig, tmp_path):
     rig.offer(2000)
     rig.close()
-    again = MachineRig(tmp_path).boot()
-    assert again.ledger.find_open().content == Banknote(2000)
-    again.ledger.credit_stacked_paper()
-    again.close()
+    restarted = MachineRig(tmp_path).boot()
+    assert restarted.ledger.find_open().content == Banknote(2000)
+    restarted.ledger.credit_stacked_paper()
+    restarted.close()
     third = MachineRig(tmp_path).boot()
     assert third.ledger.find_open().phase is EscrowPhase.VENDED
     with pytest.raises(InvariantError):

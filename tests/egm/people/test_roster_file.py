@@ -40,16 +40,16 @@ def create_roster(path):
 def test_enrolled_people_are_read_back_from_a_file_that_only_its_owner_can_read(path):
     create_roster(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    again = Roster.load(path)
-    assert again.people == {"1": MANAGER, "2": MECHANIC}
-    assert again.authenticate("2", "246801975318") == MECHANIC
-    assert again.authenticate("2", "246802") is None
-    assert again.authenticate("9", "246801975318") is None
-    assert [(c.number, c.by, c.what, c.person) for c in again.changes] == [
+    reopened = Roster.load(path)
+    assert reopened.people == {"1": MANAGER, "2": MECHANIC}
+    assert reopened.authenticate("2", "246801975318") == MECHANIC
+    assert reopened.authenticate("2", "246802") is None
+    assert reopened.authenticate("9", "246801975318") is None
+    assert [(c.number, c.by, c.what, c.person) for c in reopened.changes] == [
         (1, "", "added", "1"),
         (2, "1", "added", "2"),
     ]
-    assert again.list_changes_after(1) == again.changes[1:]
+    assert reopened.list_changes_after(1) == reopened.changes[1:]
 
 
 def test_the_roster_file_holds_no_pin_and_a_separate_salt_for_each_person(path):

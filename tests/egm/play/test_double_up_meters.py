@@ -32,14 +32,14 @@ def play_to_a_double_up(rig):
 
 def double(rig, rounds):
     """Double so often at most, then collect; the stakes in minor units, and what is left."""
-    stakes, left = [], 0
+    stakes, stake_cents = [], 0
     cents = rig.machine.selection.denomination_cents
     while isinstance(message := rig.hands.messages[-1], DecisionRequest):
-        left = message.display["credits"] * cents
+        stake_cents = message.display["credits"] * cents
         if len(stakes) == rounds:
             rig.engine.handle(EventType.CHOOSE, value="collect")
             continue
-        stakes.append(left)
+        stakes.append(stake_cents)
         rig.engine.handle(EventType.CHOOSE, value="red")
     return stakes, rig.hands.messages[-1].win_cents
 
@@ -111,12 +111,12 @@ def test_a_double_up_survives_power_cuts(tmp_path, written):
     with suppress(PowerCutError):
         rig.report_shown()
     rig.close()
-    again = MachineRig(tmp_path, games=()).boot()
-    if again.state is State.PLAYING:
-        again.report_shown()
-    assert again.credit_cents == before + left_cents
-    assert again.journal.meters().values["double_up_bet"] - bet == sum(stakes)
-    assert len(again.records("game.double_up")) == 1
-    again.journal.self_audit()
-    again.close()
+    restarted = MachineRig(tmp_path, games=()).boot()
+    if restarted.state is State.PLAYING:
+        restarted.report_shown()
+    assert restarted.credit_cents == before + left_cents
+    assert restarted.journal.meters().values["double_up_bet"] - bet == sum(stakes)
+    assert len(restarted.records("game.double_up")) == 1
+    restarted.journal.self_audit()
+    restarted.close()
     assert audited(tmp_path) == []

@@ -156,14 +156,14 @@ def test_cash_out_during_a_game_is_refused(rig):
 def test_a_restart_during_a_game_shows_the_same_outcome_without_a_draw(rig, tmp_path):
     rig.play()
     shown = rig.hands.messages[-1]
-    again = restart(rig, tmp_path, chance=ScriptedChance())  # it has no numbers to give
-    assert again.state is State.PLAYING
-    message = again.hands.messages[-1]
+    restarted = restart(rig, tmp_path, chance=ScriptedChance())  # it has no numbers to give
+    assert restarted.state is State.PLAYING
+    message = restarted.hands.messages[-1]
     assert message.resumed
     assert (message.play_id, message.display) == (shown.play_id, shown.display)
-    again.report_shown()
-    assert again.credit_cents == 10000 - 5 + 300
-    again.close()
+    restarted.report_shown()
+    assert restarted.credit_cents == 10000 - 5 + 300
+    restarted.close()
 
 
 @pytest.mark.requirement("F-05", "F-06:b", "F-06:c", "D-10")
@@ -182,15 +182,15 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
             "refused.handpay",
             "refused.ticket_may_replace",
         }  # the same words, on the screen
-    again = restart(rig, tmp_path)
-    assert again.state is State.HANDPAY  # a power cycle does not clear it
-    again.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert again.state is State.IDLE
-    assert again.credit_cents == 10000 - 300
-    values = again.journal.meters().values
+    restarted = restart(rig, tmp_path)
+    assert restarted.state is State.HANDPAY  # a power cycle does not clear it
+    restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert restarted.state is State.IDLE
+    assert restarted.credit_cents == 10000 - 300
+    values = restarted.journal.meters().values
     assert (values["att_jackpot"], values["handpays.jackpot"]) == (150000, 1)
     assert values["coin_out"] == 0
-    again.close()
+    restarted.close()
 
 
 def place_with(folder, old, new):
@@ -368,14 +368,14 @@ def test_a_generator_failure_moves_no_money_and_stops_play(tmp_path):
     assert rig.state is State.OUT_OF_SERVICE
     assert rig.credit_cents == 10000
     assert rig.records("game.start") == []
-    again = restart(rig, tmp_path, chance=create_generator())
-    assert again.state is State.OUT_OF_SERVICE  # a power cycle is no authority
-    again.restarts += [OutOfService("still"), create_generator()]
-    again.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (again.state, again.notice) == (State.OUT_OF_SERVICE, "chance_still_fails")
-    again.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert again.state is State.IDLE
-    again.close()
+    restarted = restart(rig, tmp_path, chance=create_generator())
+    assert restarted.state is State.OUT_OF_SERVICE  # a power cycle is no authority
+    restarted.restarts += [OutOfService("still"), create_generator()]
+    restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (restarted.state, restarted.notice) == (State.OUT_OF_SERVICE, "chance_still_fails")
+    restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert restarted.state is State.IDLE
+    restarted.close()
 
 
 @pytest.mark.requirement("F-20", "F-08")

@@ -57,12 +57,12 @@ def test_results_are_of_ended_rounds_of_this_table_and_survive_a_restart(tmp_pat
     select(rig, ROULETTE)
     assert read_results(rig) == tuple(reversed(spins))
     rig.close()
-    again = MachineRig(tmp_path / "state", games=games).boot()
+    restarted = MachineRig(tmp_path / "state", games=games).boot()
     for game, results in ((ROULETTE, spins), (BACCARAT, hands)):
-        select(again, game)
-        assert read_results(again) == tuple(reversed(results))
-    assert Auditor(GameFiles()).audit_entries(again.journal.iter_bodies()).findings == []
-    again.close()
+        select(restarted, game)
+        assert read_results(restarted) == tuple(reversed(results))
+    assert Auditor(GameFiles()).audit_entries(restarted.journal.iter_bodies()).findings == []
+    restarted.close()
 
 
 def test_a_new_shoe_starts_a_new_scoreboard(tmp_path):
@@ -96,8 +96,8 @@ def test_a_round_carried_over_by_a_memory_clear_is_a_result_once_ended(tmp_path)
     result = str(rig.hands.messages[-1].display["result"])
     rig.close()
     clear_with_decisions(tmp_path / "state")
-    again = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()
-    assert read_results(again) == ()
-    again.report_shown()
-    assert read_results(again) == (result,)
-    again.close()
+    restarted = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()
+    assert read_results(restarted) == ()
+    restarted.report_shown()
+    assert read_results(restarted) == (result,)
+    restarted.close()

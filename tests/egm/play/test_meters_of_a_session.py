@@ -54,12 +54,12 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
     assert (counted["door.main.opens"], counted["power_resets"], counted["bills_accepted"]) == (1, 1, 3)
     rig.close()
 
-    again = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS)).boot()
-    played(again, 1)
-    counted = again.journal.meters().values
+    restarted = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS)).boot()
+    played(restarted, 1)
+    counted = restarted.journal.meters().values
     assert (counted["games_played"], counted["games_played.since_power_up"]) == (8, 1)
     assert counted["power_resets"] == 2
-    again.close()
+    restarted.close()
     bills = CliRunner().invoke(main, ["audit", "log", "bills", "--state", str(tmp_path), "--json"])
     taken = [line["story"]["amount_cents"] for line in json.loads(bills.output) if line["kind"] == "bill.in"]
     assert taken == [2000, 500, 2000]

@@ -84,17 +84,17 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
         "money_out": 150000,
         "handpays.jackpot": 1,
     }
-    left = rig.credit_cents
-    assert left == 10000 - 900 + paid
+    credit_cents = rig.credit_cents
+    assert credit_cents == 10000 - 900 + paid
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.moved() == {
-        "att_cancel_credit": left,
-        "hand_paid": left,
-        "money_out": left,
+        "att_cancel_credit": credit_cents,
+        "hand_paid": credit_cents,
+        "money_out": credit_cents,
         "handpays.cancelled_credit": 1,
-        "credits": -left,
-        "credits.cashable": -left,
+        "credits": -credit_cents,
+        "credits.cashable": -credit_cents,
     }
     rig.close()
 

@@ -51,19 +51,19 @@ def won(tmp_path):
 def test_a_win_of_a_removed_game_is_paid(won, tmp_path):
     shown = won.hands.messages[-1]
     won.close()
-    again = MachineRig(tmp_path, games=(), chance=FailingChance()).boot()
-    assert again.state is State.PLAYING
-    message = again.hands.messages[-1]
+    restarted = MachineRig(tmp_path, games=(), chance=FailingChance()).boot()
+    assert restarted.state is State.PLAYING
+    message = restarted.hands.messages[-1]
     assert isinstance(message, GameOutcome)
     assert (message.display, message.win_cents, message.resumed) == (shown.display, WIN, True)
-    again.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert again.records("game.void") == []
-    again.report_shown()
-    assert again.credit_cents == 10000 - STAKE + WIN
-    assert again.records("game.end")[0]["win_cents"] == WIN
-    assert again.journal.meters().values["refund_defect"] == 0
-    again.journal.self_audit()
-    again.close()
+    restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert restarted.records("game.void") == []
+    restarted.report_shown()
+    assert restarted.credit_cents == 10000 - STAKE + WIN
+    assert restarted.records("game.end")[0]["win_cents"] == WIN
+    assert restarted.journal.meters().values["refund_defect"] == 0
+    restarted.journal.self_audit()
+    restarted.close()
 
 
 @pytest.mark.requirement("A-08", "A-24", "F-14")
@@ -77,15 +77,15 @@ def test_a_win_survives_power_cuts_at_each_entry_and_the_games_removal(tmp_path,
         rig.engine.handle(EventType.DOOR_CLOSED, door="main")
         rig.report_shown()
     rig.close()
-    again = MachineRig(tmp_path, games=()).boot()
-    if "main" in again.machine.open_doors:
-        again.engine.handle(EventType.DOOR_CLOSED, door="main")
-    if again.state is State.PLAYING:
-        again.report_shown()
-    assert again.machine.memory.get(PlayKey.GAME) is None
-    assert again.credit_cents == (10000 - STAKE + WIN if written else 10000)
-    assert len(again.records("game.end")) == min(written, 1)
-    again.close()
+    restarted = MachineRig(tmp_path, games=()).boot()
+    if "main" in restarted.machine.open_doors:
+        restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
+    if restarted.state is State.PLAYING:
+        restarted.report_shown()
+    assert restarted.machine.memory.get(PlayKey.GAME) is None
+    assert restarted.credit_cents == (10000 - STAKE + WIN if written else 10000)
+    assert len(restarted.records("game.end")) == min(written, 1)
+    restarted.close()
 
 
 @pytest.mark.requirement("A-08", "F-14")
@@ -94,12 +94,12 @@ def test_a_new_version_of_the_definition_does_not_change_an_open_game(won, tmp_p
     other = tmp_path / "other.toml"
     text = (LIBRARY_FOLDER / "maple-classic.toml").read_text()
     other.write_text(re.sub("(?m)^version = .*", 'version = "2.0.0"', text, count=1).replace("3", "4", 1))
-    again = MachineRig(tmp_path, games=(str(other),), denominations_cents=(25,)).boot()
-    assert again.machine.games["maple-classic"].version == "2.0.0"
-    assert again.state is State.PLAYING
-    again.report_shown()
-    assert again.credit_cents == 10000 - STAKE + WIN
-    again.close()
+    restarted = MachineRig(tmp_path, games=(str(other),), denominations_cents=(25,)).boot()
+    assert restarted.machine.games["maple-classic"].version == "2.0.0"
+    assert restarted.state is State.PLAYING
+    restarted.report_shown()
+    assert restarted.credit_cents == 10000 - STAKE + WIN
+    restarted.close()
 
 
 @pytest.mark.requirement("A-08", "B-08")
@@ -111,18 +111,18 @@ def test_a_decision_of_a_removed_game_is_asked_again_and_answered(tmp_path, cut_
     if cut_after_choice:
         rig.engine.handle(EventType.CHOOSE, value=question.options[0])
     rig.close()
-    again = MachineRig(tmp_path, games=()).boot()
-    assert again.state is State.PLAYING
+    restarted = MachineRig(tmp_path, games=()).boot()
+    assert restarted.state is State.PLAYING
     if not cut_after_choice:
-        message = again.hands.messages[-1]
+        message = restarted.hands.messages[-1]
         assert isinstance(message, DecisionRequest)
         assert (message.options, message.display) == (question.options, question.display)
-        again.engine.handle(EventType.CHOOSE, value=message.options[0])
-    win_cents = again.hands.messages[-1].win_cents
-    again.report_shown()
-    assert again.credit_cents == 500 - 25 + win_cents
-    again.journal.self_audit()
-    again.close()
+        restarted.engine.handle(EventType.CHOOSE, value=message.options[0])
+    win_cents = restarted.hands.messages[-1].win_cents
+    restarted.report_shown()
+    assert restarted.credit_cents == 500 - 25 + win_cents
+    restarted.journal.self_audit()
+    restarted.close()
 
 
 @pytest.mark.requirement("I-11", "F-14")
@@ -133,15 +133,15 @@ def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_pat
     (award,) = list_awards(rig.machine, game)
     due = game.win_cents + award.amount_cents
     rig.close()
-    again = room_of(tmp_path, levels=())
-    assert again.refused
-    again.boot()
-    assert again.state is State.PLAYING
-    again.report_shown()
-    assert again.credit_cents == 10000 - 50 + due
-    assert again.records("game.void") == []
-    again.journal.self_audit()
-    again.close()
+    restarted = room_of(tmp_path, levels=())
+    assert restarted.refused
+    restarted.boot()
+    assert restarted.state is State.PLAYING
+    restarted.report_shown()
+    assert restarted.credit_cents == 10000 - 50 + due
+    assert restarted.records("game.void") == []
+    restarted.journal.self_audit()
+    restarted.close()
 
 
 def test_a_definition_is_recorded_once_for_all_its_games(tmp_path):
@@ -163,13 +163,13 @@ def test_a_definition_is_recorded_once_for_all_its_games(tmp_path):
 def test_a_win_with_a_lost_definition_is_paid_as_recorded_with_a_notice(won, tmp_path):
     without_its_text(won)
     won.close()
-    again = MachineRig(tmp_path, games=()).boot()
-    assert again.state is State.PLAYING
-    (record,) = again.records("game.differs")
+    restarted = MachineRig(tmp_path, games=()).boot()
+    assert restarted.state is State.PLAYING
+    (record,) = restarted.records("game.differs")
     assert record["win_cents"] == WIN
-    again.report_shown()
-    assert again.credit_cents == 10000 - STAKE + WIN
-    again.close()
+    restarted.report_shown()
+    assert restarted.credit_cents == 10000 - STAKE + WIN
+    restarted.close()
 
 
 @pytest.mark.requirement("A-25", "Q-02")
@@ -248,13 +248,13 @@ def test_a_game_resumes_when_its_definition_is_available_again(tmp_path):
     without_its_text(rig)
     rig.close()
     MachineRig(tmp_path, games=()).boot().close()
-    again = MachineRig(tmp_path, games=("hold-fast",)).boot()
-    assert again.state is State.TILT
-    fill_in(again, "settle_faults", person="4", persons=("4",), finding="the file was missing")
-    assert again.state is State.PLAYING
-    message = again.hands.messages[-1]
+    restarted = MachineRig(tmp_path, games=("hold-fast",)).boot()
+    assert restarted.state is State.TILT
+    fill_in(restarted, "settle_faults", person="4", persons=("4",), finding="the file was missing")
+    assert restarted.state is State.PLAYING
+    message = restarted.hands.messages[-1]
     assert (message.options, message.display) == (question.options, question.display)
-    again.close()
+    restarted.close()
 
 
 @pytest.mark.requirement("F-14", "I-11")
@@ -295,12 +295,12 @@ def test_win_before_a_double_up_is_collected_if_the_generator_fails(tmp_path):
     assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE)["cause"] == "chance"
     assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") == "refused.game_cannot_end"
     rig.close()
-    again = MachineRig(tmp_path, games=("orchard-picnic",), chance=FailingChance()).boot()
-    again.engine.handle(EventType.CHOOSE, value="black")
-    assert again.notice == "refused.choice_may_be_taken"
-    again.engine.handle(EventType.CHOOSE, value="collect")
-    again.report_shown()
-    assert again.credit_cents == before + won_cents
-    assert again.records("game.void") == []
-    again.journal.self_audit()
-    again.close()
+    restarted = MachineRig(tmp_path, games=("orchard-picnic",), chance=FailingChance()).boot()
+    restarted.engine.handle(EventType.CHOOSE, value="black")
+    assert restarted.notice == "refused.choice_may_be_taken"
+    restarted.engine.handle(EventType.CHOOSE, value="collect")
+    restarted.report_shown()
+    assert restarted.credit_cents == before + won_cents
+    assert restarted.records("game.void") == []
+    restarted.journal.self_audit()
+    restarted.close()

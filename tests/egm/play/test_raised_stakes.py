@@ -90,13 +90,13 @@ def test_options_above_the_credit_are_not_offered_or_accepted(duel, tmp_path):
         rig.machine.random_service.values[:0] = [3]
         bet(rig, even=10)
         rig.report_shown()
-    left = rig.credit_cents
-    assert 50 <= left < 100
+    credit_cents = rig.credit_cents
+    assert 50 <= credit_cents < 100
     bet(rig, ante=10)
     assert rig.hands.messages[-1].options == ("fold", "stay")
     choose(rig, "raise")
     assert (rig.state, rig.notice) == (State.PLAYING, "refused.choice_is_covered")
-    assert rig.credit_cents == left - 50
+    assert rig.credit_cents == credit_cents - 50
     choose(rig, "stay")
     rig.report_shown()
     assert sound(rig, tmp_path)["coin_in"] == 500
@@ -152,17 +152,17 @@ def test_a_power_cut_leaves_both_a_raise_and_its_card_or_neither(duel, tmp_path,
         choose(rig, "raise")
         rig.report_shown()
     drawn = len(rig.records("game.choice"))
-    again = duel(*(() if drawn else (3,)))  # what was drawn is not drawn again
+    restarted = duel(*(() if drawn else (3,)))  # what was drawn is not drawn again
     if not drawn:
-        assert isinstance(again.hands.messages[-1], DecisionRequest)
-        assert again.hands.messages[-1].cues == ({"cue": "deal", "hand": "player", "card": "3"},)
-        assert again.credit_cents == 950
-        choose(again, "raise")
-    if again.state is State.PLAYING:
-        again.report_shown()
-    assert again.credit_cents == 1000
-    assert len(again.records("game.push")) == 1
-    assert sound(again, tmp_path)["push"] == 100
+        assert isinstance(restarted.hands.messages[-1], DecisionRequest)
+        assert restarted.hands.messages[-1].cues == ({"cue": "deal", "hand": "player", "card": "3"},)
+        assert restarted.credit_cents == 950
+        choose(restarted, "raise")
+    if restarted.state is State.PLAYING:
+        restarted.report_shown()
+    assert restarted.credit_cents == 1000
+    assert len(restarted.records("game.push")) == 1
+    assert sound(restarted, tmp_path)["push"] == 100
 
 
 @pytest.mark.requirement("F-05")

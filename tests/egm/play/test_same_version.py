@@ -49,9 +49,9 @@ def test_changed_definition_with_the_same_version_is_reported_by_check_and_machi
 ):
     before = load_game(GAME)
     file = cabinet(tmp_path, "9.0.0" if changed else before.version)
-    done = CliRunner().invoke(main, ["cabinet", "check", "--json", "--state", str(played), str(file)])
-    remarks = [fault["what"] for fault in json.loads(done.output) if fault["key"] == "games[1].game"]
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(main, ["cabinet", "check", "--json", "--state", str(played), str(file)])
+    remarks = [fault["what"] for fault in json.loads(result.output) if fault["key"] == "games[1].game"]
+    assert result.exit_code == 0, result.output
     remark = f"this machine played another definition, {before.digest[:12]}, as version {before.version}: give this one a new game.version"
     assert remarks == ([] if changed else [remark])
 

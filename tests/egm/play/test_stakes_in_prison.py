@@ -55,9 +55,9 @@ def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
     assert rig.credit_cents == 5000 - 2400 + 400
     (table,) = list_standing_tables(rig.machine)
     assert table.table_state == {"held": [{"spot": "low", "credits": 16, "count": 1}]}
-    again = roulette(0)
-    spin(again, "prison")  # a second zero: the stake is worth half, and eight may be halved again
-    assert again.credit_cents == 3000
+    reopened = roulette(0)
+    spin(reopened, "prison")  # a second zero: the stake is worth half, and eight may be halved again
+    assert reopened.credit_cents == 3000
     freed = roulette(1)
     spin(freed, **{"straight-17": 1})
     assert freed.credit_cents == 3000 - 100 + 800
@@ -124,10 +124,10 @@ def test_a_refait_asks_for_each_stake_gives_the_insured_back_and_holds_the_other
     assert table.table_state["held"] == [{"spot": "black", "credits": 40, "count": 1}]
     assert sum(table.table_state["shoe"].values()) == 312 - len(rows)
     rig.close()
-    again = MachineRig(tmp_path / "state", games=(game,), denominations_cents=(25,)).boot()
-    again.engine.handle(EventType.CASH_OUT)
-    again.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert again.journal.balance_cents("out:handpay_cancelled_credit") == 10000 - 21 * 25
-    meters = sound(again)
+    restarted = MachineRig(tmp_path / "state", games=(game,), denominations_cents=(25,)).boot()
+    restarted.engine.handle(EventType.CASH_OUT)
+    restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert restarted.journal.balance_cents("out:handpay_cancelled_credit") == 10000 - 21 * 25
+    meters = sound(restarted)
     assert (meters["coin_in"], meters["push"], meters["games_pushed"]) == (141 * 25, 120 * 25, 1)
-    again.close()
+    restarted.close()

@@ -67,13 +67,13 @@ def test_a_standing_bet_remains_until_it_is_decided_even_over_a_restart(point, t
     (table,) = list_standing_tables(rig.machine)
     assert table.table_state == {"point": 2, "bets": {LINE: 10, PLACE: 4}}
     assert table.standing_bets_cents == 70
-    again = point(4, 2)
-    throw(again)  # for nothing: the bets stand
-    assert again.credit_cents == 930
-    assert again.records("game.start")[-1]["table"] == table.table_state
-    throw(again)
-    assert again.credit_cents == 930 + 100
-    meters = sound(again, tmp_path)
+    reopened = point(4, 2)
+    throw(reopened)  # for nothing: the bets stand
+    assert reopened.credit_cents == 930
+    assert reopened.records("game.start")[-1]["table"] == table.table_state
+    throw(reopened)
+    assert reopened.credit_cents == 930 + 100
+    meters = sound(reopened, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["games_played"]) == (70, 100, 3)
 
 
@@ -214,11 +214,11 @@ def test_a_machine_that_cannot_continue_returns_every_standing_bet(point, tmp_pa
 def test_standing_bets_of_a_changed_game_are_returned_and_announced(point, tmp_path, other):
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
-    again = point(**other)
-    assert (again.credit_cents, again.notice) == (1000, "bets_given_back")
-    (returned,) = again.records("table.returned")
+    reopened = point(**other)
+    assert (reopened.credit_cents, reopened.notice) == (1000, "bets_given_back")
+    (returned,) = reopened.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("changed", 70)
-    sound(again, tmp_path)
+    sound(reopened, tmp_path)
 
 
 def test_a_session_does_not_end_while_bets_stand(point):

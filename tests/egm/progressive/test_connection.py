@@ -287,9 +287,9 @@ def test_a_stop_at_the_moment_of_a_reply_takes_effect(tmp_path, monkeypatch, ans
         async with Taciturn(tmp_path / "link", "").listening() as broker:
             tasks.append(asyncio.create_task(speak(broker.slot("EGM-1"))))
             monkeypatch.setattr(aiomqtt.Client, answered, cancel_after_reply)
-            done, _ = await asyncio.wait(tasks, timeout=60)
+            ended_tasks, _ = await asyncio.wait(tasks, timeout=60)
             monkeypatch.undo()
-            return done == set(tasks) and tasks[0].cancelled()
+            return ended_tasks == set(tasks) and tasks[0].cancelled()
 
     assert asyncio.run(session())
 

@@ -48,9 +48,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 def floor(*arguments, code=0):
     """The floor's command."""
-    done = CliRunner().invoke(main, ["progressive", "enrol", *map(str, arguments)])
-    assert done.exit_code == code, done.output
-    return done.output
+    result = CliRunner().invoke(main, ["progressive", "enrol", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    return result.output
 
 
 class Hall:
@@ -432,11 +432,11 @@ def enrol_until(state, stick, write):
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    left = iter(range(write))
+    writes_left = iter(range(write))
 
     def hook(event, details):
         writes = event in _WRITES or (event == "open" and details[2] & (os.O_WRONLY | os.O_RDWR))
-        if writes and "/link/" in str(details[0]) and next(left, None) is None:
+        if writes and "/link/" in str(details[0]) and next(writes_left, None) is None:
             os._exit(9)
 
     try:

@@ -63,8 +63,8 @@ def test_a_level_whose_game_was_removed_keeps_its_amount_and_moves_completely(ri
     assert moved["amount"] == str(30_000 + Fraction(3000, 70))
     assert moved["persons"] == [NUMBERS[Role.TECHNICIAN]]
     rig.close()
-    again = room_of(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
-    again.close()
+    restarted = room_of(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
+    restarted.close()
     with open_view(tmp_path) as view:
         assert Auditor(GameFiles([GAME.parent])).audit_entries(view.iter_bodies()).findings == []
 

@@ -115,11 +115,13 @@ def test_a_lower_amount_is_shown_only_after_a_counted_fall():
     assert value(9, 1700) == 1600  # an old message, replayed
     assert value(12, 1500, falls=1) == 1500
     assert value(13, 1800, falls=0) == 1500
-    again = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
-    again.restore_shown_amount("TOP", 1500, 1)
-    again.enrol_levels("n", 0)
-    again.process_message(m.LevelValue(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0)
-    assert again.find_displayed_amount("TOP", 0).amount_cents == 1500
+    new_link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
+    new_link.restore_shown_amount("TOP", 1500, 1)
+    new_link.enrol_levels("n", 0)
+    new_link.process_message(
+        m.LevelValue(level="TOP", sequence=99, time_utc="", amount_cents=1400, falls=1), 0
+    )
+    assert new_link.find_displayed_amount("TOP", 0).amount_cents == 1500
 
 
 @pytest.mark.requirement("I-03")

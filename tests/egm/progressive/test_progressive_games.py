@@ -108,14 +108,14 @@ def test_a_restart_between_hit_and_payment_pays_the_locked_amount(rig, tmp_path)
     machine = rig(A, NO_LUCK, MISS)
     machine.play()
     machine.close()
-    again = room_of(tmp_path).boot()
-    assert again.state is State.PLAYING
-    assert again.hands.messages[-1].progressives[0].amount_cents == 1500
-    before = again.credit_cents
-    again.report_shown()
-    assert again.credit_cents == before + 100 + 1500
-    assert level(again, TOP).hit_count == 1
-    again.close()
+    restarted = room_of(tmp_path).boot()
+    assert restarted.state is State.PLAYING
+    assert restarted.hands.messages[-1].progressives[0].amount_cents == 1500
+    before = restarted.credit_cents
+    restarted.report_shown()
+    assert restarted.credit_cents == before + 100 + 1500
+    assert level(restarted, TOP).hit_count == 1
+    restarted.close()
 
 
 @pytest.mark.requirement("B-07", "I-04")
@@ -131,7 +131,10 @@ def test_a_mystery_is_drawn_in_the_games_own_step_and_recorded(rig):
 
 def test_a_mystery_must_be_hit_by_its_ceiling(rig):
     machine = rig(
-        *(B, NO_LUCK, 89), *(n for left in range(89, 1, -1) for n in (B, NO_LUCK, left - 1)), B, NO_LUCK
+        *(B, NO_LUCK, 89),
+        *(n for balls_left in range(89, 1, -1) for n in (B, NO_LUCK, balls_left - 1)),
+        B,
+        NO_LUCK,
     )
     for _ in range(90):
         one_game(machine)
@@ -312,27 +315,27 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     machine = awaiting(tmp_path)
     (claim,) = machine.journal.states(ProgressiveKey.CLAIM)
     machine.close()
-    again = room_of(tmp_path, levels=LINKED).boot()
-    assert again.state is State.AWAITING_AWARD
-    assert [n.code for n in build_snapshot(again.engine).notices] == ["award_awaited"]
-    again.engine.handle(EventType.PLAY)
-    assert again.notice == "refused.awaiting_award"
-    before = again.credit_cents
+    restarted = room_of(tmp_path, levels=LINKED).boot()
+    assert restarted.state is State.AWAITING_AWARD
+    assert [n.code for n in build_snapshot(restarted.engine).notices] == ["award_awaited"]
+    restarted.engine.handle(EventType.PLAY)
+    assert restarted.notice == "refused.awaiting_award"
+    before = restarted.credit_cents
     name = claim.removeprefix(ProgressiveKey.CLAIM)
-    again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=1712)
-    assert again.state is State.IDLE
-    assert again.credit_cents == before + 100 + 1712
-    again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=1712)
-    assert again.credit_cents == before + 100 + 1712
-    again.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=9999)
-    assert again.records("progressive.award_differs")
-    assert again.credit_cents == before + 100 + 1712
-    stored_claim = again.journal.state(claim)
+    restarted.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=1712)
+    assert restarted.state is State.IDLE
+    assert restarted.credit_cents == before + 100 + 1712
+    restarted.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=1712)
+    assert restarted.credit_cents == before + 100 + 1712
+    restarted.engine.handle(EventType.AWARD_LOCKED, claim=name, amount_cents=9999)
+    assert restarted.records("progressive.award_differs")
+    assert restarted.credit_cents == before + 100 + 1712
+    stored_claim = restarted.journal.state(claim)
     assert (stored_claim["way"], stored_claim["amount_cents"]) == ("credit", 1712)
-    again.engine.handle(EventType.CLAIM_CLOSED, claim=name)
-    assert again.journal.states(ProgressiveKey.CLAIM) == {}
-    assert again.journal.meters().value("mach_progressive") == 1712
-    again.close()
+    restarted.engine.handle(EventType.CLAIM_CLOSED, claim=name)
+    assert restarted.journal.states(ProgressiveKey.CLAIM) == {}
+    assert restarted.journal.meters().value("mach_progressive") == 1712
+    restarted.close()
 
 
 @pytest.mark.requirement("I-04")
@@ -346,8 +349,8 @@ def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(rig):
         EventType.AWARD_LOCKED, claim=claim.removeprefix(ProgressiveKey.CLAIM), amount_cents=1650
     )
     assert machine.state is State.PLAYING
-    again = machine.hands.messages[-1]
-    assert (again.play_id, again.progressives[0].amount_cents) == (message.play_id, 1650)
+    next_message = machine.hands.messages[-1]
+    assert (next_message.play_id, next_message.progressives[0].amount_cents) == (message.play_id, 1650)
     machine.report_shown()
     assert machine.state is State.IDLE
     assert machine.credit_cents == 10000 - 50 + 100 + 1650

@@ -101,8 +101,8 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
     # the bank does not open: the ante is paid even money and the raise comes back
     assert worth(machine) == before - 100 + 100 + paid_cents + won
     assert level(machine).paid_cents == won
-    left = pot - won
-    assert level(machine).current == max(left, 10_000_00)
+    remaining_cents = pot - won
+    assert level(machine).current == max(remaining_cents, 10_000_00)
     assert audited(machine) == []
 
 
@@ -214,13 +214,13 @@ def test_a_restart_between_hit_and_payment_pays_what_was_locked(rig, tmp_path):
     machine.machine.random_service = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
     decide(machine)
     machine.close()
-    again = room_of(tmp_path).boot()
-    assert again.hands.messages[-1].progressives[0].amount_cents == 1000_05
-    again.report_shown()
-    assert worth(again) == 100_00 - 100 + 100 + 1000_05
-    assert level(again).hit_count == 1
-    assert audited(again) == []
-    again.close()
+    restarted = room_of(tmp_path).boot()
+    assert restarted.hands.messages[-1].progressives[0].amount_cents == 1000_05
+    restarted.report_shown()
+    assert worth(restarted) == 100_00 - 100 + 100 + 1000_05
+    assert level(restarted).hit_count == 1
+    assert audited(restarted) == []
+    restarted.close()
 
 
 @pytest.mark.requirement("I-13", "I-09")

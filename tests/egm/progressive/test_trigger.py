@@ -61,14 +61,14 @@ def test_every_wager_has_the_same_chance_of_a_mystery_prize(start):
 def test_the_distribution_is_that_of_the_machines_own_mystery():
     level = Level.open(TERMS)
     points = drawn(0).point_count
-    left = points
+    points_left = points
     for wager in range(1, 6):
         favourable, bound = level.compute_mystery_odds(STAKE)
         now = sum(1 for value in range(points) if winner(drawn(value), Level.open(TERMS)) == wager)
-        assert Fraction(now, left) == Fraction(favourable, bound)
-        left -= now
+        assert Fraction(now, points_left) == Fraction(favourable, bound)
+        points_left -= now
         level = level.add_contribution(STAKE)
-    assert left == 0
+    assert points_left == 0
 
 
 def test_a_mystery_prize_is_won_by_its_ceiling_and_only_by_a_wager():

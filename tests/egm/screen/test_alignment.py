@@ -64,7 +64,7 @@ def test_all_words_of_a_line_share_one_baseline(theme, face, words):
         apart += font.size(words)[0] < line.get_width()
         capital = font.metrics("H")[0][1]
         last = line.get_width() - font.size(words.split(" ")[-1])[0]
-        first, then = (line.subsurface((left, 0, capital, line.get_height())) for left in (0, last))
+        first, then = (line.subsurface((x, 0, capital, line.get_height())) for x in (0, last))
         assert first.get_bounding_rect().bottom == then.get_bounding_rect().bottom, pixels
     assert apart, "no line of this face is set word by word"
 

@@ -82,8 +82,8 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     assert requests == ()
     assert not is_scoreboard_drawn(stage(hidden), view.table)
     settled = dict(iter_felt_scenes(game, game_view, "en", theme, LANDSCAPE_LAYOUT))["settled"]
-    done = settled.presentation.began_at + build_view_timeline(settled, theme).end
-    later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
+    end_s = settled.presentation.began_at + build_view_timeline(settled, theme).end
+    later = replace(settled, now=end_s + 60)  # the cards are there as long as nothing is laid
     assert not is_scoreboard_drawn(stage(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)
     assert is_scoreboard_drawn(stage(laid), laid.table)

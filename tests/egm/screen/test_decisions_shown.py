@@ -162,6 +162,6 @@ def test_after_an_open_door_a_decision_is_shown_again_from_the_start(games, publ
         replace(view, now=150), build_snapshot(game, "en", state="door_open", doors_open=("main",))
     )
     assert shut.decision is None
-    again = apply_message(apply_message(shut, build_snapshot(game, "en", state="playing")), question)
-    assert (again.presentation.began_at, again.presentation.presented_step_count) == (150, 0)
-    assert again.decision == question
+    shown_again = apply_message(apply_message(shut, build_snapshot(game, "en", state="playing")), question)
+    assert (shown_again.presentation.began_at, shown_again.presentation.presented_step_count) == (150, 0)
+    assert shown_again.decision == question

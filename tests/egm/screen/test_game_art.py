@@ -77,8 +77,8 @@ def test_the_digest_covers_every_byte_of_a_games_art(definition_file):
     game = load_game(definition_file)
     assert game.id in CliRunner().invoke(main, ["game", "check", str(definition_file)]).output
     assert sorted(game.assets) == ["bell.png", "hooray.wav", "seven.svg", "turn.wav"]
-    again = game_from_text(game.text, "the journal")
-    assert (again.digest, again.assets) == (game.digest, {})
+    rebuilt = game_from_text(game.text, "the journal")
+    assert (rebuilt.digest, rebuilt.assets) == (game.digest, {})
     for name in game.assets:
         path = definition_file.parent / name
         before = path.read_bytes()

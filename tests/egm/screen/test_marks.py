@@ -143,9 +143,9 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     with_key = surface.subsurface(place).copy()
     picture.draw_view(surface, replace(over, snapshot=build_snapshot(keno, "en", accepts=())))
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(place), "RGB")
-    again, _ = apply_action(over, Action("mark", 5), theme)
-    assert has_changed_marks_since_game(again)
-    assert again.marked_keno_slip.numbers == {5}
+    marked_view, _ = apply_action(over, Action("mark", 5), theme)
+    assert has_changed_marks_since_game(marked_view)
+    assert marked_view.marked_keno_slip.numbers == {5}
 
 
 def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, theme):

@@ -517,9 +517,9 @@ def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcom
         (n, step) for n, step in enumerate(view.presentation.steps) if isinstance(step, HoldStep)
     )
     assert len(set(step.spins_left)) > 1
-    for stop, left in zip(line.steps[index].stops[:-1], step.spins_left, strict=False):
-        words = Texts("en").say("feature.spins_left", count=left)
-        assert words in words_on(replace(view, now=100 + stop + 0.001)), (left, stop)
+    for stop, spins_left in zip(line.steps[index].stops[:-1], step.spins_left, strict=False):
+        words = Texts("en").say("feature.spins_left", count=spins_left)
+        assert words in words_on(replace(view, now=100 + stop + 0.001)), (spins_left, stop)
 
 
 @pytest.mark.requirement("C-13", "C-14")

@@ -76,11 +76,13 @@ def other_wording(columns, back):
         for row in range(len(column)):
             if row:
                 if n >= back:
-                    left = columns[n - back]
-                    found.append("red" if (len(left) > row) == (len(left) > row - 1) else "blue")
+                    column_before = columns[n - back]
+                    found.append(
+                        "red" if (len(column_before) > row) == (len(column_before) > row - 1) else "blue"
+                    )
             elif n > back:
-                left, long = columns[n - 1 - back], len(columns[n - 1])
-                went_on = (len(left) > long) == (len(left) > long - 1)
+                column_before, long = columns[n - 1 - back], len(columns[n - 1])
+                went_on = (len(column_before) > long) == (len(column_before) > long - 1)
                 found.append("blue" if went_on else "red")
     return found
 

@@ -166,13 +166,13 @@ def test_a_choice_is_answered_with_its_id(idle_view, theme):
 def test_typed_text_remains_until_the_page_closes(idle_view, theme):
     view = opened(idle_view, pages.build_text_page())
     view, _ = apply_action(view, Action("type", "x"), theme)
-    again = opened(
+    reopened = opened(
         view, pages.build_text_page().model_copy(update={"notice": PageText(kind="plain", value="live")})
     )
-    assert again.page_input.typed_text.endswith("x")
-    other = opened(again, pages.build_text_page().model_copy(update={"id": "another"}))
+    assert reopened.page_input.typed_text.endswith("x")
+    other = opened(reopened, pages.build_text_page().model_copy(update={"id": "another"}))
     assert not other.page_input.typed_text.endswith("x")
-    assert apply_message(again, idle_view.snapshot).page_input.typed_text == ""
+    assert apply_message(reopened, idle_view.snapshot).page_input.typed_text == ""
 
 
 def test_touched_targets_of_the_touch_test_light_up(idle_view, theme):
@@ -396,8 +396,8 @@ def test_returning_to_a_page_restores_its_scroll_position(idle_view, theme):
         view, _ = apply_action(view, Action("rows", 1), theme)
     deeper = opened(view, rows_page(3, "one"))
     assert (view.page_input.sheet, deeper.page_input.sheet) == (2, 0)
-    again = rows_page(2, "list").model_copy(update={"id": "list-again"})
-    assert opened(deeper, again).page_input.sheet == 2
+    other_list = rows_page(2, "list").model_copy(update={"id": "list-again"})
+    assert opened(deeper, other_list).page_input.sheet == 2
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])

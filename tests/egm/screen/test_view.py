@@ -192,15 +192,15 @@ def test_a_lost_connection_is_shown_until_the_machine_answers(idle_view, game):
 def test_the_same_refusal_twice_is_shown_twice(idle_view, game, theme):
     refusal = build_snapshot(game, "en", notices=(Notice(code="refused.playing"),))
     first = apply_message(replace(idle_view, now=10), refusal)
-    again, _ = apply_action(replace(first, now=30), Action("play"), theme)
-    assert apply_message(again, refusal).notice_received_at == 30
+    pressed, _ = apply_action(replace(first, now=30), Action("play"), theme)
+    assert apply_message(pressed, refusal).notice_received_at == 30
     assert apply_message(replace(first, now=60), refusal).notice_received_at == 10
 
 
 def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(idle_view, game, outcomes):
     view = show_outcome(idle_view, game, outcomes[game.id].small_win)
-    again = apply_message(replace(view, now=101), view.presentation.outcome)
-    assert again.presentation.began_at == view.presentation.began_at, (
+    shown_again = apply_message(replace(view, now=101), view.presentation.outcome)
+    assert shown_again.presentation.began_at == view.presentation.began_at, (
         "a repeat of the game being shown does not start it anew"
     )
 

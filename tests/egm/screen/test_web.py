@@ -254,8 +254,8 @@ def test_frames_are_sent_and_touches_and_keys_received(web):
             pygame.time.wait(1)
         assert got == [TouchFraction(0.5, 0.25), Action("play")]
         draw(web, View(now=1.6))
-        again = link.recv(timeout=20)
-        assert len(again) < len(message) / 2, "only what changed"
+        update = link.recv(timeout=20)
+        assert len(update) < len(message) / 2, "only what changed"
 
 
 def test_a_new_browser_replaces_the_last_one_which_is_informed(web):

@@ -191,10 +191,10 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
     assert answer_overdue_turns(table) == []
     one.clock.pass_seconds(4.5)
     notices = [[(notice.code, notice.values) for notice in iter_notices(rig.machine)] for rig in rooms]
-    left = TURN_SECONDS_MAX - 4
+    seconds_left = TURN_SECONDS_MAX - 4
     assert notices == [
-        [("answer_within", {"seconds": left})],
-        *[[("seat_answers", {"seat": 1, "seconds": left})]] * 2,
+        [("answer_within", {"seconds": seconds_left})],
+        *[[("seat_answers", {"seat": 1, "seconds": seconds_left})]] * 2,
     ]
     for rig in (one, two):
         answer_overdue_turns(table)
@@ -272,12 +272,12 @@ def test_a_memory_clear_redraws_no_card_for_a_seat_behind_its_round(seats, tmp_p
         end_without_the_second(rooms)
     else:
         answer(rooms, 0, "stand")
-    for again in range(2):
+    for pass_number in range(2):
         rooms[0].close()
-        if is_over or not again:
+        if is_over or not pass_number:
             clear_with_decisions(tmp_path)
         rooms = seats(GAME, count=3)
-        if not is_over and not again:
+        if not is_over and not pass_number:
             for rig in rooms:
                 rig.machine.random_service = dealing("2d Qs", decks=8)
             end_without_the_second(rooms, "")

@@ -173,9 +173,9 @@ def test_the_check_of_a_cabinet_file_says_that_its_positions_are_too_few(tmp_pat
     text = text.replace("[machine]\n", f"[machine]\npositions = {positions}\n", 1)
     file = tmp_path / "cabinet.toml"
     file.write_text(f'{text}\n[[games]]\ngame = "{GAME}"\n')
-    done = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
-    found = [fault["what"] for fault in json.loads(done.output) if fault["key"] == "games[1].game"]
+    result = CliRunner().invoke(main, ["cabinet", "check", "--json", str(file)])
+    found = [fault["what"] for fault in json.loads(result.output) if fault["key"] == "games[1].game"]
     assert (
         any("needs at least 4 positions, but machine.positions is" in problem for problem in found)
         == is_reported
-    ), done.output
+    ), result.output

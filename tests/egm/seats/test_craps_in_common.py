@@ -48,11 +48,11 @@ def lay(rig, **bets):
 
 def thrown(rooms, a, b, game=QUEBEC):
     """No more bets, two dice for whoever plays, and the end of each game; who played."""
-    generator, left = rooms[0].machine.random_service, dice(rooms, a, b).values
+    generator, dice_left = rooms[0].machine.random_service, dice(rooms, a, b).values
     rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms[0], game))
     playing = [rig for rig in rooms if rig.state is State.PLAYING and find_open_game(rig.machine).round_id]
     games = [find_open_game(rig.machine) for rig in playing]
-    assert left == []
+    assert dice_left == []
     assert len({game.round_id for game in games}) == 1
     assert {tuple(game.outcome.display["dice"]) for game in games} == {(a, b)}
     for rig in playing:
@@ -217,12 +217,12 @@ def test_a_series_of_throws_survives_its_players_and_a_restart(seats):
     lay(two, come=5)
     thrown(rooms, 5, 5)
     one.close()
-    again = seats(QUEBEC, count=3)
-    assert [point_of(rig) for rig in again] == [6] * 3
-    assert standing(again[1]) == {"come-10": 5}
-    assert lay(again[2], right_8=6) is State.BETTING
-    assert thrown(again, 3, 4) == again[1:]
-    assert [standing(rig) for rig in again] == [{}] * 3
+    restarted = seats(QUEBEC, count=3)
+    assert [point_of(rig) for rig in restarted] == [6] * 3
+    assert standing(restarted[1]) == {"come-10": 5}
+    assert lay(restarted[2], right_8=6) is State.BETTING
+    assert thrown(restarted, 3, 4) == restarted[1:]
+    assert [standing(rig) for rig in restarted] == [{}] * 3
 
 
 @pytest.mark.requirement("A-05", "D-15")
@@ -241,17 +241,17 @@ def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     one.close()
     clear_with_decisions(tmp_path)
-    one, two, three = again = seats(QUEBEC, count=3)
+    one, two, three = restarted = seats(QUEBEC, count=3)
     for rig in (one, three):
         rig.report_shown()
     mended(two)
-    assert [standing(rig) for rig in again] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
-    assert [is_round_shared(rig.machine, digest_of(rig)) for rig in again] == [True, False, True]
-    assert [read_table_view(rig.machine)[2].point for rig in again] == [4, 6, 4]
+    assert [standing(rig) for rig in restarted] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
+    assert [is_round_shared(rig.machine, digest_of(rig)) for rig in restarted] == [True, False, True]
+    assert [read_table_view(rig.machine)[2].point for rig in restarted] == [4, 6, 4]
     lay(three)
-    assert thrown(again, 3, 1) == [one, three]
-    assert [rig.credit_cents for rig in again] == [10_000 - 500, 10_000 - 250, 10_000 - 250 + 250]
-    sound(again, tmp_path)
+    assert thrown(restarted, 3, 1) == [one, three]
+    assert [rig.credit_cents for rig in restarted] == [10_000 - 500, 10_000 - 250, 10_000 - 250 + 250]
+    sound(restarted, tmp_path)
 
 
 @pytest.mark.requirement("B-01")

@@ -174,8 +174,8 @@ def test_a_restart_during_the_betting_time_returns_all_credits(seats):
         rig.insert(2000)
         join(rig, SPOTS[0])
     rigs[0].close()
-    again = seats()
-    assert [(rig.state, rig.credit_cents) for rig in again] == [(State.IDLE, 2000)] * SEATS
+    restarted = seats()
+    assert [(rig.state, rig.credit_cents) for rig in restarted] == [(State.IDLE, 2000)] * SEATS
 
 
 def test_a_seat_with_other_draws_than_its_round_is_refused(seats):

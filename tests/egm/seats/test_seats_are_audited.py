@@ -124,9 +124,9 @@ def test_power_loss_before_a_seat_started_is_not_an_audit_finding(seats, tmp_pat
     with pytest.raises(RuntimeError, match="the power goes"):
         sit_down(rooms, CARDS)
     rooms[0].close()
-    again = seats(GAME, count=3)
-    again[2].insert(1000)
-    read_signed_entries(again[0])
+    restarted = seats(GAME, count=3)
+    restarted[2].insert(1000)
+    read_signed_entries(restarted[0])
 
 
 @pytest.mark.requirement("E-13", "O-06")

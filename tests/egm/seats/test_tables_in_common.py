@@ -69,14 +69,14 @@ def test_all_seats_share_one_shoe_even_after_sitting_out(seats, tmp_path):
         rig.insert(10000)
     dealt = play_three_coups(rigs)
     burnt = [d for d in rigs[0].records("game.start")[0]["steps"][0]["draws"] if "burn" in d[2]]
-    left = Shoe.from_json(shoe_of(rigs[3])).cards_left
-    assert left == 8 * 52 - dealt - len(burnt)
+    cards_left = Shoe.from_json(shoe_of(rigs[3])).cards_left
+    assert cards_left == 8 * 52 - dealt - len(burnt)
     assert read_table(rigs[0].machine, digest_of(rigs[0])).standing_stakes == ()
     rigs[0].close()
     with open_view(tmp_path) as view:
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
-    again = seats(GAME)
-    assert [Shoe.from_json(shoe_of(rig)).cards_left for rig in again] == [left] * len(again)
+    restarted = seats(GAME)
+    assert [Shoe.from_json(shoe_of(rig)).cards_left for rig in restarted] == [cards_left] * len(restarted)
 
 
 def test_the_audit_names_a_seat_dealt_from_another_shoe(seats, tmp_path):

@@ -127,17 +127,17 @@ def coup(rooms, seats_of):
 def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path, shoes):
     """Now both play, now one alone: every coup comes of what the one before left, to the last five cards."""
     one, two = rooms = around(seats)
-    left, ends, turn = DECKS * 52, 0, 0
+    cards_left, ends, turn = DECKS * 52, 0, 0
     while ends < shoes:
         seats_of = ([one, two], [one], [one, two], [two])[turn % 4]
         game, add_step = coup(rooms, seats_of)
         turn += 1
-        left -= add_step
-        if game.outcome.display["result"] == "void" or left <= STOP:
-            assert left == STOP
+        cards_left -= add_step
+        if game.outcome.display["result"] == "void" or cards_left <= STOP:
+            assert cards_left == STOP
             assert game.outcome.table is None
-            left, ends = DECKS * 52, ends + 1
-        assert [left_of(rig) for rig in rooms] == [left] * 2
+            cards_left, ends = DECKS * 52, ends + 1
+        assert [left_of(rig) for rig in rooms] == [cards_left] * 2
     assert turn >= 20 * shoes
     first, _ = coup(rooms, rooms)
     assert first.table_state is None  # of the new shoe

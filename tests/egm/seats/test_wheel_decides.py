@@ -178,18 +178,18 @@ def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path
     if report_moment == "before":
         phase(room, WheelPhase.NUMBER, number=17)
     room.close()
-    again = started(tmp_path)
-    assert again.state is State.PLAYING
+    restarted = started(tmp_path)
+    assert restarted.state is State.PLAYING
     if report_moment == "after":
-        phase(again, WheelPhase.NUMBER, number=17)
-    deliver_spin_number(again.machine)
+        phase(restarted, WheelPhase.NUMBER, number=17)
+    deliver_spin_number(restarted.machine)
     if report_moment == "before":
-        (choice,) = again.records("game.choice")
+        (choice,) = restarted.records("game.choice")
         assert choice["outcome"]["win_credits"] == 36 * 5
     else:  # of the same count, and perhaps of a later spin: a reader that lost its power counts from 1 again
-        assert [record["unheard"] for record in again.records("wheel.unheard")] == ["restart"]
-        assert not again.records("game.choice")
-    again.close()
+        assert [record["unheard"] for record in restarted.records("wheel.unheard")] == ["restart"]
+        assert not restarted.records("game.choice")
+    restarted.close()
 
 
 def unheard(room, **waits):
@@ -421,14 +421,14 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
     with suppress(PowerCutError):
         spin(room, 17)
     room.close()
-    again = started(tmp_path)
-    phase(again, WheelPhase.NUMBER, number=17)  # the reader goes on telling it
-    deliver_spin_number(again.machine)
-    starts, ended = again.records("game.start"), again.records("game.choice")
+    restarted = started(tmp_path)
+    phase(restarted, WheelPhase.NUMBER, number=17)  # the reader goes on telling it
+    deliver_spin_number(restarted.machine)
+    starts, ended = restarted.records("game.start"), restarted.records("game.choice")
     assert len(starts) == (entries > 1)
     assert len(ended) == (entries > 2)  # with its number recorded before the cut, or never
-    assert again.credit_cents == (1500 if starts else 2000)
-    again.close()
+    assert restarted.credit_cents == (1500 if starts else 2000)
+    restarted.close()
 
 
 @pytest.mark.requirement("F-09", "J-09")

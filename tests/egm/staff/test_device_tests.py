@@ -72,14 +72,14 @@ def test_a_failed_test_ticket_moves_no_money_and_survives_a_restart(tmp_path):
     menu.touch("print")
     assert menu.notice == "notice.refused.device_is_free"
     rig.close()
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.ledgers.print_ledger.find_open().job.job_id.startswith("test-")
-    before = fingerprint(again)
-    again.report_print_state(PrintState.FAILED, "no paper")
-    assert again.records("test.failed")[0]["why"] == "no paper"
-    assert (again.state, again.credit_cents) == (State.IDLE, 2000)
-    assert fingerprint(again) == before
-    again.close()
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert restarted.ledgers.print_ledger.find_open().job.job_id.startswith("test-")
+    before = fingerprint(restarted)
+    restarted.report_print_state(PrintState.FAILED, "no paper")
+    assert restarted.records("test.failed")[0]["why"] == "no paper"
+    assert (restarted.state, restarted.credit_cents) == (State.IDLE, 2000)
+    assert fingerprint(restarted) == before
+    restarted.close()
 
 
 @pytest.mark.requirement("J-10", "J-11", "D-17")

@@ -65,17 +65,17 @@ def test_a_bill_of_unknown_whereabouts_waits_for_a_ruling_over_a_restart(rig, tm
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.TILT, "not_yours_to_clear")
     rig.close()
-    again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    assert (again.state, open_one(again).largest_cents) == (State.TILT, 2000)
+    restarted = MachineRig(tmp_path / "state", devices=("printer",)).boot()
+    assert (restarted.state, open_one(restarted).largest_cents) == (State.TILT, 2000)
 
-    rule(again, 2000)
-    assert (again.state, again.machine.active_faults) == (State.IDLE, {})
-    assert again.journal.balance_cents(PAID) == again.journal.meters().values["disputed"] == 2000
-    [line] = register(again)
+    rule(restarted, 2000)
+    assert (restarted.state, restarted.machine.active_faults) == (State.IDLE, {})
+    assert restarted.journal.balance_cents(PAID) == restarted.journal.meters().values["disputed"] == 2000
+    [line] = register(restarted)
     assert (line["device"], line["least_cents"], line["most_cents"]) == ("bill_acceptor", 0, 2000)
     assert (line["amount_cents"], line["persons"]) == (2000, ["2"])
-    again.journal.self_audit()
-    again.close()
+    restarted.journal.self_audit()
+    restarted.close()
 
 
 def test_a_ruling_out_of_bounds_or_without_permission_is_refused(rig):
@@ -129,17 +129,17 @@ def lose_ticket(rig):
 def test_a_lost_ticket_stays_locked_until_a_ruling(rig, tmp_path, decided, state, good):
     number = lose_ticket(rig)
     rig.close()
-    again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    assert again.store.find_ticket(number).state is TicketState.PENDING  # nobody else can have it paid
-    rule(again, 1000)
-    assert again.state is State.TILT  # it is worth all or nothing
-    rule(again, decided)
-    assert (again.state, again.store.find_ticket(number).state) == (State.IDLE, state)
-    assert again.journal.balance_cents(PAID) == decided
-    assert number not in str(register(again))
-    again.offer_ticket(number)
-    assert (again.hands.orders[-1][0] == "stack") is good
-    again.close()
+    restarted = MachineRig(tmp_path / "state", devices=("printer",)).boot()
+    assert restarted.store.find_ticket(number).state is TicketState.PENDING  # nobody else can have it paid
+    rule(restarted, 1000)
+    assert restarted.state is State.TILT  # it is worth all or nothing
+    rule(restarted, decided)
+    assert (restarted.state, restarted.store.find_ticket(number).state) == (State.IDLE, state)
+    assert restarted.journal.balance_cents(PAID) == decided
+    assert number not in str(register(restarted))
+    restarted.offer_ticket(number)
+    assert (restarted.hands.orders[-1][0] == "stack") is good
+    restarted.close()
 
 
 @pytest.mark.requirement("A-08", "H-08")
@@ -154,13 +154,13 @@ def test_a_ruling_on_a_ticket_survives_power_cuts(rig, tmp_path, written):
             EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
         )
     rig.close()
-    again = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    if list_disputed_amounts(again.machine):
-        assert again.store.find_ticket(number).state is TicketState.PENDING
-        rule(again, 2000)
-    assert again.store.find_ticket(number).state is TicketState.REDEEMED
-    assert again.journal.balance_cents(PAID) == 2000
-    again.close()
+    restarted = MachineRig(tmp_path / "state", devices=("printer",)).boot()
+    if list_disputed_amounts(restarted.machine):
+        assert restarted.store.find_ticket(number).state is TicketState.PENDING
+        rule(restarted, 2000)
+    assert restarted.store.find_ticket(number).state is TicketState.REDEEMED
+    assert restarted.journal.balance_cents(PAID) == 2000
+    restarted.close()
 
 
 # ---------------------------------------------------------------------------------------------- the hopper
@@ -201,25 +201,25 @@ def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(c
     with suppress(PowerCutError):
         rig.ledgers.payout_ledger.close_payout(payout_id, seen, "another hopper is in its place")
     rig.close()
-    again = coins.room = coins()
-    record = again.ledgers.payout_ledger.find_open()
+    restarted = coins.room = coins()
+    record = restarted.ledgers.payout_ledger.find_open()
     if record is not None:  # the driver finds it once more, and with it what was seen before the cut
         assert record.paid_coins == seen
-        again.ledgers.payout_ledger.close_payout(
+        restarted.ledgers.payout_ledger.close_payout(
             payout_id, record.paid_coins, "another hopper is in its place"
         )
-    assert (again.state, again.machine.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
-    assert again.journal.balance_cents("out:hopper") == seen * 100
-    assert (open_one(again).largest_cents, again.credit_cents) == (500 - seen * 100, 0)
+    assert (restarted.state, restarted.machine.memory.get(MoneyKey.HANDPAY)) == (State.TILT, None)
+    assert restarted.journal.balance_cents("out:hopper") == seen * 100
+    assert (open_one(restarted).largest_cents, restarted.credit_cents) == (500 - seen * 100, 0)
 
-    rule(again, 100)  # one of the missing coins was found in the hopper
-    assert again.state is State.IDLE
-    assert again.journal.balance_cents(PAID) == 100
-    assert again.journal.balance_cents("out:hopper") == 400
-    assert again.journal.balance_cents("stock:hopper") == -400
-    assert again.credit_cents == 0
-    assert again.journal.meters().values["rulings"] == 1
-    again.journal.self_audit()
+    rule(restarted, 100)  # one of the missing coins was found in the hopper
+    assert restarted.state is State.IDLE
+    assert restarted.journal.balance_cents(PAID) == 100
+    assert restarted.journal.balance_cents("out:hopper") == 400
+    assert restarted.journal.balance_cents("stock:hopper") == -400
+    assert restarted.credit_cents == 0
+    assert restarted.journal.meters().values["rulings"] == 1
+    restarted.journal.self_audit()
 
 
 @pytest.mark.requirement("A-08", "F-13")
@@ -235,12 +235,15 @@ def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
             EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
         )
     rig.close()
-    again = coins.room = coins()
-    if list_disputed_amounts(again.machine):
-        rule(again, 200)
-    assert (again.journal.balance_cents(PAID), again.journal.balance_cents("out:hopper")) == (200, 300)
-    assert (again.credit_cents, again.state) == (0, State.IDLE)
-    assert len(register(again)) == 1
+    restarted = coins.room = coins()
+    if list_disputed_amounts(restarted.machine):
+        rule(restarted, 200)
+    assert (restarted.journal.balance_cents(PAID), restarted.journal.balance_cents("out:hopper")) == (
+        200,
+        300,
+    )
+    assert (restarted.credit_cents, restarted.state) == (0, State.IDLE)
+    assert len(register(restarted)) == 1
 
 
 @pytest.mark.requirement("G-08", "F-13:a", "D-13")
@@ -261,10 +264,10 @@ def test_a_payout_without_its_hopper_ends(coins, tmp_path):
     payout_id = pay_five(rig)
     rig.ledgers.payout_ledger.record_coins_paid(payout_id, 4)
     rig.close()
-    again = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml").boot()
-    assert again.journal.balance_cents("out:hopper") == 400
-    assert (open_one(again).largest_cents, again.state) == (100, State.TILT)
-    again.close()
+    restarted = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml").boot()
+    assert restarted.journal.balance_cents("out:hopper") == 400
+    assert (open_one(restarted).largest_cents, restarted.state) == (100, State.TILT)
+    restarted.close()
     coins.room = coins()
 
 
@@ -278,14 +281,14 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
     with suppress(PowerCutError):
         rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     rig.close()
-    again = coins.room = coins()
-    assert (again.ledgers.coin_ledger.find_event_position() == 7) is bool(
-        list_disputed_amounts(again.machine)
+    restarted = coins.room = coins()
+    assert (restarted.ledgers.coin_ledger.find_event_position() == 7) is bool(
+        list_disputed_amounts(restarted.machine)
     )
-    if again.ledgers.coin_ledger.find_event_position() != 7:
-        again.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
-    disputed = open_one(again)
-    assert (again.credit_cents, again.state) == (100, State.TILT)
+    if restarted.ledgers.coin_ledger.find_event_position() != 7:
+        restarted.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
+    disputed = open_one(restarted)
+    assert (restarted.credit_cents, restarted.state) == (100, State.TILT)
     assert (disputed.smallest_cents, disputed.largest_cents) == (50, 400)
-    rule(again, 225)
-    assert (again.state, again.journal.balance_cents(PAID)) == (State.IDLE, 225)
+    rule(restarted, 225)
+    assert (restarted.state, restarted.journal.balance_cents(PAID)) == (State.IDLE, 225)

@@ -64,7 +64,7 @@ def rig(tmp_path):
     rig.close()
 
 
-def again(rig, tmp_path) -> MachineRig:
+def reopen(rig, tmp_path) -> MachineRig:
     rig.close()
     return MachineRig(tmp_path / "state", profile=tmp_path / "place.toml", devices=("printer",)).boot()
 
@@ -161,7 +161,7 @@ def test_a_completed_form_survives_a_restart(rig, tmp_path):
     rig.insert(10000)
     rig.engine.handle(EventType.CASH_OUT)
     fill_in(rig, "handpay", **ONE, **NAMED, method="cash")
-    after = again(rig, tmp_path)
+    after = reopen(rig, tmp_path)
     after.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert after.state is State.IDLE
     after.close()
@@ -390,7 +390,7 @@ def test_an_unclaimed_hand_pay_is_booked_as_orphan_once_despite_power_cuts(rig, 
                 "test.older",
                 state={MoneyKey.UNCLAIMED_HANDPAY: {**stored_handpay, "flows": flows}},
             )
-        rig = again(rig, tmp_path)
+        rig = reopen(rig, tmp_path)
     else:
         fill_in(rig, "orphan_handpay", **TWO, place="bank 4")
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
@@ -404,7 +404,7 @@ def test_an_unclaimed_hand_pay_is_booked_as_orphan_once_despite_power_cuts(rig, 
 
 @pytest.mark.requirement("H-13", "Q-06", "Q-07")
 def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
-    printing = again(rig, tmp_path).insert(2000)
+    printing = reopen(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
     for place in ({}, {"place": " "}):
         fill_in(printing, "orphan_ticket", **ONE, number=number, **place)
@@ -430,7 +430,7 @@ def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
 
 @pytest.mark.requirement("H-13", "A-08")
 def test_a_power_cut_during_the_redemption_of_a_found_ticket_completes_it(rig, tmp_path, monkeypatch):
-    printing = again(rig, tmp_path).insert(2000)
+    printing = reopen(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
     monkeypatch.setattr(
         type(printing.machine.find_installed(TicketDesk)), "commit_redemption", lambda *_: None
@@ -438,7 +438,7 @@ def test_a_power_cut_during_the_redemption_of_a_found_ticket_completes_it(rig, t
     fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
     assert printing.store.find_ticket(number).state is TicketState.PENDING
     monkeypatch.undo()
-    after = again(printing, tmp_path)
+    after = reopen(printing, tmp_path)
     assert after.store.find_ticket(number).state is TicketState.REDEEMED
     after.close()
 

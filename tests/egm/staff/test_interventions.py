@@ -148,23 +148,23 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
     menu.home().fill("collection_end", "base taken out").touch("leave")
     assert (rig.state, set(list_disabling_sources(rig.machine))) == (State.OUT_OF_SERVICE, {"base"})
     rig.close()
-    again = MachineRig(tmp_path, profile="monaco").boot()  # nor does a restart give it back
-    assert again.state is State.OUT_OF_SERVICE
-    menu = Menu(again).sign_in(Role.SUPERVISOR).fill("collection", "new base")
+    restarted = MachineRig(tmp_path, profile="monaco").boot()  # nor does a restart give it back
+    assert restarted.state is State.OUT_OF_SERVICE
+    menu = Menu(restarted).sign_in(Role.SUPERVISOR).fill("collection", "new base")
     menu.home().fill("base_in", "S-7", "lock 42", "H. Main")
-    (returned,) = again.records("base.returned")
+    (returned,) = restarted.records("base.returned")
     assert (returned["base"], returned["lock"], returned["cashier"]) == ("S-7", "lock 42", "H. Main")
-    lines = list(iter_register_lines(STAFF_REGISTERS["bases"], again.journal.entries()))
+    lines = list(iter_register_lines(STAFF_REGISTERS["bases"], restarted.journal.entries()))
     assert [(line["event"], line["base"], line["lock"], line["cashier"]) for line in lines] == [
         ("base.withdrawn", "S-7", "lock 41", "H. Main"),
         ("base.returned", "S-7", "lock 42", "H. Main"),
     ]
     menu.home().fill("collection_end", "base in place").touch("leave")
-    assert again.state is State.IDLE
-    first, second = iter_sheets(again.journal.entries(), FEATURES.entry_declarations)
+    assert restarted.state is State.IDLE
+    first, second = iter_sheets(restarted.journal.entries(), FEATURES.entry_declarations)
     assert "base.withdrawn" in {line.event_and_subject for line in first.lines}
     assert "base.returned" in {line.event_and_subject for line in second.lines}
-    again.close()
+    restarted.close()
 
 
 @pytest.mark.requirement("J-06:a")
@@ -231,22 +231,22 @@ def test_an_intervention_needs_permission_and_ends_behind_closed_doors(rig, tmp_
     menu.complete("nothing", "")
     assert menu.notice == "notice.refused.every_door_is_closed"
     rig.close()
-    again = MachineRig(
+    restarted = MachineRig(
         tmp_path, profile="monaco"
     ).boot()  # it stays open over a restart, and so does the hold
-    again.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert again.state is State.OUT_OF_SERVICE
+    restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
+    assert restarted.state is State.OUT_OF_SERVICE
     forged = {"form": "intervention_end", "kind": "repair", "work": "x", "person": "1", "persons": ("1",)}
-    again.engine.handle(EventType.INTERVENTION_CLOSED, **forged)
-    assert again.notice == "refused.authorised"
-    Menu(again).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
-    assert again.state is State.IDLE
+    restarted.engine.handle(EventType.INTERVENTION_CLOSED, **forged)
+    assert restarted.notice == "refused.authorised"
+    Menu(restarted).sign_in(Role.MECHANIC).fill("intervention_end", "done", "").touch("leave")
+    assert restarted.state is State.IDLE
     assert (
-        next(iter_sheets(again.journal.entries(), FEATURES.entry_declarations))
+        next(iter_sheets(restarted.journal.entries(), FEATURES.entry_declarations))
         .lines[-1]
         .event_and_subject.startswith("menu.")
     )
-    again.close()
+    restarted.close()
 
 
 @pytest.mark.requirement("J-18")

@@ -159,9 +159,9 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
 
     exported = tmp_path / "second.jsonl"
     assert egm("audit", "export", exported, "--state", two).exit_code == 0
-    done = egm("inventory", "house", first_part, exported, "--json")
-    assert done.exit_code == 0, done.output
-    here, away = json.loads(done.output)
+    result = egm("inventory", "house", first_part, exported, "--json")
+    assert result.exit_code == 0, result.output
+    here, away = json.loads(result.output)
     assert (here["base_number"], here["base"], here["serial"], here["location"]) == (
         "B-12", "in place", "TEST-1", "floor",
     )  # fmt: skip
@@ -230,10 +230,10 @@ def test_the_sheet_is_shown_and_exported_twice(rig, tmp_path):
     returned = Texts("en").say("service.inventory.return", percent="87.3700", date="2026-02-03")
     assert returned in shown  # beside the game, not only among the changes
     first, second = tmp_path / "direction.pdf", tmp_path / "secretariat.pdf"
-    done = egm("export", "--out", str(first), "--copy", str(second))
-    assert done.exit_code == 0, done.output
+    result = egm("export", "--out", str(first), "--copy", str(second))
+    assert result.exit_code == 0, result.output
     assert first.read_bytes() == second.read_bytes()
-    assert hashlib.sha256(first.read_bytes()).hexdigest() in done.output
+    assert hashlib.sha256(first.read_bytes()).hexdigest() in result.output
     for fact in ("upright", "Works", "One", "2026-01-02", "TEST-1", "B-12", GAME, "87.3700", "2026-02-03"):
         assert fact in shown
     assert egm("export", "--out", str(first), "--copy", str(tmp_path)).exit_code != 0

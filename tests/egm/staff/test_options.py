@@ -46,11 +46,11 @@ def test_a_disabled_game_is_gone_after_the_next_start_and_the_person_is_recorded
     assert (changed["before"]["off"], changed["after"]["off"]) == ([], ["maple-classic"])
     assert set(menu.machine.games) == set(GAMES)
     menu.room.close()
-    again = room_of(tmp_path)
-    assert set(again.machine.games) == {"comet-respin"}
-    assert again.machine.selection.game_id == "comet-respin"
-    assert set(again.machine.component(InstalledGames).games_by_id) == set(GAMES)
-    again.close()
+    restarted = room_of(tmp_path)
+    assert set(restarted.machine.games) == {"comet-respin"}
+    assert restarted.machine.selection.game_id == "comet-respin"
+    assert set(restarted.machine.component(InstalledGames).games_by_id) == set(GAMES)
+    restarted.close()
 
 
 @pytest.mark.requirement("O-05", "E-11")
@@ -64,15 +64,15 @@ def test_a_disabled_denomination_cannot_be_chosen_and_credits_keep_their_value(m
     (changed,) = menu.room.records("options.changed")
     assert (changed["person"], changed["before"] == changed["after"]) == (NUMBERS[Role.TECHNICIAN], False)
     menu.room.close()
-    again = room_of(tmp_path)
-    assert again.machine.denominations_cents["maple-classic"] == tuple(others)
-    assert again.machine.selection.denomination_cents in others
-    again.engine.handle(EventType.DOOR_CLOSED, door="main")
-    again.insert(2000)
-    again.engine.handle(EventType.DENOMINATION, value=first)
-    assert again.notice == "refused.denomination_is_offered"
-    assert again.credit_cents == 2000
-    again.close()
+    restarted = room_of(tmp_path)
+    assert restarted.machine.denominations_cents["maple-classic"] == tuple(others)
+    assert restarted.machine.selection.denomination_cents in others
+    restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
+    restarted.insert(2000)
+    restarted.engine.handle(EventType.DENOMINATION, value=first)
+    assert restarted.notice == "refused.denomination_is_offered"
+    assert restarted.credit_cents == 2000
+    restarted.close()
 
 
 @pytest.mark.requirement("A-22", "O-07")
@@ -154,15 +154,15 @@ def test_an_operators_bet_limit_only_lowers_the_profiles(menu, tmp_path):
     (changed,) = menu.room.records("options.changed")
     assert (changed["person"], changed["after"]["bet_limit_cents"]) == (NUMBERS[Role.TECHNICIAN], 10)
     menu.room.close()
-    again = room_of(tmp_path)
-    assert again.machine.profile.play.bet_limit_cents == 10
-    again.engine.handle(EventType.DOOR_CLOSED, door="main")
-    again.engine.handle(EventType.BET, value=max(again.machine.games["maple-classic"].bet_options))
-    assert again.notice == "refused.bet_is_offered"
-    again.engine.handle(EventType.DOOR_OPENED, door="main")
-    wide = Menu(again).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit").complete("99999999")
+    restarted = room_of(tmp_path)
+    assert restarted.machine.profile.play.bet_limit_cents == 10
+    restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
+    restarted.engine.handle(EventType.BET, value=max(restarted.machine.games["maple-classic"].bet_options))
+    assert restarted.notice == "refused.bet_is_offered"
+    restarted.engine.handle(EventType.DOOR_OPENED, door="main")
+    wide = Menu(restarted).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit").complete("99999999")
     assert wide.notice == "service.done"
-    again.close()
+    restarted.close()
     last = room_of(tmp_path)
     assert last.machine.profile.play.bet_limit_cents == 10000
     last.close()
@@ -189,11 +189,11 @@ def test_a_game_in_progress_is_finished_despite_new_options(menu, tmp_path):
     rig.insert(500)
     rig.play()
     rig.close()
-    again = room_of(tmp_path)
-    assert again.state is State.PLAYING
-    again.report_shown()
-    assert again.records("game.void") == []
-    again.close()
+    restarted = room_of(tmp_path)
+    assert restarted.state is State.PLAYING
+    restarted.report_shown()
+    assert restarted.records("game.void") == []
+    restarted.close()
 
 
 @pytest.mark.requirement("C-04")
@@ -205,20 +205,20 @@ def test_a_bet_below_the_operators_minimum_is_refused_and_moves_no_meter(menu, t
     menu.touch("bet_minimum").complete(str(least_cents))
     assert menu.notice == "service.done"
     menu.room.close()
-    again = room_of(tmp_path)
-    again.engine.handle(EventType.DOOR_CLOSED, door="main")
-    again.insert(2000)
-    assert again.machine.selection.bet_credits == 3  # the least that is taken is what is proposed
-    before = again.journal.meters().values
-    again.engine.handle(EventType.BET, value=2)
-    assert again.notice == "refused.bet_is_offered"
-    again.machine.store_selection(replace(again.machine.selection, bet_credits=2))
-    assert again.machine.selection.bet_credits == 3
-    again.engine.handle(EventType.BET, value=3)
-    assert again.journal.meters().values["coin_in"] == before["coin_in"] == 0
-    again.play()
-    assert again.journal.meters().values["coin_in"] == 3 * credit_cents
-    again.close()
+    restarted = room_of(tmp_path)
+    restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
+    restarted.insert(2000)
+    assert restarted.machine.selection.bet_credits == 3  # the least that is taken is what is proposed
+    before = restarted.journal.meters().values
+    restarted.engine.handle(EventType.BET, value=2)
+    assert restarted.notice == "refused.bet_is_offered"
+    restarted.machine.store_selection(replace(restarted.machine.selection, bet_credits=2))
+    assert restarted.machine.selection.bet_credits == 3
+    restarted.engine.handle(EventType.BET, value=3)
+    assert restarted.journal.meters().values["coin_in"] == before["coin_in"] == 0
+    restarted.play()
+    assert restarted.journal.meters().values["coin_in"] == 3 * credit_cents
+    restarted.close()
 
 
 @pytest.mark.requirement("C-04")
@@ -269,9 +269,12 @@ def test_options_about_removed_games_do_not_affect_others(tmp_path):
     )
     write_undeclared(rig.machine, "options.changed", state={"options": options})
     rig.close()
-    again = room_of(tmp_path)
-    assert again.machine.denominations_cents == again.machine.component(InstalledGames).denominations_cents
-    again.close()
+    restarted = room_of(tmp_path)
+    assert (
+        restarted.machine.denominations_cents
+        == restarted.machine.component(InstalledGames).denominations_cents
+    )
+    restarted.close()
 
 
 def test_every_option_amount_is_stored_recorded_and_requested_under_one_name():

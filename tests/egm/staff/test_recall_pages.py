@@ -174,12 +174,12 @@ def test_a_game_with_choices_is_recalled_decision_by_decision(tmp_path):
 
 def test_a_play_of_a_removed_game_shows_its_record(rig, tmp_path):
     rig.close()
-    again = MachineRig(tmp_path, games=("comet-respin",)).boot()
-    menu = Menu(again).sign_in(Role.INSPECTOR).touch("recall")
+    restarted = MachineRig(tmp_path, games=("comet-respin",)).boot()
+    menu = Menu(restarted).sign_in(Role.INSPECTOR).touch("recall")
     play_id = menu.page.tables[0].rows[1].action
     menu.touch(play_id).touch("show")
     assert menu.page.replay.display == rig.hands.messages[0].display
-    again.close()
+    restarted.close()
 
 
 def test_only_listed_plays_can_be_recalled(rig):
@@ -367,13 +367,13 @@ def test_the_log_of_events_shows_errors_from_before_a_restart(rig, tmp_path):
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.jam")
     rig.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
     rig.close()
-    again = MachineRig(tmp_path).boot()
-    menu = Menu(again).sign_in(Role.INSPECTOR).touch("log.events")
+    restarted = MachineRig(tmp_path).boot()
+    menu = Menu(restarted).sign_in(Role.INSPECTOR).touch("log.events")
     events = [tuple(translate_words(row.cells[i], "en") for i in (1, 3)) for row in menu.page.tables[0].rows]
     titles = [event for event, _ in events]
     assert titles.index("Machine switched on") < events.index(("Fault cleared by itself", "Bill jam"))
     assert events.index(("Fault cleared by itself", "Bill jam")) < events.index(("Fault", "Bill jam"))
-    again.close()
+    restarted.close()
     run = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(tmp_path), "--json"])
     kinds = [line["kind"] for line in json.loads(run.output)]
     assert kinds.index("power.up") < kinds.index("fault.raised")

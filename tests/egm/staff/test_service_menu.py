@@ -108,28 +108,28 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
     assert [r["tries"] for r in menu.room.records("sign_in.refused") if r["why"] == "wrong"] == [1, 2]
     assert [r["tries"] for r in menu.room.records("sign_in.locked")] == [3]
     menu.room.close()
-    again = Menu(MachineRig(tmp_path).boot()).open()
-    again.prove(Role.MECHANIC)
-    assert again.notice == "service.refused.locked"
-    again.prove(Role.SUPERVISOR)  # another number is not locked with it
-    assert again.page.person is not None
-    again.touch("leave")
-    seconds = again.room.profile.staff.locked_minutes * 60
-    again.room.clock.wall += timedelta(days=365)  # setting the clock on opens nothing
-    again.open()
-    again.prove(Role.MECHANIC)
-    assert again.notice == "service.refused.locked"
-    again.room.clock.pass_seconds(seconds - 1)
-    again.room.close()
-    again = Menu(MachineRig(tmp_path).boot()).open()  # what was left when somebody last tried begins anew
-    again.room.clock.pass_seconds(seconds - 1)
-    again.prove(Role.MECHANIC)
-    assert again.notice == "service.refused.locked"
-    again.room.clock.pass_seconds(1)
-    again.prove(Role.MECHANIC)
-    assert again.page.person is not None
-    assert again.room.journal.states(StaffKey.WRONG_PINS) == {}
-    again.room.close()
+    restarted = Menu(MachineRig(tmp_path).boot()).open()
+    restarted.prove(Role.MECHANIC)
+    assert restarted.notice == "service.refused.locked"
+    restarted.prove(Role.SUPERVISOR)  # another number is not locked with it
+    assert restarted.page.person is not None
+    restarted.touch("leave")
+    seconds = restarted.room.profile.staff.locked_minutes * 60
+    restarted.room.clock.wall += timedelta(days=365)  # setting the clock on opens nothing
+    restarted.open()
+    restarted.prove(Role.MECHANIC)
+    assert restarted.notice == "service.refused.locked"
+    restarted.room.clock.pass_seconds(seconds - 1)
+    restarted.room.close()
+    restarted = Menu(MachineRig(tmp_path).boot()).open()  # what was left when somebody last tried begins anew
+    restarted.room.clock.pass_seconds(seconds - 1)
+    restarted.prove(Role.MECHANIC)
+    assert restarted.notice == "service.refused.locked"
+    restarted.room.clock.pass_seconds(1)
+    restarted.prove(Role.MECHANIC)
+    assert restarted.page.person is not None
+    assert restarted.room.journal.states(StaffKey.WRONG_PINS) == {}
+    restarted.room.close()
 
 
 def at_a_terminal(menu, role, pin, monkeypatch):
@@ -338,10 +338,10 @@ def test_turning_the_key_back_or_a_restart_signs_out(menu, tmp_path):
     assert (menu.is_open, menu.room.state) == (False, State.IDLE)
     menu.sign_in(Role.MANAGER)
     menu.room.close()
-    again = Menu(MachineRig(tmp_path).boot())
-    assert (again.is_open, again.room.state) == (False, State.IDLE)
-    assert [record["why"] for record in again.room.records("menu.left")] == ["key", "restart"]
-    again.room.close()
+    restarted = Menu(MachineRig(tmp_path).boot())
+    assert (restarted.is_open, restarted.room.state) == (False, State.IDLE)
+    assert [record["why"] for record in restarted.room.records("menu.left")] == ["key", "restart"]
+    restarted.room.close()
 
 
 def test_an_answer_to_a_closed_page_is_ignored(menu):

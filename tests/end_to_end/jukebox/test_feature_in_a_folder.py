@@ -169,7 +169,7 @@ def test_others_cannot_start_a_song_and_an_unexpected_event_is_recorded(rig):
 
 def test_its_service_ends_the_song(tmp_path, monkeypatch):
     """In the machine's process, which creates the service and sends it the events."""
-    left = {}
+    observed = {}
 
     async def work(machine):
         (player,) = (attached for _, attached in machine._attachments if attached.name == "jukebox")
@@ -177,10 +177,10 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
         machine._machine.install(create_roster())
         machine._submit_machine_event(Event(EventType.MENU, MenuRequest(key="operator")))
         machine._submit_machine_event(Event(JukeboxEvent.SONG_CHOSEN, SongForm(number=3, **BY_A_MANAGER)))
-        left["began"] = machine._machine.memory.get(JukeboxKey.SONG)
+        observed["began"] = machine._machine.memory.get(JukeboxKey.SONG)
         while machine._machine.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
             await asyncio.sleep(0)
-        left["kinds"] = [
+        observed["kinds"] = [
             entry.kind for entry in machine._machine.journal.entries(("song.started", "song.ended"))
         ]
         running.cancel()
@@ -189,7 +189,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
     state.create_private_folders()
     asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
-    assert left == {"began": 3, "kinds": ["song.started", "song.ended"]}
+    assert observed == {"began": 3, "kinds": ["song.started", "song.ended"]}
 
 
 def test_its_rules_are_in_the_state_table():
@@ -277,9 +277,9 @@ def test_an_authorised_clear_carries_over_its_stored_state(rig, tmp_path):
     assert carried is not None
     assert carried.state["song"] == 7
     clear_with_decisions(tmp_path)
-    again = MachineRig(tmp_path, features=WITH_JUKEBOX).boot()
-    assert again.machine.memory.get(JukeboxKey.SONG) == 7
-    again.close()
+    restarted = MachineRig(tmp_path, features=WITH_JUKEBOX).boot()
+    assert restarted.machine.memory.get(JukeboxKey.SONG) == 7
+    restarted.close()
 
 
 def test_a_machine_without_the_feature_stores_nothing_for_it(tmp_path):
@@ -344,9 +344,9 @@ def test_what_the_feature_owes_is_claimed_at_a_clear(tmp_path):
     (claim,) = inspect_claims(tmp_path, features).proposals
     assert (claim.id, claim.claim.amount) == ("songs", 300)
     clear_with_decisions(tmp_path, features=features)
-    again = MachineRig(tmp_path, features=features).boot()
-    assert again.machine.memory.get(Tab.SONGS) == 300
-    again.close()
+    restarted = MachineRig(tmp_path, features=features).boot()
+    assert restarted.machine.memory.get(Tab.SONGS) == 300
+    restarted.close()
 
 
 def end_it_never(_machine, _event) -> None:

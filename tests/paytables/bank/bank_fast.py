@@ -206,9 +206,9 @@ def war(decks, pick, rounds):
     for shoes in lots(pick, rounds, decks):
         players, banks = ((shoes.deal() // 4 - 1) % 13 for _ in range(2))
         dealt = [(shoes.deal() // 4 - 1) % 13 for _ in range(8)]
-        again, other = dealt[3], dealt[7]
+        second_card, other = dealt[3], dealt[7]
         tie = players == banks
-        won, again_won, equal = players > banks, tie & (again > other), tie & (again == other)
+        won, again_won, equal = players > banks, tie & (second_card > other), tie & (second_card == other)
         back = np.select([won, again_won, equal, tie], [4, 4 + 2 - 2, 4 + 4 - 2, -2], 0)
         named = {
             ("won", "main", 4): won | again_won | equal,

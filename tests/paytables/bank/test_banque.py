@@ -128,7 +128,7 @@ def hold_rounds(seeded_draw, count):
             askings.append((decision.prompt["hand"], decision.seat))
             return answers[decision.seat]
 
-        left = 312 if table is None else Shoe.from_json(table["shoe"]).cards_left
+        cards_left = 312 if table is None else Shoe.from_json(table["shoe"]).cards_left
         steps, outcome = play(here, bet_seats(here, seats), draw, answer)
         hands, order = dealt_by_hand(steps)
         assert order[:6] == [*TABLEAUX, "bank"] * 2
@@ -160,10 +160,10 @@ def hold_rounds(seeded_draw, count):
             seats[str(settlement.seat)][settlement.spot] for settlement in settled
         ]
         seen.update(settlement.name for settlement in settled)
-        left -= len(order)
-        assert (outcome.table is None) == (left < 9)
-        assert outcome.display.get("last_of_shoe", False) == (9 <= left <= 10)
-        seen["last round"] += left in {9, 10}
+        cards_left -= len(order)
+        assert (outcome.table is None) == (cards_left < 9)
+        assert outcome.display.get("last_of_shoe", False) == (9 <= cards_left <= 10)
+        seen["last round"] += cards_left in {9, 10}
         table = outcome.table
     assert set(seen) == {"won", "half won", "push", "half", "lost", "last round"}
 
@@ -312,17 +312,17 @@ def test_a_round_is_dealt_only_from_a_shoe_of_nine_cards_or_more(seeded_draw):
     game, ends = load_game(GAME), Counter()
     with pytest.raises(ValueError, match="a shoe of 8 cards, but a shoe of that size is shuffled"):
         with_left(game, 8)
-    for left, seed in product(range(9, 24), range(20)):
-        here = with_left(game, left)
+    for cards_left, seed in product(range(9, 24), range(20)):
+        here = with_left(game, cards_left)
         steps, outcome = play(
             here, here.build_wager(10, bets={"a-cheval": 10}), seeded_draw(seed), lambda _: "draw"
         )
         assert not [step for step in steps if isinstance(step, Cue) and step.kind == "shuffle"]
-        after = left - sum(isinstance(step, Cue) and step.kind == "deal" for step in steps)
+        after = cards_left - sum(isinstance(step, Cue) and step.kind == "deal" for step in steps)
         assert after >= 0
         assert (outcome.table is not None) == (after >= 9)
         assert outcome.display.get("last_of_shoe", False) == (after in {9, 10})
-        if left <= 10:
+        if cards_left <= 10:
             assert outcome.table is None  # the round was the last of its shoe
         ends[after] += 1
     assert {8, 9, 10, 11} <= set(ends)
@@ -385,13 +385,13 @@ def count_results(decks, against=any):
     Floats: 312 cards in nine places are more orders than 64 bits count, and the sums are exact to twelve digits.
     """
     first, second, bank = (grid.ravel() for grid in np.meshgrid(*[np.arange(55)] * 3, indexing="ij"))
-    left = np.tile(np.array([16.0 * decks] + [4.0 * decks] * 9), (len(first), 1))
+    counts_left = np.tile(np.array([16.0 * decks] + [4.0 * decks] * 9), (len(first), 1))
     weight, rows = np.ones(len(first)), np.arange(len(first))
     for pair in (first, second, bank):
         for place in range(2):
             value = np.array(PAIRS)[pair, place]
-            weight *= left[rows, value]
-            left[rows, value] -= 1
+            weight *= counts_left[rows, value]
+            counts_left[rows, value] -= 1
         weight *= np.array([1 + (a != b) for a, b in PAIRS])[pair]
     totals = np.array([sum(pair) % 10 for pair in PAIRS])
     one, two, banks = totals[first], totals[second], totals[bank]
@@ -399,7 +399,7 @@ def count_results(decks, against=any):
     found = {answers: np.zeros((55, 55, 3, 3)) for answers in ANSWER_NAMES}
     orders = np.prod([52.0 * decks - n for n in range(9)])
     for thirds in product(range(10), repeat=2):
-        ways, after = weight.copy(), left.copy()
+        ways, after = weight.copy(), counts_left.copy()
         for third in thirds:
             ways *= after[:, third]
             after[:, third] -= 1
@@ -440,11 +440,11 @@ def test_the_figures_equal_a_new_count_of_every_deal_of_nine_cards(counted):
             stated = Counter()
             for case in rules._iter_cases(rules.build_wager(10, bets={spot: 10}), answers):
                 stated[case.settlements[0].credits] += case.weight
-            again = Counter()
+            recounted = Counter()
             for one, two in product(range(3), repeat=2):
-                again[due_by_the_text(spot, 10, [one - 1, two - 1])] += both[one, two]
-            assert set(stated) == set(again)
-            assert all(abs(float(stated[win]) - again[win]) < 1e-9 for win in stated)
+                recounted[due_by_the_text(spot, 10, [one - 1, two - 1])] += both[one, two]
+            assert set(stated) == set(recounted)
+            assert all(abs(float(stated[win]) - recounted[win]) < 1e-9 for win in stated)
 
 
 @pytest.mark.slow

@@ -102,16 +102,16 @@ def covered_by_the_text(seats, turn):
             break
     else:
         return None
-    left = offer if n or not turn.bank_min else turn.bank_min
+    cover_left = offer if n or not turn.bank_min else turn.bank_min
     order = [(banker + n) % SEATS for n in range(1, SEATS)]
     first = [turn.follower] if turn.follower is not None and banker == turn.seat else []
-    caller = next((s for s in first + order if seats.get(str(s), {}).get("banco", 0) * 2 >= left), None)
+    caller = next((s for s in first + order if seats.get(str(s), {}).get("banco", 0) * 2 >= cover_left), None)
     parts = {}
     for seat, spot in ([(caller, "banco")] if caller is not None else []) + [(s, "stake") for s in order]:
-        part = min(left, seats.get(str(seat), {}).get(spot, 0))
+        part = min(cover_left, seats.get(str(seat), {}).get(spot, 0))
         if part:
             parts[seat, spot] = part
-            left -= part
+            cover_left -= part
     if not parts:
         return None
     largest = max(parts.values())
@@ -263,10 +263,10 @@ def test_a_winning_bank_doubles_less_the_levy_or_passes_and_a_losing_bank_moves_
         (3, "bank"): [("not covered", 50, 50)],
     }
     assert outcome.table["bank"] == {"seat": 0, "least": 78}
-    again = game.with_table_state({"bank": outcome.table["bank"]})
-    assert again.rules.build_current_view() == {"bank": 0, "banco": 78}
+    next_game = game.with_table_state({"bank": outcome.table["bank"]})
+    assert next_game.rules.build_current_view() == {"bank": 0, "banco": 78}
     for offered, banker, banco in ((100, 0, 78), (78, 0, 78), (77, 3, 50)):
-        coup = again.rules.arrange_bank_and_hands(
+        coup = next_game.rules.arrange_bank_and_hands(
             [Bet("bank", offered, 0), Bet("stake", 100, 1), Bet("stake", 5, 2), Bet("bank", 50, 3)]
         )
         assert (coup.banker, coup.covered_credits) == (banker, banco)
@@ -296,11 +296,11 @@ def test_a_banco_of_half_the_bank_comes_first_and_its_loser_has_priority_for_the
     assert found[4, "banco"] == [("not covered", 100, 100)]
     assert found[1, "stake"] == [("not covered", 50, 50), ("lost", 0, 40)]
     assert outcome.table["bank"] == {"seat": 0, "least": 195, "follower": 3}
-    again = game.with_table_state({"bank": outcome.table["bank"]})
+    next_game = game.with_table_state({"bank": outcome.table["bank"]})
     bets = [Bet("bank", 195, 0), Bet("banco", 195, 1), Bet("banco", 195, 3), Bet("stake", 5, 2)]
-    assert again.rules.arrange_bank_and_hands(bets).banco_caller_seat == 3
+    assert next_game.rules.arrange_bank_and_hands(bets).banco_caller_seat == 3
     bets[0] = Bet("bank", 195, 4)  # another bank: nothing is followed
-    assert again.rules.arrange_bank_and_hands(bets).banco_caller_seat == 1
+    assert next_game.rules.arrange_bank_and_hands(bets).banco_caller_seat == 1
 
 
 @pytest.mark.requirement("S-51")

@@ -34,20 +34,20 @@ def by_dealing(counts):
     """The same two chances by dealing every card of both rows, one after another."""
 
     @lru_cache(None)
-    def row(left, points):
+    def row(counts_left, points):
         if points > 30:
-            return {(points, left): Fraction(1)}
+            return {(points, counts_left): Fraction(1)}
         ends = {}
-        for value, count in enumerate(left, 1):
+        for value, count in enumerate(counts_left, 1):
             if count:
-                after = tuple(n - (v == value) for v, n in enumerate(left, 1))
+                after = tuple(n - (v == value) for v, n in enumerate(counts_left, 1))
                 for end, chance in row(after, points + value).items():
-                    ends[end] = ends.get(end, 0) + chance * Fraction(count, sum(left))
+                    ends[end] = ends.get(end, 0) + chance * Fraction(count, sum(counts_left))
         return ends
 
     equal = refait = Fraction(0)
-    for (points, left), chance in row(counts, 0).items():
-        same = sum(share for (other, _), share in row(left, 0).items() if other == points)
+    for (points, counts_left), chance in row(counts, 0).items():
+        same = sum(share for (other, _), share in row(counts_left, 0).items() if other == points)
         equal += chance * same
         refait += chance * same * (points == 31)
     return equal, refait
@@ -95,8 +95,10 @@ def test_a_refait_costs_half_its_chance_and_insurance_a_part_of_decided_coups():
         assert f"{float(1 - insured.rtp) * 100:.2f}" == "0.90"  # published
         assert insured.worst_rtp is None
     freed = Fraction(1 - equal) / 2 / (1 - equal + refait)
-    again = refait / (1 - equal + refait)
-    later = freed * 20 + again * Fraction(5)  # of 20 credits the second refait gives a quarter, and no eighth
+    second_refait = refait / (1 - equal + refait)
+    later = freed * 20 + second_refait * Fraction(
+        5
+    )  # of 20 credits the second refait gives a quarter, and no eighth
     assert figures["red"].worst_rtp == 1 - refait + (refait * later) / 20
 
 
@@ -213,8 +215,10 @@ def hold(seeded_draw, count, refaits=False):
         laid = {spot: stakes[spot] for spot in order if spot in stakes}
         back, prison = in_order(laid, lies, result, won, choices, order)
         assert sorted((s.spot, s.credits) for s in played.settlements) == sorted(back)
-        left = [(h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])]
-        assert sorted(left) == sorted(prison)
+        held_stakes = [
+            (h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])
+        ]
+        assert sorted(held_stakes) == sorted(prison)
         assert [hand["cards"] for hand in played.outcome.display["hands"]] == rows
         assert list_undecided_stakes(played) == tuple(
             b for b in list_undecided_stakes(played) if (b.spot in {s for s, _, _ in prison})
@@ -235,8 +239,8 @@ def in_order(laid, lies, result, won, choices, order):
         if spot.endswith("-insured"):
             continue
         spot_stakes = [held_stake for held_stake in lies if held_stake[0] == spot]
-        some, left = settled_by_the_text(stakes, spot_stakes, result, won, answers)
-        back, stays = back + some, stays + left
+        some, held_stakes = settled_by_the_text(stakes, spot_stakes, result, won, answers)
+        back, stays = back + some, stays + held_stakes
     assert not answers
     return back, stays
 
@@ -297,9 +301,9 @@ def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():
     assert outcome.display["result"] == "void"
     assert outcome.push_credits == outcome.win_credits == 141
     assert outcome.table == {"held": shoe["held"]}  # and no shoe: the next coup is dealt of a new one
-    taken, left = game.rules.take_down_standing_bets()
+    taken, state_left = game.rules.take_down_standing_bets()
     assert [(settlement.name, settlement.credits) for settlement in taken] == [("half", 10)]
-    assert left == {"shoe": shoe["shoe"]}
+    assert state_left == {"shoe": shoe["shoe"]}
     assert game.build_wager(0).credits == 0
 
 

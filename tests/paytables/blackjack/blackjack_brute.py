@@ -65,13 +65,13 @@ class Brute:
         first = [(c,) for c in cards] if split else [tuple(cards)]
         return self._play(shoe, up, first, [], play, came_of_split=split)
 
-    def _play(self, shoe, up, waiting, done, play, *, came_of_split):
+    def _play(self, shoe, up, waiting, finished, play, *, came_of_split):
         if not waiting:
-            return self._settled(shoe, up, done)
+            return self._settled(shoe, up, finished)
         hand, waiting_after = waiting[0], waiting[1:]
 
-        def then(waiting, done):
-            return self._play(shoe, up, waiting, done, play, came_of_split=came_of_split)
+        def then(waiting, finished):
+            return self._play(shoe, up, waiting, finished, play, came_of_split=came_of_split)
 
         def drawn(after):
             size, mean = sum(shoe.values()), Fraction(0)
@@ -83,36 +83,36 @@ class Brute:
             return mean
 
         if len(hand) == 1:
-            return drawn(lambda card: then([(*hand, card), *waiting_after], done))
-        count = len(waiting) + len(done)
+            return drawn(lambda card: then([(*hand, card), *waiting_after], finished))
+        count = len(waiting) + len(finished)
         pair = came_of_split and len(hand) == 2 and hand[0] == hand[1]
         if pair and count < (self.ace_hands if hand[0] == 1 else self.hands):
-            return then([hand[:1], hand[:1], *waiting_after], done)
+            return then([hand[:1], hand[:1], *waiting_after], finished)
         ended = total(hand) >= 21 and not soft(hand)
         if came_of_split and hand[0] == 1 and len(hand) == 2:
             ended = True
-        key = (up, tuple(sorted(hand)), came_of_split, pair_of(hand, waiting, done, came_of_split))
+        key = (up, tuple(sorted(hand)), came_of_split, pair_of(hand, waiting, finished, came_of_split))
         answer = STAND if ended else play(key, can_double=len(hand) == 2 and (self.das or not came_of_split))
         if answer == STAND:
-            return then(waiting_after, [*done, (hand, 1, came_of_split)])
+            return then(waiting_after, [*finished, (hand, 1, came_of_split)])
         if answer == DOUBLE:
-            return drawn(lambda card: then(waiting_after, [*done, ((*hand, card), 2, came_of_split)]))
-        return drawn(lambda card: then([(*hand, card), *waiting_after], done))
+            return drawn(lambda card: then(waiting_after, [*finished, ((*hand, card), 2, came_of_split)]))
+        return drawn(lambda card: then([(*hand, card), *waiting_after], finished))
 
-    def _settled(self, shoe, up, done):
+    def _settled(self, shoe, up, finished):
         mean = Fraction(0)
         for dealer, chance in self.dealers(shoe, up):
-            mean += chance * self.measure(self._compute_spot_net(dealer, done))
+            mean += chance * self.measure(self._compute_spot_net(dealer, finished))
         return mean
 
-    def _compute_spot_net(self, dealer, done):
+    def _compute_spot_net(self, dealer, finished):
         beaten = natural(dealer)
-        if beaten and not done[0][2] and natural(done[0][0]):
+        if beaten and not finished[0][2] and natural(finished[0][0]):
             return 0
         if beaten and self.peek:
             return -1
         net = 0
-        for number, (hand, stake, came_of_split) in enumerate(done):
+        for number, (hand, stake, came_of_split) in enumerate(finished):
             if self.sevens is not None and sorted(hand) == [7, 7, 7]:
                 net += stake * self.sevens
             elif beaten and self.lost == "first":
@@ -131,12 +131,12 @@ class Brute:
 class BruteBacker(Brute):
     """The same for another player's stake on the hand: on the first of a split, and never doubled."""
 
-    def _compute_spot_net(self, dealer, done):
-        hand, _, came_of_split = done[0]
+    def _compute_spot_net(self, dealer, finished):
+        hand, _, came_of_split = finished[0]
         return super()._compute_spot_net(dealer, [(hand, 1, came_of_split)])
 
 
-def pair_of(hand, waiting, done, came_of_split):
+def pair_of(hand, waiting, finished, came_of_split):
     """Whether a hand began as a pair that could not be split again: its play may know that."""
     return came_of_split and len(hand) >= 2 and hand[0] == hand[1]
 

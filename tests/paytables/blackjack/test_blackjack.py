@@ -338,8 +338,8 @@ def add_back_bets(game, seats, draw):
     room = {owner: limits.most - bets["main"] for owner, bets in seats.items()}
     for seat in set(range(definition.table.seats)) - set(seats):
         bets = {}
-        for owner, left in room.items():
-            most = min(left, 40)
+        for owner, room_left in room.items():
+            most = min(room_left, 40)
             if most >= limits.least and draw.below(2, "player"):
                 bets[f"back-{owner + 1}"] = limits.least + limits.step * draw.below(
                     (most - limits.least) // limits.step + 1, "player"

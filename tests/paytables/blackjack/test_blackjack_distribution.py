@@ -42,10 +42,10 @@ def every_round(counts, brute, answers, best):
     shoe, mean = shoe_of(counts), Fraction(0)
     size = sum(shoe.values())
     for up, *cards in ((a, b, c) for a in shoe for b in shoe for c in shoe):
-        left, chance = shoe.copy(), Fraction(1)
+        shoe_left, chance = shoe.copy(), Fraction(1)
         for n, card in enumerate((up, *cards)):
-            chance *= Fraction(left[card], size - n)
-            left[card] -= 1
+            chance *= Fraction(shoe_left[card], size - n)
+            shoe_left[card] -= 1
         if not chance:
             continue
         into = best.hands_by_pair.get((up, cards[0], False), 0) if cards[0] == cards[1] else 0
@@ -60,7 +60,7 @@ def every_round(counts, brute, answers, best):
             assert answer != "double" or can_double
             return answer
 
-        mean += chance * brute.box(left, up, cards, chosen, split=split)
+        mean += chance * brute.box(shoe_left, up, cards, chosen, split=split)
     return mean
 
 

@@ -124,21 +124,24 @@ def test_the_mean_number_of_split_hands_equals_a_direct_recursion():
     def hands(most, now, open_, pairs, others):
         if now == most or not open_:
             return now
-        left = pairs + others
-        more = Fraction(pairs, left) * hands(most, now + 1, open_ + 1, pairs - 1, others) if pairs else 0
+        cards_left = pairs + others
+        more = (
+            Fraction(pairs, cards_left) * hands(most, now + 1, open_ + 1, pairs - 1, others) if pairs else 0
+        )
         return more + (
-            Fraction(others, left) * hands(most, now, open_ - 1, pairs, others - 1) if others else 0
+            Fraction(others, cards_left) * hands(most, now, open_ - 1, pairs, others - 1) if others else 0
         )
 
     for most in (2, 3, 4, 5):
         for pairs, others in ((2, 40), (5, 7), (30, 300)):
-            mean, chance, left = Fraction(0), Fraction(1), pairs
+            mean, chance, pairs_left = Fraction(0), Fraction(1), pairs
             for part in compute_split_coefficients(most):
-                size = left + others
+                size = pairs_left + others
                 mean += chance * (
-                    part.unpaired_hand * Fraction(others, size) + part.paired_hand * Fraction(left, size)
+                    part.unpaired_hand * Fraction(others, size)
+                    + part.paired_hand * Fraction(pairs_left, size)
                 )
-                chance, left = chance * Fraction(left, size), left - 1
+                chance, pairs_left = chance * Fraction(pairs_left, size), pairs_left - 1
                 if not chance:
                     break
             assert mean == hands(most, 2, 2, pairs, others)

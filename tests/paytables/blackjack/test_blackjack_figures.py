@@ -165,8 +165,8 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
         )
         return min(into, len(sums)) - 1 if into else 0
 
-    again = table.evaluate(choose, take)
-    assert (again.mean, again.mean_staked) == (best.mean, best.mean_staked)
+    repeated = table.evaluate(choose, take)
+    assert (repeated.mean, repeated.mean_staked) == (best.mean, best.mean_staked)
     suits = [
         answers[question] != answers[question[0], question[1], False] for question in answers if question[2]
     ]

@@ -104,9 +104,9 @@ def test_a_hundred_thousand_hands_are_paid_as_the_text_says(name):
     assert len(held_against(name, 100_000)) >= 6
 
 
-def in_order(*left):
+def in_order(*counts):
     """The chance of these cards in turn of six decks, each one of so many."""
-    return prod(Fraction(count, 312 - n) for n, count in enumerate(left))
+    return prod(Fraction(count, 312 - n) for n, count in enumerate(counts))
 
 
 def test_the_probabilities_equal_those_counted_by_hand():

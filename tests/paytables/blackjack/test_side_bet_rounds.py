@@ -120,10 +120,10 @@ def hold(game, spots, rounds, seed=20261123):
     for shoes in lots(np.random.default_rng(seed), rounds, decks):  # noqa: TID251
         dealt = Dealt(shoes)
         for spot in spots:
-            left = np.ones(len(shoes.rows), dtype=bool)
+            undecided = np.ones(len(shoes.rows), dtype=bool)
             for row, where in SIDES[game.id, spot](dealt):
-                found[spot, row] += int((left & where).sum())
-                left &= ~where
+                found[spot, row] += int((undecided & where).sum())
+                undecided &= ~where
     rates = {
         (spot, prize.name): prize.rate
         for bet in analyse(game).bets

@@ -71,9 +71,9 @@ def test_a_shoe_has_each_card_of_its_packs_as_often_as_there_are_packs():
         )
         with_joker = cards.Shoe.from_decks(decks, joker=True).to_json()
         assert with_joker == dict.fromkeys(map(cards.format_card, range(53)), decks)
-        left = [card for card in range(52) if cards.format_card(card)[0] not in "7T"]
+        cards_left = [card for card in range(52) if cards.format_card(card)[0] not in "7T"]
         assert cards.Shoe.from_decks(decks, excluded_ranks=ranks).to_json() == dict.fromkeys(
-            map(cards.format_card, left), decks
+            map(cards.format_card, cards_left), decks
         )
 
 

@@ -81,8 +81,8 @@ def test_strengths_order_hands_as_the_rules_describe(order, names, size, cards, 
     draw, rank = seeded_draw("order"), HandRanking(order)
     hands = []
     for _ in range(400):
-        left = list(range(52))
-        hands.append([left.pop(draw.below(len(left), "card")) for _ in range(cards)])
+        deck = list(range(52))
+        hands.append([deck.pop(draw.below(len(deck), "card")) for _ in range(cards)])
     judged = [brute.best([brute.DECK[card] for card in hand], size, names) for hand in hands]
     found = [rank.compute_strength(hand) for hand in hands]
     for (a, x), (b, y) in combinations(zip(found, judged, strict=True), 2):
@@ -159,8 +159,8 @@ def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
     names += ["four-of-a-kind", "straight-flush", "royal-flush", "five-of-a-kind"]
     draw = seeded_draw(f"wild {wilds}")
     for _ in range(25 if wilds == 1 else 4):
-        left = list(range(4, 52))
-        hand = [*range(wilds), *(left.pop(draw.below(len(left), "card")) for _ in range(5 - wilds))]
+        deck = list(range(4, 52))
+        hand = [*range(wilds), *(deck.pop(draw.below(len(deck), "card")) for _ in range(5 - wilds))]
         judged = brute.best_wild([brute.DECK[card] for card in hand], lambda card: card[0] == "2")
         assert rank.find_category(hand) == names[judged[0]]
 

@@ -149,9 +149,9 @@ def brute(rules_by_spot, bets, point, instructed, depth=60):
     law = {}
     for _ in range(depth):
         after = {}
-        for (left, now, back), share in ahead.items():
+        for (bets_left, now, back), share in ahead.items():
             for a, b in product(range(1, 7), repeat=2):
-                given, still, then = throw(rules_by_spot, dict(left), now, instructed, a, b)
+                given, still, then = throw(rules_by_spot, dict(bets_left), now, instructed, a, b)
                 total = back + sum(given.values())
                 if still:
                     key = (tuple(sorted(still.items())), then, total)
@@ -176,11 +176,11 @@ def brute(rules_by_spot, bets, point, instructed, depth=60):
 def test_several_bets_together_have_their_joint_distribution(house, bets):
     game = load_game(house)
     bet = game.rules.analyse_wager(game.build_wager(sum(bets.values()), bets=bets))
-    law, left = brute(house, bets, None, ())
-    assert left < 1e-3
+    law, share_left = brute(house, bets, None, ())
+    assert share_left < 1e-3
     assert set(bet.distribution.counts) == set(law)
     assert all(
-        abs(bet.distribution.counts[win] / bet.distribution.total - share) <= left
+        abs(bet.distribution.counts[win] / bet.distribution.total - share) <= share_left
         for win, share in law.items()
     )
     alone = {bet.bet: bet for bet in analyse(game).bets}
@@ -293,16 +293,16 @@ def molly():
             lines += share * ((point is None) + comes_now)
             for total, n in ways.items():
                 p = share * n / 36
-                left = frozenset() if total == 7 else comes - {total}
+                comes_left = frozenset() if total == 7 else comes - {total}
                 if comes_now and total in times:
-                    left |= {total}
+                    comes_left |= {total}
                     odds += p * times[total]
                 if point is None:
                     then = total if total in times else None
                     odds += p * times.get(total, 0)
                 else:
                     then = None if total in {7, point} else point
-                after[then, left] = after.get((then, left), 0) + p
+                after[then, comes_left] = after.get((then, comes_left), 0) + p
         now = after
     return lines, odds
 

@@ -99,7 +99,7 @@ def test_a_leaving_player_gets_back_only_bets_that_may_be_taken_down():
         ("pass", 5), ("odds-pass", 10), ("come-4", 3), ("odds-come-4", 9), ("dontcome-9", 4), ("odds-dontcome-9", 6),
         ("buy-5", 42), ("lay-10", 41), ("hard-8", 2), ("right-6", 12),
     ]  # fmt: skip
-    given, left = load_game(QUEBEC).with_table_state(table(9, *bets)).rules.take_down_standing_bets()
+    given, state_left = load_game(QUEBEC).with_table_state(table(9, *bets)).rules.take_down_standing_bets()
     assert {(settlement.spot, settlement.credits, settlement.staked_credits) for settlement in given} == {
         ("odds-pass", 10, 10), ("odds-come-4", 9, 9), ("dontcome-9", 4, 4), ("odds-dontcome-9", 6, 6),
         ("buy-5", 40, 42), ("lay-10", 40, 41), ("hard-8", 2, 2), ("right-6", 12, 12),
@@ -109,28 +109,28 @@ def test_a_leaving_player_gets_back_only_bets_that_may_be_taken_down():
         "buy-5": {"commission": 2},
         "lay-10": {"commission": 1},
     }
-    assert left == table(9, ("come-4", 3), ("pass", 5))
+    assert state_left == table(9, ("come-4", 3), ("pass", 5))
     # what is left is thrown for with nothing staked, whoever throws
-    assert settled(thrown(load_game(QUEBEC).with_table_state(left), 5, 2)) == [
+    assert settled(thrown(load_game(QUEBEC).with_table_state(state_left), 5, 2)) == [
         ("come-4", "lost", 0),
         ("pass", "lost", 0),
     ]
-    again, still = load_game(QUEBEC).with_table_state(left).rules.take_down_standing_bets()
-    assert (again, still) == ((), left)
+    given_again, still = load_game(QUEBEC).with_table_state(state_left).rules.take_down_standing_bets()
+    assert (given_again, still) == ((), state_left)
 
 
 @pytest.mark.requirement("S-41")
 @pytest.mark.library_only("P-07")
 def test_the_shooter_of_monaco_must_keep_the_minimum_bet_on_dont_pass():
     bets = (("dontpass", 7), ("odds-dontpass", 12))
-    given, left = load_game(MONACO).with_table_state(table(4, *bets)).rules.take_down_standing_bets()
+    given, state_left = load_game(MONACO).with_table_state(table(4, *bets)).rules.take_down_standing_bets()
     assert [(settlement.spot, settlement.credits) for settlement in given] == [
         ("dontpass", 6),
         ("odds-dontpass", 12),
     ]
-    assert left == table(4, ("dontpass", 1))
-    given, left = load_game(QUEBEC).with_table_state(table(4, *bets)).rules.take_down_standing_bets()
-    assert ([(settlement.spot, settlement.credits) for settlement in given], left) == (
+    assert state_left == table(4, ("dontpass", 1))
+    given, state_left = load_game(QUEBEC).with_table_state(table(4, *bets)).rules.take_down_standing_bets()
+    assert ([(settlement.spot, settlement.credits) for settlement in given], state_left) == (
         [("dontpass", 7), ("odds-dontpass", 12)],
         {"point": 4},  # others may throw for it still
     )
@@ -371,9 +371,9 @@ def test_seats_share_the_dice_and_the_point_and_have_separate_settlements():
 def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
     game = changed(MONACO, lambda data: data.update(table={"seats": 2}))
     bets = (("dontpass", 5, 0), ("dontpass", 5, 1))
-    given, left = game.with_table_state(table(6, *bets, shooter=1)).rules.take_down_standing_bets()
+    given, state_left = game.with_table_state(table(6, *bets, shooter=1)).rules.take_down_standing_bets()
     assert [(settlement.seat, settlement.credits) for settlement in given] == [(0, 5), (1, 4)]
-    assert left == table(6, ("dontpass", 1, 1), shooter=1)
+    assert state_left == table(6, ("dontpass", 1, 1), shooter=1)
 
 
 @pytest.mark.parametrize(

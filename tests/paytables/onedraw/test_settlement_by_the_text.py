@@ -196,10 +196,10 @@ def rounds(name: str, count: int, seed: int) -> None:
         outcome = played.outcome
         assert outcome is not None
         choices = [Choice(answer) for answer in answers]
-        again = play_with_choices(
+        replayed = play_with_choices(
             game_at_table.play(wager, ReplayDrawSource(json.loads(json.dumps(draw.records)))), wager, choices
         )
-        assert again == outcome
+        assert replayed == outcome
         on = [*stood, *((spot, stake, 0) for spot, stake in bets.items())]
         on.sort(key=lambda bet: (order[bet[0]], -bet[2]))
         back, stood = settle(

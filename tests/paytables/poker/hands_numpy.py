@@ -46,10 +46,10 @@ def _sets(ranks, times):
 
 
 def _without(has, rank):
-    left = has.copy()
+    ranks_left = has.copy()
     rows = rank >= 0
-    left[np.arange(len(has))[rows], rank[rows]] = False
-    return left
+    ranks_left[np.arange(len(has))[rows], rank[rows]] = False
+    return ranks_left
 
 
 def _parts(cards, size):
@@ -83,10 +83,10 @@ def best_five(cards):
     every = np.ones(len(cards), dtype=bool)
 
     def kick(*excluded_ranks, most):
-        left = has
+        ranks_left = has
         for rank in excluded_ranks:
-            left = _without(left, rank)
-        return _highest(left, most)[0]
+            ranks_left = _without(ranks_left, rank)
+        return _highest(ranks_left, most)[0]
 
     return _rank(
         [
@@ -109,10 +109,10 @@ def best_four(cards):
     every = np.ones(len(cards), dtype=bool)
 
     def kick(*excluded_ranks, most):
-        left = has
+        ranks_left = has
         for rank in excluded_ranks:
-            left = _without(left, rank)
-        return _highest(left, most)[0]
+            ranks_left = _without(ranks_left, rank)
+        return _highest(ranks_left, most)[0]
 
     return _rank(
         [

@@ -145,8 +145,8 @@ def game():
 
 def seven(draw):
     """Seven cards by chance, as numbers."""
-    left = list(range(JOKER + 1))
-    return [left.pop(draw.below(len(left), "card")) for _ in range(7)]
+    deck = list(range(JOKER + 1))
+    return [deck.pop(draw.below(len(deck), "card")) for _ in range(7)]
 
 
 @pytest.mark.requirement("S-15", "S-16")
@@ -252,9 +252,9 @@ def rounds(game, seeded_draw, number):
             expected["stake"] = 0 if gave_up else settled(own_setting, bank, bets["stake"])
         assert {settlement.spot: settlement.credits for settlement in outcome.settlements} == expected
         assert outcome.win_credits <= game.rules.find_highest_round_return(wager)
-        again = ReplayDrawSource(record.records)
-        assert play_through(game, wager, again, answers) == outcome
-        again.finish()
+        replay_draw = ReplayDrawSource(record.records)
+        assert play_through(game, wager, replay_draw, answers) == outcome
+        replay_draw.finish()
 
 
 @pytest.mark.requirement("S-16", "S-17", "P-01:b")

@@ -174,9 +174,9 @@ def test_rounds_are_settled_as_the_text_says(seeded_draw):
             hand["id"]: (hand["cards"][:2], hand["cards"][2:]) for hand in found.outcome.display["hands"]
         }
         assert found.outcome.win_credits == settled(hands["player"], hands["bank"], stake)
-        again = ReplayDrawSource(record.records)
-        assert play_through(game, wager, again, [answer]) == found.outcome
-        again.finish()
+        replay_draw = ReplayDrawSource(record.records)
+        assert play_through(game, wager, replay_draw, [answer]) == found.outcome
+        replay_draw.finish()
 
 
 def test_the_best_setting_is_advised_and_agrees_with_the_figures(seeded_draw):

@@ -173,8 +173,8 @@ def test_flops_of_casino_holdem_have_the_same_figures_by_brute_force(seeded_draw
 
 def _board(shared, low, high):
     """What comes of no raise, and what each half ante raised adds, summed over the bank's hands (art. 55-18-3)."""
-    left = [card for card in range(52) if card not in {*shared, low, high}]
-    bank = np.array(list(combinations(left, 2)))
+    cards_left = [card for card in range(52) if card not in {*shared, low, high}]
+    bank = np.array(list(combinations(cards_left, 2)))
     theirs = other.best_five(np.hstack([np.tile(shared, (len(bank), 1)), bank]))
     own_score = int(other.best_five(np.array([[*shared, low, high]]))[0])
     opens = other.level(theirs) > 0

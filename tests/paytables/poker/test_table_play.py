@@ -291,9 +291,11 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
             shown,
         )
         assert list_undecided_stakes(found) == ()
-        again = ReplayDrawSource(json.loads(json.dumps(draw.recorded.records)))
-        replayed = play_through(game, Wager.from_json(wager.to_json()), again, [Choice(a) for a in answers])
-        again.finish()
+        replay_draw = ReplayDrawSource(json.loads(json.dumps(draw.recorded.records)))
+        replayed = play_through(
+            game, Wager.from_json(wager.to_json()), replay_draw, [Choice(a) for a in answers]
+        )
+        replay_draw.finish()
         assert replayed == found.outcome
         assert paytables.Outcome.from_json(json.loads(json.dumps(replayed.to_json()))) == replayed
 

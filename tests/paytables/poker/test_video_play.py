@@ -92,9 +92,9 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
         credits_per_hand = credits_ // hands
         assert [s.credits for s in outcome.settlements] == [settle(hand, credits_per_hand) for hand in shown]
         assert [s.staked_credits for s in outcome.settlements] == [credits_per_hand] * hands
-        again = ReplayDrawSource(json.loads(json.dumps(record.records)))
-        replayed = play_through(game, wager, again, [Choice(held)])
-        again.finish()
+        replay_draw = ReplayDrawSource(json.loads(json.dumps(record.records)))
+        replayed = play_through(game, wager, replay_draw, [Choice(held)])
+        replay_draw.finish()
         assert replayed == outcome
         assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
         assert len(record.records) == 5 + hands * (5 - held.bit_count())

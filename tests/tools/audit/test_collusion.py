@@ -64,10 +64,10 @@ def check(position, decision):
 
 
 def list_signs(folder):
-    done = CliRunner().invoke(main, ["register", "collusion", "--state", str(folder), "--json"])
-    assert done.exit_code in {0, 1}, done.output
-    lines = json.loads(done.output)
-    assert done.exit_code == any(line["verdict"] == "judge" for line in lines)
+    result = CliRunner().invoke(main, ["register", "collusion", "--state", str(folder), "--json"])
+    assert result.exit_code in {0, 1}, result.output
+    lines = json.loads(result.output)
+    assert result.exit_code == any(line["verdict"] == "judge" for line in lines)
     return lines
 
 
@@ -116,11 +116,11 @@ def test_money_that_always_flows_one_way_is_significant_and_even_luck_is_not():
 def build_rounds(folds, count, positions=6):
     """Return ``count`` rounds of a room; ``folds`` has the number of large folds of each loser to each winner."""
     pairs = list(permutations(range(1, positions + 1), 2))
-    left = Counter(folds)
+    folds_left = Counter(folds)
     for number in range(count):
         loser, winner = pairs[number % len(pairs)]
-        is_fold = left[loser, winner] > 0
-        left[loser, winner] -= is_fold
+        is_fold = folds_left[loser, winner] > 0
+        folds_left[loser, winner] -= is_fold
         yield RoundResult(
             "2026-11-28", GAME, {loser: -100, winner: 100}, frozenset({loser} if is_fold else ())
         )

@@ -139,8 +139,8 @@ def test_a_journal_another_machines_backup_and_an_older_memory_are_refused(cabin
     journal = cabinet.folder.root / "journal.sqlite"
     assert "a journal, its export or its archive is never restored" in cabinet.restore(journal, code=1)
     export = tmp_path / "audit.jsonl"
-    done = CliRunner().invoke(main, ["audit", "export", str(export), "--state", str(cabinet.folder.root)])
-    assert done.exit_code == 0
+    result = CliRunner().invoke(main, ["audit", "export", str(export), "--state", str(cabinet.folder.root)])
+    assert result.exit_code == 0
     assert "never restored" in cabinet.restore(export, code=1)
     report = json.loads(backup_file.read_text())
     for change in ({"machine": "B-2"}, {"files": {**report["files"], "journal.sqlite": ""}}):

@@ -62,13 +62,13 @@ def test_an_older_ledger_without_the_cages_payment_is_rejected_by_machine_and_ca
         open_cage(tmp_path, None, "Luc", "", rig.clock) as cage,
     ):
         cage.pay_ticket(number)
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (
         "it was replaced by an older ledger or by that of another machine"
-        in again.machine.active_faults["ticket_ledger"]["detail"]
+        in restarted.machine.active_faults["ticket_ledger"]["detail"]
     )
-    again.offer_ticket(number)
-    assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
+    restarted.offer_ticket(number)
+    assert (restarted.hands.orders[-1][0], restarted.credit_cents) == ("return", 0)
 
 
 @pytest.mark.requirement("A-05")
@@ -78,9 +78,9 @@ def test_an_older_or_lost_ledger_on_one_medium_loses_no_payment(paid, tmp_path, 
     [path] = [path for path in before if (path.parent.name == "second") == (medium == "second")]
     path.write_bytes(before[path])
     (path.parent / LEDGER_HEAD_FILE_NAME).unlink()
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert again.machine.active_faults == {}
-    assert again.store.require_ticket(number).state is TicketState.REDEEMED
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert restarted.machine.active_faults == {}
+    assert restarted.store.require_ticket(number).state is TicketState.REDEEMED
     assert (path.parent / LEDGER_HEAD_FILE_NAME).exists()
 
 
@@ -103,13 +103,13 @@ def test_a_ledger_without_its_head_on_both_media_needs_a_restore_by_two_persons(
         ):
             cage.pay_ticket(number)
     assert "tickets.head" in find_ticket_ledger_error(tmp_path, tmp_path / "second")
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "egm ticket restore" in again.machine.active_faults["ticket_ledger"]["detail"]
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "egm ticket restore" in restarted.machine.active_faults["ticket_ledger"]["detail"]
     assert not any((tmp_path / name).exists() for name in HEADS)
-    again.offer_ticket(number)
-    assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
-    key = again.journal.derive(LEDGER_HEAD_MAC_PURPOSE)
-    again.close()
+    restarted.offer_ticket(number)
+    assert (restarted.hands.orders[-1][0], restarted.credit_cents) == ("return", 0)
+    key = restarted.journal.derive(LEDGER_HEAD_MAC_PURPOSE)
+    restarted.close()
     second = tmp_path / "second"
     restore_ticket_ledger(
         tmp_path,
@@ -135,9 +135,9 @@ def test_the_head_is_written_with_the_ledger_and_a_lost_copy_is_written_again(tm
     rig.close()
     for lost in HEADS:
         (tmp_path / lost).unlink()
-        again = MachineRig(tmp_path, devices=("printer",)).boot()
-        assert again.machine.active_faults == {}
-        again.close()
+        restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+        assert restarted.machine.active_faults == {}
+        restarted.close()
         assert (tmp_path / lost).read_bytes() == (tmp_path / LEDGER_HEAD_FILE_NAME).read_bytes()
         assert find_ticket_ledger_error(tmp_path, tmp_path / "second") == ""
 
@@ -154,12 +154,12 @@ def test_after_the_next_start_the_journal_also_records_what_the_cage_paid(paid, 
     assert "it was replaced by an older ledger or by that of another machine" in find_ticket_ledger_error(
         tmp_path, tmp_path / "second"
     )
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (
         "it was replaced by an older ledger or by that of another machine"
-        in again.machine.active_faults["ticket_ledger"]["detail"]
+        in restarted.machine.active_faults["ticket_ledger"]["detail"]
     )
-    again.close()
+    restarted.close()
 
 
 def test_a_lost_ledger_with_its_head_present_is_not_treated_as_a_first_start(paid, tmp_path):
@@ -174,10 +174,10 @@ def test_a_damaged_head_stops_tickets_until_the_ledger_is_restored(paid, tmp_pat
     for folder in (tmp_path, tmp_path / "second"):
         data = (folder / LEDGER_HEAD_FILE_NAME).read_bytes()
         (folder / LEDGER_HEAD_FILE_NAME).write_bytes(data[:-3] + b"x" + data[-2:])
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    assert "cannot be read" in again.machine.active_faults["ticket_ledger"]["detail"]
-    key = again.journal.derive(LEDGER_HEAD_MAC_PURPOSE)
-    again.close()
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert "cannot be read" in restarted.machine.active_faults["ticket_ledger"]["detail"]
+    key = restarted.journal.derive(LEDGER_HEAD_MAC_PURPOSE)
+    restarted.close()
     second = tmp_path / "second"
     restore_ticket_ledger(
         tmp_path,

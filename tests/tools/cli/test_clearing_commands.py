@@ -22,12 +22,12 @@ def run(*words: str, typed: str = ""):
 
 
 def inspected(folder: Path) -> dict:
-    done = run("inspect", "--state", str(folder), "--json")
-    report = json.loads(done.output)
+    result = run("inspect", "--state", str(folder), "--json")
+    report = json.loads(result.output)
     damaged = (
         report["first"]["why"] or report["second"]["why"] or not (report["agree"] and report["complete"])
     )
-    assert done.exit_code == bool(damaged), done.output
+    assert result.exit_code == bool(damaged), result.output
     return report
 
 
@@ -85,8 +85,8 @@ def test_two_persons_with_their_pins_settle_each_claim_by_name(staffed):
     assert "20.00" in output
     wrong = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n11111\n")
     assert wrong.exit_code == 1
-    done = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n90270\n")
-    assert done.exit_code == 0, done.output
+    result = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n90270\n")
+    assert result.exit_code == 0, result.output
     assert genesis(staffed)["roster"] == "proved by PIN"
     assert run("verify", "--state", str(staffed)).exit_code == 0
 
@@ -103,8 +103,8 @@ def test_a_missing_or_altered_roster_requires_the_option_without_roster(staffed,
     refused = clearing(staffed, "--claim", "credit:1:cashable=carry")
     assert refused.exit_code == 1
     assert "nobody can prove their identity" in refused.output
-    done = clearing(staffed, "--claim", "credit:1:cashable=carry", "--without-roster")
-    assert done.exit_code == 0, done.output
+    result = clearing(staffed, "--claim", "credit:1:cashable=carry", "--without-roster")
+    assert result.exit_code == 0, result.output
     assert genesis(staffed)["roster"].startswith("not proved")
 
 
@@ -116,8 +116,8 @@ def test_a_memory_that_cannot_be_read_at_all_can_still_be_cleared(staffed):
     (staffed / "second" / "people.json").unlink(missing_ok=True)
     assert inspected(staffed)["claims"] == []
     assert clearing(staffed).exit_code == 1
-    done = clearing(staffed, "--without-roster")
-    assert done.exit_code == 0, done.output
+    result = clearing(staffed, "--without-roster")
+    assert result.exit_code == 0, result.output
     assert genesis(staffed)["complete"] is False
 
 
@@ -141,8 +141,8 @@ def test_unreadable_values_are_shown_as_claims_beside_all_others(tmp_path):
         *[word for claim in claim_arguments for word in ("--claim", claim.replace("ended", "carry"))],
     )
     assert "unreadable:game: it can be ended, not 'carried'" in refused.output
-    done = clearing(tmp_path, *[word for claim in claim_arguments for word in ("--claim", claim)])
-    assert done.exit_code == 0, done.output
+    result = clearing(tmp_path, *[word for claim in claim_arguments for word in ("--claim", claim)])
+    assert result.exit_code == 0, result.output
     assert genesis(tmp_path)["claims"]
 
 
@@ -153,8 +153,8 @@ def test_an_interrupted_clear_is_completed_by_the_same_command(tmp_path, monkeyp
         cut.setattr(clear, "finish_memory_clear", lambda *_, **__: 1 / 0)
         assert clearing(tmp_path, "--claim", "credit:1:cashable=carry").exit_code == 1
     assert "egm audit clear" in run("inspect", "--state", str(tmp_path)).output
-    done = clearing(tmp_path)
-    assert "the clear that was started is completed" in done.output
+    result = clearing(tmp_path)
+    assert "the clear that was started is completed" in result.output
     with Journal.open(tmp_path, now=read_clear_time) as journal:
         assert journal.credits_cents() == 2000
 
@@ -173,9 +173,9 @@ def test_an_interrupted_clear_is_completed_by_the_same_command(tmp_path, monkeyp
 )
 def test_an_invalid_claim_option_is_refused_with_its_form(tmp_path, words):
     MachineRig(tmp_path).boot().close()
-    done = clearing(tmp_path, "--claim", words)
-    assert done.exit_code == 2
-    assert "CLAIM=" in done.output
+    result = clearing(tmp_path, "--claim", words)
+    assert result.exit_code == 2
+    assert "CLAIM=" in result.output
 
 
 def damage_column(folder: Path, kind: bytes) -> None:
@@ -207,9 +207,9 @@ def test_the_audit_names_a_damaged_column_of_an_otherwise_valid_memory(tmp_path)
     rig.close()
     assert run("verify", "--state", str(tmp_path)).exit_code == 0
     damage_column(tmp_path, b"voucher.request")
-    done = run("verify", "--state", str(tmp_path))
-    assert done.exit_code == 1
-    assert "journal.sqlite page" in done.output
+    result = run("verify", "--state", str(tmp_path))
+    assert result.exit_code == 1
+    assert "journal.sqlite page" in result.output
 
 
 @pytest.mark.requirement("A-02", "A-06")
@@ -218,9 +218,9 @@ def test_a_damaged_column_of_a_stopped_memory_is_reported(printed):
     assert "voucher.out" in run("log", "vouchers", "--state", str(printed)).output
     damage_column(printed, b"voucher.out")
     for words in (("log", "vouchers"), ("entry", "1")):
-        done = run(*words, "--state", str(printed))
-        assert done.exit_code == 1, words
-        assert "journal.sqlite page" in done.output
+        result = run(*words, "--state", str(printed))
+        assert result.exit_code == 1, words
+        assert "journal.sqlite page" in result.output
     inspection = inspected(printed)
     assert "journal.sqlite page" in inspection["first"]["why"]
     assert inspection["second"]["why"] == ""
@@ -254,8 +254,8 @@ def test_claims_not_named_are_carried_over_together(tmp_path):
     rig.close()
     refused = clearing(tmp_path, "--carry-others")
     assert "these claims are neither settled nor carried over: unreadable:handpay" in refused.output
-    done = clearing(tmp_path, "--carry-others", "--claim", "unreadable:handpay=ended")
-    assert done.exit_code == 0, done.output
+    result = clearing(tmp_path, "--carry-others", "--claim", "unreadable:handpay=ended")
+    assert result.exit_code == 0, result.output
     assert {claim["id"]: claim["act"] for claim in genesis(tmp_path)["claims"]} == {
         "credit:1:cashable": "carried",
         "unreadable:handpay": "ended",

@@ -121,11 +121,13 @@ def as_on_a_cabinet(*args, cwd):
     ["par maple-classic", "par northern-ways", "keno odds aurora-keno ?4", "simulate maple-classic --games 200", "game check aurora-twenty"],
 )  # fmt: skip
 def test_commands_without_laboratory_packages_work_on_a_cabinet(args, tmp_path):
-    done = as_on_a_cabinet(*args.split(), cwd=tmp_path)
+    result = as_on_a_cabinet(*args.split(), cwd=tmp_path)
     # of honest simulations of few games some lie outside their interval, which is status 1
-    assert done.returncode == 0 or (args.startswith("simulate") and "OUTSIDE" in done.stdout), done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout.strip()
+    assert result.returncode == 0 or (args.startswith("simulate") and "OUTSIDE" in result.stdout), (
+        result.stderr
+    )
+    assert "Traceback" not in result.stderr
+    assert result.stdout.strip()
 
 
 @pytest.mark.parametrize(
@@ -134,27 +136,27 @@ def test_commands_without_laboratory_packages_work_on_a_cabinet(args, tmp_path):
      "simulate maple-classic --compiled --games 200", "par maple-classic --html --out sheet.html"],
 )  # fmt: skip
 def test_a_command_that_needs_the_laboratory_packages_names_them_in_one_line(args, tmp_path):
-    done = as_on_a_cabinet(*args.split(), cwd=tmp_path)
-    assert done.returncode == 1
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    assert "Traceback" not in done.stderr
+    result = as_on_a_cabinet(*args.split(), cwd=tmp_path)
+    assert result.returncode == 1
+    lines = [line for line in result.stderr.splitlines() if line.strip()]
+    assert "Traceback" not in result.stderr
     assert re.fullmatch(
         r"Error: this command needs \w+, which is not installed\. In a checkout: make setup-dev; "
         r"elsewhere: pip install 'open-egm\[lab\]'", lines[-1],
     )  # fmt: skip
-    assert not done.stdout.strip()  # said before any work, not after it
+    assert not result.stdout.strip()  # said before any work, not after it
     assert not list(tmp_path.rglob("manifest.sig"))
 
 
 def test_a_par_sheet_without_the_laboratory_packages_names_the_extra_with_brackets(tmp_path):
-    done = as_on_a_cabinet("par", "maple-classic", cwd=tmp_path)
-    assert "pip install open-egm[lab]" in re.sub(r"\s+", " ", done.stdout)
+    result = as_on_a_cabinet("par", "maple-classic", cwd=tmp_path)
+    assert "pip install open-egm[lab]" in re.sub(r"\s+", " ", result.stdout)
 
 
 def test_a_missing_controller_store_is_reported_and_not_created(tmp_path):
-    done = as_on_a_cabinet("progressive", "status", "--store", str(tmp_path / "none.db"), cwd=tmp_path)
-    assert done.returncode == 1
-    assert "no controller store" in done.stderr
+    result = as_on_a_cabinet("progressive", "status", "--store", str(tmp_path / "none.db"), cwd=tmp_path)
+    assert result.returncode == 1
+    assert "no controller store" in result.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -39,14 +39,14 @@ def check(tmp_path, *games):
 
 def test_more_games_than_the_limit_are_refused_without_loading_them(tmp_path, loads):
     """Without the limit `egm cabinet check` took 25 s for 10,000 names, and minutes for one repeated name."""
-    done = check(tmp_path, *(f"none-{number}" for number in range(GAMES_MAX + 1)))
-    assert done.exit_code == 1
-    assert f"at most {GAMES_MAX} items" in done.output
+    result = check(tmp_path, *(f"none-{number}" for number in range(GAMES_MAX + 1)))
+    assert result.exit_code == 1
+    assert f"at most {GAMES_MAX} items" in result.output
     assert len(loads) <= GAMES_MAX
 
 
 def test_a_game_listed_many_times_is_built_once(tmp_path, built_games):
-    done = check(tmp_path, *["river-wheel"] * 200)
-    assert done.exit_code == 1
-    assert "river-wheel is already listed, as games[1]: list each game once" in done.output
+    result = check(tmp_path, *["river-wheel"] * 200)
+    assert result.exit_code == 1
+    assert "river-wheel is already listed, as games[1]: list each game once" in result.output
     assert len(built_games) <= 1

@@ -16,9 +16,9 @@ def desk(tmp_path):
     """Run a command of the office in one folder; return its output."""
 
     def run(name, *arguments, code=0):
-        done = CliRunner().invoke(command, [name, str(tmp_path / "office"), *map(str, arguments)])
-        assert done.exit_code == code, done.output
-        return done.output
+        result = CliRunner().invoke(command, [name, str(tmp_path / "office"), *map(str, arguments)])
+        assert result.exit_code == code, result.output
+        return result.output
 
     run("open", "aurora-keno", "--casino", "Mont", "--claim-place", "cage-1", "--credit", 25)
     return run
@@ -116,10 +116,10 @@ def test_a_day_of_sales_draws_cancellations_and_payments_at_the_desk(desk):
 )
 def test_a_refusal_is_one_line_and_changes_nothing(desk, tmp_path, arguments, reason):
     before = desk("totals", "--json")
-    done = CliRunner().invoke(command, [arguments[0], str(tmp_path / "office"), *map(str, arguments[1:])])
-    assert isinstance(done.exception, SystemExit)
-    assert done.exit_code in {1, 2}
-    assert reason in " ".join(done.output.split())
+    result = CliRunner().invoke(command, [arguments[0], str(tmp_path / "office"), *map(str, arguments[1:])])
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code in {1, 2}
+    assert reason in " ".join(result.output.split())
     assert desk("totals", "--json") == before
 
 
@@ -142,9 +142,9 @@ def test_the_machine_key_is_readable_by_its_owner_alone(desk, tmp_path):
 @pytest.mark.parametrize("folder", ["there", "typo"])
 def test_a_folder_without_an_office_names_the_open_command_and_stays_empty(tmp_path, folder):
     (tmp_path / "there").mkdir()
-    done = CliRunner().invoke(command, ["totals", str(tmp_path / folder)])
-    assert done.exit_code == 1
-    assert "no Keno office was opened here: `egm keno-office open`" in done.output
+    result = CliRunner().invoke(command, ["totals", str(tmp_path / folder)])
+    assert result.exit_code == 1
+    assert "no Keno office was opened here: `egm keno-office open`" in result.output
     assert [path.name for path in tmp_path.rglob("*")] == ["there"]
 
 
@@ -165,9 +165,9 @@ def test_terms_that_cannot_be_printed_on_a_ticket_open_no_office(tmp_path, chang
         "aurora-keno",
         *(part for term in terms.items() for part in term),
     ]
-    done = CliRunner().invoke(command, arguments)
-    assert isinstance(done.exception, SystemExit)
-    assert reason in done.output
+    result = CliRunner().invoke(command, arguments)
+    assert isinstance(result.exception, SystemExit)
+    assert reason in result.output
     assert (
         "no Keno office was opened"
         in CliRunner().invoke(command, ["totals", str(tmp_path / "office")]).output
@@ -178,6 +178,6 @@ def test_no_office_is_opened_in_another_machines_journal(tmp_path):
     with open_journal(tmp_path, read_local_time) as journal:
         journal.append(Transaction(id="of-another", kind="bill.in", record={}))
     terms = ["--casino", "Mont", "--claim-place", "cage-1", "--credit", "25"]
-    done = CliRunner().invoke(command, ["open", str(tmp_path), "aurora-keno", *terms])
-    assert done.exit_code == 1
-    assert "there is another journal here; give an empty folder" in done.output
+    result = CliRunner().invoke(command, ["open", str(tmp_path), "aurora-keno", *terms])
+    assert result.exit_code == 1
+    assert "there is another journal here; give an empty folder" in result.output

@@ -17,8 +17,8 @@ def opened(state, second):
 
 
 def egm(*arguments):
-    done = CliRunner().invoke(command, [str(argument) for argument in arguments])
-    return done.exit_code, done.output
+    result = CliRunner().invoke(command, [str(argument) for argument in arguments])
+    return result.exit_code, result.output
 
 
 @pytest.mark.requirement("A-02")

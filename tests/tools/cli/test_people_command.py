@@ -27,9 +27,9 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 def people(tmp_path):
     def run(*words, typed=(), status=0):
         state = () if words[0] == "roles" else ("--state", str(tmp_path))
-        done = CliRunner().invoke(main, ["people", *words, *state], input="".join(f"{t}\n" for t in typed))
-        assert done.exit_code == status, done.output
-        return done.output
+        result = CliRunner().invoke(main, ["people", *words, *state], input="".join(f"{t}\n" for t in typed))
+        assert result.exit_code == status, result.output
+        return result.output
 
     run("add", "1", "Morgan", "--role", "manager", typed=("135790", "135790"))
     return run
@@ -125,23 +125,23 @@ def real_cabinet(tmp_path):
     return file
 
 
-@pytest.mark.parametrize("left", ["all", "roster", "badges"])
-def test_a_cabinet_with_a_real_device_refuses_a_demonstrations_staff(tmp_path, left):
+@pytest.mark.parametrize("remains", ["all", "roster", "badges"])
+def test_a_cabinet_with_a_real_device_refuses_a_demonstrations_staff(tmp_path, remains):
     """The machine refuses the state folder of a demonstration before it opens anything."""
     folder = StateFolder(tmp_path / "state")
     folder.create_private_folders()
     load_demonstration_badges(load_cabinet(), folder, NOW)
-    if left == "roster":
+    if remains == "roster":
         (folder.root / DEMONSTRATION_FILE_NAME).unlink()
-    if left == "badges":
+    if remains == "badges":
         folder.staff.unlink()
     file = real_cabinet(tmp_path)
     where = ("--state", str(folder.root), "--cabinet", str(file))
-    done = subprocess.run(
+    result = subprocess.run(
         build_python_command("egm.app", *where), capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2, done.stderr
-    assert "its staff is a demonstration's" in done.stderr
+    assert result.returncode == 2, result.stderr
+    assert "its staff is a demonstration's" in result.stderr
     assert not (folder.root / "journal.sqlite").exists()
 
 

@@ -49,8 +49,8 @@ def test_a_printed_readout_states_its_rules_currency_and_time(folder):
 @pytest.mark.parametrize("more", [["--sign"], ["--names", "us"], ["--since", __file__]])
 def test_an_option_that_by_does_not_support_is_refused(folder, more):
     """Regression: the options were silently ignored."""
-    done = run("meters", "--by", "game", "--state", folder, *more)
-    assert (done.exit_code, more[0] in done.output) == (2, True), done.output
+    result = run("meters", "--by", "game", "--state", folder, *more)
+    assert (result.exit_code, more[0] in result.output) == (2, True), result.output
 
 
 def test_nested_records_remain_json_in_a_spreadsheet():

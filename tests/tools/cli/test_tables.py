@@ -144,9 +144,9 @@ def test_facts_have_no_heading_and_nested_values_are_readable():
 
 
 def test_progress_is_shown_only_on_a_terminal(capfd):
-    with show_progress("counting\x1b[2K", 3) as done:
+    with show_progress("counting\x1b[2K", 3) as report_progress:
         for i in range(3):
-            done(i + 1)
+            report_progress(i + 1)
     assert capfd.readouterr() == ("", "")
 
 

@@ -127,9 +127,9 @@ def test_the_cage_records_name_and_address_from_500_dollars(tmp_path):
 @pytest.mark.requirement("H-07", "H-02")
 def test_a_duplicate_is_the_same_ticket_and_needs_it_to_be_issued(office, two):
     ticket = office.issued()
-    again = two.reprint_ticket(ticket.number, "the paper tore")
-    assert again == replace(ticket, duplicate=True)
-    assert load_template("generic").build_texts(again, "en")["duplicate"] == "DUPLICATE"
+    reprinted = two.reprint_ticket(ticket.number, "the paper tore")
+    assert reprinted == replace(ticket, duplicate=True)
+    assert load_template("generic").build_texts(reprinted, "en")["duplicate"] == "DUPLICATE"
     assert isinstance(office.desk.begin_redemption("r", ticket.number), TicketRedemption)
     with pytest.raises(OperatorError, match="the ticket is pending; reprint requires it to be issued"):
         two.reprint_ticket(ticket.number, "once more")
@@ -387,16 +387,16 @@ def test_report_exits_with_status_1_if_tickets_and_meters_differ(office, egm, tm
 @pytest.mark.parametrize(
     "command", [("report",), ("list",), ("payees",), ("pay", "{number}", "--person", LUC)]
 )
-@pytest.mark.parametrize("left", [0, 5000], ids=["empty", "cut"])
-def test_a_damaged_ledger_is_reported_with_what_to_do(office, egm, tmp_path, command, left):
+@pytest.mark.parametrize("byte_count", [0, 5000], ids=["empty", "cut"])
+def test_a_damaged_ledger_is_reported_with_what_to_do(office, egm, tmp_path, command, byte_count):
     number = office.issued("a", 1000).number
     journal_of(tmp_path, out_cents=1000)
     office.store.close()
     if "pay" in command:  # whose ledger is mended from a whole log, or begun where both are empty
-        left = 5000
+        byte_count = 5000
         (tmp_path / SECOND_FOLDER / LOG_NAME).write_bytes(b"")
     file = tmp_path / TICKET_DATABASE_FILE_NAME
-    file.write_bytes(file.read_bytes()[:left])
+    file.write_bytes(file.read_bytes()[:byte_count])
     output = egm(*(word.format(number=number) for word in command), status=1)
     assert TICKET_DATABASE_FILE_NAME in output
     assert "two people start a new ledger: egm ticket restore" in output

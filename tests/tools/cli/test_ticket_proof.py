@@ -28,9 +28,9 @@ def cleared(tmp_path):
 
 
 def prove(tmp_path, number):
-    done = CliRunner().invoke(main, ["ticket", "prove", number, "--state", str(tmp_path)])
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, " ".join(done.output.split())
+    result = CliRunner().invoke(main, ["ticket", "prove", number, "--state", str(tmp_path)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, " ".join(result.output.split())
 
 
 @pytest.mark.requirement("H-07")

@@ -75,10 +75,10 @@ def test_each_machines_return_is_compared_with_those_of_all_others(rules, tmp_pa
     )
     more = '[[machines]]\nnumber = "A-103"\ndenomination_cents = 100\nbet = 3\n\n[[prizes]]'
     assert check(rules(second)).exit_code == 0
-    done = check(rules(second, ("[[prizes]]", more), third))
-    assert done.exit_code == 1, done.output
-    assert "machines[3].game" in done.output
-    assert "and maple-more returns" in done.output
+    result = check(rules(second, ("[[prizes]]", more), third))
+    assert result.exit_code == 1, result.output
+    assert "machines[3].game" in result.output
+    assert "and maple-more returns" in result.output
 
 
 THREE = (("P-1", 90, 40), ("P-2", 80, 50), ("P-3", 70))
@@ -100,8 +100,8 @@ def test_the_example_rules_explain_every_key_and_are_accepted(tmp_path):
     first = {line.split(" =")[0]: n for n, line in reversed([*enumerate(lines)]) if re.match(r"\w+ =", line)}
     assert [key for key, n in first.items() if not lines[n - 1].startswith("# ")] == []
     assert tomllib.loads("\n".join(lines)) == tomllib.loads(RULES)
-    again = run("new", file)
-    assert (again.exit_code, "exists and was not changed" in again.output) == (1, True)
+    repeated = run("new", file)
+    assert (repeated.exit_code, "exists and was not changed" in repeated.output) == (1, True)
 
 
 #: A change of the rules, and what is said: key and reason.

@@ -165,13 +165,13 @@ def test_replies_are_decoded_as_written_by_hand():
         "position": 0,
         "status": 0xFF,
     }
-    done = data(
+    completed = data(
         encode_long_poll(1, 0x72, {"transfer_code": 0xFF, "index": 0}),
         "01 72 37 01 00 FF 00 0000000500 0000000000 0000000000 00 64000000 04 54455354 11212026 063000 00000000 "
         "0000 05 0000012345 05 0000000000 00",
     )
-    assert (done["transaction"], done["asset"], done["cashable_cents"]) == ("TEST", 100, 500)
-    assert (done["cumulative_cashable"], done["cumulative_nonrestricted"]) == (12345, None)
+    assert (completed["transaction"], completed["asset"], completed["cashable_cents"]) == ("TEST", 100, 500)
+    assert (completed["cumulative_cashable"], completed["cumulative_nonrestricted"]) == (12345, None)
     lock = data(
         encode_long_poll(1, 0x74, {"code": 0xFF, "condition": 0, "timeout": 0}),
         "01 74 23 64000000 FF 03 00 18 05 0000001000 0000000000 0000000000 0000010000 00000000 0000",

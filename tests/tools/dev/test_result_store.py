@@ -22,15 +22,15 @@ def result(case):
     return np.arange(case), np.array([case * case], dtype=np.int64)
 
 
-def run(path, cases, stop=None, done=None):
+def run(path, cases, stop=None, computed=None):
     """Two maps over the cases; stopped before ``stop`` results are worked out anew."""
     store = ResultStore(path, OF)
-    done = [] if done is None else done
+    computed = [] if computed is None else computed
 
     def work(case):
-        if len(done) == stop:
+        if len(computed) == stop:
             raise KeyboardInterrupt
-        done.append(case)
+        computed.append(case)
         return result(case)
 
     try:
@@ -47,9 +47,9 @@ def test_an_interrupted_calculation_continues_with_the_same_result(stop, tmp_pat
     results = run(tmp_path / "whole", range(5))
     assert not (tmp_path / "whole").exists()
     assert run(tmp_path / "part", range(5), stop) is None
-    done = []
-    assert run(tmp_path / "part", range(5), done=done) == results
-    assert len(done) == 10 - stop
+    computed = []
+    assert run(tmp_path / "part", range(5), computed=computed) == results
+    assert len(computed) == 10 - stop
     assert not (tmp_path / "part").exists()
 
 
@@ -59,9 +59,9 @@ def test_a_truncated_result_is_computed_again(cut, tmp_path):
     run(tmp_path / "part", range(5), 4)
     data = (tmp_path / "part").read_bytes()
     (tmp_path / "part").write_bytes(data[:-cut])
-    done = []
-    assert run(tmp_path / "part", range(5), done=done) == results
-    assert done[0] == 3
+    computed = []
+    assert run(tmp_path / "part", range(5), computed=computed) == results
+    assert computed[0] == 3
 
 
 def test_a_damaged_result_and_those_after_it_are_computed_again(tmp_path):
@@ -72,9 +72,9 @@ def test_a_damaged_result_and_those_after_it_are_computed_again(tmp_path):
     data = bytearray((tmp_path / "part").read_bytes())
     data[size + 8] ^= 255
     (tmp_path / "part").write_bytes(data)
-    done = []
-    assert run(tmp_path / "part", range(5), done=done) == results
-    assert done[0] == 1
+    computed = []
+    assert run(tmp_path / "part", range(5), computed=computed) == results
+    assert computed[0] == 1
 
 
 def test_stored_results_of_another_calculation_are_rejected(tmp_path):

@@ -228,11 +228,11 @@ def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
         shutil.rmtree(folder)
         return bodies, found
 
-    once, again = life(), life()
+    once, twice = life(), life()
     assert len(once[0]) > 20
-    assert once[0] == again[0]
+    assert once[0] == twice[0]
     assert len(once[1]) > 10
-    assert once[1] == again[1]
+    assert once[1] == twice[1]
 
 
 # ------------------------------------------------------------ what is wrong is found

@@ -84,11 +84,11 @@ def cut(do, folder, write):
         ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         assert ended in {0, 9}
         return ended == 9
-    left = iter(range(write))
+    writes_left = iter(range(write))
 
     def hook(event, details):
         writes = event in _WRITES or (event == "open" and details[2] & os.O_CREAT)
-        if writes and str(folder) in str(details[0]) and next(left, None) is None:
+        if writes and str(folder) in str(details[0]) and next(writes_left, None) is None:
             os._exit(9)
 
     try:
@@ -104,10 +104,10 @@ def test_an_interrupted_first_run_is_completed_by_the_next(tmp_path, stride):
     for write in count(step=stride):
         folder = tmp_path / f"cut-{write}"
         was = cut(lambda folder=folder: make_link(folder, ["EGM-1"], "10.0.0.2", NOW), folder, write)
-        left = {path.name: path.read_bytes() for path in folder.glob("*.key")}
+        keys_left = {path.name: path.read_bytes() for path in folder.glob("*.key")}
         make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
         check_certificates(folder, "EGM-1")
-        assert all((folder / name).read_bytes() == content for name, content in left.items())  # taken up
+        assert all((folder / name).read_bytes() == content for name, content in keys_left.items())  # taken up
         if not was:
             break
     assert write > 20

@@ -286,8 +286,8 @@ def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
     assert (first.amount_cents, first.order, second.order) == (1_000_00, 1, 2)
     assert second.amount_cents == 1_000_00  # the base, and no whole minor unit more yet
     for award in (first, second):
-        again = floor.claim(award.machine, award.claim, 1)
-        assert again == award
+        repeated_award = floor.claim(award.machine, award.claim, 1)
+        assert repeated_award == award
         assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), ClaimClosure)
         assert isinstance(floor.commit(award.machine, award.claim, award.amount_cents), ClaimClosure)
     assert [(hit.machine, hit.place, hit.paid_cents) for hit in floor.controller.read_win_register()] == [
@@ -416,11 +416,11 @@ def test_a_restarted_controller_continues_from_its_store(open_store, controller)
     award = floor.claim("EGM-1", "c1", 1)
     before = floor.record()
     controller._store.close()
-    again = Floor(Controller(open_store(), controller._now))
-    assert again.record() == before
-    assert again.claim("EGM-1", "c1", 1) == award
-    assert again.give("EGM-1", 2).sequence == 2
-    again.controller.check()
+    restarted = Floor(Controller(open_store(), controller._now))
+    assert restarted.record() == before
+    assert restarted.claim("EGM-1", "c1", 1) == award
+    assert restarted.give("EGM-1", 2).sequence == 2
+    restarted.controller.check()
 
 
 @pytest.mark.requirement("I-11", "I-15:b")
@@ -474,9 +474,9 @@ def test_a_stalled_controller_loses_its_store_and_another_takes_over(postgres):
             floor.give("EGM-1", 2)
         with pytest.raises(StoreLostError):
             floor.controller.renew_term()
-        again = Controller(second, _now)
-        again.check()
-        assert again.list_level_records()[0].level.contributed_amount == STAKE * (
+        restarted = Controller(second, _now)
+        restarted.check()
+        assert restarted.list_level_records()[0].level.contributed_amount == STAKE * (
             Fraction(1, 300) + Fraction(1, 700)
         )
 

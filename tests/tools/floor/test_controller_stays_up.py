@@ -234,12 +234,12 @@ def test_the_controllers_systemd_unit_is_valid_and_restarts_it(tmp_path):
     for unit in (*Path("/lib/systemd/system").glob("*"), UNIT):
         if unit.is_file():
             shutil.copy(unit, system)
-    done = subprocess.run(
+    result = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", f"--root={tmp_path}", UNIT.name],
         check=False, capture_output=True, text=True,
     )  # fmt: skip
     assert [
         line
-        for line in done.stderr.splitlines()
+        for line in result.stderr.splitlines()
         if UNIT.stem in line and "not executable" not in line and "postgresql" not in line
     ] == []

@@ -136,9 +136,9 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
     assert floor.record().level.shown_cents == 100
     loser = "EGM-2" if winner == "EGM-1" else "EGM-1"
     assert floor.give(loser).won == ()
-    for again in (floor.tell(winner, floor.contribution(winner, won.sequence)), floor.join(winner)):
-        assert again.won == (won,)
-        assert decode_controller_message(encode(again)) == again
+    for reply in (floor.tell(winner, floor.contribution(winner, won.sequence)), floor.join(winner)):
+        assert reply.won == (won,)
+        assert decode_controller_message(encode(reply)) == reply
     assert isinstance(floor.commit(winner, won), ClaimClosure)
     assert floor.join(winner).won == ()
     (hit,) = floor.controller.read_win_register()

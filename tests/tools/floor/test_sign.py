@@ -62,7 +62,7 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
     sign, now, true, falls, shown = Sign(), 0, 1_000_00, 0, 0
     sent_values = [build_level_value(0, true)]
     sign.update_value(sent_values[0], now)
-    for passed, more, fell, again in details:
+    for passed, more, fell, is_repeated in details:
         for part in (0, passed // 3, passed):
             seen = amount(sign, now + part)
             assert shown <= seen <= true * 1000
@@ -74,7 +74,7 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
             true += more
         sent_values.append(build_level_value(len(sent_values), true, falls))
         sign.update_value(sent_values[-1], now)
-        if again:
+        if is_repeated:
             assert sign.update_value(sent_values[len(sent_values) // 2], now) == ""
         if fell:
             assert amount(sign, now) == true * 1000, "a fall is shown at once"
@@ -277,9 +277,9 @@ def test_a_window_and_a_file_show_the_sign(tmp_path):
 
 
 def test_a_sign_without_its_certificate_names_the_missing_file(tmp_path):
-    done = CliRunner().invoke(
+    result = CliRunner().invoke(
         command, ["sign", "--certificates", str(tmp_path), "--png", str(tmp_path / "sign.png")]
     )
-    assert done.exit_code == 1
-    assert "certificates" in done.output
-    assert "sign-1.crt" in done.output
+    assert result.exit_code == 1
+    assert "certificates" in result.output
+    assert "sign-1.crt" in result.output

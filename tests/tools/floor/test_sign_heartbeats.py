@@ -277,6 +277,6 @@ def test_the_status_states_when_each_machine_was_last_received(tmp_path):
 
 def test_forgetting_an_unknown_sign_is_refused(tmp_path):
     SqliteStore(tmp_path / "levels.db").close()
-    done = CliRunner().invoke(command, ["forget-sign", "sign-1", "--store", str(tmp_path / "levels.db")])
-    assert (done.exit_code, "not on the list" in done.output) == (1, True)
+    result = CliRunner().invoke(command, ["forget-sign", "sign-1", "--store", str(tmp_path / "levels.db")])
+    assert (result.exit_code, "not on the list" in result.output) == (1, True)
     assert CliRunner().invoke(command, ["status", "--store", str(tmp_path / "levels.db")]).exit_code == 0

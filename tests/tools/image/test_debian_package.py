@@ -93,16 +93,16 @@ def run_script(tmp_path, name, *arguments):
             system_path, str(tmp_path / system_path.split("/")[1]) + "/" * system_path.endswith("/")
         )
     path = f"{programs}:{os.environ['PATH']}"
-    done = subprocess.run(
+    result = subprocess.run(
         ["sh", "-s", *arguments], input=text, env={"PATH": path}, check=False, text=True, capture_output=True
     )
-    return done, notes.read_text().splitlines() if notes.exists() else []
+    return result, notes.read_text().splitlines() if notes.exists() else []
 
 
 @pytest.mark.parametrize("undone", ["abort-upgrade", "abort-remove", "abort-deconfigure"])
 def test_a_machine_stopped_for_an_aborted_upgrade_starts_again(tmp_path, undone):
-    done, called = run_script(tmp_path, "postinst", undone, "1.0")
-    assert (done.returncode, called) == (0, ["deb-systemd-invoke start open-egm.target"])
+    result, called = run_script(tmp_path, "postinst", undone, "1.0")
+    assert (result.returncode, called) == (0, ["deb-systemd-invoke start open-egm.target"])
 
 
 def test_a_failed_compilation_of_modules_leaves_the_machine_installed(tmp_path):
@@ -111,15 +111,15 @@ def test_a_failed_compilation_of_modules_leaves_the_machine_installed(tmp_path):
     (tmp_path / "usr").mkdir()
     (tmp_path / "usr/python3.13").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "usr/python3.13").chmod(0o755)
-    done, called = run_script(tmp_path, "postinst", "abort-upgrade", "1.0")
-    assert done.returncode == 0
-    assert "python3.13" in done.stderr
+    result, called = run_script(tmp_path, "postinst", "abort-upgrade", "1.0")
+    assert result.returncode == 0
+    assert "python3.13" in result.stderr
     assert called[-1] == "deb-systemd-invoke start open-egm.target"
 
 
 def test_a_package_without_its_modules_can_be_removed(tmp_path):
-    done, _ = run_script(tmp_path, "prerm", "remove")
-    assert (done.returncode, done.stderr) == (0, "")
+    result, _ = run_script(tmp_path, "prerm", "remove")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_the_package_requires_a_python_it_has_wheels_for():
@@ -166,9 +166,9 @@ class Container:
         return subprocess.run(within, check=False, capture_output=True, text=True)
 
     def says(self, *command):
-        done = self.runs(*command)
-        assert done.returncode == 0, (command, done.stdout, done.stderr)
-        return done.stdout
+        result = self.runs(*command)
+        assert result.returncode == 0, (command, result.stdout, result.stderr)
+        return result.stdout
 
     def egm(self, *arguments):
         return self.says("runuser", "-u", "open-egm", "--", "egm", *arguments, "--state", STATE)

@@ -198,7 +198,7 @@ def test_an_update_that_does_not_start_falls_back_by_itself(cabinet, tmp_path, b
 
 def test_two_builds_are_the_same_bytes(built, tmp_path):
     """About ten minutes."""
-    again = builder.build(tmp_path, built / "release.pem", overlays=(OVERLAY,))
+    second_build = builder.build(tmp_path, built / "release.pem", overlays=(OVERLAY,))
     for name in ("open-egm.img", "second.img", "open-egm.bundle"):
-        same = ("cmp", str(built / name), str(again.with_name(name)))
+        same = ("cmp", str(built / name), str(second_build.with_name(name)))
         assert subprocess.run(same, check=False).returncode == 0, name

@@ -28,8 +28,8 @@ ADAPTER = ("-nic", "user,model=virtio-net-pci")
 
 def floor(*arguments):
     """What the floor does."""
-    done = CliRunner().invoke(main, ["progressive", *map(str, arguments)])
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(main, ["progressive", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
 
 
 @pytest.fixture(scope="module")

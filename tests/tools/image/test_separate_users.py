@@ -151,8 +151,8 @@ def _shown_and_shut_out(folder):
             f"cat {state}/machine.key", f"touch {state}/run/x", f"touch {state}/x", f"rm {state}/run/screen.sock",
             f"kill -0 {machine.pid}", f"cat /proc/{machine.pid}/environ",
         ):  # fmt: skip
-            done = run(*shut_in(*shell, f'"{act}"'))
-            assert done.returncode != 0, (act, done.stdout)
+            result = run(*shut_in(*shell, f'"{act}"'))
+            assert result.returncode != 0, (act, result.stdout)
         assert run(*shut_in(*shell, f'"cat {state}/run/screen.token"')).returncode == 0, "what it is given"
     finally:
         for process in filter(None, (page, machine)):

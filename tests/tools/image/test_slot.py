@@ -119,7 +119,7 @@ def test_a_power_cut_during_an_update_leaves_an_empty_slot(released, empty, piec
     install(released, empty)
 
     class Cut(io.BytesIO):
-        left = pieces
+        pieces_left = pieces
 
         def read(self, size=-1):
             if self.left == 0:

@@ -63,11 +63,13 @@ def test_the_images_own_units_are_confined_and_valid(tmp_path):
     python.write_text("#!/bin/sh\n")
     python.chmod(0o755)
     named = [name.replace("@.", "@sda.") for name in own_units]
-    done = subprocess.run(
+    result = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", f"--root={tmp_path}", *named],
         check=False, capture_output=True, text=True,
     )  # fmt: skip
-    output = [line for line in done.stderr.splitlines() if "egm-" in line and "is not executable" not in line]
+    output = [
+        line for line in result.stderr.splitlines() if "egm-" in line and "is not executable" not in line
+    ]
     assert output == []
     for name in named:
         seen = subprocess.run(

@@ -82,8 +82,8 @@ def test_the_sheet_states_the_frequency_of_each_prize_and_how_it_is_derived():
 def test_the_sheet_states_the_frequency_of_a_feature_and_the_held_reels():
     """Two of the 54 segments of the wheel turn it again; of the reels the player holds some."""
     (bet, *_) = json.loads(run("par", "river-wheel", "--json"))["bets"]
-    (again,) = bet["features"]
-    assert (again["feature"], again["per_game"]["exact"]) == ("again", "1/27")
+    (again_feature,) = bet["features"]
+    assert (again_feature["feature"], again_feature["per_game"]["exact"]) == ("again", "1/27")
     (bet, *_) = json.loads(run("par", "hold-fast", "--json"))["bets"]
     assert bet["choices"] == "hold the reels worth most on average, as the game advises"
     best, worst = (Fraction(bet[name]["exact"]) for name in ("return", "return_of_the_worst_choices"))

@@ -194,10 +194,10 @@ def test_a_submission_is_reproduced_from_its_own_content(bundles, submission, tm
     assert report["submission"].startswith("open-egm ")
     assert report["games"]["maple-classic"]["digest_sha256"]
     assert report["made_utc"]
-    again = {comparison["what"]: comparison["differs"] for comparison in report["reproduced"]}
-    assert len(again) > 20
-    assert set(again.values()) == {""}
-    assert any(".whl from " in change for change in again)
+    reproduced = {comparison["what"]: comparison["differs"] for comparison in report["reproduced"]}
+    assert len(reproduced) > 20
+    assert set(reproduced.values()) == {""}
+    assert any(".whl from " in change for change in reproduced)
 
     # a maker who signs what his source does not make
     wheel = next(name for name in report["files"] if name.endswith(".whl"))

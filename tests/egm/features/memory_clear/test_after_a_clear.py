@@ -47,13 +47,13 @@ def test_a_cash_out_never_returns_a_ticket_from_before_a_clear(rig, tmp_path):
     come_to(rig, 30)
     old = rig.cash_out_ticket()
     place = number_of(rig.store.find_ticket(old).issue_id)
-    again = cleared(rig, tmp_path).insert(500)
-    come_to(again, place)
-    new = again.cash_out_ticket()
+    restarted = cleared(rig, tmp_path).insert(500)
+    come_to(restarted, place)
+    new = restarted.cash_out_ticket()
     assert new != old
-    assert again.store.find_ticket(new).ticket.amount_cents == 500
-    assert again.store.find_ticket(old).state is TicketState.ISSUED
-    again.close()
+    assert restarted.store.find_ticket(new).ticket.amount_cents == 500
+    assert restarted.store.find_ticket(old).state is TicketState.ISSUED
+    restarted.close()
 
 
 @pytest.mark.requirement("A-05", "H-07", "H-08")
@@ -67,16 +67,16 @@ def test_a_ticket_from_before_a_clear_is_redeemed_once(rig, tmp_path):
     place = number_of(rig.machine.memory.get(MoneyKey.PAPER)["id"])
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
-    again = cleared(rig, tmp_path)
-    come_to(again, place)
-    again.offer_ticket(tickets[1])
-    again.ledger.credit_stacked_paper()
-    again.ledger.delete_confirmed_paper()
-    assert again.credit_cents == 1000
-    again.offer_ticket(tickets[1])
-    assert again.notice == "ticket_refused.redeemed"
-    assert again.state is State.IDLE
-    again.close()
+    restarted = cleared(rig, tmp_path)
+    come_to(restarted, place)
+    restarted.offer_ticket(tickets[1])
+    restarted.ledger.credit_stacked_paper()
+    restarted.ledger.delete_confirmed_paper()
+    assert restarted.credit_cents == 1000
+    restarted.offer_ticket(tickets[1])
+    assert restarted.notice == "ticket_refused.redeemed"
+    assert restarted.state is State.IDLE
+    restarted.close()
 
 
 def test_ids_differ_after_every_clear(rig, tmp_path):
@@ -114,12 +114,12 @@ def test_a_host_can_read_tickets_unread_before_the_clear(tmp_path):
 
 
 def test_games_and_hand_pays_continue_after_a_clear(rig, tmp_path):
-    again = cleared(rig, tmp_path).insert(2000)
-    again.play()
-    again.report_shown()
-    again.engine.handle(EventType.CASH_OUT)
-    assert again.state in {State.PAYING, State.HANDPAY}
-    again.close()
+    restarted = cleared(rig, tmp_path).insert(2000)
+    restarted.play()
+    restarted.report_shown()
+    restarted.engine.handle(EventType.CASH_OUT)
+    assert restarted.state in {State.PAYING, State.HANDPAY}
+    restarted.close()
 
 
 @pytest.mark.requirement("A-05", "H-07")
@@ -129,21 +129,21 @@ def test_an_older_ticket_ledger_is_detected_after_a_clear(rig, tmp_path):
     rig.close()
     names = (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in names}
-    again = MachineRig(tmp_path, devices=("printer",)).boot()
-    again.offer_ticket(number)
-    again.ledger.credit_stacked_paper()
-    again.ledger.delete_confirmed_paper()
-    again.close()
+    restarted = MachineRig(tmp_path, devices=("printer",)).boot()
+    restarted.offer_ticket(number)
+    restarted.ledger.credit_stacked_paper()
+    restarted.ledger.delete_confirmed_paper()
+    restarted.close()
     clear_with_decisions(tmp_path, credit_1_cashable=build_paid_decision(2000))
     for path, data in before.items():
         path.write_bytes(data)
     for _ in range(2):  # a second clear does not forget it either
-        again = MachineRig(tmp_path, devices=("printer",)).boot()
+        restarted = MachineRig(tmp_path, devices=("printer",)).boot()
         assert (
             "it was replaced by an older ledger or by that of another machine"
-            in again.machine.active_faults["ticket_ledger"]["detail"]
+            in restarted.machine.active_faults["ticket_ledger"]["detail"]
         )
-        again.offer_ticket(number)
-        assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
-        again.close()
+        restarted.offer_ticket(number)
+        assert (restarted.hands.orders[-1][0], restarted.credit_cents) == ("return", 0)
+        restarted.close()
         clear_with_decisions(tmp_path)

@@ -44,7 +44,7 @@ VECTORS = Path(__file__).parents[3] / "vectors"
 LOSS, SOLD = 2, ("printer", "hopper")
 
 
-def again(rig: MachineRig, folder: Path, *, make=None, **decisions: ClaimDecision) -> MachineRig:
+def reopen_cleared(rig: MachineRig, folder: Path, *, make=None, **decisions: ClaimDecision) -> MachineRig:
     """The same cabinet, its memory cleared, at work again; its audit finds nothing wrong."""
     rig.close()
     clear_with_decisions(folder, **decisions)
@@ -75,7 +75,7 @@ def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     rig.close()
     assert claims_of(tmp_path) == {"credit:1:cashable": 2000}
-    rig = again(rig, tmp_path)
+    rig = reopen_cleared(rig, tmp_path)
     values = rig.journal.meters().values
     assert (rig.credit_cents, values["carried_over"], values["money_in"]) == (2000, 2000, 0)
     number = rig.cash_out_ticket()
@@ -92,7 +92,7 @@ def test_after_a_clear_no_win_is_displayed(tmp_path):
     before = build_snapshot(rig.engine)
     assert before.last_display["wins"]
     assert before.win_cents
-    rig = again(rig, tmp_path)
+    rig = reopen_cleared(rig, tmp_path)
     after = build_snapshot(rig.engine)
     assert (after.last_display, after.win_cents) == (None, 0)
     rig.close()
@@ -101,7 +101,7 @@ def test_after_a_clear_no_win_is_displayed(tmp_path):
 @pytest.mark.requirement("A-05")
 def test_credit_paid_by_hand_at_the_clear_is_booked_and_not_owed_again(tmp_path):
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
-    rig = again(rig, tmp_path, credit_1_cashable=build_paid_decision(2000))
+    rig = reopen_cleared(rig, tmp_path, credit_1_cashable=build_paid_decision(2000))
     values = rig.journal.meters().values
     assert (rig.credit_cents, values["att_cancel_credit"]) == (0, 2000)
     (claim,) = next(rig.journal.entries()).record["cleared"]["claims"]
@@ -115,7 +115,7 @@ def test_a_waiting_jackpot_is_carried_over_and_paid(tmp_path):
     handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
     rig.close()
     assert claims_of(tmp_path)["handpay:1"] == handpay["amount_cents"]
-    rig = again(rig, tmp_path)
+    rig = reopen_cleared(rig, tmp_path)
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED)
     assert rig.state is State.IDLE
@@ -144,7 +144,7 @@ def won_by_hand(folder: Path) -> MachineRig:
 def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
     rig = won_by_hand(tmp_path)
     cents = rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
-    rig = again(rig, tmp_path, handpay_1=build_paid_decision(cents))
+    rig = reopen_cleared(rig, tmp_path, handpay_1=build_paid_decision(cents))
     assert rig.state is State.IDLE
     assert rig.journal.meters().values["att_jackpot"] == cents
     rig.close()
@@ -160,7 +160,9 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
     before = rig.credit_cents
     rig.close()
     assert claims_of(tmp_path)["game:1"] == win_cents
-    rig = again(rig, tmp_path, make=lambda: MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance()))
+    rig = reopen_cleared(
+        rig, tmp_path, make=lambda: MachineRig(tmp_path, devices=SOLD, chance=ScriptedChance())
+    )
     assert rig.state is State.PLAYING
     rig.report_shown()
     assert (rig.state, rig.credit_cents) == (State.IDLE, before + win_cents)
@@ -175,7 +177,7 @@ def test_a_decided_game_paid_by_hand_at_the_clear_is_closed(tmp_path):
     game = rig.machine.component(GameInProgress).record
     win_cents = game.win_cents
     before = rig.credit_cents
-    rig = again(rig, tmp_path, game_1=build_paid_decision(win_cents))
+    rig = reopen_cleared(rig, tmp_path, game_1=build_paid_decision(win_cents))
     assert (rig.state, rig.credit_cents) == (State.IDLE, before)
     assert rig.journal.meters().values["att_jackpot"] == win_cents
     (play,) = iter_recent_plays(rig.journal)
@@ -191,7 +193,7 @@ def test_prizes_in_kind_are_carried_over_and_handed_over(tmp_path):
     rig = MachineRig(folder, games=(game,), chance=ScriptedChance(0, 0)).boot().insert(500)
     rig.play()
     rig.report_shown()
-    rig = again(rig, folder, make=lambda: MachineRig(folder, games=(game,), chance=ScriptedChance()))
+    rig = reopen_cleared(rig, folder, make=lambda: MachineRig(folder, games=(game,), chance=ScriptedChance()))
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.IDLE, "prize_delivered")
@@ -213,7 +215,7 @@ def test_levels_are_carried_over_to_the_fraction(tmp_path):
     assert {key: owed[key] for key in levels_before} == {
         key: Level.from_json(levels_before[key]).held_amount for key in levels_before
     }
-    rig = again(rig, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
+    rig = reopen_cleared(rig, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
     assert rig.journal.states(ProgressiveKey.LEVEL) == levels_before
     rig.play()
     rig.report_shown()
@@ -227,7 +229,7 @@ def test_a_game_with_a_pending_decision_asks_again(tmp_path):
     rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     rig.play()
     question = rig.machine.component(GameInProgress).conversation.decision
-    rig = again(rig, tmp_path, make=lambda: room_of(tmp_path))
+    rig = reopen_cleared(rig, tmp_path, make=lambda: room_of(tmp_path))
     assert rig.machine.component(GameInProgress).conversation.decision == question
     rig.engine.handle(EventType.CHOOSE, value=question.options[0])
     rig.report_shown()
@@ -243,7 +245,7 @@ def test_a_stake_is_refunded_by_hand_if_the_persons_decide_so(tmp_path):
     rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     rig.play()
     credit = rig.credit_cents
-    rig = again(rig, tmp_path, make=lambda: room_of(tmp_path), game_1=build_paid_decision(50))
+    rig = reopen_cleared(rig, tmp_path, make=lambda: room_of(tmp_path), game_1=build_paid_decision(50))
     assert (rig.state, rig.credit_cents) == (State.IDLE, credit)
     assert rig.journal.meters().values["refund_defect"] == 50
     rig.close()
@@ -254,7 +256,7 @@ def test_a_game_waiting_for_its_linked_award_is_carried_over(tmp_path):
     rig = awaiting(tmp_path)
     claim = next(iter(rig.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
     make = lambda: room_of(tmp_path, levels=LINKED, devices=("printer",))  # noqa: E731
-    rig = again(rig, tmp_path, make=make)
+    rig = reopen_cleared(rig, tmp_path, make=make)
     assert rig.state is State.AWAITING_AWARD
     credit = rig.credit_cents
     rig.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=1700)
@@ -273,7 +275,7 @@ def test_a_ticket_in_the_printer_is_completed_by_the_printer(tmp_path, end):
     number = rig.hands.jobs[-1].barcode
     rig.close()
     assert claims_of(tmp_path) == {"payout:1": 2000}
-    rig = again(rig, tmp_path)
+    rig = reopen_cleared(rig, tmp_path)
     assert (rig.state, rig.credit_cents) == (State.PAYING, 0)
     rig.report_print_state(end)
     if end is PrintState.BARCODE_DONE:
@@ -299,7 +301,7 @@ def test_a_ticket_in_the_printer_is_settled_by_the_persons(tmp_path, decision, t
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
-    rig = again(rig, tmp_path, payout_1=decision)
+    rig = reopen_cleared(rig, tmp_path, payout_1=decision)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
     assert rig.store.find_ticket(number).state is ticket
     rig.close()
@@ -312,7 +314,7 @@ def test_a_bill_being_stacked_is_credited_or_returned_by_the_acceptor(tmp_path, 
     rig.offer(2000)
     rig.close()
     assert claims_of(tmp_path) == {"paper:1": 2000}
-    rig = again(rig, tmp_path)
+    rig = reopen_cleared(rig, tmp_path)
     if stacked:
         rig.ledger.credit_stacked_paper()
         rig.ledger.delete_confirmed_paper()
@@ -336,7 +338,7 @@ def test_a_ticket_being_stacked_is_redeemed_or_released_as_the_persons_decide(tm
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
     assert rig.ledger.find_open() is not None
-    rig = again(rig, tmp_path, paper_1=decision)
+    rig = reopen_cleared(rig, tmp_path, paper_1=decision)
     assert (rig.credit_cents, rig.store.find_ticket(number).state) == (0, ticket)
     rig.close()
 
@@ -349,7 +351,7 @@ def test_a_ticket_paid_at_the_cage_and_again_at_the_clear_is_a_technicians_tilt(
     cage = TicketCage(rig.store, rig.clock, "Luc", second="Mia")
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
-    rig = again(rig, tmp_path, paper_1=build_paid_decision(2000))
+    rig = reopen_cleared(rig, tmp_path, paper_1=build_paid_decision(2000))
     assert rig.machine.active_faults["ticket_contradiction"]["cleared_by"] == "technician"
     assert (rig.state, rig.credit_cents) == (State.TILT, 0)
     rig.close()
@@ -368,7 +370,7 @@ def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_jour
     )  # the power goes here, the bar code out and the journal written
     rig.report_print_state(PrintState.BARCODE_DONE)
     assert rig.store.find_ticket(number).state is TicketState.RESERVED
-    rig = again(rig, tmp_path)
+    rig = reopen_cleared(rig, tmp_path)
     assert rig.store.find_ticket(number).state is TicketState.ISSUED
     rig.close()
 
@@ -377,7 +379,7 @@ def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_jour
 def test_a_payout_in_progress_is_continued_or_settled(tmp_path):
     rig = coins_under_way(tmp_path)
     cents = rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]
-    rig = again(rig, tmp_path)
+    rig = reopen_cleared(rig, tmp_path)
     assert rig.state is State.PAYING
     assert rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == cents
     rig.close()
@@ -474,7 +476,7 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
     assert standing in " ".join(shown.split())
     assert "compare each claim with the hand-pay slips" in shown
-    rig = again(rig, tmp_path, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
+    rig = reopen_cleared(rig, tmp_path, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
     assert (rig.state, rig.credit_cents, rig.journal.meters().values["money_out"]) == (State.IDLE, 0, 0)
     (claim,) = (
         claim for claim in rig.journal.genesis.record["cleared"]["claims"] if claim["id"] == credit.id
@@ -485,7 +487,7 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
 
 @pytest.mark.requirement("A-05")
 def test_a_possibly_paid_claim_is_carried_over_if_the_persons_decide_so(tmp_path):
-    rig = again(paid_out_since(tmp_path), tmp_path)
+    rig = reopen_cleared(paid_out_since(tmp_path), tmp_path)
     assert rig.credit_cents == 2000
     rig.close()
 
@@ -547,12 +549,12 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
         options = [f"--challenge={found.inspection.challenge}", f"--claim={credit.id}={decision}", *others]
         return CliRunner().invoke(audit, ["clear", f"--state={state}", *authority_options, *options])
 
-    done = act if act == "carry" else f"paid:{cents}:A. Tremblay"
-    refused = cleared(done)
+    decision_text = act if act == "carry" else f"paid:{cents}:A. Tremblay"
+    refused = cleared(decision_text)
     assert refused.exit_code == 1
     assert "the copies disagree; name the copy whose claim is right" in refused.output
-    assert "the third copy cannot be chosen" in cleared(f"{done}@third").output
-    assert cleared(f"{done}@{copy}").exit_code == 0
+    assert "the third copy cannot be chosen" in cleared(f"{decision_text}@third").output
+    assert cleared(f"{decision_text}@{copy}").exit_code == 0
     rig = MachineRig(state, devices=SOLD).boot()
     assert (wrong(rig), rig.credit_cents) == ([], cents if act == "carry" else 0)
     (claim,) = (

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_clearing import SOLD, again
+from test_clearing import SOLD, reopen_cleared
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import TicketValidator
@@ -49,7 +49,7 @@ def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tm
     assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
     for settled in (build_paid_decision(5100), None):
         decisions = {} if settled is None else {"credit_1_cashable": settled}
-        rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), **decisions)
+        rig = reopen_cleared(rig, tmp_path, make=lambda: hosted(tmp_path), **decisions)
         assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
         assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
         assert rig.credit_cents == 0
@@ -66,7 +66,9 @@ def test_without_proof_no_identifier_moves_value_before_the_host_registers(tmp_p
     rig.close()
     for medium in (tmp_path, tmp_path / "second"):
         (medium / "journal.head").unlink()  # nobody can say where the journal ended
-    rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000))
+    rig = reopen_cleared(
+        rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000)
+    )
     port = HostTransferInterface(rig.engine, rig.submit_event)
     assert not port.current_registration.is_registered
     assert order(rig, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
@@ -91,7 +93,9 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     ]
     assert "paid" in finding.possible_decisions
     assert finding.claim.details == {}
-    rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700))
+    rig = reopen_cleared(
+        rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700)
+    )
     assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cashable_cents) == (900, 0)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
     rig.close()
@@ -105,7 +109,7 @@ def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     rig.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
         build_clearance(inspect_claims(tmp_path, FEATURES), credit_1_restricted=build_paid_decision(900))
-    rig = again(rig, tmp_path, make=lambda: hosted(tmp_path))
+    rig = reopen_cleared(rig, tmp_path, make=lambda: hosted(tmp_path))
     assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cashable_cents) == (900, 0)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
     rig.close()

@@ -707,9 +707,9 @@ def test_the_prizes_that_machines_recorded_are_compared_with_the_settlement(tmp_
 
     def compare(*, status=0):
         run("audit", "export", "--state", hall.file, export)
-        done = CliRunner().invoke(main, ["tournament", "paid", *map(str, (*names, export)), "--json"])
-        assert done.exit_code == status, done.output
-        return json.loads(done.stdout)
+        result = CliRunner().invoke(main, ["tournament", "paid", *map(str, (*names, export)), "--json"])
+        assert result.exit_code == status, result.output
+        return json.loads(result.stdout)
 
     run("audit", "export", "--state", hall.file, export)
     first_round = json.loads(
