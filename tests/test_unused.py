@@ -62,16 +62,16 @@ def list_unused(sources, exempt=()):
     for file, text in sources.items():
         visit(ast.parse(text), frozenset(), file)
     return {
-        name: place
-        for name, place in defined.items()
-        if not uses[name] and not place.startswith(tuple(exempt))
+        name: module
+        for name, module in defined.items()
+        if not uses[name] and not module.startswith(tuple(exempt))
     }
 
 
 def test_the_product_uses_what_it_defines():
     called = set().union(*CALLED_BY_LIBRARIES.values())
     unused = list_unused(read_sources(PRODUCT), FOR_TESTS)
-    assert {name: place for name, place in unused.items() if name not in called} == {}
+    assert {name: module for name, module in unused.items() if name not in called} == {}
     assert called <= unused.keys(), "a name that the product uses needs no exception"
 
 

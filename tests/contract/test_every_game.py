@@ -199,9 +199,9 @@ def test_a_first_bet_is_limited_so_that_every_raise_fits_the_bet_limit(rig, game
         machine.engine.handle(EventType.DENOMINATION, value=cents)
         bets, lead = find_highest_bets(rules, cents)
         assert lay(machine, bets), (cents, bets)
-        more = bets[lead.id] + lead.bet_step
-        higher = rules.table_layout.find_smallest_bets_with(lead, more)
-        if more <= lead.bet_max:
+        raised_credits = bets[lead.id] + lead.bet_step
+        higher = rules.table_layout.find_smallest_bets_with(lead, raised_credits)
+        if raised_credits <= lead.bet_max:
             assert not lay(machine, higher), (cents, higher)
     for _ in range(12):
         with_credit(machine, CREDIT_CENTS)
@@ -303,9 +303,12 @@ def find_bets_of_cost(rules, wanted):
                     )
                     cap = cap if spot.credits_covered is None else 0
                     unit = 1 + spot.reserve_per_credit
-                    more = int(min(cap, missing_credits // unit)) // spot.bet_step * spot.bet_step
-                    if more >= spot.bet_min:
-                        laid[spot.id], missing_credits = more, missing_credits - int(more * unit)
+                    added_credits = int(min(cap, missing_credits // unit)) // spot.bet_step * spot.bet_step
+                    if added_credits >= spot.bet_min:
+                        laid[spot.id], missing_credits = (
+                            added_credits,
+                            missing_credits - int(added_credits * unit),
+                        )
                 if missing_credits == 0:
                     return laid
     return None

@@ -50,10 +50,10 @@ DONE, FAILED, CUT = 0, 1, 9
 class Setting:
     """The folders of one computer, the floor's and a stick; every method runs in a child."""
 
-    def __init__(self, root, place):
+    def __init__(self, root, state_path):
         self.root = root
-        self.state = StateFolder(place)
-        self.file = place / "cabinet.toml"
+        self.state = StateFolder(state_path)
+        self.file = state_path / "cabinet.toml"
         self.floor, self.stick, self.backup = root / "floor", root / "stick", root / "backup.json"
 
     def now(self):
@@ -237,13 +237,13 @@ class Kind(StrEnum):
 class Campaign:
     """Life after life on one place, each begun anew, cut, and judged."""
 
-    def __init__(self, root, place):
-        self.setting, self.made_folder = Setting(root, place), root / "made"
+    def __init__(self, root, state_path):
+        self.setting, self.made_folder = Setting(root, state_path), root / "made"
         make_authority(self.setting.floor, machine_clock())
         self.setting.stick.write_bytes(bytes(1 << 15))
         assert child((self.setting.first_start, self.setting.judge, self.setting.keep)) == DONE
         shutil.copytree(
-            place, self.made_folder, symlinks=True, ignore=shutil.ignore_patterns("run", "lost+found")
+            state_path, self.made_folder, symlinks=True, ignore=shutil.ignore_patterns("run", "lost+found")
         )
         shutil.copytree(self.setting.floor, root / "floor.made")
         self.empty()

@@ -27,18 +27,18 @@ def missing() -> list[str]:
 
 
 class Medium:
-    """One file system on a disk that forgets, mounted at ``place``."""
+    """One file system on a disk that forgets, mounted at ``mount_point``."""
 
     def __init__(
-        self, place: Path, work: Path, chance: random.Random, *, lies: bool = False, mib: int = 96
+        self, mount_point: Path, work: Path, chance: random.Random, *, lies: bool = False, mib: int = 96
     ) -> None:
-        self.place, self._file = place, work / f"{place.name}.block"
-        place.mkdir(parents=True, exist_ok=True)
-        base = work / f"{place.name}.img"
+        self.mount_point, self._file = mount_point, work / f"{mount_point.name}.block"
+        mount_point.mkdir(parents=True, exist_ok=True)
+        base = work / f"{mount_point.name}.img"
         with base.open("wb") as stream:
             stream.truncate(mib * _MIB)
         _run("mkfs.ext4", "-q", "-F", "-m", "0", str(base))
-        self.disk = LosingDisk(work / f"{place.name}.nbd", base, chance, lies=lies)
+        self.disk = LosingDisk(work / f"{mount_point.name}.nbd", base, chance, lies=lies)
         self._loop, self.repairs = "", 0
 
     def mount(self) -> None:
@@ -54,12 +54,12 @@ class Medium:
         checked = subprocess.run(("e2fsck", "-y", self._loop), check=False, capture_output=True, text=True)
         assert checked.returncode in {0, 1}, checked.stdout
         self.repairs += checked.returncode
-        _run("mount", "-t", "ext4", "-o", "noatime,errors=remount-ro", self._loop, str(self.place))
-        self.place.chmod(0o700)  # the machine refuses a folder that others may read
+        _run("mount", "-t", "ext4", "-o", "noatime,errors=remount-ro", self._loop, str(self.mount_point))
+        self.mount_point.chmod(0o700)  # the machine refuses a folder that others may read
 
     def unmount(self) -> None:
         """Of a disk without power: nothing more reaches it."""
-        for command in (("umount", "-l", str(self.place)), ("losetup", "-d", self._loop)):
+        for command in (("umount", "-l", str(self.mount_point)), ("losetup", "-d", self._loop)):
             subprocess.run(command, check=False, capture_output=True)
         self._daemon.kill()
         self._daemon.wait()
@@ -67,7 +67,7 @@ class Medium:
 
     def close(self) -> None:
         """Put it away, written to the end."""
-        subprocess.run(("umount", str(self.place)), check=False, capture_output=True)
+        subprocess.run(("umount", str(self.mount_point)), check=False, capture_output=True)
         self.unmount()
         self.disk.close()
 
@@ -78,7 +78,7 @@ class PowerRig(Rig):
     def __init__(self, root: Path, seed: int, *, lies: bool = False) -> None:
         state, second = root / "state", root / "second"
         chance = random.Random(seed + 1)
-        self.media = [Medium(place, root, chance, lies=lies) for place in (state, second)]
+        self.media = [Medium(mount_point, root, chance, lies=lies) for mount_point in (state, second)]
         self.second, self.survival, self.sectors_lost = second / "egm", None, 0
         self._outside = root / "outside"  # sockets and devices are no files of the machine
         for name in ("run", "bench"):
@@ -91,8 +91,8 @@ class PowerRig(Rig):
         for medium in self.media:
             medium.mount()
         for name in ("run", "bench"):
-            (self.media[0].place / name).mkdir(mode=0o700, exist_ok=True)
-            _run("mount", "--bind", str(self._outside / name), str(self.media[0].place / name))
+            (self.media[0].mount_point / name).mkdir(mode=0o700, exist_ok=True)
+            _run("mount", "--bind", str(self._outside / name), str(self.media[0].mount_point / name))
 
     def _end(self, pid: int) -> None:
         """The plug: the media first, so that no machine says what only a disk without power has heard."""
@@ -112,7 +112,7 @@ class PowerRig(Rig):
     def _unbind(self) -> None:
         for name in ("run", "bench"):
             subprocess.run(
-                ("umount", "-l", str(self.media[0].place / name)), check=False, capture_output=True
+                ("umount", "-l", str(self.media[0].mount_point / name)), check=False, capture_output=True
             )
 
     def close(self) -> None:

@@ -48,11 +48,11 @@ def demonstration(games=ONE_GAME) -> str:
 
 
 @contextlib.asynccontextmanager
-async def cabinet(folder: StateFolder, more: str = "", change=str, games=ONE_GAME):
-    """``egm run`` on a state folder: the demonstration cabinet with these games, changed, with ``more`` tables."""
+async def cabinet(folder: StateFolder, tables: str = "", change=str, games=ONE_GAME):
+    """``egm run`` on a state folder: the demonstration cabinet with these games, changed, with added ``tables``."""
     # Two of these may run at once: neither may want the port the other has.
     file = folder.root.with_suffix(".toml")
-    file.write_text(f"{change(demonstration(games))}\n[metrics]\nport = 0\n{more}")
+    file.write_text(f"{change(demonstration(games))}\n[metrics]\nport = 0\n{tables}")
     where = ("--state", str(folder.root), "--cabinet", str(file))
     process = await asyncio.create_subprocess_exec(
         *EGM, "run", *where, "--screen", "none", stderr=subprocess.PIPE

@@ -223,13 +223,13 @@ class LineHost(Host):
 class Cabin:
     """``channels``: the [sas.<name>] tables of the cabinet file. Use as a context manager."""
 
-    def __init__(self, root: Path, channels: dict[str, dict], more: str = "") -> None:
+    def __init__(self, root: Path, channels: dict[str, dict], added_text: str = "") -> None:
         self.root = root
         self.folder = StateFolder(root / "state")
         self.folder.create_private_folders()
         self.file = root / "cabinet.toml"
         tables = "".join(f"[sas.{name}]\n{toml(table)}" for name, table in channels.items())
-        self.file.write_text(CABINET + more + tables)
+        self.file.write_text(CABINET + added_text + tables)
         self._channels = channels
         self._log = (root / "machine.log").open("ab")
         self._where = ("--state", str(self.folder.root), "--cabinet", str(self.file))

@@ -106,11 +106,11 @@ class Hand:
 
 
 @contextlib.asynccontextmanager
-async def asking(folder, file, *ports, more=()):
+async def asking(folder, file, *ports, options=()):
     """The machine's process at a first start, with these ports to be tried."""
     where = ("--state", str(folder.root), "--cabinet", str(file), "--first-start")
     named = [word for port in ports for word in ("--port", str(port))]
-    process = await asyncio.create_subprocess_exec(*MACHINE, *where, *named, *more, stderr=subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(*MACHINE, *where, *named, *options, stderr=subprocess.PIPE)
     try:
         yield process
     finally:
@@ -267,7 +267,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
         twins = plugged(tmp_path, "id003", "ioboard", "tcl")
         ports = [twin.port.link for twin in twins]
         async with (
-            asking(folder, file, *ports, more=("--stick", stick)) as process,
+            asking(folder, file, *ports, options=("--stick", stick)) as process,
             Hand.connect(folder) as hand,
         ):
             await answered(hand)

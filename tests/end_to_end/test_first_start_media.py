@@ -63,11 +63,11 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
     folder, file = StateFolder(medium), medium / "cabinet.toml"
     seed = tmp_path / CABINET_SEED_FILE_NAME
     seed.write_text("[[games]]\ngame = 'maple-classic'\n[metrics]\nport = 0\n")
-    more = ("--seed", str(seed))
+    options = ("--seed", str(seed))
 
     async def session():
         remount(medium, "ro")
-        async with asking(folder, file, more=more) as process:
+        async with asking(folder, file, options=options) as process:
             await shows(folder, waits)
             assert process.returncode is None
             remount(medium, "rw")
@@ -98,7 +98,7 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     assert await process.wait() == 4
         remount(medium, "ro")
-        async with asking(folder, file, more=more):
+        async with asking(folder, file, options=options):
             await shows(folder, waits)
             remount(medium, "rw")
             return await shows(folder, lambda message: message.journal_sequence > 0)

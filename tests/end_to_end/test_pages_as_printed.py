@@ -232,10 +232,10 @@ def walk(egm, folder, without=frozenset()):
         _run(egm, ["meters"], folder, environment, until="power_resets")  # the games are counted first
         for command in IN_SENTENCES:
             assert _run(egm, shlex.split(command), folder, environment).returncode == 0, command
-        for command, (status, shape, more) in PRINTED.items():
+        for command, (status, shape, options) in PRINTED.items():
             if command in without:
                 continue
-            result = _run(egm, [*shlex.split(command), *more.split()], folder, environment)
+            result = _run(egm, [*shlex.split(command), *options.split()], folder, environment)
             printed = result.stdout + result.stderr
             assert "Traceback" not in printed, printed
             assert result.returncode in (status if isinstance(status, tuple) else (status,)), (

@@ -31,11 +31,11 @@ class Forgetful:
     """The campaign's place on a medium that forgets what was not flushed."""
 
     def __init__(self, root, chance):
-        place = root / "state"
+        mount_point = root / "state"
         # As large as to have a second superblock, as the image's have: half of the first may be lost.
-        self.medium = Medium(place, root, chance, mib=256)
+        self.medium = Medium(mount_point, root, chance, mib=256)
         self.medium.mount()
-        place.chmod(0o700)
+        mount_point.chmod(0o700)
 
     def cut(self):
         """What is mounted afterwards is what the medium has kept."""

@@ -174,9 +174,9 @@ def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp
         broker = Broker(tmp_path / "link", [SERIAL])
         await broker.start()
         levels = level_file(tmp_path, game)
-        alone, more = cabinet_of(broker, game=game)
+        alone, tables = cabinet_of(broker, game=game)
         try:
-            async with cabinet(folder, more, alone), Visit.connect(folder) as person:
+            async with cabinet(folder, tables, alone), Visit.connect(folder) as person:
                 async with serving(tmp_path, broker, levels, SERIAL):
                     await until(person.screen, level_is("up"))
                     await person.insistently("bill", "insert", amount_cents=10000)
@@ -216,9 +216,9 @@ def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path
     async def session():
         broker = Broker(tmp_path / "link", [SERIAL])
         await broker.start()
-        alone, more = cabinet_of(broker, "mystery", "LUCKY")
+        alone, tables = cabinet_of(broker, "mystery", "LUCKY")
         try:
-            async with cabinet(folder, more, alone), Visit.connect(folder) as person:
+            async with cabinet(folder, tables, alone), Visit.connect(folder) as person:
                 async with serving(tmp_path, broker, file, SERIAL):
                     await until(person.screen, level_is("up", "LUCKY"))
                     await person.insistently("bill", "insert", amount_cents=10000)
@@ -263,11 +263,11 @@ def test_a_machine_with_other_odds_is_refused_and_its_level_stays_down(tmp_path)
         broker = Broker(tmp_path / "link", [SERIAL])
         await broker.start()
         levels = level_file(tmp_path, odds='"1/1000"')
-        alone, more = cabinet_of(broker)
+        alone, tables = cabinet_of(broker)
         try:
             async with (
                 serving(tmp_path, broker, levels, SERIAL),
-                cabinet(folder, more, alone),
+                cabinet(folder, tables, alone),
                 Visit.connect(folder) as person,
             ):
                 await until(person.screen, level_is("down"))

@@ -144,7 +144,7 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
     async def session():
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(
-                cabinet(folder, more="[sas.floor]\n", games=(*ONE_GAME, "lantern-harbour"))
+                cabinet(folder, tables="[sas.floor]\n", games=(*ONE_GAME, "lantern-harbour"))
             )
             visit = await stack.enter_async_context(Visit.connect(folder))
             await visit.sees(state="idle", notices=())
@@ -221,8 +221,8 @@ def test_the_controllers_alerts_use_metrics_that_it_exports():
     assert set(re.findall(r"\begm_[a-z_]+", rules)) <= names
 
 
-@pytest.mark.parametrize("more", ["", "-controller"])
-def test_promtool_accepts_the_rules_and_configurations(tmp_path, more):
-    assert "SUCCESS" in promtool("check", "rules", str(MONITORING / f"alerts{more}.yml"))
+@pytest.mark.parametrize("suffix", ["", "-controller"])
+def test_promtool_accepts_the_rules_and_configurations(tmp_path, suffix):
+    assert "SUCCESS" in promtool("check", "rules", str(MONITORING / f"alerts{suffix}.yml"))
     shutil.copytree(MONITORING, tmp_path / "m")
-    assert "SUCCESS" in promtool("check", "config", str(tmp_path / "m" / f"prometheus{more}.yml"))
+    assert "SUCCESS" in promtool("check", "config", str(tmp_path / "m" / f"prometheus{suffix}.yml"))

@@ -21,9 +21,9 @@ def until(host, condition):
     assert host.run_until(condition, AGES), list(host.received)
 
 
-def transfer(host, way, cents=0, **more):
+def transfer(host, way, cents=0, **options):
     """Order a transfer, follow it to its end, and check that it moved everything."""
-    movement = host.movements[host.order_transfer(way, cents, **more)]
+    movement = host.movements[host.order_transfer(way, cents, **options)]
     until(host, lambda: movement.state != "ordered")
     assert (movement.state, movement.moved_cents) == ("done", movement.total_cents)
 

@@ -27,7 +27,7 @@ def test_a_changed_game_file_stops_the_machine_at_the_next_door_closing(tmp_path
 
     async def session():
         async with contextlib.AsyncExitStack() as stack:
-            await stack.enter_async_context(cabinet(folder, more=table, change=use_own_game))
+            await stack.enter_async_context(cabinet(folder, tables=table, change=use_own_game))
             visit = await stack.enter_async_context(Visit.connect(folder))
             await visit.sees(state="idle")
             identity = await asyncio.to_thread(egm, "gat", "identity", "--state", folder.root)

@@ -49,7 +49,7 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
             running = await stack.enter_async_context(
                 cabinet(
                     folder,
-                    more=SECOND,
+                    tables=SECOND,
                     change=lambda text: text.replace("[machine]", "[machine]\npositions = 2"),
                 )
             )
@@ -118,7 +118,7 @@ def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp
             await stack.enter_async_context(
                 cabinet(
                     folder,
-                    more=THREE,
+                    tables=THREE,
                     change=lambda text: text.replace("[machine]", "[machine]\npositions = 3"),
                 )
             )
@@ -162,7 +162,7 @@ def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
             await stack.enter_async_context(
                 cabinet(
                     folder,
-                    more=ROULETTE,
+                    tables=ROULETTE,
                     change=lambda text: text.replace("[machine]", "[machine]\npositions = 2"),
                 )
             )
@@ -212,7 +212,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
         def several(text):
             return text.replace("[machine]", "[machine]\npositions = 2")
 
-        return cabinet(folder, more=BLACKJACK, change=several)
+        return cabinet(folder, tables=BLACKJACK, change=several)
 
     async def play_on(visits):
         """Stand at every decision until both positions have their outcome."""

@@ -89,10 +89,10 @@ def test_a_whole_cabinet_starts_in_a_directory_with_planted_modules(planted, tmp
 
 @pytest.mark.parametrize("module", ["egm.app", "egm.verify.examine"])
 def test_a_process_with_the_working_directory_in_its_path_refuses_to_start(tmp_path, module):
-    more = ("--state", str(tmp_path / "state")) if module == "egm.app" else ()
+    options = ("--state", str(tmp_path / "state")) if module == "egm.app" else ()
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     result = subprocess.run(
-        [sys.executable, "-m", module, *more],
+        [sys.executable, "-m", module, *options],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=clean, cwd=tmp_path,
     )  # fmt: skip
     assert result.returncode

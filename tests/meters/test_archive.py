@@ -36,8 +36,8 @@ def clock():
     return datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def opened(folder, **more):
-    return Journal.open(folder, now=clock, policy=POLICY, **more)
+def opened(folder, **options):
+    return Journal.open(folder, now=clock, policy=POLICY, **options)
 
 
 def play(journal, win=0):

@@ -23,13 +23,13 @@ def journal(tmp_path):
         yield opened
 
 
-def move(journal, *transfers, **more):
+def move(journal, *transfers, **options):
     journal.append(
         Transaction(
             id=f"t{journal.sequence}",
-            kind=more.pop("kind", "move"),
+            kind=options.pop("kind", "move"),
             transfers=tuple(Transfer(*t) for t in transfers),
-            **more,
+            **options,
         )
     )
 

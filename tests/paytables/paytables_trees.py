@@ -12,7 +12,7 @@ from paytables import AnalysisDepth, Choice, analyse, build_game
 TEXT = {"en": "x", "fr": "x"}
 
 
-def definition(stages, *, symbols=("a", "b", "w", "s"), cost=1, **more):
+def definition(stages, *, symbols=("a", "b", "w", "s"), cost=1, **sections):
     return {
         "game": {
             "id": "t",
@@ -29,7 +29,7 @@ def definition(stages, *, symbols=("a", "b", "w", "s"), cost=1, **more):
             for s in symbols
         ],
         "stage": stages,
-        **more,
+        **sections,
     }
 
 
@@ -77,8 +77,8 @@ def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits, most=N
                 decision = play.send(Choice(decision.options[0]))
         except StopIteration as end:
             law[of(end.value)] += p
-        except MoreDrawsError as more:
-            (bound,) = more.args
+        except MoreDrawsError as request:
+            (bound,) = request.args
             todo += [((*prefix, v), p / bound) for v in range(bound)]
     assert sum(law.values()) == 1
     return law

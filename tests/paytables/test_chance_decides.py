@@ -49,8 +49,8 @@ def best_and_worst(game, wager, path=(), *, chance=False):
     """
     try:
         win = walked(game, wager, path)
-    except MoreDrawsError as more:
-        (bound,) = more.args
+    except MoreDrawsError as request:
+        (bound,) = request.args
         ways = [
             best_and_worst(game, wager, (*path, ("draw", value)), chance=chance or bound > 1)
             for value in range(bound)

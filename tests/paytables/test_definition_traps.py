@@ -36,7 +36,7 @@ def definition(*, symbols, **stage):
             "denominations_cents": [1],
         },
         "bets": {"mode": [{"id": "m", "cost": 1}]},
-        "symbol": [{"id": name, "name": TEXT, **more} for name, more in symbols.items()],
+        "symbol": [{"id": name, "name": TEXT, **properties} for name, properties in symbols.items()],
         "stage": {"base": stage},
     }
 

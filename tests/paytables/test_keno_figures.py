@@ -26,10 +26,10 @@ def loaded(data):
     return build_game(data, "test.toml")
 
 
-def exact(data, selections, **more):
+def exact(data, selections, **options):
     """The law the package computes for one draw, as {(credits, levels): probability}."""
     rules = loaded(data).rules
-    ticket = rules.build_ticket({"selections": selections, **more})
+    ticket = rules.build_ticket({"selections": selections, **options})
     found = win_distribution.compute_draw_distribution(rules.definition, rules.tables, ticket)
     ids = [p.id for p in rules.definition.progressive]
     return {

@@ -70,7 +70,7 @@ def test_only_a_ticket_that_plays_for_the_level_wins_it_at_its_odds():
         wager = game.build_wager(game.rules.build_ticket(ticket_options).cost, **ticket_options)
         hits = 0
         for places in draws:
-            recorded = [(9 - i, place, f"ball {i + 1}") for i, place in enumerate(places)]
+            recorded = [(9 - i, drawn_index, f"ball {i + 1}") for i, drawn_index in enumerate(places)]
             hits += len(play_through(game, wager, ReplayDrawSource(recorded)).progressives)
         assert Fraction(hits, len(draws)) == (Fraction(1, 84) if ticket_options is ALONE else 0), (
             ticket_options

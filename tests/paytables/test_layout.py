@@ -26,7 +26,7 @@ from paytables.layout import (
 NAMES = {"en": "Spot", "fr": "WeightedResult"}
 
 
-def spot(name: str, **more: object) -> Spot:
+def spot(name: str, **properties: object) -> Spot:
     fields = {
         "group": name,
         "names": NAMES,
@@ -34,7 +34,7 @@ def spot(name: str, **more: object) -> Spot:
         "bet_min": 2,
         "bet_max": 10,
         "bet_step": 2,
-        **more,
+        **properties,
     }
     return Spot(id=name, **fields)  # type: ignore[arg-type]
 

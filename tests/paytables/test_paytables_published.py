@@ -120,7 +120,7 @@ def sheet_of(symbols, stages, *, cost=1, **bets):
     header = {"id": "sheet", "family": "reels", "version": "1.0.0", "date": "2026-11-22"}
     header |= {"title": TEXT, "help": TEXT, "denominations_cents": [5]}
     mode = {"id": "one", "cost": cost, **bets}
-    rows = [{"id": s, "name": TEXT, **more} for s, more in symbols.items()]
+    rows = [{"id": s, "name": TEXT, **properties} for s, properties in symbols.items()]
     return build_game({"game": header, "bets": {"mode": [mode]}, "symbol": rows, "stage": stages}, "sheet")
 
 

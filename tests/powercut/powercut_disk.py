@@ -153,8 +153,8 @@ class Disk:
     def count_free_bytes(self):
         return 1 << 40 if self.room is None else self.room - sum(len(i.seen) for i in self.names.values())
 
-    def _check_room(self, more):
-        if self.room is not None and (0 < more > self.count_free_bytes() or self.room == 0):
+    def _check_room(self, byte_count):
+        if self.room is not None and (0 < byte_count > self.count_free_bytes() or self.room == 0):
             raise DiskFull
 
 

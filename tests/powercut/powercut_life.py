@@ -144,8 +144,8 @@ class LifeOfSeats(Life):
         self.started_counts, self.rooms, self.table = started_counts, [], SharedTable()
         self.is_played = self.is_ended = False
 
-    def rig(self, **more):
-        """A position, of ``more`` than its place; a test says which games."""
+    def rig(self, **options):
+        """Open a position with ``options`` beside its number; a test says which games."""
         raise NotImplementedError
 
     def bet(self):
@@ -157,8 +157,8 @@ class LifeOfSeats(Life):
         raise NotImplementedError
 
     def machine(self):
-        beside, place = self.room, Position(len(self.rooms) + 1, self.SEATS)
-        room = self.rig(position=place, first_rig=beside, storage=None if beside else self.storage)
+        beside, position = self.room, Position(len(self.rooms) + 1, self.SEATS)
+        room = self.rig(position=position, first_rig=beside, storage=None if beside else self.storage)
         self.rooms.append(room)
         room.machine.install(self.table)
         self.table.register_position(room.machine, room.engine.submit)

@@ -15,8 +15,8 @@ CREDIT = "credit:1:cashable"
 POLICY = JournalPolicy(entries_per_checkpoint=7, segment_bytes=2500)
 
 
-def post(tx_id, kind, *transfers, **more):
-    return Transaction(id=tx_id, kind=kind, transfers=tuple(Transfer(*t) for t in transfers), **more)
+def post(tx_id, kind, *transfers, **options):
+    return Transaction(id=tx_id, kind=kind, transfers=tuple(Transfer(*t) for t in transfers), **options)
 
 
 def play(n, bet, win, steps=0):

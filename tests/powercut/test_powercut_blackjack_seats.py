@@ -49,9 +49,9 @@ class Blackjack(LifeOfSeats):
         super().__init__(folder / "state", disk, started_counts)
         self.shelf = (folder / "games",)
 
-    def rig(self, **more):
+    def rig(self, **options):
         game = str(definition(self.shelf[0]))
-        return MachineRig(self.folder, games=(game,), chance=self, denominations_cents=(100,), **more)
+        return MachineRig(self.folder, games=(game,), chance=self, denominations_cents=(100,), **options)
 
     def step(self):
         """Return the cards in order, starting after the last one that any game of the round has recorded."""

@@ -36,9 +36,9 @@ def definition(folder):
     ]
     blocks_used.insert(0, next(block for block in blocks if "[table]" in block))
     folder.mkdir(exist_ok=True)
-    place = folder / f"{GAME}.toml"
-    place.write_text("\n[[".join((head, *blocks_used)))
-    return str(place)
+    game_file = folder / f"{GAME}.toml"
+    game_file.write_text("\n[[".join((head, *blocks_used)))
+    return str(game_file)
 
 
 class Craps(LifeOfSeats):
@@ -50,9 +50,9 @@ class Craps(LifeOfSeats):
         super().__init__(folder / "state", disk, started_counts)
         self.shelf, self.dice = (folder / "games",), SIX
 
-    def rig(self, **more):
+    def rig(self, **options):
         game = definition(self.shelf[0])
-        return MachineRig(self.folder, games=(game,), chance=self, denominations_cents=(CENTS,), **more)
+        return MachineRig(self.folder, games=(game,), chance=self, denominations_cents=(CENTS,), **options)
 
     def step(self):
         return ScriptedStep(list(self.dice))

@@ -32,8 +32,8 @@ class Poker(LifeOfSeats):
     #: The main pot of 480, of which 20 are taken, is the button's; the side pot of twice 8 the kings'.
     WON = (460 - 160, -168, -168 + 16)
 
-    def rig(self, **more):
-        return MachineRig(self.folder, games=(self.GAME,), chance=self, **more)
+    def rig(self, **options):
+        return MachineRig(self.folder, games=(self.GAME,), chance=self, **options)
 
     def step(self):
         """Return the cards in order, starting after the last one that any game of the round has recorded."""

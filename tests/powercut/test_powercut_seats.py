@@ -19,8 +19,8 @@ class Seats(LifeOfSeats):
 
     SEATS, CREDIT_CENTS = len(SPOTS), 2000
 
-    def rig(self, **more):
-        return MachineRig(self.folder, games=(GAME,), **more)
+    def rig(self, **options):
+        return MachineRig(self.folder, games=(GAME,), **options)
 
     def bet(self):
         for room, spot in zip(self.rooms, SPOTS, strict=True):

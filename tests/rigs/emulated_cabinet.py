@@ -114,9 +114,9 @@ class Cabinet:
         _run("qemu-io", "-c", f"write -q -P 0 {where} 4096", "-f", "qcow2", disk)
         return medium
 
-    def on(self, *more):
+    def on(self, *arguments):
         ports = {name: self.state.run / "dev" / name for name in EMULATED_DEVICE_PORTS}
-        self.computer = EmulatedComputer(self.folder, self.disks, ports, more_arguments=more)
+        self.computer = EmulatedComputer(self.folder, self.disks, ports, more_arguments=arguments)
 
     def off(self):
         if self.computer is not None:
@@ -159,10 +159,10 @@ class Cabinet:
         """Keep what the display shows beside the disks, for whoever looks at it."""
         self.picture().save(self.folder / f"{name}.png")
 
-    def plug(self, file, **more):
+    def plug(self, file, **options):
         """Put a stick in, and give the computer time to find it."""
-        file_node = {"driver": "file", "filename": str(file), **more}
-        self.computer("blockdev-add", driver="raw", file=file_node, **{"node-name": "stick", **more})
+        file_node = {"driver": "file", "filename": str(file), **options}
+        self.computer("blockdev-add", driver="raw", file=file_node, **{"node-name": "stick", **options})
         self.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
         time.sleep(30)
 

@@ -98,11 +98,11 @@ class Computer(Cabinet):
         _run("dd", f"if={bases[0]}", f"of={folder / 'state.part'}", *length, "status=none")
         shutil.copyfile(bases[1], folder / "second.part")
 
-    def on(self, *more):
+    def on(self, *arguments):
         """The plug is back, and with it the power of every device."""
         for name in EMULATED_DEVICE_PORTS:
             self.hand(name, "power_on")
-        super().on(*more)
+        super().on(*arguments)
 
     def cut(self):
         """The plug of the whole cabinet: its devices stand still where they are; how many sectors were lost."""
@@ -174,13 +174,13 @@ class Computer(Cabinet):
         """No room is left on a medium, the computer being off at the beginning and at the end."""
         for work in (_fill, Path.unlink):
             with self.edited(part) as copy:
-                place = part.with_suffix(".mounted")
-                place.mkdir(exist_ok=True)
-                _run("mount", "-o", "loop,noatime", str(copy), str(place))
+                mount_point = part.with_suffix(".mounted")
+                mount_point.mkdir(exist_ok=True)
+                _run("mount", "-o", "loop,noatime", str(copy), str(mount_point))
                 try:
-                    work(place / "filled")
+                    work(mount_point / "filled")
                 finally:
-                    _run("umount", str(place))
+                    _run("umount", str(mount_point))
             if work is _fill:
                 yield
 
@@ -219,12 +219,12 @@ class Computer(Cabinet):
         with contextlib.ExitStack() as cleanup:
             places = []
             for part in self.parts:
-                copy, place = self._mended(part), part.with_suffix(".mounted")
-                place.mkdir(exist_ok=True)
-                _run("mount", "-o", "loop,noatime", str(copy), str(place))
+                copy, mount_point = self._mended(part), part.with_suffix(".mounted")
+                mount_point.mkdir(exist_ok=True)
+                _run("mount", "-o", "loop,noatime", str(copy), str(mount_point))
                 cleanup.callback(copy.unlink)
-                cleanup.callback(_run, "umount", str(place))
-                places.append(place)
+                cleanup.callback(_run, "umount", str(mount_point))
+                places.append(mount_point)
             yield places[0], places[1] / "egm"
 
     def audited(self, *, rests=False):

@@ -235,7 +235,7 @@ def _await_number(rig: MachineRig) -> None:
     _reserve(rig, "waiting", "out:voucher:cashable", waiting)
 
 
-def _reserve(rig: MachineRig, pay_out_id: str, target: str, more: dict) -> None:
+def _reserve(rig: MachineRig, pay_out_id: str, target: str, fields: dict) -> None:
     fund = (Transfer("world:bill", rig.machine.name_credit_account(CreditKind.CASHABLE), 500),)
     write_undeclared(rig.machine, "bill.in", transfers=fund)
     write_undeclared(
@@ -244,7 +244,7 @@ def _reserve(rig: MachineRig, pay_out_id: str, target: str, more: dict) -> None:
         transaction_id=pay_out_id,
         phase=Phase.RESERVE,
         transfers=(Transfer(rig.machine.name_credit_account(CreditKind.CASHABLE), target, 500),),
-        state={MoneyKey.PAY_OUT: {"id": pay_out_id, "amount_cents": 500, **more}},
+        state={MoneyKey.PAY_OUT: {"id": pay_out_id, "amount_cents": 500, **fields}},
     )
 
 

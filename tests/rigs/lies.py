@@ -32,7 +32,10 @@ def audit_findings(entries, shelf=None):
 
 def reorder_entries(entries, order):
     """Return the entries in this order, with every id derived from an entry's number made consistent."""
-    new, mark = {old + 1: place + 1 for place, old in enumerate(order)}, compute_journal_tag(entries[0])
+    new, mark = (
+        {old + 1: new_index + 1 for new_index, old in enumerate(order)},
+        compute_journal_tag(entries[0]),
+    )
 
     def fitted(found):
         return f"{new.get(int(found[1]), int(found[1]))}-{mark}"

@@ -14,7 +14,7 @@ def open_positions(folder) -> Iterator:
     """Give a function that starts the positions of a machine with the same games; the first game is selected at each."""
     opened = []
 
-    def start(*games, count, folder=folder, **more):
+    def start(*games, count, folder=folder, **options):
         rigs, table = [], SharedTable()
         for number in range(1, count + 1):
             rig = MachineRig(
@@ -23,7 +23,7 @@ def open_positions(folder) -> Iterator:
                 devices=("printer",),
                 position=Position(number, count),
                 first_rig=rigs[0] if rigs else None,
-                **more,
+                **options,
             )
             rig.machine.install(table)
             table.register_position(

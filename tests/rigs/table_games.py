@@ -139,8 +139,8 @@ class Point(_Rules):
         return (_spot(LINE, open_=self.point is None), _spot(PLACE))
 
     def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], Any]:
-        place = self.bets.get(PLACE, 0)
-        settled = (_decided("taken down", Bet(PLACE, place), place),) if place else ()
+        place_credits = self.bets.get(PLACE, 0)
+        settled = (_decided("taken down", Bet(PLACE, place_credits), place_credits),) if place_credits else ()
         return settled, self._left(
             {name: bet for name, bet in self.bets.items() if name != PLACE}, self.point
         )

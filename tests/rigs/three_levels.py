@@ -50,7 +50,7 @@ def lucky(terms=MYSTERY_TERMS):
     )
 
 
-def place(folder: Path, old: str, new: str) -> Path:
+def write_profile(folder: Path, old: str, new: str) -> Path:
     """The generic profile with ``old`` replaced, in a file of its own."""
     text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
     assert old in text

@@ -59,11 +59,11 @@ class Hall:
     """A machine used for tournaments, of one position or several, and its staff."""
 
     def __init__(
-        self, folder, rules=None, *, games=("maple-classic",), count=1, wall=DAY, number="7", **more
+        self, folder, rules=None, *, games=("maple-classic",), count=1, wall=DAY, number="7", **options
     ):
         self.folder, self.file = folder, folder / "machine"
         self.file.mkdir(exist_ok=True)
-        self.games, self.count, self.more = games, count, more
+        self.games, self.count, self.options = games, count, options
         self.rules = place_rules(folder, describe_machine() if rules is None else rules)
         self.rooms, self.number = [], number
         self.start(wall)
@@ -79,7 +79,7 @@ class Hall:
                 position=Position(number, self.count),
                 first_rig=self.rooms[0] if self.rooms else None,
                 wall=wall,
-                **self.more,
+                **self.options,
             )
             room.machine.install(self.rules)
             room.machine.identity = replace(room.machine.identity, operator_number=self.number)

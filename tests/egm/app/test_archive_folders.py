@@ -48,8 +48,8 @@ def placed(tmp_path):
     """A memory with archives in ``one`` and ``two`` that contain many entries."""
     state = tmp_path / "state"
     live(state, 1)
-    for medium, place in ((state, "one"), (state / "second", "two")):
-        link_archive_folder(medium, tmp_path / place)
+    for medium, folder_name in ((state, "one"), (state / "second", "two")):
+        link_archive_folder(medium, tmp_path / folder_name)
     assert live(state, 400, cents=700)["through"] > 100
     return state
 

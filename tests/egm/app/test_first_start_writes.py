@@ -148,11 +148,11 @@ def test_wrong_pins_lock_a_number_also_at_a_first_start(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("place", "required_fields"),
+    ("jurisdiction", "required_fields"),
     [("generic", ("site",)), ("quebec-vlt", ("site", "licence_holder"))],
 )
-def test_the_operator_is_asked_for_what_the_jurisdictions_tickets_require(place, required_fields):
-    assert CabinetFileDraft(profile=load_profile(place)).required_venue_fields == required_fields
+def test_the_operator_is_asked_for_what_the_jurisdictions_tickets_require(jurisdiction, required_fields):
+    assert CabinetFileDraft(profile=load_profile(jurisdiction)).required_venue_fields == required_fields
 
 
 @pytest.mark.parametrize(("year", "expected_text"), [(1970, "first.clock_wrong"), (2026, "first.now")])

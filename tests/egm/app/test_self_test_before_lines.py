@@ -37,8 +37,8 @@ def test_device_and_host_lines_open_only_after_the_self_test(tmp_path):
     async def scene() -> None:
         file = load_cabinet()
         few = {"games": file.games[:1], "progressives": ()}
-        more = {"sas": {"main": SasLineTable()}, "metrics": MetricsTable(port=0)}
-        cabinet = file.model_copy(update=few | more)
+        host_tables = {"sas": {"main": SasLineTable()}, "metrics": MetricsTable(port=0)}
+        cabinet = file.model_copy(update=few | host_tables)
         process = MachineProcess(state, cabinet, SystemClock(), opener=opener, entropy_sources=[Kernel()])
         running = asyncio.create_task(process.run())
         async with asyncio.timeout(60):

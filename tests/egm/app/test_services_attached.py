@@ -43,10 +43,12 @@ def build_case(name, *rows):
     ],
 )
 def test_a_service_is_attached_to_the_machine_that_needs_it(tmp_path, name):
-    place = tmp_path / "place.toml"
+    profile_file = tmp_path / "place.toml"
     rules = "[hard_meters]\npulse_cents = 100\n[protection]\nremind_minutes = [60]\n"
-    place.write_text(f"{GENERIC}\n{rules}")
-    rig = room_of(tmp_path / "state", profile=place, host=HOST, levels=LEVELS, position=Position(1, 2)).boot()
+    profile_file.write_text(f"{GENERIC}\n{rules}")
+    rig = room_of(
+        tmp_path / "state", profile=profile_file, host=HOST, levels=LEVELS, position=Position(1, 2)
+    ).boot()
     board = IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), IO_BOARD_LINE_SETTINGS), lambda _: None)
     file = load_cabinet().model_copy(
         update={"software": SoftwareTable(manifest=tmp_path / "software.manifest", key="00" * 32)}

@@ -24,9 +24,9 @@ GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
 
 def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
-    place = tmp_path / "place.toml"
-    place.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
-    rig = MachineRig(tmp_path / "state", profile=place)
+    profile_file = tmp_path / "place.toml"
+    profile_file.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
+    rig = MachineRig(tmp_path / "state", profile=profile_file)
     installed, _ = admit_games((GameTable(game="maple-classic"),), rig.profile)
     folder = StateFolder(tmp_path / "state")
     folder.create_private_folders()

@@ -134,7 +134,7 @@ n = 2
         ("t", 0, "k"): 12, ("t", 1, "k"): 14, ("t", 1, "sub", "m"): 16, ("t", 1, "u", 1, "n"): 20,
         ("t", 1, "u", 0, "n"): 18, ("a", "b c", "absent"): 2, ("nowhere",): None, ("t", 1, "absent"): 13,
     }  # fmt: skip
-    assert {place: lines.find_line(place) for place in places} == places
+    assert {key_path: lines.find_line(key_path) for key_path in places} == places
     assert parse_key_path("games[2].game") == ("games", 1, "game")
 
 
@@ -232,10 +232,10 @@ FOUND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("more", "key", "problem", "meant", "stops"), FOUND)
-def test_preflight_reports_what_the_machine_would_leave_out(more, key, problem, meant, stops):
+@pytest.mark.parametrize(("added_text", "key", "problem", "meant", "stops"), FOUND)
+def test_preflight_reports_what_the_machine_would_leave_out(added_text, key, problem, meant, stops):
     faults_by_key = {
-        fault.key: fault for fault in iter_preflight_faults(read_toml(GOOD + more, CabinetFile)[0])
+        fault.key: fault for fault in iter_preflight_faults(read_toml(GOOD + added_text, CabinetFile)[0])
     }
     assert key in faults_by_key
     assert problem in faults_by_key[key].problem

@@ -138,8 +138,8 @@ def test_an_io_board_poll_round_trips(ack, wait, lamps, tower, bell):
 )
 def test_an_io_board_status_round_trips(boot, levels, lost, first, changes):
     edges = []
-    for place, level, unattended in changes:
-        edges.append(ioboard.InputEdge(first, place, level, unattended))
+    for input_index, level, unattended in changes:
+        edges.append(ioboard.InputEdge(first, input_index, level, unattended))
         first = ioboard.compute_next_edge_number(first)
     status = ioboard.InputStatus(
         boot_number=boot, input_levels_mask=levels, are_edges_lost=lost, edges=tuple(edges)

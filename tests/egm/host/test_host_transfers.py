@@ -53,15 +53,19 @@ def make(tmp_path):
         rig.close()
 
 
-def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=0, **more) -> TransferOrder:
+def order(
+    identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=0, **options
+) -> TransferOrder:
     cents = {CASHABLE: cashable, RESTRICTED: restricted, NONRESTRICTED: nonrestricted}
-    return TransferOrder(identifier=identifier, kind=kind, cents_by_credit_kind=cents, **more)
+    return TransferOrder(identifier=identifier, kind=kind, cents_by_credit_kind=cents, **options)
 
 
-def ask(rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **more) -> TransferStatus:
+def ask(
+    rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **options
+) -> TransferStatus:
     """Order a transfer, acknowledge its result if it is final, and return the status."""
     answer = rig.port.execute_or_refuse_order(
-        order(identifier, kind, **more), asset_number=asset, key=key, if_locked=if_locked
+        order(identifier, kind, **options), asset_number=asset, key=key, if_locked=if_locked
     )
     if answer is not Status.PENDING:
         return answer
@@ -128,7 +132,7 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
 
 @pytest.mark.requirement("K-09")
 @pytest.mark.parametrize(
-    ("more", "status"),
+    ("options", "status"),
     [
         ({"asset": ASSET + 1, "cashable": 1}, Status.WRONG_ASSET),
         ({"asset": 0, "cashable": 1}, Status.WRONG_ASSET),
@@ -146,9 +150,9 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
         ({"kind": BONUS, "cashable": 300_001}, Status.OVER_LIMIT),
     ],
 )
-def test_a_refused_transfer_moves_nothing_and_does_not_use_up_its_identifier(make, more, status):
+def test_a_refused_transfer_moves_nothing_and_does_not_use_up_its_identifier(make, options, status):
     rig = make()
-    assert ask(rig, **more) is status
+    assert ask(rig, **options) is status
     assert (kinds(rig), rig.journal.meters().values["money_in"]) == ((0, 0, 0), 0)
     assert rig.port.last_result.status is status
     assert ask(rig, cashable=7) is Status.FULL

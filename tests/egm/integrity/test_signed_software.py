@@ -192,19 +192,19 @@ def test_a_missing_software_file_stops_the_machine_and_is_named(start, maker):
 @pytest.mark.requirement("A-12", "A-14")
 @pytest.mark.parametrize("changed", ["own.toml", "maple.svg", "place.toml"])
 def test_the_files_as_loaded_are_verified_even_if_the_signed_ones_were_put_back(start, maker, changed):
-    place, picture = maker.folder / "place.toml", maker.folder / "maple.svg"
-    place.write_bytes(Path(egm.profiles.__file__).with_name("generic.toml").read_bytes())
+    profile_file, picture = maker.folder / "place.toml", maker.folder / "maple.svg"
+    profile_file.write_bytes(Path(egm.profiles.__file__).with_name("generic.toml").read_bytes())
     picture.write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
     )
     maker.game.write_text(maker.game.read_text() + '\n[art]\npictures = { maple = "maple.svg" }\n')
-    machine = maker.file.machine.model_copy(update={"profile": str(place)})
+    machine = maker.file.machine.model_copy(update={"profile": str(profile_file)})
     maker.file = maker.file.model_copy(update={"machine": machine})
     maker.release("1.1", "a picture and a profile")
     file = maker.folder / changed
     signed = file.read_bytes()
     file.write_bytes(signed + b"\n")
-    rig = start(lambda: file.write_bytes(signed), games=(str(maker.game),), profile=place)
+    rig = start(lambda: file.write_bytes(signed), games=(str(maker.game),), profile=profile_file)
     assert tilts(rig)[DIFFERS] == ("self", f"own{file}")
 
 

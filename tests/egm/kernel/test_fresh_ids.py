@@ -33,7 +33,7 @@ def texts_with_a_place(path: Path) -> list[int]:
         if not isinstance(node, ast.JoinedStr) or id(node) in errors:
             continue
         places = [ast.unparse(part) for part in node.values if isinstance(part, ast.FormattedValue)]
-        if any(place in text for text in places for place in PLACES):
+        if any(pattern in text for text in places for pattern in PLACES):
             found.append(node.lineno)
     return found
 

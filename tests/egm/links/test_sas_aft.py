@@ -65,9 +65,9 @@ def status(bench: Bench, data: str) -> str:
     return answer[4:6]
 
 
-def transferred(bench: Bench, **more) -> str:
+def transferred(bench: Bench, **options) -> str:
     """Order a transfer and read its end; the final status."""
-    first = status(bench, order(**more))
+    first = status(bench, order(**options))
     if first != "40":
         return first
     final = bench.send_long_poll(0x72, INTERROGATE)[4:6]
@@ -133,7 +133,7 @@ def test_an_unreported_transfer_is_reported_after_a_power_loss(make):
 
 
 @pytest.mark.parametrize(
-    ("more", "code"),
+    ("options", "code"),
     [
         ({"kind": "80", "cents": (1, 0, 0)}, "83"),
         ({"asset": "00000000"}, "93"),
@@ -156,9 +156,9 @@ def test_an_unreported_transfer_is_reported_after_a_power_loss(make):
         ({"code": "02"}, "82"),
     ],
 )
-def test_an_impossible_order_is_refused_with_the_reason_and_moves_nothing(make, more, code):
+def test_an_impossible_order_is_refused_with_the_reason_and_moves_nothing(make, options, code):
     bench = make()
-    assert transferred(bench, **more) == code
+    assert transferred(bench, **options) == code
     assert kinds(bench) == (0, 0, 0)
     assert bench.read_exceptions() in ([], [0x69])
     assert transferred(bench, identifier="good") == "00"
@@ -178,13 +178,14 @@ def test_a_transfer_of_zero_sets_the_host_cash_out_mode(make, kind, flags, mode)
 
 
 @pytest.mark.parametrize(
-    ("more", "code"), [({"code": "02"}, "82"), ({"kind": "40"}, "c1"), ({"flags": "80"}, "90"), (None, "83")]
+    ("options", "code"),
+    [({"code": "02"}, "82"), ({"kind": "40"}, "c1"), ({"flags": "80"}, "90"), (None, "83")],
 )
-def test_an_interrogation_reports_an_order_refused_for_its_form(make, more, code):
+def test_an_interrogation_reports_an_order_refused_for_its_form(make, options, code):
     bench = make()
     assert transferred(bench, identifier="BEFORE") == "00"
-    data = order("REFUSED", **(more or {}))
-    if more is None:
+    data = order("REFUSED", **(options or {}))
+    if options is None:
         data = data.replace("0000001000", "000000100a", 1)
     assert status(bench, data) == code
     restarted = make()

@@ -33,13 +33,13 @@ def make(tmp_path):
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
             opened[-1].room.close()
-        place = tmp_path / "place.toml"
+        profile_file = tmp_path / "place.toml"
         switched = str(promotional).lower()
         tickets = f"[tickets]\npromotional = {switched}\nrestricted_out = {switched}"
         host = f"\n[host]\noffline_tickets = {offline}\n"
-        place.write_text(SOLD.read_text().replace("[tickets]", tickets) + host)
+        profile_file.write_text(SOLD.read_text().replace("[tickets]", tickets) + host)
         host = HostMoney(ticket_validator=validation, asset_number=ASSET, money_line_name=line)
-        rig = MachineRig(tmp_path, profile=place, devices=("printer",), host=host)
+        rig = MachineRig(tmp_path, profile=profile_file, devices=("printer",), host=host)
         opened.append(Bench(tmp_path, rig, **settings))
         opened[-1].read_exceptions()
         return opened[-1]
@@ -65,9 +65,9 @@ def cash_out(bench: Bench, cents: int = 2000) -> None:
     bench.room.engine.handle(EventType.CASH_OUT)
 
 
-def redemption(code: str, digits: str = NUMBER, cents: str = "0000001234", more: str = "") -> str:
+def redemption(code: str, digits: str = NUMBER, cents: str = "0000001234", trailing_hex: str = "") -> str:
     """The data of a 71."""
-    body = f"{code}{cents}00{digits}{more}"
+    body = f"{code}{cents}00{digits}{trailing_hex}"
     return f"{len(body) // 2:02x}{body}"
 
 
@@ -268,7 +268,7 @@ def test_ticket_end_before_the_acknowledgement_is_reported(make):
         (redemption("00", cents="0000300001"), "84"),
         (redemption("01"), "8a"),
         *((redemption(f"{code:02x}"), "80") for code in range(0x80, 0x89)),
-        (redemption("00", more="123120250000"), "40"),
+        (redemption("00", trailing_hex="123120250000"), "40"),
         (redemption("02"), "8a"),
     ],
 )
@@ -289,7 +289,7 @@ def test_every_reply_of_the_host_about_a_ticket_has_its_result(make, data, statu
 def test_promotional_tickets_are_accepted_where_the_venue_allows_them(make, code, status, kind):
     bench = make(promotional=True)
     bench.room.offer_ticket(NUMBER)
-    assert bench.send_long_poll(0x71, redemption(code, more="020120260500"))[2:4] == "40"
+    assert bench.send_long_poll(0x71, redemption(code, trailing_hex="020120260500"))[2:4] == "40"
     stacked(bench)
     assert bench.send_long_poll(0x71, "01ff")[2:4] == status
     assert bench.room.journal.balance_cents(f"credit:1:{kind}") == 1234
@@ -298,8 +298,8 @@ def test_promotional_tickets_are_accepted_where_the_venue_allows_them(make, code
 def test_expiry_is_a_date_or_days_from_today_and_invalid_dates_are_refused(make):
     bench = make(promotional=True)
     bench.room.offer_ticket(NUMBER)
-    assert bench.send_long_poll(0x71, redemption("01", more="023020260000")) == "", "30 February"
-    bench.send_long_poll(0x71, redemption("01", more="000000300000"))
+    assert bench.send_long_poll(0x71, redemption("01", trailing_hex="023020260000")) == "", "30 February"
+    bench.send_long_poll(0x71, redemption("01", trailing_hex="000000300000"))
     stacked(bench)
     assert bench.room.machine.memory.get(MoneyKey.RESTRICTED)["expires"] == "2026-01-31"
 

@@ -86,7 +86,7 @@ class MoneyMachine(RuleBasedStateMachine):
             self.journal.close()
             shutil.rmtree(self.folder)
 
-    def append(self, *transfers, ref=None, phase=Phase.POST, **more):
+    def append(self, *transfers, ref=None, phase=Phase.POST, **options):
         self.number += 1
         transaction = Transaction(
             id=f"t{self.number}",
@@ -94,7 +94,7 @@ class MoneyMachine(RuleBasedStateMachine):
             transfers=tuple(t if isinstance(t, Transfer) else Transfer(*t) for t in transfers),
             phase=phase,
             ref=ref,
-            **more,
+            **options,
         )
         posted = self.journal.append(transaction)
         assert not posted.already_existed

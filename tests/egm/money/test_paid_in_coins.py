@@ -32,14 +32,14 @@ KEY = MachineKey(bytes(range(32)))
 def coins_first(tmp_path):
     """A place whose machines pay in coins first."""
     text = load_profile("generic").file.data.decode()
-    place = tmp_path / "coins.toml"
-    place.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
-    return place
+    profile_file = tmp_path / "coins.toml"
+    profile_file.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
+    return profile_file
 
 
-def cashed_out(folder, place, *devices, cents=525):
+def cashed_out(folder, profile_file, *devices, cents=525):
     """A machine whose hopper has been commanded to pay what it can of the credit."""
-    rig = MachineRig(folder / "state", profile=place, devices=("hopper", *devices)).boot()
+    rig = MachineRig(folder / "state", profile=profile_file, devices=("hopper", *devices)).boot()
     rig.insert(500)
     for number in range(1, (cents - 500) // 25 + 1):
         rig.ledgers.coin_ledger.credit_coins_in(((25, True),), number)
@@ -321,11 +321,11 @@ def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, pa
     rig.close()
     assert findings(honest) == set()
     entries = json.loads(json.dumps(honest))
-    place = next(entry for entry in entries if entry["kind"] == kind)
+    parent = next(entry for entry in entries if entry["kind"] == kind)
     for part in path[:-1] if change == "otherwise" else path[:-2]:
-        place = place[part]
+        parent = parent[part]
     if change == "otherwise":
-        place[path[-1]] += 1
+        parent[path[-1]] += 1
     else:
-        del place[path[-2]]
+        del parent[path[-2]]
     assert findings(entries)

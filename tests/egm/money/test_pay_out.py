@@ -599,9 +599,11 @@ def test_an_empty_hopper_gets_no_order(coins):
 
 
 @pytest.mark.requirement("H-10")
-@pytest.mark.parametrize(("place", "days"), [("generic", 365), ("quebec-casino", 365), ("quebec-vlt", 365)])
-def test_a_ticket_states_its_last_day_and_is_accepted_until_its_end(tmp_path, place, days):
-    rig = MachineRig(tmp_path, profile=place, devices=("printer",)).boot().insert(2000)
+@pytest.mark.parametrize(
+    ("jurisdiction", "days"), [("generic", 365), ("quebec-casino", 365), ("quebec-vlt", 365)]
+)
+def test_a_ticket_states_its_last_day_and_is_accepted_until_its_end(tmp_path, jurisdiction, days):
+    rig = MachineRig(tmp_path, profile=jurisdiction, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     last = rig.machine.local_date + timedelta(days=days)
     printed = " ".join(rig.hands.jobs[-1].fields.values())
@@ -613,9 +615,9 @@ def test_a_ticket_states_its_last_day_and_is_accepted_until_its_end(tmp_path, pl
 
 
 @pytest.mark.requirement("H-10")
-@pytest.mark.parametrize("place", ["generic", "quebec-casino", "quebec-vlt"])
-def test_a_ticket_is_refused_once_its_last_day_is_over(tmp_path, place):
-    rig = MachineRig(tmp_path, profile=place, devices=("printer",)).boot().insert(2000)
+@pytest.mark.parametrize("jurisdiction", ["generic", "quebec-casino", "quebec-vlt"])
+def test_a_ticket_is_refused_once_its_last_day_is_over(tmp_path, jurisdiction):
+    rig = MachineRig(tmp_path, profile=jurisdiction, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.clock.pass_seconds(366 * 86400 + 1)
     rig.offer_ticket(number)

@@ -95,9 +95,9 @@ def test_a_key_turned_for_a_ticket_does_not_settle_the_hand_pay(tmp_path):
 
 @pytest.mark.requirement("J-08", "J-16")
 def test_where_the_key_alone_is_insufficient_a_person_permits_the_ticket(tmp_path):
-    place = tmp_path / "generic.toml"
-    place.write_bytes(load_profile("generic").file.data + b'\n[staff]\nkey_alone = ["answer_calls"]\n')
-    rig = waiting(tmp_path / "state", profile=place)
+    profile_file = tmp_path / "generic.toml"
+    profile_file.write_bytes(load_profile("generic").file.data + b'\n[staff]\nkey_alone = ["answer_calls"]\n')
+    rig = waiting(tmp_path / "state", profile=profile_file)
     menu = Menu(rig)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
@@ -111,15 +111,15 @@ def test_where_the_key_alone_is_insufficient_a_person_permits_the_ticket(tmp_pat
 
 
 @pytest.mark.requirement("F-07:c")
-@pytest.mark.parametrize("place", ["refused here", "a jackpot", "its form is begun", "too much"])
-def test_only_a_hand_pay_of_credits_may_become_a_ticket(tmp_path, place):
+@pytest.mark.parametrize("case", ["refused here", "a jackpot", "its form is begun", "too much"])
+def test_only_a_hand_pay_of_credits_may_become_a_ticket(tmp_path, case):
     rules = {
         "refused here": (b"[by_hand]", b"[by_hand]\nticket_instead = false"),
         "too much": (b"[tickets]\nlimit_cents = 300000", b"[tickets]\nlimit_cents = 1000"),
     }
-    if place in rules:
+    if case in rules:
         profile = tmp_path / "generic.toml"
-        text = load_profile("generic").file.data.replace(*rules[place])
+        text = load_profile("generic").file.data.replace(*rules[case])
         profile.write_bytes(text.replace(b"within_pay_out = true", b"within_pay_out = false"))
         rig = waiting(tmp_path / "state", profile=profile)
         rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
@@ -127,8 +127,8 @@ def test_only_a_hand_pay_of_credits_may_become_a_ticket(tmp_path, place):
         rig = waiting(tmp_path)
         rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
         handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
-        more = {"kind": "jackpot"} if place == "a jackpot" else {"form": {"method": "cash", "persons": []}}
-        write_undeclared(rig.machine, "planted", state={MoneyKey.HANDPAY: {**handpay, **more}})
+        changes = {"kind": "jackpot"} if case == "a jackpot" else {"form": {"method": "cash", "persons": []}}
+        write_undeclared(rig.machine, "planted", state={MoneyKey.HANDPAY: {**handpay, **changes}})
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.notice, read_handpay(rig).ticket) == ("refused.ticket_may_replace", "")
     rig.close()

@@ -169,10 +169,10 @@ def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_p
 def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
     rig.insert(1000).cash_out_ticket()
     rows = [list(row) for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
-    place, before = rig.store.last_move
+    move_number, before = rig.store.last_move
     for row in rows:
-        place += 1
-        row[0], row[1] = place, "919999999999990001"
+        move_number += 1
+        row[0], row[1] = move_number, "919999999999990001"
         row[8] = json.dumps(json.loads(row[8])).replace("1000", "999999").replace("cashout", "forged")
         row[9] = before = compute_row_digest(b"", before, tuple(row[:9]))
     rig.close()

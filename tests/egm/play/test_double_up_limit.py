@@ -31,11 +31,11 @@ TABLE = "\n[double_up]\nmost_rounds = 10\nmost_credits = 5120\n"
 @pytest.mark.requirement("C-20", "F-05")
 def test_with_a_prize_limit_no_double_up_beyond_it_is_offered(tmp_path):
     plain, doubled = game(tmp_path), game(tmp_path, double_up=TABLE.replace("5120", "1000000"))
-    place = tmp_path / "place.toml"
+    profile_file = tmp_path / "place.toml"
     text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
     text = text.replace("[play]", "[play]\nwin_limit_cents = 500000")
-    place.write_text(re.sub(r"prizes_in_kind = .*", 'prizes_in_kind = "refused"', text))
-    profile = load_profile(place)
+    profile_file.write_text(re.sub(r"prizes_in_kind = .*", 'prizes_in_kind = "refused"', text))
+    profile = load_profile(profile_file)
     limit_cents = profile.play.win_limit_cents
     assert limit_cents is not None
     admitted, refused = admit_games((GameTable(game=str(plain)),), profile)

@@ -193,7 +193,7 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
     restarted.close()
 
 
-def place_with(folder, old, new):
+def write_profile(folder, old, new):
     """The generic place, with one line of it another."""
     folder.mkdir(exist_ok=True)
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
@@ -203,9 +203,13 @@ def place_with(folder, old, new):
     return path
 
 
-def won_at(folder, place):
+def won_at(folder, profile_file):
     """A win of 1500.00 where the place is so."""
-    rig = MachineRig(folder / "state", profile=place, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
+    rig = (
+        MachineRig(folder / "state", profile=profile_file, chance=ScriptedChance(*LANTERNS))
+        .boot()
+        .insert(10000)
+    )
     rig.engine.handle(EventType.DENOMINATION, value=100)
     rig.engine.handle(EventType.BET, value=3)
     rig.play()
@@ -218,7 +222,9 @@ def won_at(folder, place):
     ("threshold", "state"), [(149999, State.HANDPAY), (150000, State.HANDPAY), (150001, State.IDLE)]
 )
 def test_the_threshold_itself_locks_and_a_cent_less_does_not(tmp_path, threshold, state):
-    rig = won_at(tmp_path, place_with(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}"))
+    rig = won_at(
+        tmp_path, write_profile(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
+    )
     assert rig.state is state
     locked = state is State.HANDPAY
     assert rig.credit_cents == 10000 - 300 + (0 if locked else 150000)
@@ -229,12 +235,14 @@ def test_the_threshold_itself_locks_and_a_cent_less_does_not(tmp_path, threshold
 @pytest.mark.requirement("F-06:d")
 @pytest.mark.parametrize(("tax", "state"), [(150000, State.HANDPAY), (150001, State.IDLE)])
 def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, tax, state):
-    place = place_with(tmp_path, "large_win_cents = 120000", "large_win_cents = 9000000")
-    text = place.read_text(encoding="utf-8")
+    profile_file = write_profile(tmp_path, "large_win_cents = 120000", "large_win_cents = 9000000")
+    text = profile_file.read_text(encoding="utf-8")
     assert "[by_hand]" not in text or text.count("[by_hand]") == 1
     taxed = text.replace("[by_hand]", f"[by_hand]\ntax_cents = {tax}")
-    place.write_text(taxed if taxed != text else f"{text}\n[by_hand]\ntax_cents = {tax}\n", encoding="utf-8")
-    rig = won_at(tmp_path, place)
+    profile_file.write_text(
+        taxed if taxed != text else f"{text}\n[by_hand]\ntax_cents = {tax}\n", encoding="utf-8"
+    )
+    rig = won_at(tmp_path, profile_file)
     assert rig.state is state
     if state is State.HANDPAY:
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -18,7 +18,7 @@ GAME = "quebec-roulette-french"
 
 
 @pytest.fixture
-def place(tmp_path):
+def limited_profile(tmp_path):
     """A place where no round may win more than a hundred dollars."""
     text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
     text = text.replace("[play]", "[play]\nwin_limit_cents = 10000")
@@ -28,8 +28,8 @@ def place(tmp_path):
 
 
 @pytest.mark.requirement("F-11")
-def test_bets_that_could_win_more_than_the_prize_limit_are_refused(tmp_path, place):
-    rig = MachineRig(tmp_path / "m", games=(GAME,), profile=place).boot()
+def test_bets_that_could_win_more_than_the_prize_limit_are_refused(tmp_path, limited_profile):
+    rig = MachineRig(tmp_path / "m", games=(GAME,), profile=limited_profile).boot()
     rig.insert(2000)
     for bets, taken in (
         ({"straight-17": 2, "red": 5}, True),  # 72 dollars, or 10
@@ -49,11 +49,11 @@ def test_bets_that_could_win_more_than_the_prize_limit_are_refused(tmp_path, pla
 
 
 @pytest.mark.requirement("F-11")
-def test_a_tables_maximum_win_counts_all_bets_placed_together(place):
+def test_a_tables_maximum_win_counts_all_bets_placed_together(limited_profile):
     game = load_game(GAME)
     prizes = compute_largest_prizes(game)
     assert compute_largest_win_cents(game, 100, 1000, prizes) == 36 * 1000
     assert compute_largest_win_cents(game, 100, 1050, prizes) == 36 * 1000
-    residents, refused = admit_games((GameTable(game=GAME),), load_profile(place))
+    residents, refused = admit_games((GameTable(game=GAME),), load_profile(limited_profile))
     assert residents[GAME].denominations_cents == (100, 500)
     assert not refused

@@ -32,7 +32,7 @@ BOTH, CART_AND_PEARS, PEARS = (0, 0), (1, 1), (2, 2)
 ONE = {"person": "2", "persons": ("2",)}
 
 
-def a_place(tmp_path, **changes: str) -> Path:
+def write_profile(tmp_path, **changes: str) -> Path:
     text = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
     for key, value in changes.items():
         lines_ = [line for line in text.split("\n") if not line.startswith(f"{key} =")]
@@ -131,8 +131,8 @@ def test_a_game_without_a_prize_in_kind_needs_no_attendant(tmp_path):
 
 @pytest.mark.requirement("F-16:a", "F-16:b", "Q-01", "Q-03")
 def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
-    place = a_place(tmp_path, identity_cents="20000", tax_cents="29000")
-    rig = won(tmp_path, profile=place)
+    profile_file = write_profile(tmp_path, identity_cents="20000", tax_cents="29000")
+    rig = won(tmp_path, profile=profile_file)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
     named = {"name": "Anna Example", "document": "passport", "number": "X1"}
@@ -181,7 +181,7 @@ def test_prize_in_kind_is_paid_in_money_where_the_jurisdiction_offers_it(tmp_pat
 
 
 def test_without_the_profiles_offer_a_prize_cannot_be_exchanged_for_money(tmp_path):
-    rig = won(tmp_path, profile=a_place(tmp_path, prizes_in_kind='"delivered"'))
+    rig = won(tmp_path, profile=write_profile(tmp_path, prizes_in_kind='"delivered"'))
     exchange(rig)
     assert rig.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "merchandise"
     assert rig.records("handpay.exchanged") == []
@@ -392,10 +392,10 @@ def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind
     rig.close()
 
 
-def _with(transaction: Transaction, more: Transfer) -> Transaction:
+def _with(transaction: Transaction, transfer: Transfer) -> Transaction:
     fields = ("id", "kind", "phase", "ref", "dims", "counts", "marks", "state", "record")
     unchanged = {name: getattr(transaction, name) for name in fields}
-    return Transaction(transfers=(*transaction.transfers, more), **unchanged)
+    return Transaction(transfers=(*transaction.transfers, transfer), **unchanged)
 
 
 @pytest.mark.not_audited
@@ -418,14 +418,14 @@ def test_prizes_in_kind_do_not_count_towards_the_minimum_return(tmp_path, counte
     """The things of this game are worth far more than its stakes; only its pairs of pears count."""
     poor = tmp_path / "poor.toml"
     poor.write_text(GAME.read_text().replace("pays = { 2 = 4 }", "pays = { 2 = 3 }"))
-    place = load_profile(a_place(tmp_path))
-    place = place.model_copy(
-        update={"progressives": place.progressives.model_copy(update={"counted": counted})}
+    profile = load_profile(write_profile(tmp_path))
+    profile = profile.model_copy(
+        update={"progressives": profile.progressives.model_copy(update={"counted": counted})}
     )
     for least, is_admitted in (("0.75", True), ("0.76", False)):
-        returns = place.returns.model_copy(update={"reels": Fraction(least)})
+        returns = profile.returns.model_copy(update={"reels": Fraction(least)})
         admitted, refused = admit_games(
-            (GameTable(game=str(poor)),), place.model_copy(update={"returns": returns})
+            (GameTable(game=str(poor)),), profile.model_copy(update={"returns": returns})
         )
         assert bool(admitted) is is_admitted
         if is_admitted:

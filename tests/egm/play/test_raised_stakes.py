@@ -168,9 +168,11 @@ def test_a_power_cut_leaves_both_a_raise_and_its_card_or_neither(duel, tmp_path,
 @pytest.mark.requirement("F-05")
 def test_a_returned_stake_is_no_large_win_however_high(duel, tmp_path):
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
-    place = tmp_path / "place.toml"
-    place.write_text(text.replace("large_win_cents = 120000", "large_win_cents = 1000"), encoding="utf-8")
-    rig = duel(4, 4, 4, 1, profile=place).insert(10000)
+    profile_file = tmp_path / "place.toml"
+    profile_file.write_text(
+        text.replace("large_win_cents = 120000", "large_win_cents = 1000"), encoding="utf-8"
+    )
+    rig = duel(4, 4, 4, 1, profile=profile_file).insert(10000)
     bet(rig, ante=100)
     choose(rig, "raise")
     rig.report_shown()

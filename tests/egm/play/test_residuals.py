@@ -27,13 +27,15 @@ LEAST_BET_OF_12_CENTS = "bet_minimum_cents = 12"
 def make(tmp_path):
     rigs = []
 
-    def rig(chance=None, way="played", more="", play="", hopper_cents=100) -> MachineRig:
+    def rig(chance=None, way="played", added_text="", play="", hopper_cents=100) -> MachineRig:
         """A machine with a rest of three cents on its meter."""
-        place = tmp_path / "place.toml"
+        profile_file = tmp_path / "place.toml"
         text = GENERIC.replace("[pay_out]", f'[pay_out]\nresidual = "{way}"')
         text = text.replace("hopper_cents = 100\n", f"hopper_cents = {hopper_cents}\n")
-        place.write_text(text.replace("[play]", f"[play]\n{play}") + more)
-        opened_rig = MachineRig(tmp_path / f"{len(rigs)}", profile=place, chance=chance).boot().insert(500)
+        profile_file.write_text(text.replace("[play]", f"[play]\n{play}") + added_text)
+        opened_rig = (
+            MachineRig(tmp_path / f"{len(rigs)}", profile=profile_file, chance=chance).boot().insert(500)
+        )
         leave_a_rest(opened_rig)
         rigs.append(opened_rig)
         return opened_rig
@@ -179,7 +181,7 @@ def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
 @pytest.mark.requirement("N-03", "F-10")
 def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
     """It was the one stake a paused player could go on with, as often as he put a coin in."""
-    rig = make(more="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
+    rig = make(added_text="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
     rig.play()
     rig.report_shown()
     leave_a_rest(rig)

@@ -143,10 +143,10 @@ def test_bets_that_may_not_be_taken_down_are_played_before_cash_out(point, tmp_p
 @pytest.mark.requirement("F-08", "F-11")
 def test_above_the_balance_limit_credit_is_paid_once_the_bets_are_decided(point, tmp_path):
     """Paid out, it would have said that the bets stay, and paid out again, without end."""
-    place = tmp_path / "place.toml"
+    profile_file = tmp_path / "place.toml"
     text = load_profile("generic").file.data.decode()
-    place.write_text(text.replace("[pay_out]", "[pay_out]\nautomatic_cents = 1500"))
-    rig = point(2, 0, profile=place).insert(1000)
+    profile_file.write_text(text.replace("[pay_out]", "[pay_out]\nautomatic_cents = 1500"))
+    rig = point(2, 0, profile=profile_file).insert(1000)
     throw(rig, line=10)
     rig.insert(1000)
     assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 1950, "bill_accepted")
@@ -158,12 +158,12 @@ def test_above_the_balance_limit_credit_is_paid_once_the_bets_are_decided(point,
 @pytest.mark.requirement("F-08", "A-28", "C-04")
 def test_standing_bets_above_a_new_limit_are_played_on(point, tmp_path):
     """They could neither be played nor leave the table, and the player could not cash out."""
-    place = tmp_path / "place.toml"
+    profile_file = tmp_path / "place.toml"
     text = load_profile("generic").file.data.decode()
-    place.write_text(text.replace("bet_limit_cents = 10000", "bet_limit_cents = 100"))
+    profile_file.write_text(text.replace("bet_limit_cents = 10000", "bet_limit_cents = 100"))
     rig = point(2).insert(1000)
     throw(rig, line=100)
-    rig = point(0, profile=place)
+    rig = point(0, profile=profile_file)
     rig.engine.handle(EventType.BET, value=4, options={"bets": {"place": 4}})
     assert rig.notice == "refused.bet_is_offered"
     throw(rig)

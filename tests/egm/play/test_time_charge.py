@@ -7,7 +7,7 @@ import pytest
 from rigs.cards import dealing
 from rigs.lies import audit_findings, read_signed_entries
 from rigs.positions import open_positions
-from rigs.three_levels import place
+from rigs.three_levels import write_profile
 from rigs.timed_room import write_timed_room
 from rigs.transfers import transfer_in
 
@@ -164,7 +164,7 @@ def test_promotional_credit_that_can_only_be_played_pays_no_charge(tables):
 
 @pytest.mark.requirement("S-35", "N-03")
 def test_the_charge_counts_towards_the_cost_of_the_players_session(tables, tmp_path):
-    rooms = tables(profile=place(tmp_path, "[coins]", "[protection]\nown_limits = true\n\n[coins]"))
+    rooms = tables(profile=write_profile(tmp_path, "[coins]", "[protection]\nown_limits = true\n\n[coins]"))
     for rig in rooms:
         rig.insert(BILL_CENTS)
     play(rooms)

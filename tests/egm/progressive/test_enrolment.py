@@ -98,8 +98,10 @@ class Hall:
     def key(self):
         return self.menu().lines()["Key digest"]
 
-    def answers(self, *more, code=0):
-        return floor(self.authority, self.stick, "--key", self.key(), "--host", BROKER[0], *more, code=code)
+    def answers(self, *arguments, code=0):
+        return floor(
+            self.authority, self.stick, "--key", self.key(), "--host", BROKER[0], *arguments, code=code
+        )
 
     def read(self):
         """Up to an answer that has been read."""
@@ -225,9 +227,9 @@ def test_no_content_of_a_memory_stick_stops_the_machine(hall):
         {name: text} for name in ("certificate", "authority")
         for text in (getattr(good, name) + behind, behind + getattr(good, name), getattr(good, name) + " ")
     ]  # fmt: skip
-    for more in seconds:  # signed as one answer, and one of its certificates nobody would have compared
-        EnrolmentStick(hall.stick).write(request, replace(good, **more).with_signature(hall.signer()))
-        assert hall.step("answer")[0] == "link_not_whole", more
+    for changes in seconds:  # signed as one answer, and one of its certificates nobody would have compared
+        EnrolmentStick(hall.stick).write(request, replace(good, **changes).with_signature(hall.signer()))
+        assert hall.step("answer")[0] == "link_not_whole", changes
     mark = hall.stick.read_bytes().partition(b"{")[0]
     hall.stick.write_bytes(mark + DEEP)
     assert hall.step("answer")[0] == "link_not_whole"

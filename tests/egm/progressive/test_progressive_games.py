@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 from rigs.forms import fill_in
-from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
+from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, room_of, write_profile
 
 from egm.app.features import STAFF_REGISTERS
 from egm.app.view import build_snapshot
@@ -159,7 +159,7 @@ def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(rig):
 @pytest.mark.requirement("F-05:b")
 @pytest.mark.parametrize(("threshold", "state"), [(1600, State.HANDPAY), (1601, State.IDLE)])
 def test_a_win_and_its_level_are_one_sum_against_the_threshold(tmp_path, threshold, state):
-    path = place(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
+    path = write_profile(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
     machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
     one_game(machine)
     (hit,) = machine.records("progressive.hit")
@@ -174,7 +174,7 @@ def test_a_win_and_its_level_are_one_sum_against_the_threshold(tmp_path, thresho
 @pytest.mark.requirement("F-06:d")
 @pytest.mark.parametrize(("tax_cents", "state"), [(1600, State.HANDPAY), (1601, State.IDLE)])
 def test_a_win_and_its_level_are_one_sum_against_the_tax_limit(tmp_path, tax_cents, state):
-    path = place(tmp_path, "[by_hand]", f"[by_hand]\ntax_cents = {tax_cents}")
+    path = write_profile(tmp_path, "[by_hand]", f"[by_hand]\ntax_cents = {tax_cents}")
     machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
     one_game(machine)
     assert machine.state is state
@@ -188,7 +188,7 @@ def test_a_win_and_its_level_are_one_sum_against_the_tax_limit(tmp_path, tax_cen
 @pytest.mark.requirement("F-05:b")
 @pytest.mark.parametrize(("threshold", "state"), [(2100, State.HANDPAY), (2101, State.IDLE)])
 def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, threshold, state):
-    path = place(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
+    path = write_profile(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
     machine = room_of(tmp_path / "state", A, LUCK, MISS, profile=path).boot().insert(10000)
     one_game(machine)
     hits = {hit["pool"]: hit["amount_cents"] for hit in machine.records("progressive.hit")}
@@ -199,7 +199,7 @@ def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, t
 
 @pytest.mark.requirement("F-05", "F-06:c", "D-01", "D-10", "I-09", "I-17")
 def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
-    path = place(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")
+    path = write_profile(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")
     machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
     before = machine.credit_cents
     one_game(machine)
@@ -385,7 +385,7 @@ def test_an_award_without_an_answer_is_settled_by_who_signed_in_if_they_may(tmp_
 
 
 def test_the_profile_may_stop_play_while_the_controller_is_away(tmp_path):
-    path = place(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
+    path = write_profile(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
     awaiting(tmp_path / "state").close()
     machine = room_of(tmp_path / "state", levels=LINKED, profile=path).boot()
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -420,7 +420,7 @@ def test_levels_are_won_with_the_real_generator_as_well(rig):
 
 @pytest.mark.requirement("C-04", "I-05")
 def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
-    path = place(tmp_path, "[pay_out]", "win_limit_cents = 100000\n[pay_out]")
+    path = write_profile(tmp_path, "[pay_out]", "win_limit_cents = 100000\n[pay_out]")
     path.write_text(path.read_text().replace('prizes_in_kind = "or_cash"', ""))
     slot = (GameTable(game=str(GAME), denominations_cents=(5,)),)
     capped = tuple(s.model_copy(update={"ceiling_bases": 3}) for s in OWN[:2])
@@ -438,7 +438,7 @@ def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
 @pytest.mark.parametrize(("counted", "admits"), [("nothing", False), ("reset", True), ("all", True)])
 def test_the_minimum_return_counts_of_a_level_what_the_profile_counts(tmp_path, counted, admits):
     counting = f'[progressives]\ncounted = "{counted}"\n[returns]'
-    path = place(tmp_path, '[returns]\nreels = "0.75"', f'{counting}\nreels = "0.85"')
+    path = write_profile(tmp_path, '[returns]\nreels = "0.75"', f'{counting}\nreels = "0.85"')
     admitted, refused = admit_games((GameTable(game=str(GAME)),), load_profile(path), OWN)
     assert bool(admitted) is admits, refused
     assert admits or "returns 80.0000 %" in refused[0].reason

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from rigs.three_levels import GAME, LINKED, NO_LUCK, A, B, FixedFace, awaiting, place, room_of
+from rigs.three_levels import GAME, LINKED, NO_LUCK, A, B, FixedFace, awaiting, room_of, write_profile
 from rigs.voids import NOT_PAID, void_by_an_earlier_version
 
 from egm.app.view import build_snapshot
@@ -297,7 +297,7 @@ def test_an_impossible_award_is_held_for_two_persons(tmp_path, controller, amoun
 
 @pytest.mark.requirement("I-07", "I-09")
 def test_without_an_answer_two_persons_settle_where_an_attendant_may_not(tmp_path, controller):
-    path = place(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
+    path = write_profile(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
 
     async def life():
         async with Rig(tmp_path / "state", controller, A, NO_LUCK, MISS, profile=path) as rig:
@@ -365,7 +365,7 @@ def test_controller_message_after_an_impossible_award_changes_nothing(tmp_path, 
 
 @pytest.mark.requirement("I-07")
 def test_the_profile_may_stop_the_whole_machine_without_the_controller(tmp_path, controller):
-    path = place(tmp_path, "[tickets]", '[progressives]\nlink_down = "machine"\n[tickets]')
+    path = write_profile(tmp_path, "[tickets]", '[progressives]\nlink_down = "machine"\n[tickets]')
 
     async def life():
         async with Rig(tmp_path / "state", controller, profile=path) as rig:

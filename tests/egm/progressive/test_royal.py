@@ -20,8 +20,8 @@ RESET = 4000_00
 def rig(tmp_path):
     rooms = []
 
-    def open_rig(*deals, more=()):
-        script = [number for deal in deals for number in numbers(deal)] + [*more]
+    def open_rig(*deals, added_numbers=()):
+        script = [number for deal in deals for number in numbers(deal)] + [*added_numbers]
         rig = MachineRig(
             tmp_path,
             games=(GAME,),
@@ -75,7 +75,7 @@ def test_a_royal_flush_at_a_lower_bet_or_with_several_hands_is_paid_by_the_pay_t
     rig, credits_, hands, pays
 ):
     """The other hands, each of its own deck, draw a second jack."""
-    machine = rig(f"{DEALT} {DRAWN}", more=[numbers(f"{DEALT} Jh")[-1]] * (hands - 1))
+    machine = rig(f"{DEALT} {DRAWN}", added_numbers=[numbers(f"{DEALT} Jh")[-1]] * (hands - 1))
     before = machine.credit_cents
     play(machine, credits_, hands)
     owed = machine.machine.memory.get(MoneyKey.HANDPAY)

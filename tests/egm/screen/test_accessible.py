@@ -154,7 +154,7 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     assert requests[-1] == ("game", second)
     key("games")
     places = picture.list_choices(view)
-    unit = next(i for i, place in enumerate(places) if place.name == "denomination")
+    unit = next(i for i, target in enumerate(places) if target.name == "denomination")
     for _ in range(unit + 1):
         key("bet_more")
     key("bet_max")

@@ -31,9 +31,9 @@ class Scribe(TextPainter):
         self.written = []
 
     def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        place = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
-        self.written.append((words, place))
-        return place
+        rect = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
+        self.written.append((words, rect))
+        return rect
 
 
 def written(picture, view):
@@ -80,12 +80,15 @@ def test_the_text_of_every_deck_key_is_centred(published, theme, layout, languag
             written_line for written_line in found if is_inside(layout.keys[name], *written_line[1].center)
         ]
         assert 1 <= len(lines) <= 2
-        words, place = " ".join(line for line, _ in lines), lines[0][1].unionall([rect for _, rect in lines])
-        assert x + 4 <= place.left, words
-        assert place.right <= x + w - 4, words
-        assert abs(place.centerx - (x + w / 2)) <= 2, words
+        words, line_rect = (
+            " ".join(line for line, _ in lines),
+            lines[0][1].unionall([rect for _, rect in lines]),
+        )
+        assert x + 4 <= line_rect.left, words
+        assert line_rect.right <= x + w - 4, words
+        assert abs(line_rect.centerx - (x + w / 2)) <= 2, words
         if name in {"cash_out", "bet_less", "bet_more", "bet_max", "play"}:
-            assert abs(place.centery - (y + h / 2)) <= 2, words
+            assert abs(line_rect.centery - (y + h / 2)) <= 2, words
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)

@@ -207,11 +207,11 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     view, _ = apply_action(build_idle_view((game_view,), game_view, language), Action("help"), theme)
     texts = Texts(language)
     pages = list_help_sheets(Stage(Painter(theme), texts, layout, view))
-    place = [page.heading for page in pages].index({"en": "Best play", "fr": "Meilleur jeu"}[language])
+    page_index = [page.heading for page in pages].index({"en": "Best play", "fr": "Meilleur jeu"}[language])
     picture = Picture(theme, scale=0.5, layout=layout, timezone=UTC)
     surface = pygame.Surface(picture.size_pixels).convert()
     drawn = []
-    for sheet in (place, place + 1):
+    for sheet in (page_index, page_index + 1):
         picture.draw_view(surface, replace(view, sheet=sheet))
         drawn.append(pygame.image.tobytes(surface, "RGB"))
     assert drawn[0] != drawn[1]

@@ -28,19 +28,19 @@ class Watched(TextPainter):
         super().__init__(theme, scale)
         self.chips, self.texts, self.figure = [], [], False
 
-    def draw_cached_picture(self, key, rect, make, **more):
+    def draw_cached_picture(self, key, rect, make, **options):
         self.figure = key[0] in {"chip", "won"}
         if self.figure:
             x, y, w, h = rect
             self.chips.append(pygame.Rect(x, y, w, h).inflate(-2 * ROUND, -2 * ROUND))
-        return super().draw_cached_picture(key, rect, make, **more)
+        return super().draw_cached_picture(key, rect, make, **options)
 
-    def draw_text(self, words, at, style, **more):
-        place = super().draw_text(words, at, style, **more)
+    def draw_text(self, words, at, style, **options):
+        rect = super().draw_text(words, at, style, **options)
         if not self.figure and words:
-            self.texts.append((words, pygame.Rect(place).inflate(0, -place[3] * 0.3)))
+            self.texts.append((words, pygame.Rect(rect).inflate(0, -rect[3] * 0.3)))
         self.figure = False
-        return place
+        return rect
 
 
 TABLES = tuple(name for name in list_table_games() if load_game(name).build_presentation()["spots"])
@@ -67,7 +67,5 @@ def test_no_chip_covers_a_text(theme, name, layout, language):
     field = pygame.Rect(x, y, w, h)
     chips = [chip for chip in painter.chips if field.contains(chip)]
     assert chips
-    hidden = {
-        words for words, place in painter.texts if place.collidelist(chips) >= 0 and field.contains(place)
-    }
+    hidden = {words for words, rect in painter.texts if rect.collidelist(chips) >= 0 and field.contains(rect)}
     assert hidden == set()

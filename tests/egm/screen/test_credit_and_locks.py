@@ -135,8 +135,8 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
     on = stage(view, theme, language)
     on.painter.surface = pygame.Surface((1920, 1080))
     paragraph = on.painter.write_paragraph
-    on.painter.write_paragraph = lambda words, *rest_, **more: (
-        heard_words.append(words) or paragraph(words, *rest_, **more)
+    on.painter.write_paragraph = lambda words, *rest_, **options: (
+        heard_words.append(words) or paragraph(words, *rest_, **options)
     )
     page.draw(on, LANDSCAPE_LAYOUT.player_page)
     del (

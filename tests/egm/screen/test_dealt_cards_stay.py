@@ -81,10 +81,10 @@ def moments(stage, steps):
 
 def laid(stage, hands):
     places = _place_hands(stage, stage.view.table, hands)
-    for hand, place in zip(hands, places, strict=True):
-        assert len(place.cards) >= len(hand.cards)
-        assert len(set(place.cards)) == len(place.cards)  # none lies on another
-    return [(hand, place.cards) for hand, place in zip(hands, places, strict=True)]
+    for hand, hand_layout in zip(hands, places, strict=True):
+        assert len(hand_layout.cards) >= len(hand.cards)
+        assert len(set(hand_layout.cards)) == len(hand_layout.cards)  # none lies on another
+    return [(hand, hand_layout.cards) for hand, hand_layout in zip(hands, places, strict=True)]
 
 
 def moved(stage, steps):

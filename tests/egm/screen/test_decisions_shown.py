@@ -135,7 +135,7 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
     )
     view = replace(view, now=view.now + 60)
     places = picture.list_choices(view)
-    assert [place.value for place in places] == list(question.options)
+    assert [target.value for target in places] == list(question.options)
     marked, requests = apply_action(view, Action("play"), theme, places)
     assert (requests, marked.is_focus_shown) == ((), False)
     for _ in range(4):

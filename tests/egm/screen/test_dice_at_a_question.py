@@ -27,9 +27,9 @@ class Watched(WordPainter):
         super().__init__(theme)
         self.dice = []
 
-    def draw_cached_picture(self, key, rect, make, **more):
+    def draw_cached_picture(self, key, rect, make, **options):
         self.dice += [(key[1], rect)] if key[0] == "die" else []
-        return super().draw_cached_picture(key, rect, make, **more)
+        return super().draw_cached_picture(key, rect, make, **options)
 
 
 @pytest.fixture

@@ -150,10 +150,10 @@ def test_no_amount_has_a_currency_before_the_jurisdiction_is_chosen(tmp_path):
             Intent(name="answer", value=action, options={"page": wizard.page.id, "input": text})
         )
 
-    place = f"pick:{[name for name, _ in list_profiles()].index('monaco')}"
+    choice = f"pick:{[name for name, _ in list_profiles()].index('monaco')}"
     for action, text in (("next", ""), ("enter", "X 1"), ("enter", "X-1"), ("enter", "7"), ("next", "")):
         answer(action, text)
-    answer(place)
+    answer(choice)
     wizard.close()
     assert set(shown) == {"0.00"}
     assert Texts("en").money(0, draft.currency) == "\u20ac0.00"

@@ -18,9 +18,9 @@ def test_the_smallest_telephone_lists_every_kind_of_ticket_and_no_texts_touch(th
     view = build_game_view(load_game("aurora-keno"))
     found = written(Picture(theme, layout=SMALLEST), build_idle_view((view,), view, language))
     panels = [pygame.Rect(SMALLEST.left_panel), pygame.Rect(SMALLEST.right_panel)]
-    texts = [(words, place) for words, place in found if place.collidelist(panels) >= 0]
+    texts = [(words, text_rect) for words, text_rect in found if text_rect.collidelist(panels) >= 0]
     kinds = [form["name"][language] for form in view.presentation["forms"]]
     assert [words for words, _ in texts if words in kinds] == kinds
-    for i, (words, place) in enumerate(texts):
+    for i, (words, text_rect) in enumerate(texts):
         for other, beside in texts[i + 1 :]:
-            assert not place.inflate(4, -12).colliderect(beside.inflate(4, -12)), f"{words} and {other}"
+            assert not text_rect.inflate(4, -12).colliderect(beside.inflate(4, -12)), f"{words} and {other}"

@@ -30,10 +30,10 @@ class RecordingPainter(TextPainter):
         super().__init__(theme)
         self.texts, self.widths = [], {}
 
-    def draw_text(self, words, at, style, **more):
+    def draw_text(self, words, at, style, **options):
         self.texts.append(words)
-        self.widths.setdefault(words, []).append((self.measure_text(words, style), more.get("width")))
-        return super().draw_text(words, at, style, **more)
+        self.widths.setdefault(words, []).append((self.measure_text(words, style), options.get("width")))
+        return super().draw_text(words, at, style, **options)
 
 
 @pytest.mark.requirement("S-04")

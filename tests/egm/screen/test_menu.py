@@ -71,7 +71,7 @@ def test_every_game_is_reached_by_its_kind_or_by_turning_pages(on_offer, theme, 
         shown, sent = apply_action(view, action, theme)
         assert not sent
         assert {find_game_kind(game) for _, game in lay_out_game_tiles(shown, layout)} == {kind}
-        low = min(place[1] for place, _ in lay_out_game_tiles(shown, layout))
+        low = min(tile_rect[1] for tile_rect, _ in lay_out_game_tiles(shown, layout))
         assert y + h <= low - 22  # the mark of the game being played stands between
     found = [
         game.id
@@ -98,12 +98,12 @@ class Beside(TextPainter):
         self.words_at, self.pictures = [], []
 
     def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        place = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
+        rect = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
         if not words.isdecimal():  # a chip's own figure, a ball's
             self.words_at.append(
-                (words, self.render_text(words, style, width).get_bounding_rect().move(place.topleft))
+                (words, self.render_text(words, style, width).get_bounding_rect().move(rect.topleft))
             )
-        return place
+        return rect
 
     def draw_cached_picture(self, key, rect, make, *, alpha=1.0):
         if key[0] in {"tile", "sheet"}:

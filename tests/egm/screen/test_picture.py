@@ -59,12 +59,12 @@ class Watcher(TextPainter):
         self.written, self.spoilt, self.plates = [], [], []
 
     def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
-        place = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
-        ink = self.render_text(words, style, width).get_bounding_rect().move(place.topleft)
+        rect = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
+        ink = self.render_text(words, style, width).get_bounding_rect().move(rect.topleft)
         if words.strip():
             self.written.append((words, ink, self._fit_font(words, style, width).point_size))
             self._stands(words, ink)
-        return place
+        return rect
 
     def _stands(self, words, ink):
         """Words whose middle is on a plate stand on it whole, clear of its edge."""
@@ -144,8 +144,8 @@ def spoilt(scenes, theme, layout):
                 faults.append((name, words, "ends with two full stops"))
             faults += [
                 (name, words, "overlaps", other)
-                for other, place, _ in watcher.written[:i]
-                if box.colliderect(place)
+                for other, other_rect, _ in watcher.written[:i]
+                if box.colliderect(other_rect)
             ]
     return faults
 
@@ -323,11 +323,11 @@ def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, lay
     for name, view in scenes:
         picture.draw_view(surface, view)
         places = [
-            pygame.Rect(*map(round, place))
-            for place in [touch.rect for touch in picture._list_content_touches(picture._build_stage(view))]
+            pygame.Rect(*map(round, rect))
+            for rect in [touch.rect for touch in picture._list_content_touches(picture._build_stage(view))]
         ]
-        for i, place in enumerate(places):
-            assert place.collidelist(places[:i]) < 0, f"{name}: {place} covers part of another"
+        for i, rect in enumerate(places):
+            assert rect.collidelist(places[:i]) < 0, f"{name}: {rect} covers part of another"
         seen_at = []
         for touch in picture.list_touches(view):
             x, y, w, h = touch.rect

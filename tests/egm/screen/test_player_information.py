@@ -502,9 +502,9 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
         i for i, step in enumerate(view.presentation.steps) if step.stage != view.presentation.steps[0].stage
     ]
     assert len(series) > 1
-    for place, index in enumerate(series):
+    for position_in_series, index in enumerate(series):
         spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
-        wanted = f"{place + 1} of {len(series)}"
+        wanted = f"{position_in_series + 1} of {len(series)}"
         assert any(wanted in words for words in words_on(spinning, layout)), wanted
 
 
@@ -683,8 +683,8 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
         "locked": {},
     }
     views = [
-        apply_message(idle_view, idle_view.snapshot.model_copy(update={"state": state, **more}))
-        for state, more in states.items()
+        apply_message(idle_view, idle_view.snapshot.model_copy(update={"state": state, **changes}))
+        for state, changes in states.items()
     ]
     views += [replace(idle_view, page=page) for page in (PlayerPage.HELP, PlayerPage.GAMES)]
     assert len({view.scene for view in views}) == len(states) + 1
@@ -823,10 +823,12 @@ def test_players_do_not_read_that_the_bill_box_is_full_or_removed(
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 @EVERY_LAYOUT
-@pytest.mark.parametrize(("state", "more", "wanted"), STOPPED)
-def test_a_machine_that_is_stopped_says_why_and_what_to_do(published, language, layout, state, more, wanted):
+@pytest.mark.parametrize(("state", "changes", "wanted"), STOPPED)
+def test_a_machine_that_is_stopped_says_why_and_what_to_do(
+    published, language, layout, state, changes, wanted
+):
     view = build_idle_view(published, published[0], language, credit_cents=2000)
-    stopped = apply_message(view, view.snapshot.model_copy(update={"state": state, **more}))
+    stopped = apply_message(view, view.snapshot.model_copy(update={"state": state, **changes}))
     text = " ".join(" ".join(words_on(stopped, layout)).split())
     assert [words for words in wanted[language] if words not in text] == []
 
@@ -871,11 +873,13 @@ REMINDERS = [
 @pytest.mark.parametrize("language", ["en", "fr"])
 @EVERY_LAYOUT
 @pytest.mark.parametrize(
-    ("kind", "more", "wanted"),
+    ("kind", "changes", "wanted"),
     [pytest.param(*values, marks=pytest.mark.requirement(row), id=values[0]) for *values, row in REMINDERS],
 )
-def test_a_reminder_says_the_time_played_and_what_was_spent(published, language, layout, kind, more, wanted):
-    reminder = Reminder.model_validate({"kind": kind, "minutes": 60, "spent_cents": 1200, **more})
+def test_a_reminder_says_the_time_played_and_what_was_spent(
+    published, language, layout, kind, changes, wanted
+):
+    reminder = Reminder.model_validate({"kind": kind, "minutes": 60, "spent_cents": 1200, **changes})
     view = build_idle_view(
         published, published[0], language, reminder=reminder, accepts=("acknowledge", "cash_out")
     )
@@ -967,7 +971,7 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     assert drawn != sorted(drawn)
     in_the_tray = []
     monkeypatch.setattr(
-        keno, "draw_ball", lambda _, place, ball, *, is_hit: in_the_tray.append((place, ball))
+        keno, "draw_ball", lambda _, tray_position, ball, *, is_hit: in_the_tray.append((tray_position, ball))
     )
     view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
     for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stops, 1):
@@ -1075,15 +1079,15 @@ def test_numbers_in_the_rules_are_not_broken_across_lines(published, theme):
 
 @pytest.mark.requirement("Q-14")
 @pytest.mark.parametrize("language", ["en", "fr"])
-@pytest.mark.parametrize("place", ["quebec-casino", "quebec-vlt"])
+@pytest.mark.parametrize("jurisdiction", ["quebec-casino", "quebec-vlt"])
 @EVERY_LAYOUT
 def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_profile(
-    tmp_path, published, place, language, layout
+    tmp_path, published, jurisdiction, language, layout
 ):
     """Québec, ss. 94-95: what is drawn is the refund; no blanket "malfunction voids all" is on the screen."""
     game = next(game for game in published if game.id == "maple-classic")
     view = build_idle_view(published, game, language)
-    machine = MachineRig(tmp_path, profile=place).boot()
+    machine = MachineRig(tmp_path, profile=jurisdiction).boot()
     sent = build_machine_snapshot(machine.engine)
     machine.close()
     view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": sent.defect}))

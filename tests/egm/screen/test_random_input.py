@@ -46,8 +46,10 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
         view, requests = advance_time(replace(view, now=now), now, theme)
         touches = [touch.action for touch in picture.list_touches(view) if touch.action.name]
         action = hands.choice(touches if touches and hands.random() < 0.7 else keys)
-        view, more = apply_action(view, action, theme, picture.list_choices(view))
-        sent |= {request.name for request in (*requests, *more) if not isinstance(request, BenchCommand)}
+        view, action_requests = apply_action(view, action, theme, picture.list_choices(view))
+        sent |= {
+            request.name for request in (*requests, *action_requests) if not isinstance(request, BenchCommand)
+        }
         if turn % 9 == 0:
             other = hands.choice(scenes)
             snapshot = other.snapshot

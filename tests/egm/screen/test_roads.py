@@ -103,7 +103,7 @@ def test_a_long_run_turns_to_the_right_and_the_next_column_keeps_its_place():
     assert second == [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 4), (3, 4)]
     assert third == [(2, 0), (2, 1), (2, 2)]
     for lengths in ([9] * 12, [1, 12, 1, 12, 3, 6, 6, 20]):
-        cells = [place for column in place_road_marks(lengths) for place in column]
+        cells = [road_cell for column in place_road_marks(lengths) for road_cell in column]
         assert len(set(cells)) == len(cells) == sum(lengths)
         assert all(row < 6 for _, row in cells)
     assert arrange_in_columns([R, R, B, R]) == [[R, R], [B], [R]]

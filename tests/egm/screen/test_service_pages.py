@@ -404,8 +404,10 @@ def test_returning_to_a_page_restores_its_scroll_position(idle_view, theme):
 def test_the_back_key_never_moves_and_long_tables_state_their_page(idle_view, theme, layout):
     picture, places = Picture(theme, layout=layout), set()
     few, many = rows_page(2, "few", 3), rows_page(2, "many")
-    more = tuple(PageAction(id=f"a{i}", label=PageText(kind="plain", value=f"a{i}")) for i in range(7))
-    for page in (few, many, few.model_copy(update={"actions": (*few.actions, *more)})):
+    added_actions = tuple(
+        PageAction(id=f"a{i}", label=PageText(kind="plain", value=f"a{i}")) for i in range(7)
+    )
+    for page in (few, many, few.model_copy(update={"actions": (*few.actions, *added_actions)})):
         offered = picture.list_touches(opened(idle_view, page))
         places |= {touch.rect for touch in offered if touch.action == Action("answer", "back")}
     assert len(places) == 1
@@ -441,8 +443,8 @@ def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published
     recalled = pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     fault = Notice(code="fault.ticket_printer.paper_low", severity="warning", lasting=True)
     for page in (pages.build_sign_in_page(), rows_page(2, "many"), recalled):
-        more = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
-        view = apply_message(idle_view, idle_view.snapshot.model_copy(update=more))
+        changes = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
+        view = apply_message(idle_view, idle_view.snapshot.model_copy(update=changes))
         assert "Doors open: Main door, Top box door  ·  Printer: paper low" in written_on(picture, view)
 
 
@@ -454,9 +456,9 @@ def test_the_recall_label_covers_no_part_of_the_game(published, outcomes, theme,
     view = opened(
         build_idle_view(published, game, "en"), pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     )
-    rects = [place for words, place in written(picture, view) if words == "PAST GAME"]
+    rects = [rect for words, rect in written(picture, view) if words == "PAST GAME"]
     _, y, _, h = layout.field
-    assert [y <= place.centery <= y + h for place in rects] == [False]
+    assert [y <= rect.centery <= y + h for rect in rects] == [False]
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

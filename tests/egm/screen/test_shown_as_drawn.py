@@ -49,8 +49,8 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
             for reel, column in enumerate(step["window"]):
                 strip, start, target = _choose_strip(field, result, None, reel)
                 travel = ReelTravel(start, target, len(strip), 2.0)
-                place = int(travel.find_position(60.0, THEME.motion))
-                assert [strip[(place + row) % len(strip)] for row in range(len(column))] == column
+                strip_position = int(travel.find_position(60.0, THEME.motion))
+                assert [strip[(strip_position + row) % len(strip)] for row in range(len(column))] == column
                 assert strip == field.reel_strips[reel]
                 spins += 1
     assert spins >= GAMES

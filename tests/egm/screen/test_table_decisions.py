@@ -115,11 +115,11 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
         == format_key_label(player_visit.stage, "bet_max")
         == "SELECT"
     )
-    place = picture.list_choices(player_visit.view)[player_visit.view.focus]
+    target = picture.list_choices(player_visit.view)[player_visit.view.focus]
     _, (request,) = apply_action(
         player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
     )
-    assert (request.name, request.value) == (place.name, place.value)
+    assert (request.name, request.value) == (target.name, target.value)
 
 
 def test_the_bet_meter_includes_splits_and_doubles(visit):
@@ -147,7 +147,7 @@ def written(player_visit):
     painter = picture.painter = Scribe(player_visit.theme)
     picture.draw_view(pygame.Surface(picture.size_pixels), player_visit.view)
     x, y, w, h = picture.layout.right_panel
-    return [words for words, place in painter.written if pygame.Rect(x, y, w, h).contains(place)]
+    return [words for words, rect in painter.written if pygame.Rect(x, y, w, h).contains(rect)]
 
 
 def test_the_side_panel_explains_the_decision_instead_of_the_touched_spot(visit):

@@ -285,9 +285,9 @@ class Drawn(WordPainter):
         super().__init__(theme, scale)
         self.chips = 0
 
-    def draw_cached_picture(self, key, rect, make, **more):
+    def draw_cached_picture(self, key, rect, make, **options):
         self.chips += key[0] == "chip"
-        return super().draw_cached_picture(key, rect, make, **more)
+        return super().draw_cached_picture(key, rect, make, **options)
 
 
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "monaco-boule", "quebec-sic-bo"])

@@ -26,8 +26,8 @@ from tools.lab.views import build_idle_view, build_level_views
 
 @pytest.mark.requirement("I-11")
 @given(st.integers(0, 10**10), st.integers(0, 10**9), st.floats(0, 5))
-def test_a_progressive_amount_rises_to_the_received_value_and_not_beyond(before, more, since):
-    now = before + more
+def test_a_progressive_amount_rises_to_the_received_value_and_not_beyond(before, increase, since):
+    now = before + increase
     shown = compute_displayed_cents(before, now, since)
     assert before * 1000 <= shown <= now * 1000
     assert compute_displayed_cents(before, now, AMOUNT_ROLL_SECONDS) == now * 1000

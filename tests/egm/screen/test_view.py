@@ -115,9 +115,12 @@ def test_play_during_a_presentation_only_shortens_it(idle_view, game, outcomes, 
 
 @pytest.mark.requirement("C-17")
 def test_credit_rolls_up_and_is_debited_at_once(idle_view, game, theme):
-    more = apply_message(replace(idle_view, now=50), build_snapshot(game, "en", credit_cents=133450))
+    with_more_credit = apply_message(
+        replace(idle_view, now=50), build_snapshot(game, "en", credit_cents=133450)
+    )
     seen = [
-        compute_meter_figures(stage(replace(more, now=50 + i / 50), theme)).credit_cents for i in range(50)
+        compute_meter_figures(stage(replace(with_more_credit, now=50 + i / 50), theme)).credit_cents
+        for i in range(50)
     ]
     assert seen[0] == 123450
     assert seen == sorted(seen)

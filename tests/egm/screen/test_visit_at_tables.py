@@ -89,13 +89,15 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
     assert len(bank) == cards
     assert all(card[0] == "?" for card in bank)
     assert visit.view.held_items_mask == decision.display["advice"]
-    for place in range(cards):
-        if visit.view.held_items_mask >> place & 1:
-            visit.press("hold", place)
+    for card_index in range(cards):
+        if visit.view.held_items_mask >> card_index & 1:
+            visit.press("hold", card_index)
     assert visit.view.held_items_mask == 0
     assert visit.press("play") == []
     touches = {touch.action for touch in Picture(theme).list_touches(visit.view)}
-    assert {Action("hold", place) for place in range(cards)} | {Action("choose", "surrender")} <= touches
+    assert {Action("hold", card_index) for card_index in range(cards)} | {
+        Action("choose", "surrender")
+    } <= touches
     visit.press("set_as", decision.display["house"])
     assert visit.view.held_items_mask == decision.display["house"]
     assert visit.press("play") == ["choose"]

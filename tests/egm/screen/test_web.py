@@ -50,10 +50,15 @@ def web(theme, tmp_path):
     found.close()
 
 
-def ask(web, path="/", host=None, session="", more=()):
+def ask(web, path="/", host=None, session="", added_headers=()):
     """One HTTP request as bytes; the status, the headers and the body."""
     port = web._access.port
-    lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Connection: close", *more]
+    lines = [
+        f"GET {path} HTTP/1.1",
+        f"Host: {host or f'127.0.0.1:{port}'}",
+        "Connection: close",
+        *added_headers,
+    ]
     if session:
         lines.append(f"Authorization: Bearer {session}")
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as link:
@@ -163,10 +168,10 @@ def test_requests_that_browsers_send_by_themselves_open_no_session(web):
     cookies = f"egm_{web._access.port}={session}; session={session}"
     assert refused(web, "", Cookie=cookies) == CloseCode.POLICY_VIOLATION
     assert refused(web, None, Cookie=cookies, Authorization=f"Bearer {session}") == CloseCode.POLICY_VIOLATION
-    status, headers, body = ask(web, "/", more=[f"Cookie: {cookies}"])
+    status, headers, body = ask(web, "/", added_headers=[f"Cookie: {cookies}"])
     assert (status, "Set-Cookie" in headers, session in body) == (200, False, False)
     assert 'let session = "";' in body, "a page that is loaded again has what its tab has"
-    assert ask(web, "/sound/keno/turn.wav", more=[f"Cookie: {cookies}"])[0] == 404
+    assert ask(web, "/sound/keno/turn.wav", added_headers=[f"Cookie: {cookies}"])[0] == 404
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ def window(theme):
 
 
 def test_a_touch_is_a_fraction_of_the_picture(window):
-    place = window._place
-    pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=place.center))
-    pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=3, pos=place.center))
+    window_rect = window._place
+    pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=window_rect.center))
+    pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=3, pos=window_rect.center))
     (tap,) = [did for did in window.inputs() if isinstance(did, TouchFraction)]
     assert tap.x == pytest.approx(0.5, abs=0.01)
     assert tap.y == pytest.approx(0.5, abs=0.01)
@@ -238,13 +238,16 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
     app._send = sent.extend
 
     def finger(x, y):
-        place = window._place
-        point = place.x + place.w * (0.95 - 0.9 * x), place.y + place.h * (0.92 - 0.8 * y)
+        window_rect = window._place
+        point = (
+            window_rect.x + window_rect.w * (0.95 - 0.9 * x),
+            window_rect.y + window_rect.h * (0.92 - 0.8 * y),
+        )
         pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=point))
         assert app.run_frame()
 
-    def shown(page, **more):
-        app.view = apply_message(app.view, idle_view.snapshot.model_copy(update={"page": page, **more}))
+    def shown(page, **changes):
+        app.view = apply_message(app.view, idle_view.snapshot.model_copy(update={"page": page, **changes}))
 
     shown(pages.build_pattern_page("calibrate"))
     for x, y in CALIBRATION_CROSSES:

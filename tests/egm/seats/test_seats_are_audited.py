@@ -53,8 +53,8 @@ def check_journal(entries):
 def append(entries, kind):
     """The entries with one more of a kind, which says nothing."""
     sequence = len(entries) + 1
-    more = {"id": f"{kind}:{sequence}", "kind": kind, "record": {}, "sequence": sequence}
-    return [*entries, more | {"time": entries[-1]["time"]}]
+    fields = {"id": f"{kind}:{sequence}", "kind": kind, "record": {}, "sequence": sequence}
+    return [*entries, fields | {"time": entries[-1]["time"]}]
 
 
 @pytest.mark.requirement("E-13:a", "O-06")

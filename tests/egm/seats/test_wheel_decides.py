@@ -77,8 +77,8 @@ def bet(room, spot=SPOT, credits_=5):
     room.engine.handle(EventType.PLAY)
 
 
-def phase(room, phase, spin=7, **more):
-    process_wheel_phase(room.machine, WheelTurned(device="wheel", phase=phase, spin=spin, **more))
+def phase(room, phase, spin=7, **values):
+    process_wheel_phase(room.machine, WheelTurned(device="wheel", phase=phase, spin=spin, **values))
 
 
 def list_notice_codes(room):

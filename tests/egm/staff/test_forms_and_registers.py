@@ -43,7 +43,7 @@ def find_identity(register, commitment):
     return next(record for record in register.iter_records() if record.commitment == commitment)
 
 
-def a_place(tmp_path, *changes: tuple[str, str], text: str = GENERIC):
+def write_profile(tmp_path, *changes: tuple[str, str], text: str = GENERIC):
     path = tmp_path / "place.toml"
     for old, new in changes:
         assert old in text
@@ -54,12 +54,12 @@ def a_place(tmp_path, *changes: tuple[str, str], text: str = GENERIC):
 
 @pytest.fixture
 def rig(tmp_path):
-    place = a_place(
+    profile_file = write_profile(
         tmp_path,
         ("identity_cents = 1000000", "identity_cents = 10000"),
         ("[by_hand]", "[by_hand]\ntax_cents = 10000"),
     )
-    rig = MachineRig(tmp_path / "state", profile=place).boot()
+    rig = MachineRig(tmp_path / "state", profile=profile_file).boot()
     yield rig
     rig.close()
 
@@ -329,12 +329,12 @@ def test_an_override_after_differing_signal_and_display_is_on_the_slip(rig):
     assert rig.notice == "refused.complement_is_sound"  # no slip is written yet
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     fill_in(rig, "complement", **ONE, amount_cents=700, reason="the display says 12.00", slip=1)
-    (paid,), (more,) = register(rig, "handpays"), register(rig, "complements")
-    assert paid["time_utc"] == more["time_utc"]
+    (paid,), (complement,) = register(rig, "handpays"), register(rig, "complements")
+    assert paid["time_utc"] == complement["time_utc"]
     assert [paid[name] for name in ("slip", "amount_cents", "kind", "taxable", "machine", "persons")] == [
         1, 500, "cancelled_credit", False, "TEST-1", ["attendant"],
     ]  # fmt: skip
-    assert [more[name] for name in ("slip", "amount_cents", "reason", "persons")] == [
+    assert [complement[name] for name in ("slip", "amount_cents", "reason", "persons")] == [
         1, 700, "the display says 12.00", ["2"],
     ]  # fmt: skip
     fill_in(rig, "complement", **ONE, amount_cents=700, reason="another", slip=2)
@@ -350,8 +350,8 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(rig):
     )
     fill_in(rig, "orphan_credits")  # nobody says so
     assert (rig.notice, rig.credit_cents) == ("refused.authorised", 540)
-    for place in ({}, {"place": " "}):  # nor where
-        fill_in(rig, "orphan_credits", **ONE, **place)
+    for place_answer in ({}, {"place": " "}):  # nor where
+        fill_in(rig, "orphan_credits", **ONE, **place_answer)
         assert (rig.notice, rig.credit_cents) == ("refused.location_is_stated", 540)
     fill_in(rig, "orphan_credits", **ONE, place="slot room, bank 4")
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
@@ -406,8 +406,8 @@ def test_an_unclaimed_hand_pay_is_booked_as_orphan_once_despite_power_cuts(rig, 
 def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
     printing = reopen(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
-    for place in ({}, {"place": " "}):
-        fill_in(printing, "orphan_ticket", **ONE, number=number, **place)
+    for place_answer in ({}, {"place": " "}):
+        fill_in(printing, "orphan_ticket", **ONE, number=number, **place_answer)
         assert printing.notice == "refused.location_is_stated"
     fill_in(printing, "orphan_ticket", **ONE, number=f" {number} ", place="floor, exit B")
     assert printing.store.find_ticket(number).state is TicketState.REDEEMED
@@ -478,8 +478,8 @@ def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine
 def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path, profile):
     by_hand = ("large_win_cents = 120000", "large_win_cents = 1")
     text = (profiles._PROFILES_FOLDER / f"{profile}.toml").read_text("utf-8")
-    place = a_place(tmp_path, by_hand, text=text)
-    rig = MachineRig(tmp_path / "state", profile=place).boot().insert(10000)
+    profile_file = write_profile(tmp_path, by_hand, text=text)
+    rig = MachineRig(tmp_path / "state", profile=profile_file).boot().insert(10000)
     while rig.state is not State.HANDPAY:
         rig.play()
         rig.report_shown()

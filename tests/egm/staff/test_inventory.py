@@ -37,7 +37,7 @@ from tools.lab.certification import bundle
 OTHER = "maple-classic-92"
 
 
-def inventory(tmp_path, **more):
+def inventory(tmp_path, **changes):
     photograph = tmp_path / "machine.jpg"
     photograph.write_bytes(b"a picture")
     facts = {
@@ -49,7 +49,7 @@ def inventory(tmp_path, **more):
         "photograph": photograph,
         "certified_on": {GAME: date(2026, 2, 3)},
     }
-    return InventoryTable(**{**facts, **more})
+    return InventoryTable(**{**facts, **changes})
 
 
 @pytest.fixture
@@ -250,8 +250,17 @@ def test_a_machine_without_an_entry_says_so(tmp_path):
 def maker(tmp_path_factory):
     """A maker's folder of certificates: one game certified for Monaco and one for Québec, and his key."""
     folder = tmp_path_factory.mktemp("maker")
-    for place, game in (("monaco", GAME), ("quebec-casino", OTHER)):
-        args = ["certify", game, "--jurisdiction", place, "--games-played", "200", "--out", str(folder)]
+    for jurisdiction, game in (("monaco", GAME), ("quebec-casino", OTHER)):
+        args = [
+            "certify",
+            game,
+            "--jurisdiction",
+            jurisdiction,
+            "--games-played",
+            "200",
+            "--out",
+            str(folder),
+        ]
         result = CliRunner().invoke(main, args)
         assert result.exit_code == 0, result.output
     return folder

@@ -21,8 +21,8 @@ def test_everybody_who_signs_in_can_look_up_every_fault(menu):
     menu.sign_in(Role.ATTENDANT).touch("manual").touch("faults")
     assert len(list_enabled_actions(menu.page)) == len(list_fault_codes()) + 2  # the way back, and the search
     assert menu.page.prompt.kind == "find"
-    for place, code in enumerate(list_fault_codes()):
-        shown = menu.touch(str(place)).lines()
+    for row_number, code in enumerate(list_fault_codes()):
+        shown = menu.touch(str(row_number)).lines()
         assert shown["Code"] == code
         assert len(shown["What it means and what to do"]) > 15
         assert len({translate_words(row.cells[1], "fr") for row in menu.page.tables[0].rows}) == 5

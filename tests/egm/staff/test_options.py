@@ -21,8 +21,8 @@ from egm.testing.service_menu import NUMBERS, Menu
 GAMES = ("maple-classic", "comet-respin")
 
 
-def room_of(folder, **more):
-    return MachineRig(folder, games=GAMES, **more).boot()
+def room_of(folder, **options):
+    return MachineRig(folder, games=GAMES, **options).boot()
 
 
 @pytest.fixture

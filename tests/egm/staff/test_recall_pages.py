@@ -246,8 +246,8 @@ def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(
 
 @pytest.mark.requirement("D-05:a", "D-05:b", "D-07")
 def test_a_meter_of_the_service_menu_rolls_over_after_ten_digits(rig):
-    more = Transfer("world:bill", "credit:1:cashable", 10**10 - 1 - 2000)
-    write_undeclared(rig.machine, "bills", transfers=(more,))
+    transfer = Transfer("world:bill", "credit:1:cashable", 10**10 - 1 - 2000)
+    write_undeclared(rig.machine, "bills", transfers=(transfer,))
     menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("meters")
     assert menu.lines()["Bill In"] == "$99,999,999.99"
     write_undeclared(rig.machine, "bill", transfers=(Transfer("world:bill", "credit:1:cashable", 2001),))

@@ -188,9 +188,9 @@ def test_after_a_wrong_pin_no_field_shows_typed_characters(menu):
 @pytest.mark.requirement("J-16")
 def test_wrong_pins_at_the_screen_lock_the_number_only_there(tmp_path):
     """Where the menu opens from the screen, wrong PINs typed there lock the number there and nowhere else."""
-    place = tmp_path / "generic.toml"
-    place.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
-    rig = MachineRig(tmp_path / "state", profile=place).boot()
+    profile_file = tmp_path / "generic.toml"
+    profile_file.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
+    rig = MachineRig(tmp_path / "state", profile=profile_file).boot()
     menu = Menu(rig)
     rig.engine.handle(EventType.MENU)
     for _ in range(4):
@@ -367,9 +367,9 @@ def test_a_disabled_person_cannot_sign_in(menu):
 
 
 @pytest.mark.requirement("J-16")
-@pytest.mark.parametrize("place", ["generic", "quebec-vlt", "quebec-casino", "monaco"])
-def test_without_the_operators_key_no_page_opens(tmp_path, place):
-    rig = MachineRig(tmp_path, profile=place).boot()
+@pytest.mark.parametrize("jurisdiction", ["generic", "quebec-vlt", "quebec-casino", "monaco"])
+def test_without_the_operators_key_no_page_opens(tmp_path, jurisdiction):
+    rig = MachineRig(tmp_path, profile=jurisdiction).boot()
     rig.engine.handle(EventType.MENU)
     assert rig.notice == "refused.menu_may_open"
     rig.engine.handle(EventType.MENU, key="audit")

@@ -164,19 +164,19 @@ async def _start_and_stop(state, file):
     await asyncio.gather(machine, return_exceptions=True)
 
 
-@pytest.mark.parametrize("more", ["", '[devices.bill]\nprotocol = "id003"\nport = "/dev/ttyEGM"\n'])
-def test_only_a_demonstration_hopper_starts_with_booked_coins(tmp_path, more):
+@pytest.mark.parametrize("added_text", ["", '[devices.bill]\nprotocol = "id003"\nport = "/dev/ttyEGM"\n'])
+def test_only_a_demonstration_hopper_starts_with_booked_coins(tmp_path, added_text):
     """Coins of a simulated hopper nobody filled made its level negative with the first one paid."""
     path = tmp_path / "cabinet.toml"
-    path.write_text(DEMONSTRATION + more)
+    path.write_text(DEMONSTRATION + added_text)
     file, state = load_cabinet(path), StateFolder(tmp_path / "state")
     state.create_private_folders()
     for _ in range(2):
         asyncio.run(_start_and_stop(state, file))
-    coins = 0 if more else CctalkHopperTwin("hopper", SimulatedPort(tmp_path / "line")).level_coins
+    coins = 0 if added_text else CctalkHopperTwin("hopper", SimulatedPort(tmp_path / "line")).level_coins
     with open_view(state.root) as view:
         values = view.meters().values
         kinds = [entry.kind for entry in view.entries()]
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
     assert (values["hopper_level"], values["hopper_fill"]) == (100 * coins, 100 * coins)
-    assert kinds.count("hopper.opening") == (not more)
+    assert kinds.count("hopper.opening") == (not added_text)

@@ -86,11 +86,11 @@ def test_a_redeemed_ticket_is_not_taken_again_under_its_old_id(office):
 def forged_line(office, cents=999_999):
     """A whole ticket, chained by whoever has no key: reserved and issued in one line."""
     rows = [list(row) for row in office.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
-    place, before = office.store.last_move
+    move_number, before = office.store.last_move
     line = []
     for row in rows:
-        place += 1
-        row[0], row[1] = place, "919999999999990001"
+        move_number += 1
+        row[0], row[1] = move_number, "919999999999990001"
         story = json.loads(row[8])
         if "ticket" in story:
             story["issue_id"] = "cashout-forged"

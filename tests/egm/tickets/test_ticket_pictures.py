@@ -47,20 +47,20 @@ def numbers():
 
 
 @pytest.mark.requirement("H-02")
-@pytest.mark.parametrize("place", PLACES)
-def test_zbar_reads_the_number_from_the_picture(zbar, place):
-    template = load_template(place)
+@pytest.mark.parametrize("jurisdiction", PLACES)
+def test_zbar_reads_the_number_from_the_picture(zbar, jurisdiction):
+    template = load_template(jurisdiction)
     for number in numbers():
         assert zbar(draw_ticket(a_ticket(number=number), template, "fr")) == [number]
 
 
 @pytest.mark.requirement("H-02")
-@pytest.mark.parametrize("place", PLACES)
-def test_zbar_reads_the_number_from_the_png_and_the_pdf(zbar, place):
+@pytest.mark.parametrize("jurisdiction", PLACES)
+def test_zbar_reads_the_number_from_the_png_and_the_pdf(zbar, jurisdiction):
     import pypdfium2
 
     ticket = a_ticket(duplicate=True)
-    picture = draw_ticket(ticket, load_template(place), "en")
+    picture = draw_ticket(ticket, load_template(jurisdiction), "en")
     opened = Image.open(BytesIO(encode_png(picture)))
     assert ImageChops.difference(opened.convert("L"), picture.convert("L")).getbbox() is None
     assert opened.info["dpi"] == pytest.approx((203.2, 203.2), abs=0.1)
@@ -110,11 +110,11 @@ def overlap(a, b):
 
 
 @pytest.mark.requirement("H-02")
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("jurisdiction", PLACES)
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("house", [HOUSE, WORST], ids=["short", "long"])
-def test_no_line_touches_another_or_leaves_the_paper(place, language, house):
-    template = load_template(place)
+def test_no_line_touches_another_or_leaves_the_paper(jurisdiction, language, house):
+    template = load_template(jurisdiction)
     for kind, amount in itertools.product(TicketKind, (1, 299_999, 199_797)):
         ticket = a_ticket(
             kind=kind,
@@ -123,7 +123,7 @@ def test_no_line_touches_another_or_leaves_the_paper(place, language, house):
             duplicate=True,
             sequence=999_999,
             denomination_cents=1,
-            currency="EUR" if place == "monaco" else "CAD",
+            currency="EUR" if jurisdiction == "monaco" else "CAD",
             machine_serial="EGM-0000000000000001",
         )
         boxes = dict(inked(template, ticket, language))

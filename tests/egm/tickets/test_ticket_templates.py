@@ -23,19 +23,21 @@ def test_a_template_exists_for_each_documented_jurisdiction():
 
 
 @pytest.mark.requirement("H-02", "H-10")
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("jurisdiction", PLACES)
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_ticket_states_every_required_field(place, language):
+def test_a_ticket_states_every_required_field(jurisdiction, language):
     """Values a regulation wants, looked for in the printed words themselves."""
-    template = load_template(place)
-    ticket = a_ticket(amount_cents=123_456, duplicate=True, currency="EUR" if place == "monaco" else "CAD")
+    template = load_template(jurisdiction)
+    ticket = a_ticket(
+        amount_cents=123_456, duplicate=True, currency="EUR" if jurisdiction == "monaco" else "CAD"
+    )
     printed = template.build_texts(ticket, language)
     everything = "\n".join(printed.values()).replace("\N{NO-BREAK SPACE}", " ")
-    date = "01/03/2026" if place == "monaco" else "2026-03-01"
-    last = "31/03/2026" if place == "monaco" else "2026-03-31"
+    date = "01/03/2026" if jurisdiction == "monaco" else "2026-03-01"
+    last = "31/03/2026" if jurisdiction == "monaco" else "2026-03-31"
     wanted = ["Maison du Jeu", "EGM-0000001", date, "09:05:09", last, "0417"]
     wanted += [template.duplicate[language], template.kinds[TicketKind.CASHABLE][language]]
-    unit = "euros" if place == "monaco" else "dollars"
+    unit = "euros" if jurisdiction == "monaco" else "dollars"
     wanted.append(f"Mille deux cent trente-quatre {unit}" if language == "fr" else f"thirty-four {unit}")
     for text in wanted:
         assert text in everything
@@ -76,25 +78,25 @@ def test_a_ticket_without_a_limit_of_time_says_so():
 
 
 @pytest.mark.requirement("H-07")
-@pytest.mark.parametrize("place", PLACES)
-def test_only_a_duplicate_says_duplicate(place):
-    template = load_template(place)
+@pytest.mark.parametrize("jurisdiction", PLACES)
+def test_only_a_duplicate_says_duplicate(jurisdiction):
+    template = load_template(jurisdiction)
     assert template.build_texts(a_ticket(), "fr")["duplicate"] == ""
     assert "DUPLICATA" in template.build_texts(a_ticket(duplicate=True), "fr")["duplicate"]
 
 
 @pytest.mark.requirement("H-02")
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("jurisdiction", PLACES)
 @pytest.mark.parametrize("kind", TicketKind)
-def test_every_printer_can_print_every_field_every_time(place, kind):
+def test_every_printer_can_print_every_field_every_time(jurisdiction, kind):
     """Through the real codecs: TCL knows Latin-1, the Ithaca style code page 437; neither has a euro sign."""
-    template = load_template(place)
-    currency = "EUR" if place == "monaco" else "CAD"
+    template = load_template(jurisdiction)
+    currency = "EUR" if jurisdiction == "monaco" else "CAD"
     for changes in ({}, {"duplicate": True}, {"expires_at": None}, {"amount_cents": 123_456_78}):
         ticket = a_ticket(kind=kind, currency=currency, **changes)
         for language in ("en", "fr"):
             job = template.build_job("cashout-1", ticket, language)
-            assert (job.job_id, job.template, job.barcode) == ("cashout-1", place, ticket.number)
+            assert (job.job_id, job.template, job.barcode) == ("cashout-1", jurisdiction, ticket.number)
             assert tuple(job.fields) == template.field_names
             assert template.kinds[kind][language] in template.build_texts(ticket, language)["kind"]
             tcl.PrintTicket("0", (*job.fields.values(), job.barcode)).encode()
@@ -127,31 +129,31 @@ def test_a_venue_without_a_mandatory_field_is_refused():
 
 
 # ---------------------------------------------------------------- refusals
-def edited(tmp_path, place, old, new):
-    text = (_TEMPLATES_FOLDER / f"{place}.toml").read_text(encoding="utf-8")
+def edited(tmp_path, jurisdiction, old, new):
+    text = (_TEMPLATES_FOLDER / f"{jurisdiction}.toml").read_text(encoding="utf-8")
     assert old in text
-    path = tmp_path / f"{place}.toml"
+    path = tmp_path / f"{jurisdiction}.toml"
     path.write_text(text.replace(old, new), encoding="utf-8")
     return path
 
 
-def without_line(tmp_path, place, name):
-    text = (_TEMPLATES_FOLDER / f"{place}.toml").read_text(encoding="utf-8")
+def without_line(tmp_path, jurisdiction, name):
+    text = (_TEMPLATES_FOLDER / f"{jurisdiction}.toml").read_text(encoding="utf-8")
     cut = re.sub(rf'\[\[lines\]\]\nname = "{name}"\n(?:.+\n)+', "", text)
     assert cut != text
-    path = tmp_path / f"{place}.toml"
+    path = tmp_path / f"{jurisdiction}.toml"
     path.write_text(cut, encoding="utf-8")
     return path
 
 
 @pytest.mark.requirement("H-02", "H-03")
-@pytest.mark.parametrize("place", PLACES)
-def test_each_mandatory_field_left_out_is_refused(tmp_path, place):
+@pytest.mark.parametrize("jurisdiction", PLACES)
+def test_each_mandatory_field_left_out_is_refused(tmp_path, jurisdiction):
     """Take each field's braces out of every line, and nothing else."""
-    template = load_template(place)
+    template = load_template(jurisdiction)
     for field in MANDATORY_FIELDS_BY_CLASS[template.ticket]:
-        path = edited(tmp_path, place, f"{{{field}}}", "left out")
-        with pytest.raises(InvalidTicket, match=rf"{place}.toml: .*must print {field} "):
+        path = edited(tmp_path, jurisdiction, f"{{{field}}}", "left out")
+        with pytest.raises(InvalidTicket, match=rf"{jurisdiction}.toml: .*must print {field} "):
             load_template(path)
 
 
@@ -205,6 +207,6 @@ def test_a_missing_file_is_refused(tmp_path):
 
 
 def test_every_shipped_template_states_its_source():
-    for place in PLACES:
-        raw = tomllib.loads((_TEMPLATES_FOLDER / f"{place}.toml").read_text(encoding="utf-8"))
+    for jurisdiction in PLACES:
+        raw = tomllib.loads((_TEMPLATES_FOLDER / f"{jurisdiction}.toml").read_text(encoding="utf-8"))
         assert len(raw["source"]) > 20

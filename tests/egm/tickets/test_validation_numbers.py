@@ -55,8 +55,8 @@ def test_the_secure_check_detects_one_wrong_digit_as_stated(count):
     """Its check is a sum modulo 5: a digit 5 off is not seen. The ledger, not the digits, must refuse it."""
     passed = Counter()
     issued = {n.create_secure_enhanced_number(0xABCDEF, sequence) for sequence in range(count)}
-    for number, place, digit in itertools.product(issued, range(2, PLACES), "0123456789"):
-        wrong = number[:place] + digit + number[place + 1 :]
+    for number, digit_index, digit in itertools.product(issued, range(2, PLACES), "0123456789"):
+        wrong = number[:digit_index] + digit + number[digit_index + 1 :]
         if wrong != number:
             passed[n.is_secure_enhanced(wrong)] += 1
             assert wrong not in issued
@@ -95,7 +95,7 @@ def test_a_stand_alone_number_states_its_kind_and_has_a_valid_check(kind):
 @pytest.mark.requirement("H-04")
 def test_no_one_or_two_wrong_digits_pass():
     """By arithmetic over every pair of places and every pair of changes, so for every number there is."""
-    weights = [10**place % n.HALF_NUMBER_MODULUS for place in range(PLACES)]
+    weights = [10**digit_index % n.HALF_NUMBER_MODULUS for digit_index in range(PLACES)]
     assert all(delta * weight % n.HALF_NUMBER_MODULUS for weight in weights for delta in range(1, 10))
     for weight, other_weight in itertools.combinations(weights, 2):
         for a, b in itertools.product(range(1, 10), range(-9, 10)):
@@ -120,8 +120,8 @@ def test_more_than_999_of_1000_gross_misreads_are_detected(tried):
     passed = 0
     for _, number in zip(range(tried), fresh(2), strict=False):
         digits = list(number)
-        for place in chance.sample(range(2, PLACES), chance.randrange(3, 17)):
-            digits[place] = str(chance.randrange(10))
+        for digit_index in chance.sample(range(2, PLACES), chance.randrange(3, 17)):
+            digits[digit_index] = str(chance.randrange(10))
         wrong = "".join(digits)
         passed += wrong != number and n.is_stand_alone(wrong)
     assert passed / tried < 0.001
@@ -155,7 +155,7 @@ def test_the_machines_generator_makes_numbers_that_do_not_collide_and_lean_to_no
     with service.step() as step:
         numbers = [n.create_stand_alone_number(TicketKind.CASHABLE, step.below) for _ in range(2_000)]
     assert len(set(numbers)) == 2_000
-    for place in range(2, 14):
-        counts = Counter(number[place] for number in numbers)
+    for digit_index in range(2, 14):
+        counts = Counter(number[digit_index] for number in numbers)
         # 9 degrees of freedom; 60 is beyond 1 in 10^9.
         assert sum((counts[str(d)] - 200) ** 2 / 200 for d in range(10)) < 60

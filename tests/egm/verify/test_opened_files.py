@@ -166,8 +166,10 @@ def test_relative_paths_in_a_cabinet_file_are_resolved_from_its_folder(tmp_path,
         folder.mkdir(parents=True)
         (folder / "own.toml").write_text(EVIL if folder.parent == elsewhere else EVIL + "\n# ours\n")
     text = DEFAULT_CABINET.read_text().replace('game = "maple-classic"', 'game = "./games/own.toml"')
-    more = '[memory]\nsecond_copy = "second"\n[software]\nmanifest = "../signed"\nkey = "' + "0" * 64 + '"\n'
-    (file_folder / "cabinet.toml").write_text(f"{text}\n{more}")
+    added_text = (
+        '[memory]\nsecond_copy = "second"\n[software]\nmanifest = "../signed"\nkey = "' + "0" * 64 + '"\n'
+    )
+    (file_folder / "cabinet.toml").write_text(f"{text}\n{added_text}")
     monkeypatch.chdir(elsewhere)
     file = load_cabinet(Path("../etc/cabinet.toml"))
     slot = next(slot.game for slot in file.games if slot.game.endswith("own.toml"))

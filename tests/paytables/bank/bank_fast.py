@@ -101,8 +101,8 @@ def bets_of_baccarat(game, p, b, naturals, third, cards):
     yield "tie", paid(stake, ("won", equal, 9 * stake))
     if game == "quebec-baccarat":
         return
-    for name, place in (("punto-pair", (0, 2)), ("banco-pair", (1, 3))):
-        yield name, paid(5, ("won", cards[place[0]] // 4 == cards[place[1]] // 4, 60))
+    for name, card_indices in (("punto-pair", (0, 2)), ("banco-pair", (1, 3))):
+        yield name, paid(5, ("won", cards[card_indices[0]] // 4 == cards[card_indices[1]] // 4, 60))
     first, second = (cards[one] // 4 == cards[two] // 4 for one, two in ((0, 2), (1, 3)))
     yield "pairs", paid(10, ("two pairs", first & second, 120), ("one pair", first | second, 60))
     for n, (name, own_points, other_points) in enumerate((("punto", p, b), ("banco", b, p))):
@@ -168,8 +168,8 @@ def super_pan(decks, pick, rounds):
         totals = []
         for _ in range(2):
             three = sum(worth(shoes.deal()) for _ in range(3)) % 10
-            more = worth(shoes.deal())
-            totals.append(np.where(three <= 5, (three + more) % 10, three))
+            third_card = worth(shoes.deal())
+            totals.append(np.where(three <= 5, (three + third_card) % 10, three))
         player, bank = totals
         yield {
             "stake": paid(20, ("won", player > bank, 39), ("push", player == bank, 20)),

@@ -388,8 +388,8 @@ def count_results(decks, against=any):
     counts_left = np.tile(np.array([16.0 * decks] + [4.0 * decks] * 9), (len(first), 1))
     weight, rows = np.ones(len(first)), np.arange(len(first))
     for pair in (first, second, bank):
-        for place in range(2):
-            value = np.array(PAIRS)[pair, place]
+        for pair_index in range(2):
+            value = np.array(PAIRS)[pair, pair_index]
             weight *= counts_left[rows, value]
             counts_left[rows, value] -= 1
         weight *= np.array([1 + (a != b) for a, b in PAIRS])[pair]
@@ -417,10 +417,10 @@ def count_results(decks, against=any):
                 (total + drawn * third) % 10
                 for total, drawn, third in zip((one, two), draws, thirds, strict=True)
             ]
-            for more in range(10):
-                last = (banks + bankers * more) % 10
+            for third_points in range(10):
+                last = (banks + bankers * third_points) % 10
                 compared = [np.sign(end - last) + 1 for end in ends]
-                np.add.at(found[answers], (first, second, *compared), ways * after[:, more] / orders)
+                np.add.at(found[answers], (first, second, *compared), ways * after[:, third_points] / orders)
     return found
 
 

@@ -258,10 +258,10 @@ class Stacked:
         card = self.cards.pop(0) if self.cards else next(c for c, n in enumerate(self.left.counts) if n)
         if not self.left.counts[card]:
             card = next(c for c, n in enumerate(self.left.counts) if n)
-        place = sum(self.left.counts[:card])
+        drawn_index = sum(self.left.counts[:card])
         assert bound == self.left.cards_left
         remove_cards(self.left, card)
-        return place
+        return drawn_index
 
 
 @pytest.mark.requirement("S-50", "P-01:b")

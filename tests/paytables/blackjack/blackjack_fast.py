@@ -14,8 +14,8 @@ def chart_of(lines):
     answers, pairs = np.zeros((11, 2, 22), dtype=np.int64), np.zeros((11, 11), dtype=np.bool_)
     for line in lines:
         name, total, row = line.split()
-        for place, letter in enumerate(row):
-            up = (2, 3, 4, 5, 6, 7, 8, 9, 10, 1)[place]
+        for letter_index, letter in enumerate(row):
+            up = (2, 3, 4, 5, 6, 7, 8, 9, 10, 1)[letter_index]
             if name == "pair":
                 pairs[up, int(total)] = letter == "P"
             else:
@@ -107,7 +107,7 @@ def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answ
                     many + 1,
                 )
             hand += 1
-        for place in range(banks):
+        for bank_index in range(banks):
             hard, aces, drawn = up, int(up == 1), 1
             while best(hard, aces) < 17 or (best(hard, aces) == 17 and hard != 17 and h17):
                 card = value(draw(shoe, dealt_count))
@@ -131,5 +131,5 @@ def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answ
                     net -= 2 * stakes[n]
                 elif bank > 21 or points > bank:
                     net += 2 * stakes[n]
-            found[place, 64 + net] += 1
+            found[bank_index, 64 + net] += 1
     return found

@@ -125,10 +125,10 @@ def test_the_mean_number_of_split_hands_equals_a_direct_recursion():
         if now == most or not open_:
             return now
         cards_left = pairs + others
-        more = (
+        split_mean = (
             Fraction(pairs, cards_left) * hands(most, now + 1, open_ + 1, pairs - 1, others) if pairs else 0
         )
-        return more + (
+        return split_mean + (
             Fraction(others, cards_left) * hands(most, now, open_ - 1, pairs, others - 1) if others else 0
         )
 
@@ -253,9 +253,9 @@ def test_the_best_chart_of_one_deck_against_a_six_is_basic_strategy():
     book, found = parse_chart(BASIC), find_best_chart(policies.StrategyTable(house(), (6,)))
     assert format_chart(book) == BASIC
     assert found.answer_by_situation == {
-        place: answer for place, answer in book.answer_by_situation.items() if place[0] == 6
+        situation: answer for situation, answer in book.answer_by_situation.items() if situation[0] == 6
     }
-    assert found.split_pairs == {place for place in book.split_pairs if place[0] == 6}
+    assert found.split_pairs == {situation for situation in book.split_pairs if situation[0] == 6}
 
 
 def test_no_change_of_a_single_cell_improves_the_best_chart():

@@ -154,9 +154,9 @@ class Given:
         del purpose
         assert bound == sum(self.counts)
         card = self.cards.pop(0)
-        place = sum(self.counts[:card])
+        drawn_index = sum(self.counts[:card])
         self.counts[card] -= 1
-        return place
+        return drawn_index
 
 
 @pytest.mark.parametrize(

@@ -176,10 +176,13 @@ def test_suit_classes_equal_those_found_by_permuting_suits():
         smallest.setdefault(min(images), []).append(n)
     groups = sorted(sorted(group) for group in smallest.values())
     found = {}
-    for n, place in enumerate(table.suit_class_by_set.tolist()):
-        found.setdefault(place, []).append(n)
+    for n, suit_class in enumerate(table.suit_class_by_set.tolist()):
+        found.setdefault(suit_class, []).append(n)
     assert sorted(found.values()) == groups
-    assert all(len(found[place]) == like[place] and chosen[place] in found[place] for place in found)
+    assert all(
+        len(found[suit_class]) == like[suit_class] and chosen[suit_class] in found[suit_class]
+        for suit_class in found
+    )
 
 
 _TURNS = [turn for turn in product(range(4), repeat=4) if len(set(turn)) == 4]

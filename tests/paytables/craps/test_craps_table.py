@@ -341,8 +341,8 @@ def test_seats_share_the_dice_and_the_point_and_have_separate_settlements():
         {"spot": "dontpass", "credits": 10, "seat": 2},
     ]
     game_at_table = game.with_table_state(outcome.table)
-    more = game_at_table.build_wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
-    outcome = thrown(game_at_table, 5, 2, more)
+    odds_wager = game_at_table.build_wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
+    outcome = thrown(game_at_table, 5, 2, odds_wager)
     assert [(s.seat, s.spot, s.credits) for s in outcome.settlements] == [
         (0, "hard-6", 0), (0, "odds-pass", 0), (0, "pass", 0), (2, "dontpass", 20), (2, "odds-dontpass", 11),
     ]  # fmt: skip

@@ -141,12 +141,12 @@ class Books:
             self.folded.add(seat)
             return
         self.stake(seat, credits_)
-        more = self.here[seat] - self.price
-        if more > 0:
+        raise_credits = self.here[seat] - self.price
+        if raise_credits > 0:
             self.price, self.last_bettor = self.here[seat], seat
-            self.short_raises += more < least
-            if more >= least:
-                self.step, self.raises = more, self.raises + 1
+            self.short_raises += raise_credits < least
+            if raise_credits >= least:
+                self.step, self.raises = raise_credits, self.raises + 1
                 self.spoken, self.closed = {seat}, {seat}
 
     def settle(self, hands, rounds):

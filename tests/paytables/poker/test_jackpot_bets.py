@@ -193,9 +193,9 @@ class Given:
 
     def below(self, bound, purpose):
         del bound, purpose
-        place = self.left.index(self.cards.pop(0))
-        del self.left[place]
-        return place
+        drawn_index = self.left.index(self.cards.pop(0))
+        del self.left[drawn_index]
+        return drawn_index
 
 
 def test_several_seats_win_one_level_in_seat_order():

@@ -163,10 +163,10 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
             for mask, pair in two.items()
         }
         assert sorted(options_by_way.values()) == sorted(options(cards))
-        for place in (0, 1):
-            by_strength = sorted(ours, key=lambda way: (way[place], options_by_way[way[2]][place]))
-            assert [options_by_way[way[2]][place] for way in by_strength] == sorted(
-                way[place] for way in options_by_way.values()
+        for hand_index in (0, 1):
+            by_strength = sorted(ours, key=lambda way: (way[hand_index], options_by_way[way[2]][hand_index]))
+            assert [options_by_way[way[2]][hand_index] for way in by_strength] == sorted(
+                way[hand_index] for way in options_by_way.values()
             )
         assert options_by_way[game.rules.find_house_way(dealt)[2]] == house(
             list(options_by_way.values()), cards
@@ -419,8 +419,8 @@ def one_by_one(ranks):
     highs = {worth: n for n, worth in enumerate(sorted({five for ways in every for _, five in ways}))}
     found = np.full((len(hands), 22, 2), -1, dtype=np.int32)
     for n, ways in enumerate(every):
-        for place, (two, five) in enumerate((house(ways, hands[n]), *ways)):
-            found[n, place] = lows[two], highs[five]
+        for way_index, (two, five) in enumerate((house(ways, hands[n]), *ways)):
+            found[n, way_index] = lows[two], highs[five]
     return tuple(numba.njit()(against)(masks, found).tolist())
 
 

@@ -65,7 +65,7 @@ SINGLE = [
 ]
 
 
-def place(pair):
+def find_pair_rank(pair):
     """The place of two tiles in the text, 21 where they are no combination."""
     for n, (first, second) in enumerate(TEXT, 1):
         for a, b in (pair, pair[::-1]):
@@ -81,7 +81,7 @@ def worth(pair):
         pips = sum(map(int, tile.split("-")))
         sums = {s + p for s in sums for p in ({3, 6} if tile in {"1-2", "2-4"} else {pips})}
     high = max(-next(n for n, names in enumerate(SINGLE) if tile in names.split("/")) for tile in pair)
-    return (-place(pair), max(s % 10 for s in sums) if place(pair) == 21 else 0, high)
+    return (-find_pair_rank(pair), max(s % 10 for s in sums) if find_pair_rank(pair) == 21 else 0, high)
 
 
 @pytest.mark.requirement("S-46")
@@ -97,7 +97,7 @@ def test_two_tiles_are_ranked_in_the_order_of_the_text():
     pairs = list(combinations(range(32), 2))
     judged = {pair: worth([ALL_TILES[tile] for tile in pair]) for pair in pairs}
     for pair in pairs:
-        assert (find_combination_rank(pair) or 21) == place([ALL_TILES[tile] for tile in pair])
+        assert (find_combination_rank(pair) or 21) == find_pair_rank([ALL_TILES[tile] for tile in pair])
     for first, second in combinations(pairs, 2):
         found = compute_strength(*first) - compute_strength(*second)
         assert (found > 0) - (found < 0) == (judged[first] > judged[second]) - (
@@ -240,7 +240,7 @@ def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
         return low, [name for n, name in enumerate(names) if not mask >> n & 1]
 
     def level(pair):
-        return 30 - place(pair) if place(pair) < 21 else worth(pair)[1]
+        return 30 - find_pair_rank(pair) if find_pair_rank(pair) < 21 else worth(pair)[1]
 
     banks = []
     for tiles in combinations([tile for tile in range(32) if tile not in own_tiles], 4):

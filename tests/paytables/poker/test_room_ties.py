@@ -14,7 +14,7 @@ from tests.paytables.poker.hands_brute import DECK, best
 
 def count_equal(flop, ranks, levels, strengths, standings, counts):
     """The ordered pairs of hole cards that are equal, over the 1,176 boards of a flop."""
-    shown, place, bucket = [0] * 1326, [0] * 1081, [0] * levels
+    shown, sorted_places, bucket = [0] * 1326, [0] * 1081, [0] * levels
     later = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     equal = 0
     for second in range(49):
@@ -23,7 +23,7 @@ def count_equal(flop, ranks, levels, strengths, standings, counts):
             unseen = [card for card in later if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
             low, high = strengths(board, unseen, ranks, shown, bucket)
-            standings(unseen, low, high, 0, shown, place, bucket, counts)
+            standings(unseen, low, high, 0, shown, sorted_places, bucket, counts)
             for b in range(47):
                 for a in range(b):
                     equal += counts[unseen[b] * (unseen[b] - 1) // 2 + unseen[a], 2]

@@ -116,14 +116,14 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
     standings, choices, draw = stud.count_standings(), stud.list_choices(), seeded_draw(name)
     least = 0 if opens is None else judge(np.array([parse_cards(opens)]))[0]
     known = stud.player.cards_by_set[stud.chosen]
-    place = {tuple(cards): n for n, cards in enumerate(known.tolist())}
+    index_by_cards = {tuple(cards): n for n, cards in enumerate(known.tolist())}
     best = []
     for _ in range(deals):
         deck = list(range(52))
         cards = [deck.pop(draw.below(len(deck), "a card")) for _ in range(6)]
         for turn in permutations(range(4)):
             turned = [card // 4 * 4 + turn[card % 4] for card in cards]
-            row = place.get(tuple(sorted(turned[:5])))
+            row = index_by_cards.get(tuple(sorted(turned[:5])))
             if row is not None:
                 break
         up = turned[5] if stud.open_bank_card_count else None

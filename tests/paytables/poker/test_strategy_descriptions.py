@@ -6,9 +6,9 @@ from paytables import AnalysisError, DefinitionError, analyse, build_game
 from paytables.definition import parse, read_source
 
 
-def changed(name, **more):
+def changed(name, **changes):
     data = parse(read_source(name))
-    data.update(more)
+    data.update(changes)
     return build_game(data, "changed")
 
 

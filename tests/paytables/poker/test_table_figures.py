@@ -260,8 +260,8 @@ def test_the_mean_after_the_turn_equals_a_direct_count(hole, turn, flop):
         extra = {4: 2, 5: 3, 6: 6, 7: 20}.get(int(kind), 0) if kind < 8 else 100
         results = [2 * closed + won * (2 + bets + extra) - lost * (4 + bets) for bets in (1, 2)]
         best, worst = best + max(results), worst + min(results)
-    place = b * (b - 1) // 2 + a
-    assert turns[turn, place].tolist() == [best, worst]
+    pair_index = b * (b - 1) // 2 + a
+    assert turns[turn, pair_index].tolist() == [best, worst]
 
 
 @pytest.mark.slow
@@ -276,8 +276,8 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
     for n in range(300):
         some = folds if n % 2 else states
         turn, low, high = some[draw.below(len(some), "a state")]
-        place = SeatRound(0, {"ante": 2, "super-ante": 2}, [low, high])
-        advised_option = rules.build_advice(step, place, [], [*board, turn])["advice"]
+        seat_round = SeatRound(0, {"ante": 2, "super-ante": 2}, [low, high])
+        advised_option = rules.build_advice(step, seat_round, [], [*board, turn])["advice"]
         assert advised_option == ("fold" if (turn, low, high) in folds else "bet")
 
 

@@ -337,9 +337,9 @@ class Given:
     def below(self, bound, purpose):
         del purpose
         assert bound == len(self.left)
-        place = self.left.index(self.cards.pop(0))
-        self.left.pop(place)
-        return place
+        drawn_index = self.left.index(self.cards.pop(0))
+        self.left.pop(drawn_index)
+        return drawn_index
 
 
 #: Cards of the player for every line of the pay tables; a game deals the player as many of them as it gives.
@@ -400,7 +400,7 @@ def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
     """By-law, s.67.81; ace-two-three-four is a straight and better than the pair."""
     game = load("quebec-crazy-four-poker")
     wager = game.build_wager(2, bets={"ante": 1, "super-bonus": 1})
-    for cards, more in {
+    for cards, may_play_3 in {
         "As Ad 5h 7c 9s": True,
         "Ks Kd Qh 7c 9s": False,
         "As 2d 3h 4c 9s": True,
@@ -410,7 +410,7 @@ def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
     }.items():
         found = Round(game.play(wager, Given(cards)), wager)
         found.advance()
-        assert ("play-3" in found.decision.options) == more, cards
+        assert ("play-3" in found.decision.options) == may_play_3, cards
 
 
 @pytest.mark.requirement("S-22", "S-23", "S-28", "S-54")

@@ -186,10 +186,10 @@ def test_the_mean_win_of_a_hold_equals_that_of_every_draw(hand):
     cards, column = _canonical(hand.split(), kinds)
     undealt_cards = [card for card in brute.DECK if card not in cards]
     for hold_mask in range(32):
-        held_cards = [card for place, card in enumerate(cards) if hold_mask >> place & 1]
+        held_cards = [card for card_index, card in enumerate(cards) if hold_mask >> card_index & 1]
         if len(held_cards) >= 3:
             drawn = list(combinations(undealt_cards, 5 - len(held_cards)))
-            mean = Fraction(sum(worth([*held_cards, *more]) for more in drawn), len(drawn))
+            mean = Fraction(sum(worth([*held_cards, *drawn_cards]) for drawn_cards in drawn), len(drawn))
             assert Fraction(int(values[hold_mask, column]), holds.unit) == mean
 
 
@@ -226,7 +226,11 @@ def test_the_best_hold_of_well_known_hands():
             turned = sorted(c // 4 * 4 + turn[c % 4] for c in map(brute.DECK.index, hand.split()))
             if tuple(turned) in kinds:
                 mask = int(best[kinds[tuple(turned)]])
-                found = {(c // 4, turn.index(c % 4)) for place, c in enumerate(turned) if mask >> place & 1}
+                found = {
+                    (c // 4, turn.index(c % 4))
+                    for card_index, c in enumerate(turned)
+                    if mask >> card_index & 1
+                }
                 assert found == {(get_rank(c), c % 4) for c in map(brute.DECK.index, held.split())}, hand
 
 

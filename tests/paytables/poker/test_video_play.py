@@ -67,9 +67,9 @@ class Deals:
     def below(self, bound, purpose):
         del purpose
         assert bound == len(self.left)
-        place = self.left.index(self.cards.pop(0))
-        self.left.pop(place)
-        return place
+        drawn_index = self.left.index(self.cards.pop(0))
+        self.left.pop(drawn_index)
+        return drawn_index
 
 
 @pytest.mark.parametrize(

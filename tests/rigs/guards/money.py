@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rigs.every_event import TICKET, TWO, VALUES
 from rigs.guards.alone import Arrangement, after, case, happens, in_state, rows
-from rigs.three_levels import place
+from rigs.three_levels import write_profile
 from rigs.voids import undecided_game
 
 from egm.config.cabinet_file import TicketValidator
@@ -34,7 +34,7 @@ def with_profile_text(arrange, *change: str) -> Arrangement:
 
 def _write_place(folder: Path, old: str, new: str) -> Path:
     folder.mkdir(exist_ok=True)
-    return place(folder, old, new)
+    return write_profile(folder, old, new)
 
 
 def open_handpay(folder: Path, **options) -> MachineRig:

@@ -25,13 +25,13 @@ from tools.audit.rules import RULES_BY_KIND, Facts, PatternMismatch
 from tools.dev.lies import compute_journal_tag
 
 
-def entry(entries, kind, **more):
+def entry(entries, kind, **fields):
     """Return a further entry of a kind for the end of the journal."""
     return {
         "id": f"{kind}-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": kind,
         "time": entries[-1]["time"],
-        **more,
+        **fields,
     }
 
 

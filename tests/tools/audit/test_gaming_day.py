@@ -31,9 +31,9 @@ def statement(folder, by):
     return {row[by]: int(row["value"]) for row in rows if row["meter"] == "bill_in.value"}
 
 
-def read_totals(folder, *more):
+def read_totals(folder, *arguments):
     """Return the values of the only period of a statement, as ``egm register statement`` prints them."""
-    run = CliRunner().invoke(main, ["register", "statement", "--state", str(folder), *more, "--json"])
+    run = CliRunner().invoke(main, ["register", "statement", "--state", str(folder), *arguments, "--json"])
     assert run.exit_code == 0, run.output
     ((_, values),) = json.loads(run.output).items()
     return values

@@ -31,8 +31,8 @@ def honest(rig):
     return bodies
 
 
-def with_host(folder, **more):
-    host = HostMoney(can_transfer=True, asset_number=7, money_line_name="main", is_online=True, **more)
+def with_host(folder, **options):
+    host = HostMoney(can_transfer=True, asset_number=7, money_line_name="main", is_online=True, **options)
     return MachineRig(folder / "state", devices=("printer",), host=host).boot()
 
 
@@ -57,9 +57,9 @@ def test_a_ticket_that_a_host_authorised_passes_the_audit(tmp_path, stacked):
 
 @pytest.mark.requirement("E-13", "N-02")
 def test_a_session_with_the_players_own_limit_passes_the_audit(tmp_path):
-    place = tmp_path / "place.toml"
-    place.write_text(f"{SOLD}\n[protection]\nown_limits = true\n")
-    rig = MachineRig(tmp_path / "state", profile=place, devices=("printer",)).boot().insert(500)
+    profile_file = tmp_path / "place.toml"
+    profile_file.write_text(f"{SOLD}\n[protection]\nown_limits = true\n")
+    rig = MachineRig(tmp_path / "state", profile=profile_file, devices=("printer",)).boot().insert(500)
     rig.engine.handle(EventType.LIMIT, value=30, options={"of": "minutes"})
     rig.cash_out_ticket()
     rig.engine.handle(EventType.SESSION_OVER)

@@ -38,14 +38,14 @@ def named(entries, shelf, *sequences):
     return found
 
 
-def lamp(entries, *transfers, **more):
+def lamp(entries, *transfers, **fields):
     """Return an entry of a kind that may move no money, with the given transfers."""
     return {
         "id": f"lamp.lit-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
         "kind": "lamp.lit",
         "time": entries[-1]["time"],
         "transfers": [list(transfer) for transfer in transfers],
-        **more,
+        **fields,
     }
 
 

@@ -24,7 +24,9 @@ def built_games(monkeypatch):
     """The files of the games that are made, one each time."""
     found, make = [], game.build_game
     monkeypatch.setattr(
-        game, "build_game", lambda data, file, *more: (found.append(file), make(data, file, *more))[1]
+        game,
+        "build_game",
+        lambda data, file, *arguments: (found.append(file), make(data, file, *arguments))[1],
     )
     return found
 

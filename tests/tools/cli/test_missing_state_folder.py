@@ -21,11 +21,11 @@ READING = [
 @pytest.mark.parametrize("words", READING)
 def test_a_missing_state_folder_is_reported_and_not_created(tmp_path, words):
     for name, is_created in (("typo", False), ("file", True)):
-        place = tmp_path / name
+        path = tmp_path / name
         if is_created:
-            place.write_bytes(b"")
-        result = CliRunner().invoke(main, [*words, "--state", str(place)], input="")
+            path.write_bytes(b"")
+        result = CliRunner().invoke(main, [*words, "--state", str(path)], input="")
         assert result.exit_code == 1, result.output
-        assert str(place) in result.output
+        assert str(path) in result.output
         assert "no machine has been started in this folder" in result.output
-        assert place.exists() is is_created
+        assert path.exists() is is_created

@@ -46,11 +46,11 @@ def test_a_printed_readout_states_its_rules_currency_and_time(folder):
     assert run("meters", "--state", folder).output.startswith("rules monaco, amounts in minor units of EUR, ")
 
 
-@pytest.mark.parametrize("more", [["--sign"], ["--names", "us"], ["--since", __file__]])
-def test_an_option_that_by_does_not_support_is_refused(folder, more):
+@pytest.mark.parametrize("options", [["--sign"], ["--names", "us"], ["--since", __file__]])
+def test_an_option_that_by_does_not_support_is_refused(folder, options):
     """Regression: the options were silently ignored."""
-    result = run("meters", "--by", "game", "--state", folder, *more)
-    assert (result.exit_code, more[0] in result.output) == (2, True), result.output
+    result = run("meters", "--by", "game", "--state", folder, *options)
+    assert (result.exit_code, options[0] in result.output) == (2, True), result.output
 
 
 def test_nested_records_remain_json_in_a_spreadsheet():

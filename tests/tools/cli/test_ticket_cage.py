@@ -465,9 +465,9 @@ def test_render_draws_a_specimen_from_each_template(tmp_path):
     def run(*arguments):
         return CliRunner().invoke(main, ["ticket", "render", *arguments])
 
-    for place in ("generic", "monaco", "quebec-vlt"):
-        target = tmp_path / f"{place}.pdf"
-        assert run("--template", place, "--output", str(target)).exit_code == 0
+    for jurisdiction in ("generic", "monaco", "quebec-vlt"):
+        target = tmp_path / f"{jurisdiction}.pdf"
+        assert run("--template", jurisdiction, "--output", str(target)).exit_code == 0
         assert target.read_bytes().startswith(b"%PDF")
     assert "must end in .png or .pdf" in run("--output", str(tmp_path / "x.gif")).output
     assert (

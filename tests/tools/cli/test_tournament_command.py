@@ -73,9 +73,9 @@ def test_each_machines_return_is_compared_with_those_of_all_others(rules, tmp_pa
         (f'number = "A-10{n}"', f'number = "A-10{n}"\ngame = "{name}"')
         for n, name in ((2, "maple-more"), (3, "maple-less"))
     )
-    more = '[[machines]]\nnumber = "A-103"\ndenomination_cents = 100\nbet = 3\n\n[[prizes]]'
+    tables_text = '[[machines]]\nnumber = "A-103"\ndenomination_cents = 100\nbet = 3\n\n[[prizes]]'
     assert check(rules(second)).exit_code == 0
-    result = check(rules(second, ("[[prizes]]", more), third))
+    result = check(rules(second, ("[[prizes]]", tables_text), third))
     assert result.exit_code == 1, result.output
     assert "machines[3].game" in result.output
     assert "and maple-more returns" in result.output

@@ -362,8 +362,8 @@ def test_the_simulated_staff_can_fill_in_every_form(tmp_path):
 def _with_upkeep(case):
     """The case with everything that is done to a machine that is off, the clear last."""
     script = list(case.script)
-    for place, name in ((30, "lose file"), (50, "update"), (70, "clear memory")):
-        script[place] = script[place]._replace(name=name)
+    for action_index, name in ((30, "lose file"), (50, "update"), (70, "clear memory")):
+        script[action_index] = script[action_index]._replace(name=name)
     return replace(case, script=script)
 
 

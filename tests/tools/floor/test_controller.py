@@ -239,10 +239,10 @@ def test_an_invalid_message_is_refused_recorded_and_changes_nothing(floor, sende
         answers = controller.process_messages([ReceivedMessage(sender, message)])
         assert [answer.reason for answer in answers] == ([reason] if reason else [])
     assert (controller.list_level_records(), controller.read_win_register()) == before[:2]
-    (_, recorded, details), *more = _events(controller)[len(before[2]) :]
+    (_, recorded, details), *later_events = _events(controller)[len(before[2]) :]
     assert recorded == kind
     assert details.get("reason") == reason
-    assert not (reason == "gap" and more), "one gap, one record, however much comes after it"
+    assert not (reason == "gap" and later_events), "one gap, one record, however much comes after it"
     controller.check()
 
 

@@ -31,12 +31,12 @@ def shipped(tmp_path_factory):
     return Installation(tmp_path_factory.mktemp("software"))
 
 
-def served(shipped, folder, *more):
+def served(shipped, folder, *arguments):
     """Return the output of ``egm progressive serve`` without certificates, so that it never listens."""
     levels, store = folder / "levels.toml", folder / "controller.db"
     if not levels.exists():
         levels.write_text(LEVELS)
-    output = shipped.run(SERVE, levels, "--certificates", folder, "--store", store, *more)
+    output = shipped.run(SERVE, levels, "--certificates", folder, "--store", store, *arguments)
     kinds = []
     if store.exists():
         base = sqlite3.connect(store)

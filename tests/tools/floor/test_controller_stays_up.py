@@ -49,8 +49,8 @@ def _say(floor, **message):
     return floor.controller.process_messages([ReceivedMessage("EGM-2", decode_machine_message(data))])
 
 
-def _join(stake=STAKE, odds="1/50000", **more):
-    wanted = {"level": "grand", "stake_cents": stake, "odds": odds, **more}
+def _join(stake=STAKE, odds="1/50000", **fields):
+    wanted = {"level": "grand", "stake_cents": stake, "odds": odds, **fields}
     return {"type": "join", "nonce": "n", "levels": [wanted]}
 
 

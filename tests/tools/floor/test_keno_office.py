@@ -463,12 +463,12 @@ class TestVerification:
     )
     def test_changed_transfers_and_tickets_are_reported(self, evening, monkeypatch, kind):
         with monkeypatch.context() as patch:
-            more = Transfer(DESK_ACCOUNT, OWED_ACCOUNT, 25)
+            transfer = Transfer(DESK_ACCOUNT, OWED_ACCOUNT, 25)
             self.change(
                 evening.journal,
                 patch,
                 kind,
-                lambda transaction: {"transfers": (*transaction.transfers, more)},
+                lambda transaction: {"transfers": (*transaction.transfers, transfer)},
             )
             assert kind in next(iter_findings(evening.journal, evening.game))
         self.change(

@@ -62,16 +62,16 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
     sign, now, true, falls, shown = Sign(), 0, 1_000_00, 0, 0
     sent_values = [build_level_value(0, true)]
     sign.update_value(sent_values[0], now)
-    for passed, more, fell, is_repeated in details:
+    for passed, increase_cents, fell, is_repeated in details:
         for part in (0, passed // 3, passed):
             seen = amount(sign, now + part)
             assert shown <= seen <= true * 1000
             shown = seen
         now += passed
         if fell:
-            true, falls, shown = 1_000_00 + more % 7, falls + 1, 0
+            true, falls, shown = 1_000_00 + increase_cents % 7, falls + 1, 0
         else:
-            true += more
+            true += increase_cents
         sent_values.append(build_level_value(len(sent_values), true, falls))
         sign.update_value(sent_values[-1], now)
         if is_repeated:

@@ -168,8 +168,8 @@ def test_a_changed_byte_in_either_slot_is_detected_before_play(tmp_path, built):
         cabinet.close()
 
 
-def released(built, folder, number, more=""):
-    """Return a signed update like the image in ``built`` with ``more`` kernel parameters."""
+def released(built, folder, number, kernel_parameters=""):
+    """Return a signed update like the image in ``built`` with additional ``kernel_parameters``."""
     key = read_signing_key((built / "release.pem").read_bytes(), "release.pem")
     with (built / "open-egm.bundle").open("rb") as bundle:
         release = slot.read_bundle_release(bundle, format_public_key(key), 0, "bundle")
@@ -177,7 +177,7 @@ def released(built, folder, number, more=""):
             with (folder / f"{name}.img").open("wb") as part:
                 part.write(bundle.read(release.parts[name].length))
     words = program_in(str(folder / "esp.img"), folder)
-    builder._build_esp(folder, f"{words} {more}".strip(), str(release.number))
+    builder._build_esp(folder, f"{words} {kernel_parameters}".strip(), str(release.number))
     parts, out = {name: folder / f"{name}.img" for name in slot.SLOT_PARTITION_NAMES}, folder / "update"
     slot.write_bundle(slot.sign_release(release.number + number, f"update {number}", parts, key), parts, out)
     return out

@@ -31,9 +31,9 @@ def root(tmp_path):
     missing = [name for name in TOOLS if shutil.which(name) is None]
     if missing or os.geteuid() != 0:
         pytest.skip(f"needs root and systemd's tools; missing: {missing}")
-    for name, place in deb._TARGET_BY_FILE.items():
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(FOLDER / name, tmp_path / place)
+    for name, target_path in deb._TARGET_BY_FILE.items():
+        (tmp_path / target_path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(FOLDER / name, tmp_path / target_path)
     (tmp_path / "etc").mkdir(exist_ok=True)
     python = tmp_path / "opt/open-egm/bin/python"
     python.parent.mkdir(parents=True)

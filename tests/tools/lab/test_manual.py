@@ -162,8 +162,8 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
     for page in document:
         read = page.get_textpage()
         words += read.get_text_range().split()
-        for place in range(read.count_rects()):  # each holds the characters of one line and font
-            left, low, right, high = read.get_rect(place)
+        for rect_index in range(read.count_rects()):  # each holds the characters of one line and font
+            left, low, right, high = read.get_rect(rect_index)
             assert 0 <= left <= right <= 596
             assert 0 <= low <= high <= 843
     joined = "".join(words)

@@ -52,9 +52,9 @@ def silent(words, game):
     return text
 
 
-def level(**more):
+def level(**changes):
     name = {"en": "Grand", "fr": "Grand"}
-    return [{"id": "grand", "name": name, "reset_credits": 1000, "increment": "1/100", **more}]
+    return [{"id": "grand", "name": name, "reset_credits": 1000, "increment": "1/100", **changes}]
 
 
 CLASSIC = load_game("maple-classic")

@@ -301,7 +301,7 @@ def names_in(folder):
         return [name.partition("/")[2] for name in archive.getnames()]
 
 
-def submit(out, *more, code=0):
+def submit(out, *options, code=0):
     arguments = (
         "maple-classic",
         "--jurisdiction",
@@ -312,7 +312,7 @@ def submit(out, *more, code=0):
         out,
         "--submission",
     )
-    return run("certify", *arguments, *more, code=code)
+    return run("certify", *arguments, *options, code=code)
 
 
 @pytest.mark.requirement("R-05")

@@ -29,11 +29,11 @@ def number_of(entry_id: str) -> int:
     return int(entry_id.split("-")[1])
 
 
-def come_to(rig: MachineRig, place: int) -> None:
-    """Let so much happen that the next entry stands at ``place``."""
-    while rig.journal.sequence < place - 1:
+def come_to(rig: MachineRig, sequence: int) -> None:
+    """Let so much happen that the next entry has the number ``sequence``."""
+    while rig.journal.sequence < sequence - 1:
         write_undeclared(rig.machine, "test.time_passes", details={})
-    assert rig.journal.sequence == place - 1
+    assert rig.journal.sequence == sequence - 1
 
 
 @pytest.fixture
@@ -46,9 +46,9 @@ def test_a_cash_out_never_returns_a_ticket_from_before_a_clear(rig, tmp_path):
     rig.insert(2000)
     come_to(rig, 30)
     old = rig.cash_out_ticket()
-    place = number_of(rig.store.find_ticket(old).issue_id)
+    sequence = number_of(rig.store.find_ticket(old).issue_id)
     restarted = cleared(rig, tmp_path).insert(500)
-    come_to(restarted, place)
+    come_to(restarted, sequence)
     new = restarted.cash_out_ticket()
     assert new != old
     assert restarted.store.find_ticket(new).ticket.amount_cents == 500
@@ -64,11 +64,11 @@ def test_a_ticket_from_before_a_clear_is_redeemed_once(rig, tmp_path):
         tickets.append(rig.cash_out_ticket())
     come_to(rig, 40)
     rig.offer_ticket(tickets[0])
-    place = number_of(rig.machine.memory.get(MoneyKey.PAPER)["id"])
+    sequence = number_of(rig.machine.memory.get(MoneyKey.PAPER)["id"])
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
     restarted = cleared(rig, tmp_path)
-    come_to(restarted, place)
+    come_to(restarted, sequence)
     restarted.offer_ticket(tickets[1])
     restarted.ledger.credit_stacked_paper()
     restarted.ledger.delete_confirmed_paper()

@@ -125,15 +125,19 @@ def test_a_waiting_jackpot_is_carried_over_and_paid(tmp_path):
 
 
 def won_by_hand(folder: Path) -> MachineRig:
-    place = folder / "place.toml"
+    profile_file = folder / "place.toml"
     import egm.profiles
 
     sold = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
     lines = [
         "large_win_cents = 100" if line.startswith("large_win_cents") else line for line in sold.split("\n")
     ]
-    place.write_text("\n".join(lines))
-    rig = MachineRig(folder, devices=SOLD, profile=place, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
+    profile_file.write_text("\n".join(lines))
+    rig = (
+        MachineRig(folder, devices=SOLD, profile=profile_file, chance=ScriptedChance(23, 7, 5))
+        .boot()
+        .insert(2000)
+    )
     rig.play()
     rig.report_shown()
     assert rig.state is State.HANDPAY

@@ -59,8 +59,8 @@ def hall(tmp_path):
     """A machine with rules of three games; called with other rules or games if need be."""
     halls = []
 
-    def make(rules=None, **more):
-        halls.append(Hall(tmp_path, describe_machine(THREE_GAMES) if rules is None else rules, **more))
+    def make(rules=None, **options):
+        halls.append(Hall(tmp_path, describe_machine(THREE_GAMES) if rules is None else rules, **options))
         return halls[-1]
 
     yield make
@@ -820,9 +820,9 @@ def test_the_archive_is_searched_once_for_the_installation(hall, monkeypatch):
     journal, read_kinds = hall.room.journal, []
     entries = journal.entries
 
-    def count_entries(kind=(), **more):
+    def count_entries(kind=(), **filters):
         read_kinds.append(kind)
-        return entries(kind, **more)
+        return entries(kind, **filters)
 
     monkeypatch.setattr(journal, "entries", count_entries)
     for entry in (1, 2, 3):

@@ -261,9 +261,9 @@ def test_the_audit_names_a_changed_entry(played, change, kind, reason):
     assert audit_findings(played) == {}
     lied = deepcopy(played)
     change(lied)
-    place = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == kind)
+    entry_number = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == kind)
     found = audit_findings(lied)
-    assert reason in found[place], found
+    assert reason in found[entry_number], found
 
 
 @pytest.mark.parametrize(
@@ -277,8 +277,8 @@ def test_the_audit_reports_a_missing_entry(played, kind):
 def test_a_game_with_credits_in_the_tournament_is_named(played):
     """With the end of the tournament taken out, the game after it would have been played in it."""
     lied = remove_entries(played, "tournament.left")
-    place = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == "game.start")
-    assert "not allowed while the machine is tournament" in audit_findings(lied)[place]
+    entry_number = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == "game.start")
+    assert "not allowed while the machine is tournament" in audit_findings(lied)[entry_number]
 
 
 def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
@@ -306,8 +306,8 @@ def test_an_audit_may_pause_anywhere_in_a_tournament(tmp_path):
 ONE_MACHINE = describe_machine(("games = 100", "games = 2"))
 
 
-def derive(digest, journals, **more):
-    return derive_results(parse_rules(ONE_MACHINE), digest, journals, absent_machines=("A-102",), **more)
+def derive(digest, journals, **options):
+    return derive_results(parse_rules(ONE_MACHINE), digest, journals, absent_machines=("A-102",), **options)
 
 
 @pytest.mark.requirement("L-05")
@@ -522,10 +522,10 @@ def two_machines(tmp_path):
         hall.room.close()
 
 
-def derive_of(halls, **more):
+def derive_of(halls, **options):
     digest = halls[0].room.records("tournament.rules")[0]["digest"]
     journals = {name: [*hall.room.journal.entries()] for name, hall in zip("ab", halls, strict=False)}
-    return derive_results(parse_rules(TWO_ROUNDS), digest, journals, **more)
+    return derive_results(parse_rules(TWO_ROUNDS), digest, journals, **options)
 
 
 @pytest.mark.requirement("L-05")
@@ -574,9 +574,9 @@ def test_a_number_that_no_machine_sold_is_refused_until_staff_say_that_it_was_le
         assert hall.sell(number, f"P-{number}", start="later") is None
     digest = hall.room.records("tournament.rules")[0]["digest"]
 
-    def list_entries(**more):
+    def list_entries(**options):
         return [
-            entry.entry for entry in derive(digest, {"a": [*hall.room.journal.entries()]}, **more).entries
+            entry.entry for entry in derive(digest, {"a": [*hall.room.journal.entries()]}, **options).entries
         ]
 
     with pytest.raises(
@@ -791,9 +791,9 @@ def test_the_audit_names_an_entry_that_plays_at_two_positions(tmp_path):
     assert hall.sell(1, "P-1") is None
     assert hall.begin(2, "P-2", 1, hall.rooms[1]) is None
     entries = read_signed_entries(hall.room)
-    place, start_entry = [
+    entry_number, start_entry = [
         (n, entry) for n, entry in enumerate(entries, 1) if entry["kind"] == "tournament.round"
     ][-1]
     for record in (start_entry["record"], start_entry["state"]["2/purse"]):
         record["entry"], record["participant"] = 1, "P-1"
-    assert "a position still plays a round of entry 1" in audit_findings(entries)[place]
+    assert "a position still plays a round of entry 1" in audit_findings(entries)[entry_number]

@@ -144,8 +144,8 @@ def pay(data, entries):
     for i in range(pool - sum(cents[i] for i in of_shares)):
         cents[of_shares[0 if rule == "best-rank" else i]] += 1
     cents += [0] * (len(ranked) - len(cents))
-    more = deal(sum(cents[len(ranked) :]), len(ranked), rule)
-    cents = [int(a + b) for a, b in zip(cents, more, strict=False)]
+    shared_cents = deal(sum(cents[len(ranked) :]), len(ranked), rule)
+    cents = [int(a + b) for a, b in zip(cents, shared_cents, strict=False)]
     paid = {}
     for rank in sorted(set(ranks.values())):
         tied = [i for i, entry in enumerate(ranked) if ranks[entry["entry"]] == rank]
