@@ -21,7 +21,7 @@ from egm.devices.id003 import driver as id003
 from egm.devices.interface import PrintState
 
 
-def live(state: Path, cabinet: Path) -> None:
+def run_machine(state: Path, cabinet: Path) -> None:
     folder = StateFolder(state)
     folder.create_private_folders()
     asyncio.run(_run_until_signal(MachineProcess(folder, load_cabinet(cabinet), SystemClock()).run()))
@@ -55,7 +55,7 @@ def main() -> None:
                 try:
                     if operands:
                         die_before_printing()
-                    live(state, cabinet)
+                    run_machine(state, cabinet)
                     status = 0
                 except BaseException:  # noqa: BLE001 (a child must never return into the loop)
                     import traceback

@@ -19,7 +19,7 @@ from rigs.losing_disk import LosingDisk
 _MIB = 1 << 20
 
 
-def missing() -> list[str]:
+def list_missing_requirements() -> list[str]:
     """What this computer lacks for it."""
     tools = [name for name in ("qemu-storage-daemon", "losetup", "mkfs.ext4") if shutil.which(name) is None]
     devices = [name for name in ("/dev/fuse", "/dev/loop-control") if not os.access(name, os.W_OK)]

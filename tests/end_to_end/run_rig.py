@@ -40,7 +40,7 @@ ONE_GAME = ("maple-classic",)
 _OF_A_GAME = re.compile(r'^\[\[(?:games|progressives)\]\]\ngame = "(.*)"\n(?:(?!\[).*\n)*', re.MULTILINE)
 
 
-def demonstration(games=ONE_GAME) -> str:
+def build_demonstration_file(games=ONE_GAME) -> str:
     """The demonstration cabinet's file with these of its games alone; None: with all."""
     return _OF_A_GAME.sub(
         lambda table: table[0] if games is None or table[1] in games else "", DEFAULT_CABINET.read_text()
@@ -52,7 +52,7 @@ async def cabinet(folder: StateFolder, tables: str = "", change=str, games=ONE_G
     """``egm run`` on a state folder: the demonstration cabinet with these games, changed, with added ``tables``."""
     # Two of these may run at once: neither may want the port the other has.
     file = folder.root.with_suffix(".toml")
-    file.write_text(f"{change(demonstration(games))}\n[metrics]\nport = 0\n{tables}")
+    file.write_text(f"{change(build_demonstration_file(games))}\n[metrics]\nport = 0\n{tables}")
     where = ("--state", str(folder.root), "--cabinet", str(file))
     process = await asyncio.create_subprocess_exec(
         *EGM, "run", *where, "--screen", "none", stderr=subprocess.PIPE

@@ -12,7 +12,7 @@ import urllib.request
 
 import pytest
 from rigs.moments import machine_clock
-from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, connect, demonstration, snapshot, until
+from run_rig import EGM, PATIENCE_SECONDS, Visit, build_demonstration_file, cabinet, connect, snapshot, until
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import build_python_command
@@ -207,7 +207,7 @@ def test_computer_check_failures_are_shown_and_no_device_is_opened(tmp_path, cod
 async def alone(folder):
     """The machine's process without the others, its cabinet with one game."""
     file = folder.root.with_suffix(".toml")
-    file.write_text(f"{demonstration()}\n[metrics]\nport = 0\n")
+    file.write_text(f"{build_demonstration_file()}\n[metrics]\nport = 0\n")
     where = ("--state", str(folder.root), "--cabinet", str(file))
     return await asyncio.create_subprocess_exec(
         *build_python_command("egm.app", *where), stderr=subprocess.PIPE

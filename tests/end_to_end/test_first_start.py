@@ -106,7 +106,7 @@ class Hand:
 
 
 @contextlib.asynccontextmanager
-async def asking(folder, file, *ports, options=()):
+async def run_first_start(folder, file, *ports, options=()):
     """The machine's process at a first start, with these ports to be tried."""
     where = ("--state", str(folder.root), "--cabinet", str(file), "--first-start")
     named = [word for port in ports for word in ("--port", str(port))]
@@ -119,7 +119,7 @@ async def asking(folder, file, *ports, options=()):
         _, process.error_output = await process.communicate()
 
 
-def plugged(folder, *protocols):
+def plug_twins(folder, *protocols):
     """Twins on pseudo-terminals of their own."""
     twins = []
     for protocol in protocols:
@@ -129,7 +129,7 @@ def plugged(folder, *protocols):
     return twins
 
 
-async def answered(hand, *, site="Chez Lise"):
+async def answer_site_pages(hand, *, site="Chez Lise"):
     """Everything before the devices."""
     await hand.touch("next")
     await hand.type("first-1", "7")
@@ -140,7 +140,7 @@ async def answered(hand, *, site="Chez Lise"):
     await hand.pick("America/Toronto")
 
 
-async def chosen(hand):
+async def choose_devices_and_games(hand):
     """Simulated devices, and the games and denominations that the machine proposes."""
     await hand.come_to("devices", ready=lambda page: hand.offers("simulated"))
     await hand.touch("simulated")
@@ -157,7 +157,7 @@ def floor(*arguments):
     return result.output
 
 
-async def linked(hand, stick, authority):
+async def enrol_with_floor(hand, stick, authority):
     """Enrolled with the floor by a stick, after one that is none, one without an answer and another machine's."""
     await hand.come_to("link")
     await hand.touch("request")
@@ -183,7 +183,7 @@ async def linked(hand, stick, authority):
     await hand.touch("next")
 
 
-async def enrolled(hand):
+async def enrol_persons(hand):
     """Two who may sign, and what is refused on the way."""
     await hand.come_to("staff")
     assert not hand.offers("next")
@@ -210,7 +210,7 @@ async def enrolled(hand):
     await hand.touch("next")
 
 
-async def signed(hand):
+async def sign_file(hand):
     """The two sign, after a wrong PIN and one who tries twice."""
     await hand.come_to("signing", ready=lambda page: hand.offers("sign"))
     await hand.touch("sign")
@@ -227,7 +227,7 @@ def entries(folder, kind):
         return [entry.record for entry in view.entries(kind)]
 
 
-async def comes_up(folder):
+async def wait_for_machine(folder):
     """What the screen shows once the machine is there with its file."""
     while True:
         reader, writer = await connect(folder.screen_socket, folder.screen_token)
@@ -264,13 +264,13 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
     make_authority(tmp_path / "floor", machine_clock())
 
     async def session():
-        twins = plugged(tmp_path, "id003", "ioboard", "tcl")
+        twins = plug_twins(tmp_path, "id003", "ioboard", "tcl")
         ports = [twin.port.link for twin in twins]
         async with (
-            asking(folder, file, *ports, options=("--stick", stick)) as process,
+            run_first_start(folder, file, *ports, options=("--stick", stick)) as process,
             Hand.connect(folder) as hand,
         ):
-            await answered(hand)
+            await answer_site_pages(hand)
             await hand.come_to("devices", ready=lambda page: page.prompt is None and hand.offers("next"))
             found = {
                 translate_words(row.cells[1], "en").partition(" ")[0]: row.icon
@@ -289,13 +289,13 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
             await hand.come_to("denominations", ready=lambda page: hand.offers("next"))
             await hand.touch(hand.page.tables[0].rows[0].action)
             await hand.touch("next")
-            await linked(hand, stick, tmp_path / "floor")
-            await enrolled(hand)
-            await signed(hand)
+            await enrol_with_floor(hand, stick, tmp_path / "floor")
+            await enrol_persons(hand)
+            await sign_file(hand)
             async with asyncio.timeout(PATIENCE_SECONDS):
                 assert await process.wait() == 4  # begin again: there is a file
-        async with asking(folder, file):
-            shown = await comes_up(folder)
+        async with run_first_start(folder, file):
+            shown = await wait_for_machine(folder)
         for twin in twins:
             twin.port.unplug()
         return shown, {page.title.value for page in hand.seen}
@@ -339,16 +339,16 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
     (tmp_path / CABINET_SEED_FILE_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
 
     async def first():
-        async with asking(folder, file) as process, Hand.connect(folder) as hand:
-            await answered(hand)
-            await chosen(hand)
+        async with run_first_start(folder, file) as process, Hand.connect(folder) as hand:
+            await answer_site_pages(hand)
+            await choose_devices_and_games(hand)
             await hand.touch("without")
-            await enrolled(hand)
-            await signed(hand)
+            await enrol_persons(hand)
+            await sign_file(hand)
             async with asyncio.timeout(PATIENCE_SECONDS):
                 assert await process.wait() == 4  # begin again: there is a file
         async with run(folder, file):
-            return await comes_up(folder)
+            return await wait_for_machine(folder)
 
     async def set_up_again():
         async with run(folder, file), Hand.connect(folder) as hand:
@@ -357,7 +357,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
             await hand.touch("sign")
             await hand.type("11", PINS["11"], "12")
             hand.last(PINS["12"])
-            return await comes_up(folder)
+            return await wait_for_machine(folder)
 
     assert not asyncio.run(first()).tilts
     text = file.read_text()
@@ -387,7 +387,7 @@ def test_an_unreadable_memory_is_shown_at_first_start_and_nothing_is_asked(tmp_p
         copy.write_bytes(b"no journal" * 1000)
 
     async def session():
-        async with asking(folder, file) as process:
+        async with run_first_start(folder, file) as process:
             reader, writer = await connect(folder.screen_socket, folder.screen_token)
             shown = await until(reader, snapshot(state="tilt"))
             writer.close()
@@ -426,7 +426,7 @@ def test_first_start_states_are_shown_as_pages_and_other_messages_are_ignored(tm
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
 
     async def session():
-        async with asking(folder, file) as process, Hand.connect(folder) as hand:
+        async with run_first_start(folder, file) as process, Hand.connect(folder) as hand:
             for intent in (Intent(name="play"), Intent(name="menu"), Intent(name="answer", value="next")):
                 hand._writer.write(encode_message(intent))
             hand._writer.write(encode_message(Intent(name="language", value="fr")))

@@ -7,7 +7,15 @@ import subprocess
 
 import pytest
 from run_rig import PATIENCE_SECONDS, connect, until
-from test_first_start import PINS, Hand, answered, asking, chosen, enrolled, entries
+from test_first_start import (
+    PINS,
+    Hand,
+    answer_site_pages,
+    choose_devices_and_games,
+    enrol_persons,
+    entries,
+    run_first_start,
+)
 from test_media_at_start import fill, remount
 
 from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME
@@ -41,7 +49,7 @@ def medium(tmp_path):
             subprocess.run(["umount", "--lazy", mount_point], check=True)
 
 
-async def shows(folder, wanted):
+async def wait_for_snapshot(folder, wanted):
     """Return the first snapshot that satisfies the condition, reconnecting if necessary."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
@@ -54,7 +62,7 @@ async def shows(folder, wanted):
             await asyncio.sleep(0.05)
 
 
-def waits(shown):
+def is_waiting_for_memory(shown):
     return [tilt.code for tilt in shown.tilts] == ["memory_waits"]
 
 
@@ -67,20 +75,22 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
 
     async def session():
         remount(medium, "ro")
-        async with asking(folder, file, options=options) as process:
-            await shows(folder, waits)
+        async with run_first_start(folder, file, options=options) as process:
+            await wait_for_snapshot(folder, is_waiting_for_memory)
             assert process.returncode is None
             remount(medium, "rw")
-            await shows(folder, lambda message: message.page is not None)  # it has tried again by itself
+            await wait_for_snapshot(
+                folder, lambda message: message.page is not None
+            )  # it has tried again by itself
             async with Hand.connect(folder) as hand:
-                await answered(hand)
-                await chosen(hand)
+                await answer_site_pages(hand)
+                await choose_devices_and_games(hand)
                 fill(medium)
                 await hand.touch("request")  # the key has no room
                 assert hand.notice == "notice.refused.medium_full"
                 (medium / "filler").unlink()
                 await hand.touch("without")
-                await enrolled(hand)
+                await enrol_persons(hand)
                 await hand.come_to("signing", ready=lambda page: hand.offers("sign"))
                 fill(medium)
                 await hand.touch("sign")
@@ -98,10 +108,10 @@ def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_r
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     assert await process.wait() == 4
         remount(medium, "ro")
-        async with asking(folder, file, options=options):
-            await shows(folder, waits)
+        async with run_first_start(folder, file, options=options):
+            await wait_for_snapshot(folder, is_waiting_for_memory)
             remount(medium, "rw")
-            return await shows(folder, lambda message: message.journal_sequence > 0)
+            return await wait_for_snapshot(folder, lambda message: message.journal_sequence > 0)
 
     shown = asyncio.run(session())
     assert {tilt.code.partition(".")[2] for tilt in shown.tilts} <= {"communication"}  # there is no bench

@@ -49,7 +49,7 @@ async def machine(folder, file, *options):
         assert "Traceback" not in error_output.decode()
 
 
-async def shown(folder, wanted):
+async def wait_for_snapshot(folder, wanted):
     """Return the first snapshot that satisfies the condition, reconnecting when the machine ends."""
     while True:
         reader, writer = await connect(folder.screen_socket, folder.screen_token)
@@ -60,7 +60,7 @@ async def shown(folder, wanted):
                 writer.close()
 
 
-def notes(*codes):
+def has_notices(*codes):
     return lambda m: isinstance(m, Snapshot) and set(codes) <= {notice.code for notice in m.notices}
 
 
@@ -97,14 +97,14 @@ def test_a_missing_medium_is_awaited_then_omitted_and_a_lost_one_recreated(tmp_p
 
     async def session():
         async with machine(folder, file):
-            await shown(folder, snapshot(state="idle"))
+            await wait_for_snapshot(folder, snapshot(state="idle"))
         put_in(folder, second, 500)
         second.rename(tmp_path / "taken-out")
         second.mkdir()  # the mount point, empty
         async with machine(folder, file, "--patience", "0.1"):
-            waits = await shown(folder, snapshot(state="tilt"))
+            waits = await wait_for_snapshot(folder, snapshot(state="tilt"))
             assert [(tilt.code, tilt.cleared_by) for tilt in waits.tilts] == [("memory_waits", "self")]
-            alone = await shown(folder, notes("out_of_service.memory_missing"))
+            alone = await wait_for_snapshot(folder, has_notices("out_of_service.memory_missing"))
             assert (alone.state, alone.credit_cents) == ("out_of_service", 500)
             assert "cash_out" in alone.accepts
             assert "play" not in alone.accepts
@@ -112,13 +112,13 @@ def test_a_missing_medium_is_awaited_then_omitted_and_a_lost_one_recreated(tmp_p
         second.rmdir()
         (tmp_path / "taken-out").rename(second)
         async with machine(folder, file):
-            await shown(folder, snapshot(state="idle", credit_cents=500))
+            await wait_for_snapshot(folder, snapshot(state="idle", credit_cents=500))
         shutil.rmtree(folder.root)
         async with machine(folder, file):
-            reopened = await shown(folder, notes("out_of_service.memory_replaced"))
+            reopened = await wait_for_snapshot(folder, has_notices("out_of_service.memory_replaced"))
             assert (reopened.state, reopened.credit_cents) == ("out_of_service", 500)
         async with machine(folder, file):  # until a technician has seen to it
-            await shown(folder, notes("out_of_service.memory_replaced"))
+            await wait_for_snapshot(folder, has_notices("out_of_service.memory_replaced"))
 
     asyncio.run(session())
 
@@ -177,14 +177,14 @@ def test_a_damaged_ticket_ledger_stops_tickets_without_a_traceback(tmp_path, fil
 
     async def session():
         async with machine(folder, file):
-            await shown(folder, snapshot(state="idle"))
+            await wait_for_snapshot(folder, snapshot(state="idle"))
         for found in [*folder.root.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")]:
             if found.suffix in {".sqlite", ".log"}:
                 found.write_bytes(b"no ledger at all, of either kind\n" * 300)
             elif found.name.endswith(("-wal", "-shm")):
                 found.unlink()
         async with machine(folder, file) as process:
-            await shown(folder, notes("fault.ticket_ledger"))
+            await wait_for_snapshot(folder, has_notices("fault.ticket_ledger"))
             assert process.returncode is None
 
     asyncio.run(session())
@@ -222,27 +222,27 @@ def test_a_full_medium_accepts_no_money_pays_what_is_owed_and_is_readable(tmp_pa
 
     async def session():
         async with machine(folder, file):
-            await shown(folder, snapshot(state="idle"))
+            await wait_for_snapshot(folder, snapshot(state="idle"))
         put_in(folder, small / "second", 500)
         async with machine(folder, file):
-            await shown(folder, snapshot(state="idle", credit_cents=500))
+            await wait_for_snapshot(folder, snapshot(state="idle", credit_cents=500))
             fill(small)
-            full = await shown(folder, notes("out_of_service.memory_full"))
+            full = await wait_for_snapshot(folder, has_notices("out_of_service.memory_full"))
             assert (full.state, full.credit_cents) == ("out_of_service", 500)
             assert "play" not in full.accepts
             assert "cash_out" in full.accepts
         fill(small)  # what it gave up, too, but for what it needs to come up
-        readable(folder, tmp_path)
+        check_commands_read(folder, tmp_path)
         (small / "filler").unlink()
         fill_but(small, 9 << 20)
         async with machine(folder, file):
-            await shown(folder, notes("out_of_service.memory_full"))
+            await wait_for_snapshot(folder, has_notices("out_of_service.memory_full"))
         remount(small, "ro")
-        readable(folder, tmp_path)
+        check_commands_read(folder, tmp_path)
         remount(small, "rw")
         (small / "filler").unlink()
         async with machine(folder, file):
-            await shown(folder, snapshot(state="idle", credit_cents=500))
+            await wait_for_snapshot(folder, snapshot(state="idle", credit_cents=500))
 
     asyncio.run(session())
 
@@ -257,7 +257,7 @@ def fill_but(medium, free_bytes):
         os.posix_fallocate(filler.fileno(), 0, free - free_bytes)
 
 
-def readable(folder, tmp_path):
+def check_commands_read(folder, tmp_path):
     """Meters, export and audit on a medium that takes nothing."""
     egm("meters", "--state", folder.root, "--json")
     export_file = tmp_path / "export.jsonl"

@@ -10,13 +10,13 @@ import random
 import time
 
 import pytest
-from powercut_rig import missing
+from powercut_rig import list_missing_requirements
 from rigs.emulated_cabinet import PATIENCE_S, image_in, lacking
 from rigs.emulated_media import Computer
 
 #: After how many cuts there is a whole boot; and in how many chains they come, each on disks of its own.
 BOOT_EVERY, CHAINS = 5, 2
-ABSENT = [*lacking(), *missing()]
+ABSENT = [*lacking(), *list_missing_requirements()]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(8 * 3600),

@@ -11,7 +11,7 @@ import random
 import time
 
 import pytest
-from powercut_rig import missing
+from powercut_rig import list_missing_requirements
 from rigs.emulated_cabinet import image_in, lacking
 from rigs.emulated_hands import STAFF, FirstStart
 from rigs.emulated_media import Computer
@@ -31,7 +31,7 @@ from meters.storage import DiskStorage
 
 BOOT_EVERY = 10
 SIGNERS = [number for number, *_ in STAFF]
-ABSENT = [*lacking(), *missing()]
+ABSENT = [*lacking(), *list_missing_requirements()]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(8 * 3600),
@@ -62,7 +62,7 @@ def set_up(computer, folder):
     return instants
 
 
-def asks(computer):
+def is_asking_again(computer):
     """Whether nothing is there but what all is asked again for; what is there is audited."""
     with computer.read() as (first, _):
         file = first / "cabinet.toml"
@@ -79,7 +79,7 @@ def asks(computer):
     return is_unset
 
 
-def runs(computer):
+def check_machine_runs(computer):
     """It boots, plays and pays under the file that two have signed, and its journal says so once."""
     computer.boots()
     computer.cut()
@@ -106,14 +106,14 @@ def test_a_first_start_interrupted_by_power_cuts_is_asked_again_or_signed(comput
     print(f" [{time.monotonic() - began:.0f} s: set up, {len(instants)} instants kept]", flush=True)
     for cuts, instant in enumerate(cut_indices, 1):
         lost += computer.cut_at(instants[instant])
-        seen.append(asks(computer))
+        seen.append(is_asking_again(computer))
         if cuts % BOOT_EVERY == 0:
             if seen[-1]:
                 computer.on()
                 FirstStart(computer, tmp_path / f"beside{cuts}").asked()
                 computer.cut()
             else:
-                runs(computer)
+                check_machine_runs(computer)
         found = f"{'asks' if seen[-1] else 'signed'}{', booted' if cuts % BOOT_EVERY == 0 else ''}"
         summary = f"cut {cuts}/{len(cut_indices)} at {instant}: {found}; {lost} sectors lost in all"
         print(f" [{time.monotonic() - began:.0f} s: {summary}]", flush=True)

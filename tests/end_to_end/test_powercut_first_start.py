@@ -9,7 +9,7 @@ import time
 
 import pytest
 from first_start_rig import CUT, DONE, Campaign, Kind, child
-from powercut_rig import Medium, missing
+from powercut_rig import Medium, list_missing_requirements
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,10 @@ class Forgetful:
 
 @pytest.mark.slow
 @pytest.mark.timeout(5400)
-@pytest.mark.skipif(bool(missing()), reason=f"needs root, FUSE and loop devices; missing: {missing()}")
+@pytest.mark.skipif(
+    bool(list_missing_requirements()),
+    reason=f"needs root, FUSE and loop devices; missing: {list_missing_requirements()}",
+)
 def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data(tmp_path, request):
     """About five seconds a cut."""
     chance, seen, lost = random.Random(20261123), {kind: [] for kind in Kind}, 0

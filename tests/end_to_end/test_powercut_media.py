@@ -9,7 +9,7 @@ import asyncio
 
 import pytest
 from kill_rig import Aim
-from powercut_rig import PowerRig, missing
+from powercut_rig import PowerRig, list_missing_requirements
 from rigs.moments import machine_clock
 from test_kill import (  # noqa: F401 (the same tests, on the campaign of this module)
     test_an_interrupted_game_ends_with_its_recorded_outcome,
@@ -28,7 +28,10 @@ from meters import Journal, JournalError
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(5400),
-    pytest.mark.skipif(bool(missing()), reason=f"needs root, FUSE and loop devices; missing: {missing()}"),
+    pytest.mark.skipif(
+        bool(list_missing_requirements()),
+        reason=f"needs root, FUSE and loop devices; missing: {list_missing_requirements()}",
+    ),
 ]
 
 
@@ -47,7 +50,7 @@ def campaign(tmp_path_factory, request):
         rig.close()
 
 
-def known_after_a_cut(root, *, lies):
+def play_and_cut_power(root, *, lies):
     """Play one game, cut the power and lose all unflushed data; return the last entry sent and the last stored."""
     rig = PowerRig(root, seed=7, lies=lies)
     rig.survival = 0.0
@@ -71,11 +74,11 @@ def known_after_a_cut(root, *, lies):
 
 @pytest.mark.requirement("A-08")
 def test_acknowledged_entries_survive_a_power_cut_that_loses_all_unsynced_data(tmp_path):
-    acknowledged, recovered = known_after_a_cut(tmp_path, lies=False)
+    acknowledged, recovered = play_and_cut_power(tmp_path, lies=False)
     assert acknowledged <= recovered
 
 
 def test_a_disk_that_reports_false_syncs_is_detected(tmp_path):
     """The negative control."""
-    acknowledged, recovered = known_after_a_cut(tmp_path, lies=True)
+    acknowledged, recovered = play_and_cut_power(tmp_path, lies=True)
     assert acknowledged > recovered

@@ -9,7 +9,7 @@ import threading
 import time
 
 import pytest
-from powercut_rig import missing
+from powercut_rig import list_missing_requirements
 from rigs.losing_disk import LosingDisk
 
 from egm.verify.manifest import create_signing_key, format_public_key, read_signing_key
@@ -23,7 +23,10 @@ CUTS_EACH = 4
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(3600),
-    pytest.mark.skipif(bool(missing()), reason=f"needs root, FUSE and loop devices; missing: {missing()}"),
+    pytest.mark.skipif(
+        bool(list_missing_requirements()),
+        reason=f"needs root, FUSE and loop devices; missing: {list_missing_requirements()}",
+    ),
 ]
 
 

@@ -39,7 +39,7 @@ SERIAL = "EGM-0000001"
 STAKE_CENTS = 50
 
 
-def sure_game(folder):
+def write_sure_game(folder):
     """Write the test game with the level "top" in every prize and jar, so that every game wins it; return its file."""
     text = GAME.read_text()
     for prize, sure in (
@@ -88,7 +88,7 @@ def level_file(folder, file=GAME, **changes):
 
 
 @contextlib.asynccontextmanager
-async def serving(folder, broker, levels, *machines):
+async def serve_controller(folder, broker, levels, *machines):
     """``egm progressive serve`` as a process."""
     admitted = [option for machine in machines for option in ("--admit", machine)]
     process = await asyncio.create_subprocess_exec(
@@ -139,7 +139,7 @@ def _until_recorded(folder, holds):
     raise AssertionError("the controller does not hear of it")
 
 
-def level_is(status, name="TOP"):
+def has_level_status(status, name="TOP"):
     return lambda m: (
         isinstance(m, Snapshot) and any(hit.id == name and hit.status == status for hit in m.progressives)
     )
@@ -167,7 +167,7 @@ async def one_game(person, level="top"):
 
 @pytest.mark.requirement("I-01", "I-02", "I-09", "I-17")
 def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp_path):
-    folder, game = StateFolder(tmp_path / "state"), sure_game(tmp_path)
+    folder, game = StateFolder(tmp_path / "state"), write_sure_game(tmp_path)
     games = 2
 
     async def session():
@@ -177,14 +177,14 @@ def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp
         alone, tables = cabinet_of(broker, game=game)
         try:
             async with cabinet(folder, tables, alone), Visit.connect(folder) as person:
-                async with serving(tmp_path, broker, levels, SERIAL):
-                    await until(person.screen, level_is("up"))
+                async with serve_controller(tmp_path, broker, levels, SERIAL):
+                    await until(person.screen, has_level_status("up"))
                     await person.insistently("bill", "insert", amount_cents=10000)
                     await person.sees(credit_cents=10000)
                     assert await one_game(person)
-                await until(person.screen, level_is("stale"))
-                async with serving(tmp_path, broker, levels):
-                    await until(person.screen, level_is("up"))
+                await until(person.screen, has_level_status("stale"))
+                async with serve_controller(tmp_path, broker, levels):
+                    await until(person.screen, has_level_status("up"))
                     assert await one_game(person)
                     await asyncio.to_thread(_all_paid, tmp_path, games)
         finally:
@@ -219,14 +219,14 @@ def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path
         alone, tables = cabinet_of(broker, "mystery", "LUCKY")
         try:
             async with cabinet(folder, tables, alone), Visit.connect(folder) as person:
-                async with serving(tmp_path, broker, file, SERIAL):
-                    await until(person.screen, level_is("up", "LUCKY"))
+                async with serve_controller(tmp_path, broker, file, SERIAL):
+                    await until(person.screen, has_level_status("up", "LUCKY"))
                     await person.insistently("bill", "insert", amount_cents=10000)
                     await person.sees(credit_cents=10000)
                     won.append(await one_game(person, "mystery"))
-                await until(person.screen, level_is("stale", "LUCKY"))
-                async with serving(tmp_path, broker, file):
-                    await until(person.screen, level_is("up", "LUCKY"))
+                await until(person.screen, has_level_status("stale", "LUCKY"))
+                async with serve_controller(tmp_path, broker, file):
+                    await until(person.screen, has_level_status("up", "LUCKY"))
                     while not any(won):
                         won.append(await one_game(person, "mystery"))
                     await asyncio.to_thread(_closed, tmp_path)
@@ -266,11 +266,11 @@ def test_a_machine_with_other_odds_is_refused_and_its_level_stays_down(tmp_path)
         alone, tables = cabinet_of(broker)
         try:
             async with (
-                serving(tmp_path, broker, levels, SERIAL),
+                serve_controller(tmp_path, broker, levels, SERIAL),
                 cabinet(folder, tables, alone),
                 Visit.connect(folder) as person,
             ):
-                await until(person.screen, level_is("down"))
+                await until(person.screen, has_level_status("down"))
                 await asyncio.to_thread(_refused, folder)
         finally:
             broker.close()
@@ -301,7 +301,7 @@ def test_nobody_publishes_on_anothers_topic_or_without_a_certificate(tmp_path):
         )
         forged = Contribution(machine="EGM-2", level="TOP", sequence=1, wager_cents=50, amount=Fraction(5, 7))
         try:
-            async with serving(tmp_path, broker, levels, "EGM-1", "EGM-2"):
+            async with serve_controller(tmp_path, broker, levels, "EGM-1", "EGM-2"):
                 slot = broker.create_link_slot("EGM-1")
                 async with open_connection(slot, build_tls_context(slot), "EGM-1") as client:
                     with contextlib.suppress(aiomqtt.MqttError):  # the broker may say that it will not

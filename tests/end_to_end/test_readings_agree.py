@@ -51,7 +51,7 @@ SINGLE = {
 }
 
 
-def live(cabin: Cabin, chance: random.Random) -> None:
+def play_and_cash_out(cabin: Cabin, chance: random.Random) -> None:
     """Bills, games, tickets out and back in, in no particular order; then doors, with games between."""
     cabin.puts_in(chance.choice((500, 1000)))
     for _ in range(chance.randint(10, 16)):
@@ -88,7 +88,7 @@ def prometheus(cabin: Cabin) -> dict:
         }
 
 
-def still(cabin: Cabin) -> dict:
+def wait_for_equal_sequences(cabin: Cabin) -> dict:
     """The readout of ``egm meters`` once screen and Prometheus have come to the same sequence."""
 
     def all_there():
@@ -140,7 +140,7 @@ class Floor(threading.Thread):
 
 def all_readings(cabin: Cabin, floor: Floor, exported: Path) -> SimpleNamespace | None:
     """Return every reading, or None if an entry was recorded meanwhile."""
-    status = still(cabin)
+    status = wait_for_equal_sequences(cabin)
     by_code, single, selected = floor.reading()
     exported.unlink(missing_ok=True)
     egm("audit", "export", exported, "--state", cabin.folder.root)
@@ -162,7 +162,7 @@ def all_readings(cabin: Cabin, floor: Floor, exported: Path) -> SimpleNamespace 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4, 5))])
 def test_every_reading_of_one_sequence_agrees(tmp_path, seed):
     with Cabin(tmp_path, {"main": {}}) as cabin, Floor(cabin) as floor:
-        live(cabin, random.Random(seed))
+        play_and_cash_out(cabin, random.Random(seed))
         readings = wait_for(lambda: all_readings(cabin, floor, tmp_path / "audit.jsonl"), "never at rest")
 
     status, meters = readings.status, readings.status["meters"]

@@ -30,7 +30,7 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -71,7 +71,7 @@ def test_killing_the_run_ends_machine_and_devices_and_the_next_starts(tmp_path):
                 assert len(children) >= 2
                 await until(folder.find_sas_port("main").is_symlink)
             process.send_signal(signal.SIGKILL)
-            await until(lambda: not any(alive(pid) for pid in children))
+            await until(lambda: not any(is_alive(pid) for pid in children))
         async with cabinet(folder), Visit.connect(folder):
             pass
         assert process.returncode == -signal.SIGKILL

@@ -18,7 +18,7 @@ def cabin(tmp_path):
         yield cabin
 
 
-def agree(cabin, host):
+def check_books_agree(cabin, host):
     """Machine and host have the same tickets and transfers in their books; return the machine's meters."""
     with open_view(cabin.folder.root) as view:
         meters = view.meters().values
@@ -46,14 +46,14 @@ def transferred_cents(host, way, cents):
     return movement.moved_cents
 
 
-def sees(cabin, host, **facts):
+def poll_until_shown(cabin, host, **facts):
     """Keep polling until the player sees this."""
     until(
         host, lambda: (now := cabin.player.snapshot) and all(getattr(now, k) == v for k, v in facts.items())
     )
 
 
-def dies(cabin):
+def kill_and_restart(cabin):
     """Kill the machine and start it again."""
     cabin.stop(signal.SIGKILL)
     cabin.start()
@@ -65,20 +65,20 @@ def test_a_ticket_is_issued_and_redeemed_with_the_host(cabin):
     cabin.puts_in(1000)
     with cabin.host() as host:
         cabin.player.send_intent("cash_out")
-        sees(cabin, host, credit_cents=0, state="idle")
+        poll_until_shown(cabin, host, credit_cents=0, state="idle")
         until(host, lambda: [v.state for v in host.vouchers.values()] == ["issued"])
         ((number, voucher),) = host.vouchers.items()
         assert cabin.tickets() == [number]
         assert voucher.cents == 1000
-        comes_back(cabin, host, number)
-        sees(cabin, host, credit_cents=1000)
+        insert_until_redeemed(cabin, host, number)
+        poll_until_shown(cabin, host, credit_cents=1000)
 
         def refused():
             cabin.does("bill", "insert_ticket", barcode=number)  # a copy of it
             return host.ticket_replies[-1] == (number, 0x82)
 
         until(host, refused)
-    meters = agree(cabin, host)
+    meters = check_books_agree(cabin, host)
     assert meters["ticket_in.cashable.value"] == meters["ticket_out.cashable.value"] == 1000
 
 
@@ -90,12 +90,12 @@ def test_money_is_transferred_in_played_and_transferred_out(cabin):
         lock = host.read_values(0x74, {"code": 0xFF, "condition": 0, "timeout": 0})
         assert (lock["asset"], lock["lock_status"]) == (100, 0xFF)
         assert transferred_cents(host, "in", 500) == 500
-        sees(cabin, host, credit_cents=500)
+        poll_until_shown(cabin, host, credit_cents=500)
         cabin.player.plays(3)
         credit_cents = cabin.player.sees(state="idle").credit_cents
         assert transferred_cents(host, "out", credit_cents) == credit_cents
-        sees(cabin, host, credit_cents=0)
-    meters = agree(cabin, host)
+        poll_until_shown(cabin, host, credit_cents=0)
+    meters = check_books_agree(cabin, host)
     assert meters["aft_in.cashable.value"] == 500
     assert meters["credits"] == 0
 
@@ -113,13 +113,13 @@ def test_a_machine_killed_during_a_transfer_neither_loses_nor_doubles_money(cabi
             way = "in" if messages % 2 == 0 else "out"
             host.drain()
             host.stop_after(messages, lambda host=host, way=way: host.order_transfer(way, 100))
-            dies(cabin)
+            kill_and_restart(cabin)
         with cabin.host() as host:  # the host, too, has come back
             until(host, lambda host=host: not host.is_open)
-        agree(cabin, host)
+        check_books_agree(cabin, host)
 
 
-def cashes_out(cabin, host):
+def cash_out_completely(cabin, host):
     """Cash out until nothing is left; press again if the machine died under the request."""
 
     def empty():
@@ -133,7 +133,7 @@ def cashes_out(cabin, host):
     until(host, empty)
 
 
-def comes_back(cabin, host, number):
+def insert_until_redeemed(cabin, host, number):
     """Until the ticket is in: put in again as often as it is given back, as a player would.
 
     A machine that died while it asked knows nothing of the ticket; the host holds it until it lies there again.
@@ -162,19 +162,19 @@ def test_a_machine_killed_during_a_ticket_neither_loses_nor_doubles_money(cabin,
         host.drain()
         cabin.player.send_intent("cash_out")
         host.stop_after(messages)
-        dies(cabin)
+        kill_and_restart(cabin)
     with cabin.host() as host:
-        cashes_out(cabin, host)
+        cash_out_completely(cabin, host)
         (number,) = cabin.tickets()
         until(host, lambda: host.vouchers[number].state == "issued")
         host.drain()
         cabin.insists("bill", "insert_ticket", barcode=number)
         host.stop_after(messages)
-        dies(cabin)
+        kill_and_restart(cabin)
     with cabin.host() as host:
-        comes_back(cabin, host, number)
-        sees(cabin, host, credit_cents=2000)
-    meters = agree(cabin, host)
+        insert_until_redeemed(cabin, host, number)
+        poll_until_shown(cabin, host, credit_cents=2000)
+    meters = check_books_agree(cabin, host)
     assert meters["ticket_out.cashable.value"] == meters["ticket_in.cashable.value"] == 2000
 
 
@@ -190,7 +190,7 @@ def test_a_machine_numbers_its_tickets_with_the_hosts_validation_id(tmp_path):
             assert host.read_values(0x4C, {"validation_id": 0, "sequence": 0}) == enrolled
             cabin.puts_in(1000)
             cabin.player.send_intent("cash_out")
-            sees(cabin, host, credit_cents=0, state="idle")
+            poll_until_shown(cabin, host, credit_cents=0, state="idle")
             until(host, lambda: [v.state for v in host.vouchers.values()] == ["issued"])
             (number,) = host.vouchers
             assert cabin.tickets() == [number]
@@ -198,6 +198,6 @@ def test_a_machine_numbers_its_tickets_with_the_hosts_validation_id(tmp_path):
                 enrolled["validation_id"], enrolled["sequence"] + 1
             )
             cabin.insists("bill", "insert_ticket", barcode=number)
-            sees(cabin, host, credit_cents=1000)
+            poll_until_shown(cabin, host, credit_cents=1000)
             until(host, lambda: host.vouchers[number].state == "redeemed")
-        agree(cabin, host)
+        check_books_agree(cabin, host)

@@ -114,7 +114,7 @@ class Poller(threading.Thread):
             self.tally.meters[code] = value
 
 
-def busy(cabin, pollers):
+def play_until_polled(cabin, pollers):
     """A person: plays, puts in bills and takes out tickets, until the hosts have polled enough."""
     player = cabin.player
     round_ = 0
@@ -133,7 +133,7 @@ def busy(cabin, pollers):
         yield round_
 
 
-def soak(root, polls, deaths):
+def run_soak(root, polls, deaths):
     channels = {"main": {}, "second": {"framing": "lenient"}}
     up, enough = threading.Event(), threading.Event()
     with Cabin(root, channels) as cabin:
@@ -142,7 +142,7 @@ def soak(root, polls, deaths):
         for poller in pollers:
             poller.start()
         began, killed = time.monotonic(), 0
-        for rounds in busy(cabin, pollers):
+        for rounds in play_until_polled(cabin, pollers):
             if killed == deaths and rounds >= CASH_OUT_EVERY:
                 enough.set()
             fewest_polls = min(poller.tally.polls for poller in pollers)
@@ -162,14 +162,14 @@ def soak(root, polls, deaths):
         cabin.player.sees(state="idle")
         assert [poller.tally.faults for poller in pollers] == [[], []]
         assert killed == deaths
-        agree(cabin, channels)
+        check_readings_agree(cabin, channels)
         for poller in pollers:
             print(
                 f"{poller.tally.polls} polls in {seconds:.0f} s, slowest {poller.tally.slowest * 1000:.1f} ms, {poller.tally.late} over 20 ms, {len(poller.tally.exceptions)} exceptions"
             )
 
 
-def agree(cabin, channels):
+def check_readings_agree(cabin, channels):
     """At rest, every host reads what the journal says at one entry."""
     sequence, read, journal = wait_for(lambda: readings(cabin, channels), "the machine never came to rest")
     expected = {code: sum(journal[name] for name in names) for code, names in MEANING.items()}
@@ -194,9 +194,9 @@ def readings(cabin, channels):
 
 @pytest.mark.requirement("K-08", "K-14")
 def test_two_hosts_poll_a_busy_machine(tmp_path, pytestconfig):
-    soak(tmp_path, pytestconfig.getoption("--sas-polls"), deaths=2)
+    run_soak(tmp_path, pytestconfig.getoption("--sas-polls"), deaths=2)
 
 
 @pytest.mark.slow
 def test_two_hosts_poll_for_an_hour(tmp_path):
-    soak(tmp_path, 90_000, deaths=12)
+    run_soak(tmp_path, 90_000, deaths=12)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from run_rig import EGM, PATIENCE_SECONDS, demonstration
+from run_rig import EGM, PATIENCE_SECONDS, build_demonstration_file
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.sync.client import connect
@@ -47,7 +47,7 @@ def _is_let_in(port, session):
 
 def test_a_browser_session_survives_a_restart_of_the_screen(tmp_path):
     file = tmp_path / "cabinet.toml"
-    file.write_text(f"{demonstration()}\n[metrics]\nport = 0\n")
+    file.write_text(f"{build_demonstration_file()}\n[metrics]\nport = 0\n")
     state = tmp_path / "state"
     where = ("--state", str(state), "--cabinet", str(file))
     cabinet = subprocess.Popen(

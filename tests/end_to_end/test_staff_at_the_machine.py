@@ -113,7 +113,7 @@ def test_a_mechanic_tests_every_device_without_changing_a_meter_of_value(tmp_pat
         assert view.credits_cents() == 0
 
 
-async def _comes_back(folder: StateFolder) -> Snapshot:
+async def _reconnect(folder: StateFolder) -> Snapshot:
     """The next life's first picture at rest; who knocks between two lives is not let in, and knocks again."""
     async with asyncio.timeout(120):
         while True:
@@ -140,7 +140,7 @@ def test_after_a_restart_requested_by_a_technician_nobody_is_signed_in(tmp_path)
                 await technician.goes("form:restart", "form.restart.title")
                 technician.touch("confirm")
                 assert await visit.screen.read() is not None  # to the end: the machine goes
-            shown = await _comes_back(folder)
+            shown = await _reconnect(folder)
             assert shown.page is None
 
     asyncio.run(session())

@@ -34,7 +34,7 @@ def the_machine(supervisor: int) -> int:
     raise AssertionError("egm run has no machine")
 
 
-def quiet(credit_cents: int):
+def is_idle_with(credit_cents: int):
     return lambda m: (
         isinstance(m, Snapshot) and m.state == "idle" and m.credit_cents == credit_cents and not m.notices
     )
@@ -54,8 +54,8 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                 )
             )
             async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
-                await until(one.screen, quiet(0))
-                await until(two.screen, quiet(0))
+                await until(one.screen, is_idle_with(0))
+                await until(two.screen, is_idle_with(0))
                 await one.insistently("bill", "insert", amount_cents=500)
                 await two.insistently("bill2", "insert", amount_cents=1000)
                 await one.sees(state="idle", credit_cents=500)
@@ -123,7 +123,7 @@ def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp
                 )
             )
             async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
-                await until(two.screen, quiet(0))
+                await until(two.screen, is_idle_with(0))
                 await two.insistently("bill2", "insert", amount_cents=2000)
                 await two.sees(state="idle", credit_cents=2000)
                 two.send_intent("cash_out")
@@ -167,8 +167,8 @@ def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
                 )
             )
             async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
-                await until(one.screen, quiet(0))
-                await until(two.screen, quiet(0))
+                await until(one.screen, is_idle_with(0))
+                await until(two.screen, is_idle_with(0))
                 await one.insistently("bill", "insert", amount_cents=2000)
                 await two.insistently("bill2", "insert", amount_cents=1000)
                 for visit, credit_cents, bets in (
@@ -233,7 +233,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
             running = await stack.enter_async_context(machine())
             async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
                 for visit, bill in ((one, "bill"), (two, "bill2")):
-                    await until(visit.screen, quiet(0))
+                    await until(visit.screen, is_idle_with(0))
                     await visit.insistently(bill, "insert", amount_cents=2000)
                     await visit.sees(state="idle", credit_cents=2000)
                     visit.send_intent("game", "quebec-blackjack")

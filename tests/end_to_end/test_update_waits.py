@@ -14,7 +14,7 @@ from tools.image.slot import Release
 from tools.image.update import ScreenWatch, wait_until_lasting
 
 
-async def comes(wanted):
+async def wait_for(wanted):
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not wanted():  # noqa: ASYNC110 (another process)
             await asyncio.sleep(0.1)
@@ -28,22 +28,22 @@ def test_a_machine_with_credit_is_not_idle_and_one_that_has_paid_is(tmp_path):
     async def session():
         assert not machine.is_idle  # there is none yet
         async with cabinet(folder), Visit.connect(folder) as visit:
-            await comes(lambda: machine.is_idle)
+            await wait_for(lambda: machine.is_idle)
             assert machine.is_up
             await visit.insistently("bill", "insert", amount_cents=500)
-            await comes(lambda: not machine.is_idle)
+            await wait_for(lambda: not machine.is_idle)
             for _ in range(20):  # and it stays so
                 await asyncio.sleep(0.1)
                 assert machine.is_up
                 assert not machine.is_idle
             visit.send_intent("cash_out")
-            await comes(lambda: machine.is_idle)
-        await comes(lambda: not machine.is_up)
+            await wait_for(lambda: machine.is_idle)
+        await wait_for(lambda: not machine.is_up)
 
     asyncio.run(session())
 
 
-def shown(state=State.IDLE, *, credit_cents=0, tilts=()):
+def build_snapshot_of(state=State.IDLE, *, credit_cents=0, tilts=()):
     """Return what the screen of one position displays."""
     return Snapshot.model_construct(
         journal_sequence=9, state=state.value, credit_cents=credit_cents, tilts=tilts
@@ -55,15 +55,15 @@ def shown(state=State.IDLE, *, credit_cents=0, tilts=()):
     ("others", "is_idle"),
     [
         ((), True),
-        ((shown(),), True),
-        ((shown(State.PLAYING),), False),
-        ((shown(State.HANDPAY),), False),
-        ((shown(credit_cents=5),), False),
-        ((shown(tilts=(Tilt.model_construct(code="jam"),)),), False),
+        ((build_snapshot_of(),), True),
+        ((build_snapshot_of(State.PLAYING),), False),
+        ((build_snapshot_of(State.HANDPAY),), False),
+        ((build_snapshot_of(credit_cents=5),), False),
+        ((build_snapshot_of(tilts=(Tilt.model_construct(code="jam"),)),), False),
     ],
 )
 def test_a_machine_is_idle_only_if_every_position_is(tmp_path, monkeypatch, others, is_idle):
-    monkeypatch.setattr(ScreenWatch, "list_snapshots", lambda _self: [shown(), *others])
+    monkeypatch.setattr(ScreenWatch, "list_snapshots", lambda _self: [build_snapshot_of(), *others])
     assert ScreenWatch(tmp_path).is_idle is is_idle
 
 

@@ -66,7 +66,7 @@ def now():
     return datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def holds(state, values, transfer=None):
+def check_transaction(state, values, transfer=None):
     """Check that a transaction is either refused without a write or stored permanently."""
     posted = None
     with Journal.open(state, now=now) as journal:
@@ -91,7 +91,7 @@ def holds(state, values, transfer=None):
 @given(values=WRONG)
 def test_any_transaction_is_refused_completely_or_recorded_durably(values):
     with tempfile.TemporaryDirectory() as folder:  # some MB for each example
-        holds(Path(folder), values)
+        check_transaction(Path(folder), values)
 
 
 @settings(max_examples=scale_examples(60), deadline=None)
@@ -100,7 +100,7 @@ def test_any_transfer_is_refused_completely_or_recorded_durably(source, amount, 
     good = {"source": "world:bill", "amount": 500, "dims": {}}
     good[which] = {"source": source, "amount": amount, "dims": dims}[which]
     with tempfile.TemporaryDirectory() as folder:
-        holds(Path(folder), {}, (good["source"], CREDIT, good["amount"], good["dims"]))
+        check_transaction(Path(folder), {}, (good["source"], CREDIT, good["amount"], good["dims"]))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_record_at_the_depth_limit_is_read_back_and_a_deeper_one_refused(tmp_p
             value = [value]
         return value
 
-    holds(tmp_path, {"record": nested(JSON_DEPTH_MAX)})
+    check_transaction(tmp_path, {"record": nested(JSON_DEPTH_MAX)})
     for depth in (JSON_DEPTH_MAX + 1, 100_000):
         with pytest.raises(InvalidTransaction, match="deeper"):
             Transaction(**(GOOD | {"record": nested(depth)}))

@@ -36,7 +36,7 @@ def clock():
     return datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def opened(folder, **options):
+def open_journal(folder, **options):
     return Journal.open(folder, now=clock, policy=POLICY, **options)
 
 
@@ -77,7 +77,7 @@ def original(tmp_path_factory):
     """A machine's memory after 400 games with other things between; every body it ever wrote."""
     folder = tmp_path_factory.mktemp("archive") / "one"
     written = {}
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         fund(journal)
         journal.append(
             Transaction(
@@ -106,7 +106,7 @@ def lived(original, tmp_path):
     return shutil.copytree(folder, tmp_path / "one"), written
 
 
-def archived(folder):
+def read_archived_sequence(folder):
     with open_view(folder) as view:
         return view.state(ARCHIVE_END_KEY)["through"]
 
@@ -123,7 +123,7 @@ def segments(folder):
 # ---------------------------------------------------------------------------------------------- whole
 def test_recent_entries_stay_in_the_copies_and_older_ones_are_archived_on_both_media(lived):
     folder, written = lived
-    assert archived(folder) > len(written) - 150
+    assert read_archived_sequence(folder) > len(written) - 150
     assert unarchived_entries(folder) < 150
     names = [path.name for path in segments(folder)]
     assert len(names) > 5
@@ -165,7 +165,7 @@ def test_archived_entries_are_found_by_their_identifier(lived):
 
 def test_a_repeat_of_an_archived_identifier_is_never_counted_twice(lived):
     folder, _written = lived
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         before = journal.balance_cents(CREDIT), journal.sequence
         for entry in list(journal.entries(limit=200)):
             posted = journal.append(entry.transaction)
@@ -189,16 +189,16 @@ def test_an_identifier_is_known_after_its_segment_was_removed(lived):
             view.get("host-0")
         with pytest.raises(JournalDamaged, match="missing"):  # found by its place, and by nothing else
             view.has_transaction(f"play-4-{view.journal_tag}.start")
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         assert journal.has_transaction("host-0")
 
 
 def test_the_index_of_identifiers_does_not_grow_with_games(lived):
     """A game's later entries are found from its first one, so the index needs none of them."""
     folder, _written = lived
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         before = max((folder / "archive").glob("*.ids")).stat().st_size
-        through = archived(folder)
+        through = read_archived_sequence(folder)
         for _ in range(100):
             journal.check()
             play_id = journal.fresh_id("play")
@@ -220,7 +220,7 @@ def test_a_repeat_is_refused_if_its_segment_was_removed(lived):
     folder, _ = lived
     for path in (*segments(folder), *segments(folder / "second")):
         path.unlink()
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         for _ in range(150):
             play(journal)
         for _ in range(100):
@@ -237,7 +237,7 @@ def test_a_repeat_is_refused_if_its_segment_was_removed(lived):
 
 def test_a_reservation_made_before_archiving_is_settled_after_it(lived):
     folder, _ = lived
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         assert [r.id for r in journal.list_pending()] == ["ticket-9.out"]
         settle = Transaction(id="ticket-9.printed", kind="ticket.out", phase=Phase.SETTLE, ref="ticket-9.out")
         assert not journal.append(settle).already_existed
@@ -254,7 +254,7 @@ def fault(folder, match):
 def test_an_archive_lost_on_one_medium_is_read_from_the_other(lived):
     folder, written = lived
     shutil.rmtree(folder / "archive")
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         assert list(journal.iter_bodies())[: len(written)] == written
         assert journal.append(Transaction(id="host-0", kind="host.told", record={"n": 0})).already_existed
         event_places = [e.record["where"] for e in journal.entries("event")]
@@ -288,7 +288,7 @@ def test_a_missing_segment_is_reported(lived):
 
 def test_a_missing_last_segment_is_reported(lived):
     folder, _ = lived
-    through = archived(folder)
+    through = read_archived_sequence(folder)
     name = next(path.name for path in segments(folder) if path.name.endswith(f"-{through:012d}.seg"))
     both(folder, lambda archive: (archive / name).unlink())
     fault(folder, f"entries {int(name[:12])} to {through} is missing")
@@ -324,13 +324,13 @@ def test_a_segment_of_another_history_of_the_same_machine_is_reported(lived, tmp
     """Key, first entry and range are the same; only the digests differ."""
     _folder, _ = lived
     other = tmp_path / "other"
-    with opened(other) as journal:
+    with open_journal(other) as journal:
         fund(journal)
         for _ in range(20):
             play(journal)
     copy_folder = shutil.copytree(other, tmp_path / "again")
     for where, win in ((other, 0), (copy_folder, 20)):
-        with opened(where) as journal:
+        with open_journal(where) as journal:
             for _ in range(200):
                 play(journal, win)
     theirs = {path.name: path for path in segments(copy_folder)}
@@ -342,20 +342,20 @@ def test_a_segment_of_another_history_of_the_same_machine_is_reported(lived, tmp
 def test_copies_older_than_the_archive_are_detected(tmp_path):
     """Copies and heads are valid and complete but older than the archive."""
     folder, early = tmp_path / "one", tmp_path / "early"
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         fund(journal)
     shutil.copytree(folder, early)
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         for _ in range(200):
             play(journal)
-    assert archived(folder)
+    assert read_archived_sequence(folder)
     for medium in ("archive", "second/archive"):
         shutil.copytree(folder / medium, early / medium)
     with pytest.raises(JournalDamaged, match="both copies end at entry 3, but the archive has entries up to"):
-        opened(early)
+        open_journal(early)
     shutil.rmtree(early / "archive")
     with pytest.raises(JournalDamaged, match="both copies end at entry 3, but the archive has entries up to"):
-        opened(early)
+        open_journal(early)
 
 
 def test_entries_missing_from_the_beginning_of_both_copies_are_detected(lived):
@@ -363,7 +363,7 @@ def test_entries_missing_from_the_beginning_of_both_copies_are_detected(lived):
     folder, _ = lived
     both(folder, shutil.rmtree)
     with pytest.raises(JournalDamaged, match=r"index|missing"):
-        opened(folder)
+        open_journal(folder)
 
 
 def test_an_index_altered_on_both_media_stops_the_machine(lived):
@@ -377,7 +377,7 @@ def test_an_index_altered_on_both_media_stops_the_machine(lived):
 
     both(folder, flip)
     with pytest.raises(JournalDamaged, match="index of identifiers"):
-        opened(folder)
+        open_journal(folder)
 
 
 # ---------------------------------------------------------------------------------------------- copies lost
@@ -390,18 +390,18 @@ def test_either_copy_is_rebuilt_from_the_other_after_archiving(lived, lost):
     else:
         for path in (folder / "second").glob("*.log"):
             path.unlink()
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         assert list(journal.iter_bodies())[: len(written)] == written
         for _ in range(60):
             play(journal)
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         assert list(journal.iter_bodies())[: len(written)] == written
 
 
 def test_a_log_that_lost_its_beginning_is_rewritten(lived):
     folder, written = lived
     next(iter(sorted((folder / "second").glob("*.log")))).unlink()
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         assert any("second copy" in e.record["where"] for e in journal.entries("event"))
         assert list(journal.iter_bodies())[: len(written)] == written
 
@@ -411,7 +411,7 @@ def test_a_log_that_lost_its_beginning_is_rewritten(lived):
 def test_damaged_archive_files_on_one_medium_are_copied_from_the_other(lived, medium, damage):
     folder, written = lived
     archive = folder / medium / "archive"
-    through = archived(folder)
+    through = read_archived_sequence(folder)
     before = {
         path.name: path.read_bytes() for path in archive.glob("*.seg") if int(path.name[:12]) <= through
     }
@@ -422,7 +422,7 @@ def test_damaged_archive_files_on_one_medium_are_copied_from_the_other(lived, me
             (archive / name).write_bytes(before[name][:-3])
         else:
             (archive / name).write_bytes(b"x" + before[name][1:])
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         for _ in range(300):
             journal.check()
         records = [e.record for e in journal.entries("event")]
@@ -438,7 +438,7 @@ def test_an_inspection_and_a_clear_include_the_archive(lived):
     folder, written = lived
     with open_view(folder) as view:
         total = view.meters().values["coin_in"]
-    through = archived(folder)
+    through = read_archived_sequence(folder)
     for path in (folder / "journal.sqlite", max((folder / "second").glob("*.log"))):
         content = bytearray(path.read_bytes().rstrip(b"\0"))
         for offset in range(len(content) // 2, len(content), 97):
@@ -460,7 +460,7 @@ def test_an_inspection_and_a_clear_include_the_archive(lived):
     )
     assert list((evidence / "archive").glob("*.seg"))
     assert not segments(folder)
-    with opened(folder) as journal:
+    with open_journal(folder) as journal:
         fund(journal)
         for _ in range(60):
             play(journal)
@@ -482,7 +482,7 @@ class Refusing(DiskStorage):
 def test_a_medium_that_refuses_the_archive_only_delays_archiving(tmp_path, monkeypatch):
     monkeypatch.setattr("meters.journal._CHECKS_BEFORE_NEXT_ARCHIVING", 20)
     storage = Refusing()
-    with opened(tmp_path, storage=storage) as journal:
+    with open_journal(tmp_path, storage=storage) as journal:
         fund(journal)
         for _ in range(100):
             play(journal)

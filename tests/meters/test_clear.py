@@ -43,7 +43,7 @@ def broken(tmp_path):
     return tmp_path
 
 
-def authorised(found, **changes):
+def build_clearance(found, **changes):
     fields = {
         "person": "A. Tremblay",
         "second_person": "B. Roy",
@@ -88,7 +88,7 @@ def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(b
 def test_a_clear_without_its_authorisation_is_refused(broken, changes, reason):
     before = read_files(broken)
     with pytest.raises(ClearRefused, match=reason):
-        clear_memory(broken, authorised(inspect_journal(broken), **changes), now=clock)
+        clear_memory(broken, build_clearance(inspect_journal(broken), **changes), now=clock)
     assert read_files(broken) == before
     with pytest.raises(JournalDamaged):
         Journal.open(broken, now=clock)
@@ -100,7 +100,7 @@ def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
     flow = Transfer("house:carried_over", "credit:1:cashable", inspection.both_copies.credits_cents + 1)
     opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
     with pytest.raises(ClearRefused, match="would be carried over"):
-        clear_memory(broken, authorised(inspection, opening=opening), now=clock)
+        clear_memory(broken, build_clearance(inspection, opening=opening), now=clock)
     assert read_files(broken) == before
 
 
@@ -108,7 +108,7 @@ def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
 def test_an_authorised_clear_stores_the_evidence_and_starts_at_zero(broken):
     inspection = inspect_journal(broken)
     damaged = (broken / "journal.sqlite").read_bytes()
-    evidence = clear_memory(broken, authorised(inspection), now=clock, machine_id="EGM-7")
+    evidence = clear_memory(broken, build_clearance(inspection), now=clock, machine_id="EGM-7")
     assert (evidence / "journal.sqlite").read_bytes() == damaged
     assert json.loads((evidence / "before.json").read_bytes())["reason"] == "both copies damaged"
     before, after = (json.loads((evidence / name).read_bytes()) for name in ("before.json", "after.json"))
@@ -139,12 +139,12 @@ def test_an_interrupted_clear_leaves_the_machine_stopped(broken, monkeypatch):
 
     monkeypatch.setattr(module, "_move_files_aside", dies)
     with pytest.raises(KeyboardInterrupt):
-        clear_memory(broken, authorised(inspect_journal(broken)), now=clock)
+        clear_memory(broken, build_clearance(inspect_journal(broken)), now=clock)
     monkeypatch.undo()
     with pytest.raises(JournalDamaged):
         Journal.open(broken, now=clock)
     with pytest.raises(ClearRefused, match="complete it first"):
-        clear_memory(broken, authorised(inspect_journal(broken)), now=clock)
+        clear_memory(broken, build_clearance(inspect_journal(broken)), now=clock)
     finish_memory_clear(broken, now=clock)
     with Journal.open(broken, now=clock) as journal:
         assert next(journal.entries()).record["cleared"]["before"] == first.to_json()
@@ -161,7 +161,7 @@ def test_a_clear_interrupted_while_writing_the_new_journal_leaves_the_machine_st
 
     monkeypatch.setattr(Journal, "append", lose_power)
     with pytest.raises(KeyboardInterrupt):
-        clear_memory(broken, authorised(inspect_journal(broken), opening=opening), now=clock)
+        clear_memory(broken, build_clearance(inspect_journal(broken), opening=opening), now=clock)
     monkeypatch.undo()
     for _ in range(2):
         with pytest.raises(JournalDamaged, match="stopped until an authorised clear"):

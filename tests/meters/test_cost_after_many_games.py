@@ -97,7 +97,7 @@ def play(journal):
     journal.append(Transaction(id=f"{play_id}.end", kind="game.end", record={"play_id": play_id}))
 
 
-def costs(folder):
+def measure_costs(folder):
     """Measure what a start reads and stores, and what a game and an audit of 100 entries read."""
     storage = Counting()
     tracemalloc.start()
@@ -131,7 +131,7 @@ def ages(tmp_path_factory):
                 play(journal)
             played = games
             assert journal.sequence - journal.state(ARCHIVE_END_KEY)["through"] < 450
-        found.append(costs(folder))
+        found.append(measure_costs(folder))
     return found
 
 

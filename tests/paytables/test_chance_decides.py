@@ -26,7 +26,7 @@ class AskError(Exception):
     """The game asks the player, and the path has no answer."""
 
 
-def walked(game, wager, path):
+def walk_path(game, wager, path):
     """Play along a path of draws and choices; the win, or what is asked next, as an exception."""
     draws = PrefixDraw([value for kind, value in path if kind == "draw"])
     choices = iter([value for kind, value in path if kind == "choice"])
@@ -48,7 +48,7 @@ def best_and_worst(game, wager, path=(), *, chance=False):
     ``chance``: whether a draw with two ways to go lies on the path; there is none without.
     """
     try:
-        win = walked(game, wager, path)
+        win = walk_path(game, wager, path)
     except MoreDrawsError as request:
         (bound,) = request.args
         ways = [
@@ -126,7 +126,7 @@ WAYS = {
 }
 
 
-def played(game, wager, chance, choose):
+def play_whole_game(game, wager, chance, choose):
     """A whole game: its record, its choices, its outcome."""
     draw = RecordingDrawSource(chance)
     choices = []
@@ -153,7 +153,7 @@ def test_every_sequence_of_choices_in_a_library_game_needs_a_draw(name, seeded_d
     for wager, (way, choose) in itertools.product(wagers(game), WAYS.items()):
         wins = set()
         for n in range(400):
-            records, _, outcome = played(game, wager, seeded_draw(f"{name} {way} {n}"), choose)
+            records, _, outcome = play_whole_game(game, wager, seeded_draw(f"{name} {way} {n}"), choose)
             assert any(bound > 1 for bound, _, _ in records)
             wins.add(outcome.win_credits)
             if n >= 20 and len(wins) > 1:
@@ -214,7 +214,7 @@ def test_the_window_of_an_outcome_shows_the_strips_at_the_drawn_stops(name, seed
     strips = {stage: shown.get("strips") for stage, shown in game.build_presentation()["stages"].items()}
     steps_seen = 0
     for wager, n in itertools.product(wagers(game), range(40)):
-        records, choices, outcome = played(game, wager, seeded_draw(n), WAYS["by turns"])
+        records, choices, outcome = play_whole_game(game, wager, seeded_draw(n), WAYS["by turns"])
         assert (
             play_with_choices(game.play(wager, ReplayDrawSource(records)), wager, choices).to_json()
             == outcome.to_json()

@@ -21,7 +21,7 @@ def template(name, old="", new=""):
     return tomllib.loads(text.replace("@ID@", "mine").replace(old, new))
 
 
-def remarked(data):
+def list_help_remarks(data):
     return [(remark.key, remark.text) for remark in _iter_help_figure_remarks(build_game(data, "mine.toml"))]
 
 
@@ -33,7 +33,7 @@ def test_no_figure_of_a_game_of_the_library_is_remarked_on(name):
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_no_figure_of_a_template_is_remarked_on(name):
-    assert remarked(template(name)) == []
+    assert list_help_remarks(template(name)) == []
 
 
 def test_a_changed_pay_of_a_wheel_appears_in_its_help():
@@ -57,7 +57,9 @@ def test_the_help_of_a_wheel_with_a_table_states_pays_without_the_stake():
 
 def test_a_number_in_the_help_that_the_game_lacks_is_remarked_on():
     data = template("wheel.toml", "2 stars and 5 clouds", "2 stars and 11 clouds, 1,250 in all")
-    assert remarked(data) == [("game.help.en", "mentions 11, 1,250, which is not a number of the game")]
+    assert list_help_remarks(data) == [
+        ("game.help.en", "mentions 11, 1,250, which is not a number of the game")
+    ]
 
 
 def test_help_with_a_list_of_pays_that_the_family_does_not_make_is_refused():

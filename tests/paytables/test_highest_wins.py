@@ -52,7 +52,7 @@ def test_highest_wins_of_library_games_equal_those_of_their_distributions(name, 
     assert len(found) > 1 or name == "seven-rivers"
 
 
-def looped():
+def build_looped_definition():
     """Two features that start one another, both able to end with nothing."""
     reels = {"heights": [1, 1], "strips": ["a a b c c c", "a b b c c c"], "lines": [[0, 0]]}
     names = {"one": "two", "two": "one"}
@@ -75,7 +75,7 @@ def looped():
 
 def test_the_hit_frequency_of_features_that_start_one_another_is_known():
     """In 36 windows a feature starts the other with 2 and pays with 2: its chance of nothing is z = (32 + 2 z) / 36."""
-    (bet,) = analyse(build_game(looped(), "loop"), AnalysisDepth.FULL).bets
+    (bet,) = analyse(build_game(build_looped_definition(), "loop"), AnalysisDepth.FULL).bets
     nothing = Fraction(32, 34)
     no_hit_share = Fraction(36 - 2 - 2, 36) + Fraction(2, 36) * nothing**2
     assert abs(bet.hit_probability - (1 - no_hit_share)) < Fraction(1, 1 << 40)
@@ -86,7 +86,7 @@ def test_the_hit_frequency_of_features_that_start_one_another_is_known():
 
 def test_a_feature_that_pays_nothing_does_not_count_as_a_hit():
     """Free games that may all lose: the hit frequency is of the whole game, by going through every path."""
-    data = looped()
+    data = build_looped_definition()
     del data["stage"]["two"]
     free = data["stage"]["one"]
     free["pay"] = [{"of": "a", "pays": {2: 3}}]

@@ -22,13 +22,13 @@ PUBLISHED = json.loads(VECTORS.read_text(encoding="utf-8"))
 TEXT = {"en": "text", "fr": "texte"}
 
 
-def loaded(data):
+def build_test_game(data):
     return build_game(data, "test.toml")
 
 
-def exact(data, selections, **options):
+def compute_exact_distribution(data, selections, **options):
     """The law the package computes for one draw, as {(credits, levels): probability}."""
-    rules = loaded(data).rules
+    rules = build_test_game(data).rules
     ticket = rules.build_ticket({"selections": selections, **options})
     found = win_distribution.compute_draw_distribution(rules.definition, rules.tables, ticket)
     ids = [p.id for p in rules.definition.progressive]
@@ -48,7 +48,7 @@ def test_published_tables_are_reproduced_to_every_digit(row):
         form=[{"id": "one", "name": TEXT, "spots": row["spots"]}],
         marks={"stakes": [1]},
     )
-    bet = analyse(loaded(data)).bets[0]
+    bet = analyse(build_test_game(data)).bets[0]
     assert bet.rtp == Fraction(row["rtp_exact"])
     assert bet.cycle == comb(row["numbers"], row["drawn"])
     assert float(bet.variance) == pytest.approx(row["variance"], rel=1e-12)
@@ -92,7 +92,9 @@ LEVELS = [
 @pytest.mark.requirement("M-04", "M-05", "M-10", "B-09")
 def test_every_ticket_has_the_distribution_over_all_draws(ticket, bought):
     data = brute.definition(bonus=BONUSES, progressive=LEVELS)
-    assert exact(data, ticket, bonuses=bought) == brute.law_of_ticket(data, ticket, bought)
+    assert compute_exact_distribution(data, ticket, bonuses=bought) == brute.law_of_ticket(
+        data, ticket, bought
+    )
 
 
 def test_the_limit_applies_to_the_total_win_of_a_draw():
@@ -100,7 +102,7 @@ def test_the_limit_applies_to_the_total_win_of_a_draw():
         limit={"credits": 150}, marks={"stakes": [1, 2, 5], "selections": 6, "groups": 6, "cost": 40}
     )
     ticket = TICKETS["overlapping ways"] + [{"groups": [[1, 3, 9]], "stakes": {"3": 5}}]
-    found = exact(data, ticket)
+    found = compute_exact_distribution(data, ticket)
     assert found == brute.law_of_ticket(data, ticket)
     assert max(won for won, _ in found) == 150
 
@@ -113,7 +115,7 @@ def test_quick_picks_are_independent_of_each_other():
         progressive=[LEVELS[0]],
     )
     ticket = [{"groups": [2], "stakes": {"2": 1}}, {"groups": [3], "stakes": {"3": 2}}]
-    assert exact(data, ticket) == brute.mix(data, [(2, 1), (3, 2)])
+    assert compute_exact_distribution(data, ticket) == brute.mix(data, [(2, 1), (3, 2)])
 
 
 @st.composite
@@ -156,7 +158,7 @@ def small_games(draw):
     return data, selections
 
 
-def playable(selections):
+def list_playable_selections(selections):
     """Leave out selections with a group that takes part in no way: those are refused."""
     playable_selections = []
     for selection in selections:
@@ -170,10 +172,10 @@ def playable(selections):
 @given(small_games())
 def test_random_games_and_tickets_have_the_distribution_over_all_draws(case):
     data, selections = case
-    ticket = playable(selections)
+    ticket = list_playable_selections(selections)
     if not ticket:
         return
-    assert exact(
+    assert compute_exact_distribution(
         data, ticket, bonuses=[b["id"] for b in data["bonus"] if b.get("fee")]
     ) == brute.law_of_ticket(data, ticket, ("m",))
 
@@ -182,10 +184,10 @@ def test_random_games_and_tickets_have_the_distribution_over_all_draws(case):
 @given(small_games())
 def test_bounds_hold_and_moments_are_exact_if_the_distribution_is_known(case):
     data, selections = case
-    ticket = playable(selections)
+    ticket = list_playable_selections(selections)
     if not ticket:
         return
-    rules = loaded(data).rules
+    rules = build_test_game(data).rules
     checked_ticket = rules.build_ticket(
         {"selections": ticket, "bonuses": [b["id"] for b in data["bonus"] if b.get("fee")]}
     )
@@ -208,7 +210,7 @@ def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
         marks={"stakes": [1], "selections": 20, "groups": 1},
         form=[{"id": "one", "name": TEXT, "spots": 6}],
     )
-    rules = loaded(data).rules
+    rules = build_test_game(data).rules
     shuffled = random.Random(20)
     cards = [shuffled.sample(range(1, 81), 6) for _ in range(20)]
     ticket = rules.build_ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
@@ -251,7 +253,7 @@ def test_a_ticket_of_twenty_kings_has_an_exact_distribution():
         marks={"stakes": [1], "groups": 20},
         form=[{"id": "one", "name": TEXT, "spots": 3}],
     )
-    game = loaded(data)
+    game = build_test_game(data)
     kings = {"groups": [[n] for n in range(1, 21)], "stakes": {"3": 1}}
     bet = game.rules.analyse_wager(game.build_wager(comb(20, 3), selections=[kings]))
     hits = {k: comb(20, k) * comb(60, 20 - k) for k in range(21)}
@@ -274,7 +276,7 @@ def test_a_named_ball_in_no_group_is_counted_too():
 
 def test_several_draws_are_settled_each_and_add():
     data = brute.definition(progressive=LEVELS)
-    rules = loaded(data).rules
+    rules = build_test_game(data).rules
     selections = {"selections": TICKETS["two overlapping"]}
     one_draw = figures.analyse_ticket(rules.definition, rules.tables, rules.build_ticket(selections), "one")
     three = figures.analyse_ticket(
@@ -295,7 +297,7 @@ def test_both_analysis_depths_agree_and_the_limit_costs_equal_selections_most():
         marks={"stakes": [1, 5], "selections": 30, "groups": 2, "cost": 90},
         form=[{"id": "ten", "name": TEXT, "spots": 3, "selections": 6, "bonuses": ["boost"]}],
     )
-    game = loaded(data)
+    game = build_test_game(data)
     quick, full = analyse(game, AnalysisDepth.RETURN), analyse(game)
     assert quick.bets == full.bets[: len(quick.bets)]
     assert quick.minimum_rtp == full.minimum_rtp
@@ -316,7 +318,7 @@ def test_both_analysis_depths_agree_and_the_limit_costs_equal_selections_most():
 
 def test_a_progressive_level_is_stated_separately_with_its_break_even():
     data = brute.definition(progressive=LEVELS)
-    bets = {b.bet: b for b in analyse(loaded(data)).bets}
+    bets = {b.bet: b for b in analyse(build_test_game(data)).bets}
     assert bets["3 spots at 1"].progressives == ()
     share = bets["3 spots at 2"].progressives[0]
     assert share.rate == Fraction(1, comb(9, 3))
@@ -338,7 +340,7 @@ def test_capping_the_wins_of_a_distribution_includes_its_tail():
 
 
 def test_every_figure_names_the_wager_it_is_of():
-    game = loaded(brute.definition(bonus=BONUSES, progressive=LEVELS))
+    game = build_test_game(brute.definition(bonus=BONUSES, progressive=LEVELS))
     bets = [bet for bet in analyse(game).bets if bet.variance is not None]
     assert len(bets) > 16
     for bet in bets:
@@ -354,7 +356,7 @@ def test_every_figure_names_the_wager_it_is_of():
 @given(small_games(), st.integers(12, 60))
 def test_every_ticket_returns_at_least_the_stated_minimum_under_a_limit(case, cost):
     data, selections = case
-    ticket = playable(selections)
+    ticket = list_playable_selections(selections)
     prize = max(pay for table in data["table"] for pay in table["pays"].values())
     factor = max([b["factor"] for b in data["bonus"] if b["kind"] == "ball"], default=1)
     factor *= 3 if any(b["kind"] == "multiplier" for b in data["bonus"]) else 1
@@ -362,7 +364,7 @@ def test_every_ticket_returns_at_least_the_stated_minimum_under_a_limit(case, co
         "limit": {"credits": prize * 3 * factor},
         "marks": {"stakes": [1, 2, 3], "selections": 60, "groups": 5, "cost": cost},
     }
-    game = loaded(data)
+    game = build_test_game(data)
     bought = [b["id"] for b in data["bonus"] if b.get("fee")]
     unit = 1 + sum(b.get("fee", 0) for b in data["bonus"])
     laid = [s for s in ticket * 8 if s]

@@ -15,7 +15,7 @@ GAMES = ["aurora-keno", "archipelago-keno"]
 SPACES = re.compile(r"\s+")
 
 
-def flat(text):
+def flatten_spaces(text):
     return SPACES.sub(" ", text)
 
 
@@ -116,7 +116,7 @@ def test_the_help_of_aurora_states_the_numbers_of_the_game():
     factors, weights = zip(*sorted(lights.weights.items()), strict=True)
     none = [str(t.spots) for t in definition.table if t.pays.get(0)]
     assert (lights.fee, sum(weights)) == (1, 20)
-    en, fr = flat(game.help["en"]), flat(game.help["fr"])
+    en, fr = flatten_spaces(game.help["en"]), flatten_spaces(game.help["fr"])
     assert "A factor of {}, {}, {} or {} is".format(*factors) in en
     assert "with {}, {}, {} and {} chances in 20".format(*weights) in en
     assert "Un multiplicateur de {}, {}, {} ou {} est".format(*factors) in fr
@@ -143,7 +143,7 @@ def test_the_help_of_aurora_states_the_numbers_of_the_game():
 def test_the_help_of_archipelago_states_the_numbers_of_the_game():
     game = load_game("archipelago-keno")
     definition = game.rules.definition
-    en, fr = flat(game.help["en"]), flat(game.help["fr"])
+    en, fr = flatten_spaces(game.help["en"]), flatten_spaces(game.help["fr"])
     marks, (beacon,) = definition.marks, definition.bonus
     assert (beacon.ball, beacon.factor, beacon.fee) == (20, 2, 0)
     assert f"Play 1 to {marks.selections} cards" in en

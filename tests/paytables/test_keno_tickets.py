@@ -52,7 +52,7 @@ def paid():
     return claims.record_ticket_payment(TicketRecord(a_paper()))
 
 
-def played(*prizes):
+def settle_first_draws(*prizes):
     """A paid ticket with its first draws settled at these prizes."""
     record = paid()
     for draw, prize in zip((501, 502, 503), prizes, strict=False):
@@ -62,11 +62,11 @@ def played(*prizes):
     return record
 
 
-def present(record, condition=TicketCondition.INTACT, **says):
+def present_ticket(record, condition=TicketCondition.INTACT, **says):
     return PresentedTicket(condition, record.printed_ticket.control_number, says)
 
 
-def refused(call, *args, **kwargs):
+def read_refusal(call, *args, **kwargs):
     with pytest.raises(TicketRefusedError) as found:
         call(*args, **kwargs)
     return found.value.code
@@ -170,18 +170,23 @@ def test_the_check_digits_detect_every_wrong_and_every_exchanged_digit():
 def test_a_ticket_unpaid_at_its_draw_is_void_despite_a_control_number():
     record = claims.close_ticket_for_draw(TicketRecord(a_paper()), 501)
     assert record.state is TicketState.VOID
-    assert refused(claims.record_ticket_payment, record) is ClaimRefusal.VOID
-    assert refused(claims.claim_ticket, record, present(record), place="cage-1", at=NOON) is ClaimRefusal.VOID
+    assert read_refusal(claims.record_ticket_payment, record) is ClaimRefusal.VOID
+    assert (
+        read_refusal(claims.claim_ticket, record, present_ticket(record), place="cage-1", at=NOON)
+        is ClaimRefusal.VOID
+    )
 
 
 @pytest.mark.requirement("M-08")
 @pytest.mark.parametrize("condition", list(TicketCondition))
 def test_a_damaged_ticket_is_void_unless_its_control_number_proves_it(condition):
-    record = played(40)
+    record = settle_first_draws(40)
     for number in (None, "", "12", compute_control_number(a_paper(99), KEY)):
         bad = PresentedTicket(condition, number)
-        assert refused(claims.claim_ticket, record, bad, place="cage-1", at=NOON) is ClaimRefusal.NOT_PROVEN
-    after, claim = claims.claim_ticket(record, present(record, condition), place="cage-1", at=NOON)
+        assert (
+            read_refusal(claims.claim_ticket, record, bad, place="cage-1", at=NOON) is ClaimRefusal.NOT_PROVEN
+        )
+    after, claim = claims.claim_ticket(record, present_ticket(record, condition), place="cage-1", at=NOON)
     assert (claim.credits, claim.draws) == (40, (501,))
     assert claim.is_paper_void is (condition is not TicketCondition.INTACT)
     assert after.unpaid_credits == 0
@@ -189,17 +194,19 @@ def test_a_damaged_ticket_is_void_unless_its_control_number_proves_it(condition)
 
 @pytest.mark.requirement("M-08")
 def test_a_damaged_ticket_that_won_nothing_is_not_accepted():
-    record = played(0, 0, 0)
-    mutilated = present(record, TicketCondition.MUTILATED)
-    assert refused(claims.claim_ticket, record, mutilated, place="cage-1", at=NOON) is ClaimRefusal.NO_PRIZE
+    record = settle_first_draws(0, 0, 0)
+    mutilated = present_ticket(record, TicketCondition.MUTILATED)
+    assert (
+        read_refusal(claims.claim_ticket, record, mutilated, place="cage-1", at=NOON) is ClaimRefusal.NO_PRIZE
+    )
 
 
 @pytest.mark.requirement("M-09")
 def test_the_central_data_prevail_and_a_difference_is_reported():
-    record = played(15)
+    record = settle_first_draws(15)
     ticket_data = {"cost_a_draw_credits": 900, "draws": [501, 502, 503], "bonuses": []}
     _, claim = claims.claim_ticket(
-        record, present(record, TicketCondition.ALTERED, **ticket_data), place="cage-1", at=NOON
+        record, present_ticket(record, TicketCondition.ALTERED, **ticket_data), place="cage-1", at=NOON
     )
     assert claim.credits == 15
     assert claim.differing_values == ("bonuses", "cost_a_draw_credits")
@@ -207,58 +214,61 @@ def test_the_central_data_prevail_and_a_difference_is_reported():
 
 @pytest.mark.requirement("M-11")
 def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
-    record = played(0, 0, 20)
+    record = settle_first_draws(0, 0, 20)
     assert record.deadline == date(2027, 3, 1)
     undrawn = claims.close_ticket_for_draw(paid(), 501)
     assert (
-        refused(claims.claim_ticket, undrawn, present(record), place="cage-1", at=NOON)
+        read_refusal(claims.claim_ticket, undrawn, present_ticket(record), place="cage-1", at=NOON)
         is ClaimRefusal.TOO_EARLY
     )
     last = datetime(2027, 3, 1, 23, 59, tzinfo=UTC)
     assert (
-        refused(claims.claim_ticket, record, present(record), place="cage-2", at=last)
+        read_refusal(claims.claim_ticket, record, present_ticket(record), place="cage-2", at=last)
         is ClaimRefusal.WRONG_PLACE
     )
     late = last + timedelta(minutes=1)
     assert (
-        refused(claims.claim_ticket, record, present(record), place="cage-1", at=late)
+        read_refusal(claims.claim_ticket, record, present_ticket(record), place="cage-1", at=late)
         is ClaimRefusal.TOO_LATE
     )
     of_another = PresentedTicket(TicketCondition.INTACT, a_paper(1235).control_number)
     assert (
-        refused(claims.claim_ticket, record, of_another, place="cage-1", at=last) is ClaimRefusal.NOT_PROVEN
+        read_refusal(claims.claim_ticket, record, of_another, place="cage-1", at=last)
+        is ClaimRefusal.NOT_PROVEN
     )
-    after, claim = claims.claim_ticket(record, present(record), place="cage-1", at=last)
+    after, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=last)
     assert claim.credits == 20
     assert (
-        refused(claims.claim_ticket, after, present(record), place="cage-1", at=last)
+        read_refusal(claims.claim_ticket, after, present_ticket(record), place="cage-1", at=last)
         is ClaimRefusal.ALREADY_PAID
     )
-    assert refused(claims.expire_ticket, record, last.date()) is ClaimRefusal.TOO_EARLY
+    assert read_refusal(claims.expire_ticket, record, last.date()) is ClaimRefusal.TOO_EARLY
     gone, unclaimed = claims.expire_ticket(record, late.date())
     assert (gone.state, unclaimed) == (TicketState.EXPIRED, 20)
     assert (
-        refused(claims.claim_ticket, gone, present(record), place="cage-1", at=last)
+        read_refusal(claims.claim_ticket, gone, present_ticket(record), place="cage-1", at=last)
         is ClaimRefusal.NOT_IN_THIS_STATE
     )
 
 
 @pytest.mark.requirement("M-12", "M-11")
 def test_each_draw_of_a_ticket_is_settled_once():
-    record = played(8)
+    record = settle_first_draws(8)
     assert record.deadline is None
-    assert refused(claims.settle_ticket_draw, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
-    assert refused(claims.settle_ticket_draw, record, 502, 8, NOON.date()) is ClaimRefusal.DRAW_IS_OPEN
-    assert refused(claims.settle_ticket_draw, record, 999, 8, NOON.date()) is ClaimRefusal.NOT_ITS_DRAW
-    assert refused(claims.close_ticket_for_draw, record, 501) is ClaimRefusal.DRAW_IS_DECIDED
-    assert refused(claims.close_ticket_for_draw, record, 999) is ClaimRefusal.NOT_ITS_DRAW
-    record, claim = claims.claim_ticket(record, present(record), place="cage-1", at=NOON)
+    assert (
+        read_refusal(claims.settle_ticket_draw, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
+    )
+    assert read_refusal(claims.settle_ticket_draw, record, 502, 8, NOON.date()) is ClaimRefusal.DRAW_IS_OPEN
+    assert read_refusal(claims.settle_ticket_draw, record, 999, 8, NOON.date()) is ClaimRefusal.NOT_ITS_DRAW
+    assert read_refusal(claims.close_ticket_for_draw, record, 501) is ClaimRefusal.DRAW_IS_DECIDED
+    assert read_refusal(claims.close_ticket_for_draw, record, 999) is ClaimRefusal.NOT_ITS_DRAW
+    record, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=NOON)
     assert claim.draws == (501,)
     record = claims.settle_ticket_draw(claims.close_ticket_for_draw(record, 502), 502, 0, NOON.date())
     record = claims.settle_ticket_draw(
         claims.close_ticket_for_draw(record, 503), 503, 30, NOON.date() + timedelta(days=1)
     )
-    record, claim = claims.claim_ticket(record, present(record), place="cage-1", at=NOON)
+    record, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=NOON)
     assert (claim.credits, claim.draws) == (30, (503,))
     assert record.deadline == date(2027, 3, 2)
 
@@ -270,17 +280,19 @@ def test_a_ticket_can_be_cancelled_only_before_its_first_draw():
     record, refund = claims.cancel_ticket(TicketRecord(a_paper()))
     assert (record.state, refund) == (TicketState.VOID, 0)
     assert (
-        refused(claims.cancel_ticket, claims.close_ticket_for_draw(paid(), 501))
+        read_refusal(claims.cancel_ticket, claims.close_ticket_for_draw(paid(), 501))
         is ClaimRefusal.NOT_IN_THIS_STATE
     )
-    assert refused(claims.cancel_ticket, record) is ClaimRefusal.VOID
+    assert read_refusal(claims.cancel_ticket, record) is ClaimRefusal.VOID
 
 
 @pytest.mark.requirement("M-15")
 def test_a_failed_draw_returns_its_stake():
     record = claims.record_draw_fault(claims.close_ticket_for_draw(paid(), 501), 501, NOON.date())
-    assert refused(claims.settle_ticket_draw, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
-    _, claim = claims.claim_ticket(record, present(record), place="cage-1", at=NOON)
+    assert (
+        read_refusal(claims.settle_ticket_draw, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
+    )
+    _, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=NOON)
     assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
 
 
@@ -289,8 +301,8 @@ def test_a_stored_ticket_record_is_read_back_unchanged():
     for record in (
         TicketRecord(a_paper()),
         paid(),
-        played(5),
-        played(5, 0, 9),
+        settle_first_draws(5),
+        settle_first_draws(5, 0, 9),
         claims.close_ticket_for_draw(TicketRecord(a_paper()), 501),
     ):
         assert TicketRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
@@ -303,7 +315,9 @@ def test_a_ticket_event_that_the_state_table_lacks_is_refused():
         claims.TicketEvent.CLOSE: lambda r: claims.close_ticket_for_draw(r, 502),
         claims.TicketEvent.SETTLE: lambda r: claims.settle_ticket_draw(r, 501, 5, NOON.date()),
         claims.TicketEvent.FAULT: lambda r: claims.record_draw_fault(r, 501, NOON.date()),
-        claims.TicketEvent.CLAIM: lambda r: claims.claim_ticket(r, present(r), place="cage-1", at=NOON)[0],
+        claims.TicketEvent.CLAIM: lambda r: claims.claim_ticket(
+            r, present_ticket(r), place="cage-1", at=NOON
+        )[0],
         claims.TicketEvent.EXPIRE: lambda r: claims.expire_ticket(r, date(2030, 1, 1))[0],
     }
     assert set(calls) == set(claims.TicketEvent)
@@ -312,14 +326,14 @@ def test_a_ticket_event_that_the_state_table_lacks_is_refused():
             decided = (
                 {}
                 if event in {claims.TicketEvent.SETTLE, claims.TicketEvent.FAULT}
-                else played(5, 5, 5).decided_draws
+                else settle_first_draws(5, 5, 5).decided_draws
             )
             record = TicketRecord(a_paper(), state, frozenset({501}), decided)
             if (state, event) in claims.TICKET_TRANSITIONS:
                 assert call(record).state is claims.TICKET_TRANSITIONS[state, event]
             else:
                 wanted = ClaimRefusal.VOID if state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE
-                assert refused(call, record) is wanted
+                assert read_refusal(call, record) is wanted
 
 
 def test_a_negative_prize_is_refused():

@@ -48,7 +48,7 @@ GOOD = {
 BASE = ("stage", "base")
 
 
-def changed(path, value):
+def change_definition(path, value):
     data = copy.deepcopy(GOOD)
     here = data
     for key in path[:-1]:
@@ -204,7 +204,7 @@ REFUSED = [
 @pytest.mark.parametrize(("path", "value", "key", "reason"), REFUSED, ids=lambda v: str(v)[:40])
 def test_a_refusal_names_file_key_and_reason(path, value, key, reason):
     with pytest.raises(DefinitionError) as refusal:
-        build_game(changed(path, value), "bad.toml")
+        build_game(change_definition(path, value), "bad.toml")
     assert refusal.value.file == "bad.toml"
     assert key in refusal.value.key
     assert reason in refusal.value.reason
@@ -217,7 +217,7 @@ def test_the_valid_definition_is_accepted():
 
 def test_overlapping_ways_are_refused_unless_declared():
     ways = [{"on": "ways", "of": "a", "pays": {2: 4}}, {"on": "ways", "of": "b", "pays": {2: 4}}]
-    data = changed((*BASE, "pay"), ways)
+    data = change_definition((*BASE, "pay"), ways)
     del data["stage"]["free"]
     with pytest.raises(DefinitionError, match="overlapping ways: one way can win both a and b"):
         build_game(data, "t")
@@ -228,7 +228,7 @@ def test_overlapping_ways_are_refused_unless_declared():
 
 
 def test_ways_that_no_reel_can_show_and_missing_counts_are_refused():
-    data = changed((*BASE, "pay"), [{"on": "ways", "of": "a", "pays": {2: 4}}])
+    data = change_definition((*BASE, "pay"), [{"on": "ways", "of": "a", "pays": {2: 4}}])
     del data["stage"]["free"]
     data["stage"]["base"]["strips"] = ["a b", "b b"]
     with pytest.raises(DefinitionError, match="a never shows on reel 2"):
@@ -294,7 +294,7 @@ def test_invalid_choices_and_invalid_records_are_refused(seeded_draw):
 def test_the_digest_covers_every_value_and_no_formatting():
     data = copy.deepcopy(GOOD)
     assert compute_digest(data) == compute_digest(dict(reversed(data.items())))
-    assert compute_digest(data) != compute_digest(changed((*BASE, "pay", 0, "pays"), {2: 5}))
+    assert compute_digest(data) != compute_digest(change_definition((*BASE, "pay", 0, "pays"), {2: 5}))
 
 
 def test_the_command_line_states_the_reason_of_a_refusal(tmp_path):

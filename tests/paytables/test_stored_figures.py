@@ -21,16 +21,16 @@ CARRYING = [name for name in paytables.list_table_games() if "proved" in parse(r
 FREE = re.compile(r"^game\.(?!family)|^table\.|(^|\.)(limits|stake)(\.|$)|\.(en|fr)$")
 
 
-def leaves(data, path=()):
+def iter_leaves(data, path=()):
     """Every value of a definition that is no table or list, by its path."""
     if isinstance(data, dict | list):
         for key, value in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from leaves(value, (*path, key))
+            yield from iter_leaves(value, (*path, key))
     else:
         yield path
 
 
-def changed(data, path):
+def change_value(data, path):
     """The definition with one value another of the same type."""
     data = copy.deepcopy(data)
     *way, last = path
@@ -54,11 +54,11 @@ def test_the_binding_digest_covers_figures_pays_and_rules_but_no_text_or_limit(n
     data = parse(read_source(name))
     check_binding_digest(data, name)
     loaded = set()
-    for path in leaves(data):
+    for path in iter_leaves(data):
         with suppress(DefinitionError):
-            check_binding_digest(changed(data, path), name)
+            check_binding_digest(change_value(data, path), name)
             loaded.add(".".join(map(str, path)))
-    refused = {".".join(map(str, path)) for path in leaves(data)} - loaded
+    refused = {".".join(map(str, path)) for path in iter_leaves(data)} - loaded
     assert [path for path in loaded if not FREE.search(path)] == []
     assert [path for path in refused if FREE.search(path)] == []
     assert {"proved.sha256", "game.family"} <= refused

@@ -28,7 +28,7 @@ def fill(disk):
     assert disk.count_free_bytes() == 0
 
 
-def codes(journal):
+def list_event_codes(journal):
     return [e.record["code"] for e in journal.entries("event")]
 
 
@@ -50,7 +50,7 @@ def test_a_disk_that_fills_at_any_stage_still_records_all_that_is_owed(tmp_path)
         assert journal.check_free_space()
         assert journal.full_medium_error
         assert not [p for p in disk.names if p.name == RESERVE_FILE_NAME]
-        assert codes(journal).count("memory.full") == 1
+        assert list_event_codes(journal).count("memory.full") == 1
         # A restart on the full disk comes up, and says the same.
         disk.dead = True
         player.leave()

@@ -26,7 +26,7 @@ def closed(tmp_path):
     return disk
 
 
-def without(disk, folder):
+def replace_with_blank_medium(disk, folder):
     """Return the disk with a blank medium for ``folder``."""
     other_disk = copy.deepcopy(disk)
     for path in [path for path in other_disk.names if folder in path.parents]:
@@ -36,15 +36,15 @@ def without(disk, folder):
     return other_disk
 
 
-def taken_from(disk, other, folder):
+def take_medium_from(disk, other, folder):
     """``disk`` with the medium of ``folder`` as it is on ``other``."""
-    mixed = without(disk, folder)
+    mixed = replace_with_blank_medium(disk, folder)
     mixed.names |= {p: copy.deepcopy(i) for p, i in other.names.items() if folder in p.parents}
     mixed.durable_names = dict(mixed.names)
     return mixed
 
 
-def codes(journal):
+def list_event_codes(journal):
     return [e.record["code"] for e in journal.entries("event")]
 
 
@@ -55,7 +55,7 @@ def lose(folder, which, cut_at, seed, again_at=None):
     first = Player(folder, disk)
     if first.run() or not first.acknowledged:
         return False
-    found = without(disk.reboot(rng, rng.choice((0.0, 0.5, 1.0))), folder / which)
+    found = replace_with_blank_medium(disk.reboot(rng, rng.choice((0.0, 0.5, 1.0))), folder / which)
     second = which == "two"
     if again_at is not None:  # and once more while it recovers
         found.cut_at = again_at
@@ -73,10 +73,10 @@ def lose(folder, which, cut_at, seed, again_at=None):
         replace_second(SimStorage(found), folder / "one", folder / "two", "A. Tremblay: broken")
     judge(folder, found, first)
     journal = Player(folder, found).open()
-    assert "memory.medium_replaced" in codes(journal)
+    assert "memory.medium_replaced" in list_event_codes(journal)
     journal.close()
     # What was mended is whole by itself: now the other medium goes.
-    other = without(found, folder / ("one" if second else "two"))
+    other = replace_with_blank_medium(found, folder / ("one" if second else "two"))
     judge(folder, other, first, alone=not second)
     return True
 
@@ -104,7 +104,7 @@ def test_five_hundred_lost_media_lose_and_invent_nothing(tmp_path):
 
 # ---------------------------------------------------------------------------------------------- missing, exchanged
 def test_a_missing_second_medium_is_not_recreated_but_omitted_on_request(tmp_path, closed):
-    lost = without(closed, tmp_path / "two")
+    lost = replace_with_blank_medium(closed, tmp_path / "two")
     with pytest.raises(MediumMissing, match="no medium of this machine"):
         Player(tmp_path, lost).open()
     late = post("late", "bill.in", ("world:bill", "credit:1:cashable", 500))
@@ -113,22 +113,22 @@ def test_a_missing_second_medium_is_not_recreated_but_omitted_on_request(tmp_pat
     assert journal.second_medium_error
     assert journal.media == (tmp_path / "one",)
     journal.append(late)
-    assert codes(journal) == ["memory.medium_missing"]
+    assert list_event_codes(journal) == ["memory.medium_missing"]
     journal.close()
     assert not [p for p in lost.names if tmp_path / "two" in p.parents], "something was written there"
     # The medium comes back as it was, and catches up.
-    back = taken_from(lost, closed, tmp_path / "two")
+    back = take_medium_from(lost, closed, tmp_path / "two")
     journal = Player(tmp_path, back).open()
     assert not journal.second_medium_error
     check_money(journal, (*SESSION, late))
     journal.close()
-    journal = Player(tmp_path, without(back, tmp_path / "one")).open()
+    journal = Player(tmp_path, replace_with_blank_medium(back, tmp_path / "one")).open()
     check_money(journal, (*SESSION, late))
     journal.close()
 
 
 def test_a_blank_first_medium_is_rebuilt_and_reported_until_acknowledged(tmp_path, closed):
-    lost = without(closed, tmp_path / "one")
+    lost = replace_with_blank_medium(closed, tmp_path / "one")
     journal = Player(tmp_path, lost).open()
     check_money(journal, SESSION)
     assert "first medium" in journal.state("memory.medium_replaced")
@@ -139,7 +139,7 @@ def test_a_blank_first_medium_is_rebuilt_and_reported_until_acknowledged(tmp_pat
 def test_the_medium_of_another_machine_is_not_changed(tmp_path, closed):
     other = Disk()
     assert Player(tmp_path, other).run(SESSION[:3])
-    mixed = taken_from(closed, other, tmp_path / "two")
+    mixed = take_medium_from(closed, other, tmp_path / "two")
     before = {p: bytes(i.seen) for p, i in mixed.names.items() if tmp_path / "two" in p.parents}
     with pytest.raises(MediumMissing, match="of machine"):
         Player(tmp_path, mixed).open()
@@ -153,35 +153,38 @@ def test_the_medium_of_another_machine_is_not_changed(tmp_path, closed):
 
 def test_a_replaced_medium_is_recognised_when_it_returns(tmp_path, closed):
     old = copy.deepcopy(closed)
-    now = without(closed, tmp_path / "two")
+    now = replace_with_blank_medium(closed, tmp_path / "two")
     replace_second(SimStorage(now), tmp_path / "one", tmp_path / "two", "A. Tremblay: worn")
     late = post("late", "bill.in", ("world:bill", "credit:1:cashable", 500))
     assert Player(tmp_path, now).run((late,))
     with pytest.raises(MediumMissing, match="replaced since"):
-        Player(tmp_path, taken_from(now, old, tmp_path / "two")).open()
+        Player(tmp_path, take_medium_from(now, old, tmp_path / "two")).open()
     # The same for the first: what the second has since is not lost.
-    new = without(now, tmp_path / "one")
+    new = replace_with_blank_medium(now, tmp_path / "one")
     later = post("later", "bill.in", ("world:bill", "credit:1:cashable", 700))
     assert Player(tmp_path, new).run((later,))
-    mixed = taken_from(new, now, tmp_path / "one")
+    mixed = take_medium_from(new, now, tmp_path / "one")
     journal = Player(tmp_path, mixed).open()
     check_money(journal, (*SESSION, late, later))
     assert "replaced since" in journal.state("memory.medium_replaced")
     journal.close()
     # The first as it was long ago, the second as it is now: which of them is behind is known.
-    ancient = taken_from(mixed, old, tmp_path / "one")
+    ancient = take_medium_from(mixed, old, tmp_path / "one")
     journal = Player(tmp_path, ancient).open()
     check_money(journal, (*SESSION, late, later))
     journal.close()
 
 
 def test_two_media_never_used_together_are_refused(tmp_path, closed):
-    one, other = without(closed, tmp_path / "two"), without(closed, tmp_path / "one")
+    one, other = (
+        replace_with_blank_medium(closed, tmp_path / "two"),
+        replace_with_blank_medium(closed, tmp_path / "one"),
+    )
     replace_second(SimStorage(one), tmp_path / "one", tmp_path / "two", "A. Tremblay: worn")
     assert Player(tmp_path, one).run(())
     assert Player(tmp_path, other).run(())
     with pytest.raises(JournalUnwritable, match="never used together"):
-        Player(tmp_path, taken_from(other, one, tmp_path / "two")).open()
+        Player(tmp_path, take_medium_from(other, one, tmp_path / "two")).open()
 
 
 def test_swapped_media_are_reported_and_not_changed(tmp_path, closed):
@@ -264,7 +267,7 @@ def test_a_tail_cut_off_without_the_key_is_refused_even_without_the_first_copy(t
         with pytest.raises(JournalDamaged, match="every journal head"):
             Player(tmp_path, none).open()
     # The whole first medium gone, with the second's head: no different.
-    blank = without(none, tmp_path / "one")
+    blank = replace_with_blank_medium(none, tmp_path / "one")
     with pytest.raises(JournalDamaged, match="every journal head"):
         Player(tmp_path, blank).open()
 
@@ -301,7 +304,7 @@ def test_an_entry_is_written_to_the_second_medium_only_after_it_is_durable_on_th
     journal.close()
     assert len(seen) == 20
     for name, then in seen:
-        first = without(then.reboot(random.Random(0), 0.0), tmp_path / "two")
+        first = replace_with_blank_medium(then.reboot(random.Random(0), 0.0), tmp_path / "two")
         alone = Player(tmp_path, first).open(alone=True)
         assert alone.get(name) is not None
         alone.close()
@@ -319,7 +322,7 @@ def test_a_missing_head_is_repaired_and_recorded(tmp_path, closed, which):
     path = tmp_path / which / "journal.head"
     del closed.names[path]
     journal = Player(tmp_path, closed).open()
-    assert codes(journal) == ["memory.anchor_lost"]
+    assert list_event_codes(journal) == ["memory.anchor_lost"]
     journal.close()
     assert path in closed.names
 
@@ -341,4 +344,4 @@ def test_a_stopped_machine_stays_stopped_with_either_medium(tmp_path, closed, wh
         journal.append(post("late", "bill.in", ("world:bill", "credit:1:cashable", 500)))
     journal.close_without_checkpoint()
     with pytest.raises(JournalDamaged, match="authorised clear"):
-        Player(tmp_path, without(closed, tmp_path / which)).open(alone=True)
+        Player(tmp_path, replace_with_blank_medium(closed, tmp_path / which)).open(alone=True)

@@ -53,11 +53,11 @@ def end_of_records(segment):
     return offset
 
 
-def of_copies(disk):
+def list_copy_files(disk):
     return sorted(p for p in disk.names if p.name.endswith(COPIES) and len(disk.names[p].seen))
 
 
-def damaged(disk, path, change):
+def damage_copy(disk, path, change):
     """A copy of ``disk`` with ``change`` applied to the content of ``path``."""
     hurt = copy.deepcopy(disk)
     content = hurt.names[path].seen
@@ -73,7 +73,7 @@ def flip(offset, bits):
     return change
 
 
-def mended(folder, disk):
+def reopen_and_read_events(folder, disk):
     """Open ``disk``, check that all is there, and return what start-up recorded."""
     journal = Player(folder, disk).open()
     check_money(journal, SESSION)
@@ -83,7 +83,7 @@ def mended(folder, disk):
     return codes
 
 
-def in_use(path, content):
+def count_used_bytes(path, content):
     """Bytes of a file that hold something: of a WAL that started over, those before the stale frames.
 
     SQLite fills up the last sector of a commit with its last frame once more; of the last commit it is not read.
@@ -102,12 +102,12 @@ def in_use(path, content):
 
 
 def check_flip(folder, disk, rng):
-    path = rng.choice(of_copies(disk))
-    offset, bits = rng.randrange(in_use(path, disk.names[path].seen)), 1 << rng.randrange(8)
-    hurt = damaged(disk, path, flip(offset, bits))
-    codes = mended(folder, hurt)
+    path = rng.choice(list_copy_files(disk))
+    offset, bits = rng.randrange(count_used_bytes(path, disk.names[path].seen)), 1 << rng.randrange(8)
+    hurt = damage_copy(disk, path, flip(offset, bits))
+    codes = reopen_and_read_events(folder, hurt)
     assert codes, f"bit {bits} of byte {offset} of {path.name} was not seen"
-    assert mended(folder, hurt) == codes, "the repair did not last"
+    assert reopen_and_read_events(folder, hurt) == codes, "the repair did not last"
 
 
 @pytest.mark.requirement("A-02", "A-03")
@@ -130,27 +130,29 @@ def test_two_thousand_flipped_bytes_are_detected_and_repaired(tmp_path, closed, 
 @pytest.mark.requirement("A-02")
 def test_a_truncated_or_lost_file_is_rebuilt(tmp_path, closed):
     rng = random.Random(9)
-    for path in of_copies(closed):
+    for path in list_copy_files(closed):
         # Zeros laid out ahead hold nothing: a cut among them is no damage.
         size = len(closed.names[path].seen.rstrip(b"\0"))
         for keep in (0, 1, size // 2, size - 1, rng.randrange(size)):
-            hurt = damaged(closed, path, lambda content, keep=keep: content.__delitem__(slice(keep, None)))
-            assert mended(tmp_path, hurt), f"{path.name} cut to {keep} bytes was not seen"
+            hurt = damage_copy(
+                closed, path, lambda content, keep=keep: content.__delitem__(slice(keep, None))
+            )
+            assert reopen_and_read_events(tmp_path, hurt), f"{path.name} cut to {keep} bytes was not seen"
         lost = copy.deepcopy(closed)
         del lost.names[path], lost.durable_names[path]
-        assert mended(tmp_path, lost), f"{path.name} lost was not seen"
+        assert reopen_and_read_events(tmp_path, lost), f"{path.name} lost was not seen"
 
 
 @pytest.mark.requirement("A-05")
 def test_damage_to_both_copies_stops_the_machine_permanently(tmp_path, closed):
     rng = random.Random(10)
-    logs = [p for p in of_copies(closed) if p.suffix == ".log"]
+    logs = [p for p in list_copy_files(closed) if p.suffix == ".log"]
     for _ in range(30):
-        first = next(p for p in of_copies(closed) if p.name == "journal.sqlite")
-        hurt = damaged(closed, first, flip(rng.randrange(len(closed.names[first].seen)), 4))
+        first = next(p for p in list_copy_files(closed) if p.name == "journal.sqlite")
+        hurt = damage_copy(closed, first, flip(rng.randrange(len(closed.names[first].seen)), 4))
         log = rng.choice(logs)
         written = len(closed.names[log].seen.rstrip(b"\0"))
-        hurt = damaged(hurt, log, flip(rng.randrange(written), 4))
+        hurt = damage_copy(hurt, log, flip(rng.randrange(written), 4))
         for _ in range(2):
             with pytest.raises(JournalDamaged, match="both copies"):
                 Player(tmp_path, hurt).open()
@@ -160,8 +162,8 @@ def test_damage_to_both_copies_stops_the_machine_permanently(tmp_path, closed):
 def test_an_unacknowledged_torn_record_does_not_damage_the_only_copy_left(tmp_path, closed):
     """The first medium fails while a record is written to the second; acknowledged entries are complete."""
     rng = random.Random(11)
-    last = max(p for p in of_copies(closed) if p.suffix == ".log")
-    first = next(p for p in of_copies(closed) if p.name == "journal.sqlite")
+    last = max(p for p in list_copy_files(closed) if p.suffix == ".log")
+    first = next(p for p in list_copy_files(closed) if p.name == "journal.sqlite")
     written = end_of_records(closed.names[last].seen)
     for _ in range(20):
         torn = rng.randbytes(rng.randrange(1, 600))
@@ -169,11 +171,11 @@ def test_an_unacknowledged_torn_record_does_not_damage_the_only_copy_left(tmp_pa
         def tear(content, torn=torn):
             content[written : written + len(torn)] = torn
 
-        hurt = damaged(closed, last, tear)
+        hurt = damage_copy(closed, last, tear)
         del hurt.names[first], hurt.durable_names[first]
-        assert mended(tmp_path, hurt)
+        assert reopen_and_read_events(tmp_path, hurt)
     # Where the last entry acknowledged is the one that is torn, it is damage as before.
-    hurt = damaged(closed, last, flip(written - 1, 4))
+    hurt = damage_copy(closed, last, flip(written - 1, 4))
     del hurt.names[first], hurt.durable_names[first]
     with pytest.raises(JournalDamaged, match="both copies"):
         Player(tmp_path, hurt).open()
@@ -220,7 +222,7 @@ def test_a_rewritten_log_without_the_machine_key_is_rejected(tmp_path, closed, w
     assert not LogCopy(storage, folder).scan().damage
     if wreck:
         database = next(p for p in closed.names if p.name == "journal.sqlite")
-        closed = damaged(closed, database, flip(5000, 1))
+        closed = damage_copy(closed, database, flip(5000, 1))
     with pytest.raises(JournalDamaged, match="HMAC" if wreck else "both copies: they differ at entry"):
         Player(tmp_path, closed).open()
 
@@ -228,7 +230,7 @@ def test_a_rewritten_log_without_the_machine_key_is_rejected(tmp_path, closed, w
 @pytest.mark.requirement("A-02")
 def test_a_damaged_journal_head_is_repaired_and_recorded(tmp_path, closed):
     head = next(p for p in closed.names if p.name == "journal.head")
-    assert mended(tmp_path, damaged(closed, head, flip(3, 1))) == ["memory.anchor_lost"]
+    assert reopen_and_read_events(tmp_path, damage_copy(closed, head, flip(3, 1))) == ["memory.anchor_lost"]
 
 
 @pytest.mark.requirement("A-02")
@@ -236,17 +238,17 @@ def test_a_damaged_journal_head_is_repaired_and_recorded(tmp_path, closed):
 @pytest.mark.parametrize("medium", ["one", "two"])
 def test_a_damaged_or_lost_key_is_restored_from_the_other_medium(tmp_path, closed, medium, change):
     path = tmp_path / medium / "machine.key"
-    hurt = damaged(closed, path, change)
-    assert mended(tmp_path, hurt) == ["memory.repaired"]
+    hurt = damage_copy(closed, path, change)
+    assert reopen_and_read_events(tmp_path, hurt) == ["memory.repaired"]
     assert bytes(hurt.names[path].seen) == bytes(closed.names[path].seen)
     lost = copy.deepcopy(closed)
     del lost.names[path], lost.durable_names[path]
-    assert mended(tmp_path, lost) == ["memory.repaired"]
+    assert reopen_and_read_events(tmp_path, lost) == ["memory.repaired"]
 
 
 def test_a_key_damaged_on_both_media_stops_the_machine(tmp_path, closed):
     for key in [p for p in closed.names if p.name == "machine.key"]:
-        closed = damaged(closed, key, flip(100, 1))
+        closed = damage_copy(closed, key, flip(100, 1))
     with pytest.raises(JournalDamaged, match=r"machine\.key"):
         Player(tmp_path, closed).open()
 
@@ -260,8 +262,8 @@ def test_a_key_lost_on_both_media_is_not_replaced(tmp_path, closed):
 
 @pytest.mark.requirement("A-04")
 def test_a_copy_that_cannot_be_rewritten_stops_the_machine(tmp_path, closed):
-    log = next(p for p in of_copies(closed) if p.suffix == ".log")
-    hurt = damaged(closed, log, flip(200, 1))
+    log = next(p for p in list_copy_files(closed) if p.suffix == ".log")
+    hurt = damage_copy(closed, log, flip(200, 1))
     hurt.stuck = (".log.new", 0), (".log", 300)
     with pytest.raises(JournalDamaged, match="cannot be rewritten"):
         Player(tmp_path, hurt).open()
@@ -334,7 +336,7 @@ def test_a_falsified_meter_stops_the_machine_until_a_clear(tmp_path, closed, boo
 def test_damage_between_plays_is_repaired_before_the_next(tmp_path, closed, suffix):
     player = Player(tmp_path, closed)
     journal = player.open()
-    path = next(p for p in of_copies(closed) if p.name.endswith(suffix))
+    path = next(p for p in list_copy_files(closed) if p.name.endswith(suffix))
     inode = closed.names[path]
     inode.seen[len(inode.seen) // 3] ^= 1
     for _ in range(40):

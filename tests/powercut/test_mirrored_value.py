@@ -23,7 +23,7 @@ def mirror(disk, folders, key=KEY):
     return MirroredValue(SimStorage(disk), folders, "people.json", key=key)
 
 
-def written(folders, *values):
+def write_values(folders, *values):
     disk = Disk()
     for value in values:
         mirror(disk, folders).write(value)
@@ -36,7 +36,7 @@ def put(disk, path, content):
 
 @pytest.mark.parametrize("survival", [0.0, 0.5, 1.0])
 def test_a_power_cut_at_every_operation_leaves_the_old_or_the_new_value(folders, survival):
-    operation_count = written(folders, *VALUES).operations
+    operation_count = write_values(folders, *VALUES).operations
     for operation_number in range(1, operation_count + 1):
         disk, stored_values = Disk(), []
         disk.cut_at = operation_number
@@ -61,10 +61,10 @@ def test_a_power_cut_at_every_operation_leaves_the_old_or_the_new_value(folders,
 @pytest.mark.requirement("A-04")
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_lost_flipped_or_outdated_copy_is_repaired_from_the_other(folders, which):
-    disk = written(folders, b"old", b"new")
+    disk = write_values(folders, b"old", b"new")
     path = folders[which] / "people.json"
     good = bytes(disk.names[path].seen)
-    old = bytes(written(folders, b"old").names[path].seen)
+    old = bytes(write_values(folders, b"old").names[path].seen)
     hurts = [
         b"",
         good[:-1],
@@ -85,7 +85,7 @@ def test_a_lost_flipped_or_outdated_copy_is_repaired_from_the_other(folders, whi
 
 
 def test_a_value_lost_or_damaged_on_both_media_is_reported_as_damage(folders):
-    disk = written(folders, b"value")
+    disk = write_values(folders, b"value")
     for folder in folders:
         put(disk, folder / "people.json", b"nonsense")
     with pytest.raises(JournalDamaged, match="not what was written"):
@@ -98,7 +98,7 @@ def test_a_value_lost_or_damaged_on_both_media_is_reported_as_damage(folders):
 
 
 def test_two_contents_of_one_generation_are_reported_as_damage(folders):
-    disk, other = written(folders, b"this"), written(folders, b"that")
+    disk, other = write_values(folders, b"this"), write_values(folders, b"that")
     path = folders[1] / "people.json"
     put(disk, path, other.names[path].seen)
     with pytest.raises(JournalDamaged, match="two different contents"):
@@ -106,7 +106,7 @@ def test_two_contents_of_one_generation_are_reported_as_damage(folders):
 
 
 def test_a_value_written_with_another_key_is_rejected(folders):
-    disk = written(folders, b"ours")
+    disk = write_values(folders, b"ours")
     forger = Disk()
     for _ in range(3):
         mirror(forger, folders, b"x" * 32).write(b"forged")
@@ -127,7 +127,7 @@ def test_another_value_of_this_machine_is_rejected(folders):
 
 
 def test_a_write_succeeds_on_one_medium_and_fails_on_none(folders):
-    disk = written(folders, b"old")
+    disk = write_values(folders, b"old")
 
     class Refusing(SimStorage):
         refused = (folders[1],)

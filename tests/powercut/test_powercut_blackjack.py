@@ -147,10 +147,10 @@ class Fours(Life):
         assert rig.credit_cents == CREDIT - STAKED * 100 + BACK * 100 + SHARE
         level = Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{GAME}.jackpot.100"))
         assert (level.contributed_amount, level.paid_cents, level.hit_count) == (50, SHARE, 1)
-        recalled(rig)
+        check_recall(rig)
 
 
-def recalled(rig):
+def check_recall(rig):
     """Check that recall shows each decision with its cards and its answer, and the end."""
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(menu.page.tables[0].rows[0].action).touch("show")

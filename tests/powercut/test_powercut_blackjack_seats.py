@@ -8,7 +8,7 @@ has wagered nothing; recall shows each his own result, and the next round is dea
 import pytest
 from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 from rigs.blackjack import bound_anew
-from rigs.cards import dealing
+from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.people import Role
@@ -60,7 +60,7 @@ class Blackjack(LifeOfSeats):
             record = entry.record
             draws = record["draws"] if entry.kind == "game.choice" else record["steps"][0]["draws"]
             drawn[record["play_id"]] = drawn.get(record["play_id"], 0) + len(draws)
-        return ScriptedStep(dealing(CARDS, DECKS).values[max(drawn.values(), default=0) :])
+        return ScriptedStep(script_cards(CARDS, DECKS).values[max(drawn.values(), default=0) :])
 
     def bet(self):
         for room in self.rooms:

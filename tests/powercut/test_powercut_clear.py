@@ -23,7 +23,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 
-def owing(folder: Path, disk: Disk) -> dict[str, object]:
+def prepare_claims(folder: Path, disk: Disk) -> dict[str, object]:
     """Prepare a machine with credit and a game decided but not ended; return its claims."""
     storage = SimStorage(disk)
     rig = MachineRig(folder, chance=ScriptedChance(23, 7, 5), storage=storage).boot().insert(2000)
@@ -31,10 +31,10 @@ def owing(folder: Path, disk: Disk) -> dict[str, object]:
     rig.journal.close()
     rig.lose_power()
     leave(storage, folder, folder / "second")
-    return owed(folder, disk)
+    return read_claims(folder, disk)
 
 
-def owed(folder: Path, disk: Disk) -> dict[str, object]:
+def read_claims(folder: Path, disk: Disk) -> dict[str, object]:
     storage = SimStorage(disk)
     claims = {
         proposal.id: proposal.claim.amount
@@ -78,7 +78,7 @@ def is_cleared(folder: Path, storage: SimStorage) -> bool:
 @every_nth(89)
 def test_a_power_cut_in_a_memory_clear_loses_and_doubles_nothing(tmp_path, capsys, is_cut_twice, every):
     ready = Disk()
-    before = owing(tmp_path, ready)
+    before = prepare_claims(tmp_path, ready)
     assert len(before) == 2
     operation_number = 0
     for operation_number, rebooted_disk in cuts(lambda disk: two_persons_clear(tmp_path, disk), ready, every):
@@ -89,7 +89,7 @@ def test_a_power_cut_in_a_memory_clear_loses_and_doubles_nothing(tmp_path, capsy
                 disk_left = disk_left.reboot(random.Random(operation_number), 0.5)
             disk_left.cut_at = None
         assert two_persons_clear(tmp_path, disk_left)
-        assert owed(tmp_path, disk_left) == before
+        assert read_claims(tmp_path, disk_left) == before
         judge(tmp_path, disk_left)
     assert operation_number > 50
     tell(capsys, 1 + (operation_number - 1) // every)

@@ -8,7 +8,7 @@ goes on only after a game that was played.
 
 import pytest
 from powercut_life import LifeOfSeats, cut_everywhere, every_nth
-from rigs.cards import dealing
+from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
@@ -25,7 +25,7 @@ class Poker(LifeOfSeats):
     SEATS, CREDIT_CENTS = 3, 10_000
     GAME = "quebec-texas-holdem-room"
     #: The hands of seats 1, 2 and 0 (the button), a card each and again; then the board.
-    NUMBERS = dealing("7h Kd As 2c Kh Ah Ac 9s 8d 3h Qc", decks=1).values
+    NUMBERS = script_cards("7h Kd As 2c Kh Ah Ac 9s 8d 3h Qc", decks=1).values
     STACKS = (160, 200, 300)
     #: What is answered, each option by the seat that is asked, after the table has answered that all have staked.
     ANSWERS = ("all-in", "call", "call", "bet", "call", "check", "check", "check", "check")
@@ -80,7 +80,7 @@ class Stud(Poker):
 
     GAME = "quebec-seven-card-stud-room"
     #: Each row is dealt to seats 1, 2 and 0: two cards face down, four face up, one face down.
-    NUMBERS = dealing("7h Kd As  2c Kh Ah  2d Ks Ad  9c 8c Th  Jc 5d 6s  4c 7d  Qs Jh", decks=1).values
+    NUMBERS = script_cards("7h Kd As  2c Kh Ah  2d Ks Ad  9c 8c Th  Jc 5d 6s  4c 7d  Qs Jh", decks=1).values
     STACKS = (240, 300, 320)
     #: The deuce brings in; the button's cards are the highest from the fourth street on.
     ANSWERS = (

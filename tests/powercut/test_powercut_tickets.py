@@ -93,7 +93,7 @@ class Session:
         return True
 
 
-def lives(folder, disk):
+def read_ticket_lives(folder, disk):
     storage = SimStorage(disk)
     with TicketStore.open(folder, storage=storage, key=KEY) as store:
         store.verify_moves()
@@ -114,14 +114,14 @@ def cut_once(folder, operation, survival, seed):
     if session.run():
         return False
     rebooted_disk = disk.reboot(random.Random(seed), survival)
-    lived, numbers = lives(folder, rebooted_disk)
+    lived, numbers = read_ticket_lives(folder, rebooted_disk)
     assert lived in (expected(session.step_count), expected(session.step_count + 1))
     for issue_id, number in session.numbers.items():
         assert numbers[issue_id] == number  # a number that was handed out stays that ticket's
     # The machine goes on with the step it does not know the end of.
     restarted = Session(folder, rebooted_disk, seed + 1, session.numbers, session.step_count)
     assert restarted.run()
-    lived, _ = lives(folder, rebooted_disk)
+    lived, _ = read_ticket_lives(folder, rebooted_disk)
     assert lived == expected(11)
     return True
 
@@ -143,7 +143,7 @@ def test_a_ticket_session_without_a_power_cut_ends_in_the_expected_states(tmp_pa
     disk = Disk()
     session = Session(tmp_path, disk, 1)
     assert session.run()
-    lived, _ = lives(tmp_path, disk)
+    lived, _ = read_ticket_lives(tmp_path, disk)
     assert lived == expected(11)
     with TicketStore.open(tmp_path, storage=SimStorage(disk), key=KEY) as store:
         states = {r.issue_id: r.state for r in store.iter_records()}

@@ -6,7 +6,7 @@ and his own answer; who had not has staked nothing. Then both play on, of the sh
 
 import pytest
 from powercut_life import LifeOfSeats, cut_everywhere, every_nth
-from rigs.cards import dealing
+from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
@@ -18,7 +18,7 @@ GAME, CENTS, DECKS = "monaco-trente-et-quarante", 25, 6
 #: 31 and 31; then black has 31 and red 40, and the first card is red.
 REFAIT = "Th Td Ts As Kh Kd Ks Ac"
 BLACK = "9h Td Ts 2s 4h Kd 6s Qc Qd"
-NUMBERS = dealing(f"{REFAIT} {BLACK}", DECKS).values
+NUMBERS = script_cards(f"{REFAIT} {BLACK}", DECKS).values
 BETS, ANSWERS, LATER = ({"red": 20}, {"black": 20}), ("prison", "half"), "inverse"
 
 

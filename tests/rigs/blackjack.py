@@ -10,7 +10,7 @@ QUEBEC, OPTIONS = "quebec-blackjack", "quebec-blackjack-options"
 MULTI, MONACO = "quebec-multi-action-blackjack", "monaco-blackjack"
 
 
-def changed(name, **tables):
+def build_changed_game(name, **tables):
     data = json.loads(load_game(name).text)
     data.pop("table", None)  # one player's, unless a test says otherwise
     data.get("rules", {}).pop("back_bets", None)

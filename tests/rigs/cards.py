@@ -11,7 +11,7 @@ def remove_cards(shoe, *cards):
         shoe.counts[card] -= 1
 
 
-def dealing(cards, decks=6):
+def script_cards(cards, decks=6):
     """Chance whose next numbers deal these cards, one after another."""
     shoe, numbers = Shoe.from_decks(decks), []
     for card in parse_cards(cards):

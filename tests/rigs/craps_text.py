@@ -215,7 +215,7 @@ def shut(house, kind, number, point, stood):
     }.get(kind, False)
 
 
-def held(house, spot, kind, stood, less):
+def is_reduction_refused(house, spot, kind, stood, less):
     """Whether so many credits may not be taken away."""
     never = kind in {"pass", "come"} or spot in ONE_THROW[house] or spot.startswith("hop-")
     return never or less > stood or (kind == "dontpass" and house == MONACO and stood - less < 1)
@@ -230,7 +230,7 @@ def allowed(house, point, bets, change):
         no = (
             shut(house, kind, number, point, stood)
             if credits_ > 0
-            else held(house, spot, kind, stood, -credits_)
+            else is_reduction_refused(house, spot, kind, stood, -credits_)
         )
         if no:
             return None

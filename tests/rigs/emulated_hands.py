@@ -7,7 +7,7 @@ import asyncio
 import tomllib
 
 from rigs.emulated_cabinet import OVERLAY
-from rigs.screen_words import drawn, page_snapshot, shows
+from rigs.screen_words import draw_snapshot, is_page_shown, page_snapshot
 
 from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.link import LinkEnrolmentStep
@@ -39,7 +39,7 @@ _ANSWERING = {
 def keys_of(page, size):
     """Where the keys of a page are, as shares of a display this large."""
     width, height = size
-    touches, _ = drawn(page_snapshot(page), width)
+    touches, _ = draw_snapshot(page_snapshot(page), width)
     scale = width / LANDSCAPE_LAYOUT.size[0]
     top = (height - LANDSCAPE_LAYOUT.size[1] * scale) / 2
     return {
@@ -151,7 +151,7 @@ class FirstStart:
             text = text.replace(own_text, other_text)
         page = ServicePage.model_validate_json(text)
         title = page.title.value
-        self.computer.until(lambda: shows(self.computer.picture(), page, body=body), title, every_s=1)
+        self.computer.until(lambda: is_page_shown(self.computer.picture(), page, body=body), title, every_s=1)
 
     async def _do(self, action, instead=None, *, body=True):
         await self._seen(instead, body=body)

@@ -68,7 +68,7 @@ def level(rig: MachineRig, pool: str = POOL) -> Level:
     return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
 
 
-def audited(rig: MachineRig) -> list[object]:
+def list_findings(rig: MachineRig) -> list[object]:
     """What an audit of the whole journal finds."""
     rig.journal.self_audit()
     return Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings

@@ -6,7 +6,7 @@ from egm.kernel.services import MachineContext
 from egm.links import monitoring
 
 
-def monitored(rig, folder, printed, port=0):
+def start_monitoring(rig, folder, printed, port=0):
     file = load_cabinet().model_copy(update={"metrics": MetricsTable(port=port)})
     state_folder = StateFolder(folder)
     state_folder.create_private_folders()
@@ -18,5 +18,5 @@ def monitored(rig, folder, printed, port=0):
     return found
 
 
-def shown(rig):
+def read_snapshot(rig):
     return build_snapshot(rig.engine)

@@ -42,7 +42,7 @@ _APART = 64
 _CELL = (8, 16)
 
 
-def says(shown: Image.Image, code: str, why: str = "") -> bool:
+def is_plate_shown(shown: Image.Image, code: str, why: str = "") -> bool:
     """Whether a display shows the plate that says this: a fault's code, an ``out_of_service.`` notice's, or ``lost``."""
     picture = _picture_in(shown)
     width = picture.size[0]
@@ -55,10 +55,10 @@ def says(shown: Image.Image, code: str, why: str = "") -> bool:
     return False
 
 
-def shows(shown: Image.Image, page: ServicePage, *standing: Notice, body: bool = True) -> bool:
+def is_page_shown(shown: Image.Image, page: ServicePage, *standing: Notice, body: bool = True) -> bool:
     """Whether a display shows this page and what stands; without its ``body``, its head and the keys at its foot."""
     picture = _picture_in(shown)
-    wanted = drawn(page_snapshot(page, *standing), picture.size[0])[1]
+    wanted = draw_snapshot(page_snapshot(page, *standing), picture.size[0])[1]
     scale = picture.size[0] / LANDSCAPE_LAYOUT.size[0]
     x, y, w, h = (round(a * scale) for a in LANDSCAPE_LAYOUT.page)
     head, foot = round(78 * scale), round(76 * scale)
@@ -87,7 +87,7 @@ def _plate(code: str, why: str, width: int) -> Image.Image:
         tilt = Tilt(code=of, since=_SINCE, cleared_by=get_fault_definition(of).cleared_by, detail=why)
         notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": why}, lasting=True)
         changes = {"notices": (notice,), "tilts": (tilt,)}
-    return drawn(_bare().model_copy(update=changes), width, is_lost=code == "lost")[1]
+    return draw_snapshot(_bare().model_copy(update=changes), width, is_lost=code == "lost")[1]
 
 
 def page_snapshot(page: ServicePage, *standing: Notice) -> Snapshot:
@@ -95,7 +95,7 @@ def page_snapshot(page: ServicePage, *standing: Notice) -> Snapshot:
     return _bare().model_copy(update={"state": "service_menu", "page": page, "notices": standing})
 
 
-def drawn(
+def draw_snapshot(
     snapshot: Snapshot, width: int, *, is_lost: bool = False
 ) -> tuple[list[tuple[Rect, Action]], Image.Image]:
     """Return the touch areas, in units of the picture, and the image of a machine with this snapshot."""

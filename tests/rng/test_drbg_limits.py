@@ -12,7 +12,7 @@ ENTROPY = bytes(range(48))
 NONCE = bytes(range(16))
 
 
-def fresh(mechanism: type[Mechanism]) -> Mechanism:
+def instantiate(mechanism: type[Mechanism]) -> Mechanism:
     return mechanism(ENTROPY, b"" if mechanism.NONCE_BYTES_MIN is None else NONCE, b"one")
 
 
@@ -87,7 +87,7 @@ def test_generate_matches_an_independent_computation_also_where_the_counter_wrap
 @pytest.mark.parametrize("name", MechanismName)
 class TestEveryMechanism:
     def test_a_request_that_is_too_long_is_refused_and_changes_nothing(self, name: MechanismName) -> None:
-        drbg, twin = fresh(MECHANISMS[name]), fresh(MECHANISMS[name])
+        drbg, twin = instantiate(MECHANISMS[name]), instantiate(MECHANISMS[name])
         for count in (0, -1, 65_537):
             with pytest.raises(RequestTooLarge, match=str(count)):
                 drbg.generate(count)
@@ -101,14 +101,14 @@ class TestEveryMechanism:
         mechanism = MECHANISMS[name]
         with pytest.raises(EntropyFailed, match="31 bytes"):
             mechanism(bytes(31), NONCE)
-        drbg = fresh(mechanism)
+        drbg = instantiate(mechanism)
         with pytest.raises(EntropyFailed, match="entropy input of 0 bytes"):
             drbg.reseed(b"")
         with pytest.raises(EntropyFailed):
             drbg.generate(1, fresh_entropy=b"")
 
     def test_an_exhausted_seed_generates_nothing_until_reseeded(self, name: MechanismName) -> None:
-        drbg = fresh(MECHANISMS[name])
+        drbg = instantiate(MECHANISMS[name])
         drbg._reseed_counter = RESEED_INTERVAL
         drbg.generate(1)
         with pytest.raises(ReseedRequired):
@@ -118,7 +118,7 @@ class TestEveryMechanism:
         assert len(drbg.generate(1)) == 1
 
     def test_an_uninstantiated_generator_refuses_every_call(self, name: MechanismName) -> None:
-        drbg = fresh(MECHANISMS[name])
+        drbg = instantiate(MECHANISMS[name])
         drbg.uninstantiate()
         for action in (lambda: drbg.generate(1), lambda: drbg.reseed(ENTROPY)):
             with pytest.raises(Uninstantiated):
@@ -127,15 +127,15 @@ class TestEveryMechanism:
     def test_every_input_changes_the_output(self, name: MechanismName) -> None:
         mechanism = MECHANISMS[name]
         nonce = b"" if mechanism.NONCE_BYTES_MIN is None else NONCE
-        outputs = {fresh(mechanism).generate(32)}
+        outputs = {instantiate(mechanism).generate(32)}
         outputs.add(mechanism(ENTROPY, nonce, b"two").generate(32))
         outputs.add(mechanism(bytes(48), nonce, b"one").generate(32))
-        outputs.add(fresh(mechanism).generate(32, b"more"))
-        outputs.add(fresh(mechanism).generate(32, fresh_entropy=ENTROPY))
-        reseeded = fresh(mechanism)
+        outputs.add(instantiate(mechanism).generate(32, b"more"))
+        outputs.add(instantiate(mechanism).generate(32, fresh_entropy=ENTROPY))
+        reseeded = instantiate(mechanism)
         reseeded.reseed(ENTROPY, b"more")
         outputs.add(reseeded.generate(32))
-        second = fresh(mechanism)
+        second = instantiate(mechanism)
         second.generate(32)
         outputs.add(second.generate(32))
         assert len(outputs) == 7

@@ -32,7 +32,7 @@ def now():
     return datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def live(folder, entries, cents=0):
+def write_entries(folder, entries, cents=0):
     with Journal.open(folder, now=now, policy=POLICY) as journal:
         if cents:
             moved = (Transfer("world:bill", "credit:1:cashable", cents),)
@@ -47,10 +47,10 @@ def live(folder, entries, cents=0):
 def placed(tmp_path):
     """A memory with archives in ``one`` and ``two`` that contain many entries."""
     state = tmp_path / "state"
-    live(state, 1)
+    write_entries(state, 1)
     for medium, folder_name in ((state, "one"), (state / "second", "two")):
         link_archive_folder(medium, tmp_path / folder_name)
-    assert live(state, 400, cents=700)["through"] > 100
+    assert write_entries(state, 400, cents=700)["through"] > 100
     return state
 
 
@@ -71,7 +71,7 @@ def test_a_second_archive_never_hides_an_existing_one(placed, tmp_path):
     with pytest.raises(OperatorError, match=r"the archive is in .*one, but the cabinet file says .*three"):
         link_archive_folder(placed, tmp_path / "three")
     own_folder = tmp_path / "own"
-    live(own_folder, 400)
+    write_entries(own_folder, 400)
     with pytest.raises(OperatorError, match=r"the archive is in .*archive, but the cabinet file says"):
         link_archive_folder(own_folder, tmp_path / "three")
     assert not (tmp_path / "three").exists()
@@ -90,13 +90,13 @@ def test_no_archive_folder_is_created_on_a_missing_medium(tmp_path):
 def test_a_missing_archive_medium_delays_archiving_until_it_returns(placed, tmp_path, monkeypatch):
     monkeypatch.setattr("meters.journal._CHECKS_BEFORE_NEXT_ARCHIVING", 5)
     (tmp_path / "one").rename(tmp_path / "away")
-    before = live(placed, 200)
+    before = write_entries(placed, 200)
     with open_view(placed) as view:
         codes = {entry.record["code"] for entry in view.entries("event") if entry.record}
         assert "memory.archive_delayed" in codes
         assert len(list(view.iter_bodies())) == view.sequence
     (tmp_path / "away").rename(tmp_path / "one")
-    assert live(placed, 200)["through"] > before["through"]
+    assert write_entries(placed, 200)["through"] > before["through"]
 
 
 def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path, monkeypatch):
@@ -123,7 +123,7 @@ def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path
     evidence = clear_memory(placed, agreed, now=now, policy=POLICY)
     assert names(tmp_path / "one") == []
     assert names(evidence / "archive") == held
-    assert live(placed, 400)["through"] > 100
+    assert write_entries(placed, 400)["through"] > 100
     assert names(tmp_path / "one")
 
 

@@ -14,7 +14,7 @@ from meters import Journal
 GAME = "maple-classic"
 
 
-def started(folder, monkeypatch, *games):
+def start_and_read_faults(folder, monkeypatch, *games):
     """Start a machine with these games and return its faults once it is running."""
     found = {}
 
@@ -31,17 +31,17 @@ def started(folder, monkeypatch, *games):
 
 
 def test_a_game_left_out_is_a_notice_until_the_file_is_corrected(tmp_path, monkeypatch):
-    start_state = started(tmp_path, monkeypatch, GAME, "no-such-game")
+    start_state = start_and_read_faults(tmp_path, monkeypatch, GAME, "no-such-game")
     assert start_state["cabinet_file"]["cleared_by"] == "self"
     assert not start_state["cabinet_file"]["locks"]
     assert "no-such-game" in start_state["cabinet_file"]["detail"]
     ((game, reason),) = start_state["refused"]
     assert (game, "not in the library" in reason) == ("no-such-game", True)
-    start_state = started(tmp_path, monkeypatch, GAME, "another-one")
+    start_state = start_and_read_faults(tmp_path, monkeypatch, GAME, "another-one")
     assert "another-one" in start_state["cabinet_file"]["detail"]
-    start_state = started(tmp_path, monkeypatch, GAME, GAME)
+    start_state = start_and_read_faults(tmp_path, monkeypatch, GAME, GAME)
     assert "another game with the id" in start_state["cabinet_file"]["detail"]
-    assert started(tmp_path, monkeypatch, GAME) == {"refused": ()}
+    assert start_and_read_faults(tmp_path, monkeypatch, GAME) == {"refused": ()}
     with Journal.open(tmp_path, now=StoppedClock().now) as journal:
         kinds = [entry.kind for entry in journal.entries() if entry.kind.startswith("fault.")]
     assert kinds == [

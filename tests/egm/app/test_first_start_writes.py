@@ -31,7 +31,7 @@ class PowerCutError(Exception):
     """Planted."""
 
 
-def drafted():
+def build_draft():
     game = load_game(GAME)
     roster = Roster()
     for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
@@ -70,7 +70,7 @@ def sign(signing_step, draft, *numbers):
     return move
 
 
-def started(folder, file, monkeypatch):
+def start_and_read_faults(folder, file, monkeypatch):
     """Start the machine once with the written files and return its faults."""
     found = {}
 
@@ -103,12 +103,12 @@ def test_a_power_cut_at_any_write_of_a_first_start_repeats_or_completes_it(tmp_p
         patch.setattr(signing.CabinetFileSignature, "write", cutting(signing.CabinetFileSignature.write))
         patch.setattr(signing, "replace_private", cutting(signing.replace_private))
         with pytest.raises(PowerCutError):
-            sign(step(folder, file), drafted(), "1", "2")
+            sign(step(folder, file), build_draft(), "1", "2")
     assert not file.exists()
     assert create_restore_step(folder, file, CLOCK.now) is None  # nothing has been played: all is asked again
-    assert sign(step(folder, file), drafted(), "2", "1") is NextStep.FORWARD
-    assert started(folder, file, monkeypatch) == set()
-    assert started(folder, file, monkeypatch) == set()
+    assert sign(step(folder, file), build_draft(), "2", "1") is NextStep.FORWARD
+    assert start_and_read_faults(folder, file, monkeypatch) == set()
+    assert start_and_read_faults(folder, file, monkeypatch) == set()
     with Journal.open(folder.root, now=CLOCK.now) as journal:
         (entry,) = journal.entries("cabinet.signed")
         assert [entry.kind for entry in journal.entries() if entry.kind.startswith("staff.")] == [
@@ -121,13 +121,13 @@ def test_signing_needs_two_permitted_persons_and_disk_errors_are_reported(tmp_pa
     folder = StateFolder(tmp_path / "state")
     folder.create_private_folders()
     missing = step(folder, tmp_path / "nowhere" / "cabinet.toml")
-    assert sign(missing, drafted(), "3").value == "service.refused.not_permitted"
-    missing.handle_input(drafted(), "back", "")
-    missing.handle_input(drafted(), "back", "")
-    assert sign(missing, drafted(), "1", "1").value == "service.refused.same_person"
+    assert sign(missing, build_draft(), "3").value == "service.refused.not_permitted"
+    missing.handle_input(build_draft(), "back", "")
+    missing.handle_input(build_draft(), "back", "")
+    assert sign(missing, build_draft(), "1", "1").value == "service.refused.same_person"
     missing.open_step()
     missing.cabinet_file_faults = ()
-    move = sign(missing, drafted(), "1", "2")
+    move = sign(missing, build_draft(), "1", "2")
     assert move.value == "notice.refused.medium_other"
     assert "nowhere" in move.values["why"]
     assert len(missing.authenticated_signers) == 0 < REQUIRED_SIGNER_COUNT
@@ -137,7 +137,7 @@ def test_wrong_pins_lock_a_number_also_at_a_first_start(tmp_path):
     folder = StateFolder(tmp_path / "state")
     folder.create_private_folders()
     signing_step = step(folder, tmp_path / "cabinet.toml")
-    draft = drafted()
+    draft = build_draft()
     signing_step.handle_input(draft, "sign", "")
     assert signing_step.handle_input(draft, "enter", "").value == "service.refused.missing"
     assert signing_step.handle_input(draft, "enter", "1st").value == "service.refused.not_digits"
@@ -160,13 +160,14 @@ def test_the_signing_page_shows_the_date_or_that_it_is_implausible(tmp_path, yea
     signing_step = step(StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml")
     signing_step.get_time = lambda: datetime(year, 1, 2, tzinfo=UTC)
     lines = {
-        row.cells[0].value: row.cells[1].value for row in signing_step.build_page(drafted()).tables[0].rows
+        row.cells[0].value: row.cells[1].value
+        for row in signing_step.build_page(build_draft()).tables[0].rows
     }
     assert lines[expected_text] == f"{year}-01-02T00:00:00+00:00"
 
 
 def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
-    draft, step_list = drafted(), build_steps(StateFolder(tmp_path), tmp_path / "c.toml", CLOCK, list)
+    draft, step_list = build_draft(), build_steps(StateFolder(tmp_path), tmp_path / "c.toml", CLOCK, list)
     steps = {step.id: step for step in step_list}
     draft.roster = Roster()
     for name, reason in (("staff", "first.staff.short"), ("games", "first.one_at_least")):

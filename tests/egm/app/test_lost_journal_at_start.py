@@ -24,7 +24,7 @@ LEFT = (
 )
 
 
-def worn_out(folder: Path) -> StateFolder:
+def write_used_state(folder: Path) -> StateFolder:
     """A machine that has been at work, with everything a journal leaves beside it."""
     state = StateFolder(folder)
     state.create_private_folders()
@@ -46,7 +46,7 @@ def start(state: StateFolder) -> None:
 @pytest.mark.requirement("A-03", "A-05")
 @pytest.mark.parametrize("remains_pattern", LEFT)
 def test_no_new_journal_is_started_beside_remains_of_an_earlier_one(tmp_path, remains_pattern):
-    state = worn_out(tmp_path)
+    state = write_used_state(tmp_path)
     keep = set(tmp_path.glob(remains_pattern))
     assert keep
     shutil.rmtree(tmp_path / "second")

@@ -14,10 +14,10 @@ from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from meters import JournalDamaged, JournalError
 
 
-def kinds(family):
+def list_subclasses(family):
     """Return a class with its subclasses, in an order that does not depend on when modules were imported."""
     children = sorted(family.__subclasses__(), key=lambda child: child.__qualname__)
-    return [family, *(kind for child in children for kind in kinds(child))]
+    return [family, *(kind for child in children for kind in list_subclasses(child))]
 
 
 def build_error(kind, reason="the disk is gone"):
@@ -54,7 +54,9 @@ def ends(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("kind", [*kinds(JournalError), TicketLedgerUnwritable, TicketLedgerDamaged])
+@pytest.mark.parametrize(
+    "kind", [*list_subclasses(JournalError), TicketLedgerUnwritable, TicketLedgerDamaged]
+)
 def test_an_error_of_the_memory_is_printed_in_one_line_and_the_machine_restarts(ends, capsys, kind):
     assert ends(build_error(kind))
     output = capsys.readouterr().err

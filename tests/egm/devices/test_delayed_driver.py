@@ -54,7 +54,7 @@ def _sleep():
     asyncio.get_running_loop()._jumping.now += 2.0
 
 
-def _asking(answer, until):
+def _run_driver_until(answer, until):
     """Run an I/O board's driver until a condition on it and its reports is true."""
 
     async def session():
@@ -75,7 +75,7 @@ def _asking(answer, until):
 
 @pytest.mark.library_only("G-14")
 def test_a_waiting_reply_is_read_even_if_the_driver_reads_late():
-    driver, events = _asking(
+    driver, events = _run_driver_until(
         IdentityReply(1, "board").encode(),
         lambda driver, _: driver.exchanges.answered_queries + driver.exchanges.unanswered_queries >= 20,
     )
@@ -85,6 +85,6 @@ def test_a_waiting_reply_is_read_even_if_the_driver_reads_late():
 
 @pytest.mark.library_only("G-14")
 def test_a_silent_device_is_lost_after_what_the_driver_waited_and_not_what_it_slept():
-    driver, _ = _asking(b"", lambda _, events: any(isinstance(event, LineLost) for event in events))
+    driver, _ = _run_driver_until(b"", lambda _, events: any(isinstance(event, LineLost) for event in events))
     # 0.15 s of waiting at a question and 5 ms between two: ten of them are 1.5 s
     assert 9 <= driver.exchanges.unanswered_queries <= 11

@@ -103,7 +103,7 @@ class Replayed(DeviceRig):
         self.cable.send(bytes(frame))
 
 
-def replayed(frame):
+def replay_frame(frame):
     rig = Replayed("ebds")
     driver = EbdsDriver("bill", rig.serial_line(), rig.sink, TransientEscrowLedger())
     driver.enable(frozenset({500, 2000}), barcodes=True)
@@ -116,7 +116,7 @@ def replayed(frame):
 @pytest.mark.parametrize("frame", [frame for frame, text in BARCODES.items() if text.isdigit()])
 def test_a_ticket_in_a_published_frame_is_stacked(frame):
     async def scene():
-        rig, _ = replayed(frame)
+        rig, _ = replay_frame(frame)
         await asyncio.sleep(5)
         rig.says = frame
         await rig.advance_until(lambda: rig.stack_ordered)
@@ -134,7 +134,7 @@ def test_a_bar_code_that_is_no_number_in_a_published_frame_is_returned_at_once()
     escrowed = frame.replace("71 01 01", "71 01 04", 1)
 
     async def scene():
-        rig, _ = replayed(frame)
+        rig, _ = replay_frame(frame)
         await asyncio.sleep(5)
         rig.says = escrowed
         await rig.advance_until(lambda: rig.return_ordered, 1)

@@ -61,22 +61,22 @@ def listening(check):
     jump(session())
 
 
-def turned(rig):
+def list_reports(rig):
     return rig.list_events(WheelTurned)
 
 
 def test_a_spin_is_reported_phase_by_phase_and_its_number_once():
     async def check(rig):
         rig.perform_action("land", number=17)
-        await rig.advance_until(lambda: any(event.number is not None for event in turned(rig)))
-        spin = turned(rig)[-1].spin
-        assert [event.phase for event in turned(rig) if event.spin == spin] == [
+        await rig.advance_until(lambda: any(event.number is not None for event in list_reports(rig)))
+        spin = list_reports(rig)[-1].spin
+        assert [event.phase for event in list_reports(rig) if event.spin == spin] == [
             WheelPhase.WAITING,
             WheelPhase.BETTING,
             WheelPhase.NO_MORE_BETS,
             WheelPhase.NUMBER,
         ]
-        assert [event.number for event in turned(rig)].count(17) == 1
+        assert [event.number for event in list_reports(rig)].count(17) == 1
 
     listening(check)
 
@@ -85,30 +85,34 @@ def test_a_spin_is_reported_phase_by_phase_and_its_number_once():
 @pytest.mark.parametrize("wrong", ["void", "no_ball", "wrong_way"])
 def test_a_void_spin_has_no_number_and_is_repeated(wrong):
     async def check(rig):
-        await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
+        await rig.advance_until(
+            lambda: list_reports(rig) and list_reports(rig)[-1].phase is WheelPhase.NO_MORE_BETS
+        )
         rig.perform_action("land", number=5)
         rig.perform_action(wrong)
-        await rig.advance_until(lambda: turned(rig)[-1].is_void)
-        spin = turned(rig)[-1].spin
-        await rig.advance_until(lambda: turned(rig)[-1].number == 5)
-        assert turned(rig)[-1].spin == spin
-        assert [event.number for event in turned(rig)].count(5) == 1
+        await rig.advance_until(lambda: list_reports(rig)[-1].is_void)
+        spin = list_reports(rig)[-1].spin
+        await rig.advance_until(lambda: list_reports(rig)[-1].number == 5)
+        assert list_reports(rig)[-1].spin == spin
+        assert [event.number for event in list_reports(rig)].count(5) == 1
 
     listening(check)
 
 
 def test_a_broken_sensor_is_a_fault_and_gives_no_number():
     async def check(rig):
-        await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
+        await rig.advance_until(
+            lambda: list_reports(rig) and list_reports(rig)[-1].phase is WheelPhase.NO_MORE_BETS
+        )
         rig.perform_action("jam")
         await rig.advance_until(lambda: rig.list_events(DeviceFault))
         assert rig.list_events(DeviceFault)[-1].code is FaultCode.FAILURE
-        spin = turned(rig)[-1].spin
+        spin = list_reports(rig)[-1].spin
         with pytest.raises(AssertionError):
-            await rig.advance_until(lambda: turned(rig)[-1].number is not None, seconds=60)
+            await rig.advance_until(lambda: list_reports(rig)[-1].number is not None, seconds=60)
         rig.perform_action("jam", on=False)
-        await rig.advance_until(lambda: turned(rig)[-1].number is not None)
-        assert turned(rig)[-1].spin == spin
+        await rig.advance_until(lambda: list_reports(rig)[-1].number is not None)
+        assert list_reports(rig)[-1].spin == spin
         assert not rig.list_events(DeviceFault)[-1].active
 
     listening(check)
@@ -126,11 +130,11 @@ def test_a_silent_wheel_is_reported_lost_and_found_again():
 
 def test_a_wheel_continues_its_spin_count_after_a_power_loss():
     async def check(rig):
-        await rig.advance_until(lambda: any(event.number is not None for event in turned(rig)))
-        last = turned(rig)[-1]
+        await rig.advance_until(lambda: any(event.number is not None for event in list_reports(rig)))
+        last = list_reports(rig)[-1]
         rig.perform_action("power_off")
         await rig.advance_until(lambda: rig.list_events(LineLost))
         rig.perform_action("power_on")
-        await rig.advance_until(lambda: turned(rig)[-1].spin == last.spin + 1)
+        await rig.advance_until(lambda: list_reports(rig)[-1].spin == last.spin + 1)
 
     listening(check)

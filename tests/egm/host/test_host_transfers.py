@@ -74,7 +74,7 @@ def ask(
     return status
 
 
-def kinds(rig: MachineRig) -> tuple[int, ...]:
+def read_credit_kinds(rig: MachineRig) -> tuple[int, ...]:
     return tuple(rig.machine.read_credit_cents(kind) for kind in (CASHABLE, RESTRICTED, NONRESTRICTED))
 
 
@@ -82,10 +82,10 @@ def kinds(rig: MachineRig) -> tuple[int, ...]:
 def test_transfers_in_and_out_move_and_meter_each_credit_kind(make):
     rig = make()
     assert ask(rig, cashable=1000, restricted=200, nonrestricted=30, restricted_pool=3) is Status.FULL
-    assert kinds(rig) == (1000, 200, 30)
+    assert read_credit_kinds(rig) == (1000, 200, 30)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "", "pool": 3}
     assert ask(rig, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.FULL
-    assert kinds(rig) == (0, 0, 0)
+    assert read_credit_kinds(rig) == (0, 0, 0)
     meters = rig.journal.meters().values
     for kind, cents in (("cashable", 1000), ("promo_restricted", 200), ("promo_cashable", 30)):
         for way in ("in", "out"):
@@ -101,7 +101,7 @@ def test_a_transfer_identifier_moves_value_only_once_even_after_a_restart(make):
     assert ask(rig, "T-2", cashable=5) is Status.FULL
     restarted = make()
     assert ask(restarted, cashable=1000) is Status.NOT_UNIQUE
-    assert kinds(restarted) == (1005, 0, 0)
+    assert read_credit_kinds(restarted) == (1005, 0, 0)
 
 
 def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make):
@@ -127,7 +127,7 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
         restarted.port.execute_or_refuse_order(order("T-2", cashable=100), asset_number=ASSET)
         is Status.PENDING
     )
-    assert kinds(restarted) == (200, 0, 0)
+    assert read_credit_kinds(restarted) == (200, 0, 0)
 
 
 @pytest.mark.requirement("K-09")
@@ -153,7 +153,7 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
 def test_a_refused_transfer_moves_nothing_and_does_not_use_up_its_identifier(make, options, status):
     rig = make()
     assert ask(rig, **options) is status
-    assert (kinds(rig), rig.journal.meters().values["money_in"]) == ((0, 0, 0), 0)
+    assert (read_credit_kinds(rig), rig.journal.meters().values["money_in"]) == ((0, 0, 0), 0)
     assert rig.port.last_result.status is status
     assert ask(rig, cashable=7) is Status.FULL
 
@@ -164,9 +164,9 @@ def test_a_transfer_is_partial_only_if_the_host_allows_it(make):
     assert ask(rig, kind=OUT, cashable=30000) is Status.BAD_AMOUNT
     assert ask(rig, kind=OUT, cashable=30000, nonrestricted=5, may_be_partial=True) is Status.PARTIAL
     assert rig.port.last_result.cents_by_credit_kind == {CASHABLE: 10000, RESTRICTED: 0, NONRESTRICTED: 0}
-    assert kinds(rig) == (0, 0, 0)
+    assert read_credit_kinds(rig) == (0, 0, 0)
     assert ask(rig, "T-2", cashable=299_990, restricted=20, may_be_partial=True) is Status.PARTIAL
-    assert kinds(rig) == (299_990, 10, 0)
+    assert read_credit_kinds(rig) == (299_990, 10, 0)
 
 
 def test_restricted_credit_of_two_pools_is_never_mixed(make):
@@ -183,10 +183,14 @@ def test_a_transfer_is_pending_until_the_open_game_has_ended(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
     assert rig.port.execute_or_refuse_order(order(cashable=500), asset_number=ASSET) is Status.PENDING
-    assert (rig.state, rig.port.last_result.status, kinds(rig)) == (State.PLAYING, Status.PENDING, (95, 0, 0))
+    assert (rig.state, rig.port.last_result.status, read_credit_kinds(rig)) == (
+        State.PLAYING,
+        Status.PENDING,
+        (95, 0, 0),
+    )
     assert not rig.port.has_unread_result
     rig.report_shown()
-    assert (rig.port.last_result.status, kinds(rig)) == (Status.FULL, (595, 0, 0))
+    assert (rig.port.last_result.status, read_credit_kinds(rig)) == (Status.FULL, (595, 0, 0))
 
 
 def test_a_pending_transfer_can_be_cancelled(make):
@@ -195,7 +199,7 @@ def test_a_pending_transfer_can_be_cancelled(make):
     rig.port.execute_or_refuse_order(order(cashable=500), asset_number=ASSET)
     assert rig.port.cancel_order() is Status.CANCELLED
     rig.report_shown()
-    assert kinds(rig) == (95, 0, 0)
+    assert read_credit_kinds(rig) == (95, 0, 0)
     assert rig.port.cancel_order() is Status.CANCELLED
 
 
@@ -207,7 +211,7 @@ def test_a_restart_drops_a_pending_transfer_and_its_identifier_may_be_used_again
     assert restarted.port.last_result is None
     restarted.report_shown()
     assert ask(restarted, cashable=500) is Status.FULL
-    assert kinds(restarted) == (595, 0, 0)
+    assert read_credit_kinds(restarted) == (595, 0, 0)
 
 
 @pytest.mark.parametrize("cause", ["door", "tilt", "handpay"])
@@ -220,10 +224,10 @@ def test_a_transfer_is_refused_during_an_open_door_a_tilt_or_a_hand_pay(make, ca
     else:
         rig.machine.component(Devices).printer = None
         rig.engine.handle(EventType.CASH_OUT)
-    before = kinds(rig)
+    before = read_credit_kinds(rig)
     assert not rig.port.can_execute(IN)
     assert ask(rig, cashable=500) is Status.NOT_NOW
-    assert kinds(rig) == before
+    assert read_credit_kinds(rig) == before
 
 
 # ---------------------------------------------------------------------------------------------- bonuses
@@ -231,7 +235,7 @@ def test_a_transfer_is_refused_during_an_open_door_a_tilt_or_a_hand_pay(make, ca
 def test_a_bonus_is_metered_as_machine_paid_bonus_not_as_money_in_or_coin_out(make):
     rig = make()
     assert ask(rig, kind=BONUS, cashable=100, nonrestricted=50) is Status.FULL
-    assert kinds(rig) == (100, 0, 50)
+    assert read_credit_kinds(rig) == (100, 0, 50)
     meters = rig.journal.meters().values
     assert (meters["mach_bonus"], meters["money_in"], meters["coin_out"]) == (150, 0, 0)
 
@@ -320,7 +324,7 @@ def test_a_pending_transfer_is_refused_if_another_restricted_pool_arrived_meanwh
     )
     rig.report_shown()
     assert rig.port.last_result.status is Status.OTHER_POOL
-    assert (kinds(rig)[1], rig.machine.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
+    assert (read_credit_kinds(rig)[1], rig.machine.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
 
 
 def test_a_transfer_is_refused_if_a_ticket_of_another_restricted_pool_is_being_stacked(make):
@@ -509,9 +513,9 @@ def test_restricted_credit_expires_at_the_end_of_its_expiry_date(make):
     ask(rig, restricted=100, cashable=7, expiry_date=date(2026, 1, 2))
     for _ in range(2):
         rig.engine.handle(EventType.PROMOTION_EXPIRED)
-        assert kinds(rig) == (7, 100, 0)
+        assert read_credit_kinds(rig) == (7, 100, 0)
         rig.clock.pass_seconds(24 * 3600 - 1)
     rig.clock.pass_seconds(2)
     rig.engine.handle(EventType.PROMOTION_EXPIRED)
-    assert kinds(rig) == (7, 0, 0)
+    assert read_credit_kinds(rig) == (7, 0, 0)
     assert rig.journal.meters().values["expired"] == 100

@@ -104,12 +104,12 @@ class Three:
         return {**own_state, "credit": (self.first.credit_cents, self.third.credit_cents)}
 
 
-def bare(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A name as the only position has it, without what makes an id unique."""
     return re.sub(r"-\d+(-[0-9a-f]{8})?", "-n", re.sub(r"^2/", "", name).replace("credit:2:", "credit:1:"))
 
 
-def came_of(rig: MachineRig, event: EventType, state: State) -> dict[str, object]:
+def describe_effect(rig: MachineRig, event: EventType, state: State) -> dict[str, object]:
     values = particulars(rig, state, event)
     before = rig.journal.sequence
     rig.engine.handle(event, **values)
@@ -119,9 +119,12 @@ def came_of(rig: MachineRig, event: EventType, state: State) -> dict[str, object
             (
                 entry.kind,
                 entry.phase,
-                [(bare(t.source), bare(t.target), t.amount_cents) for t in entry.transfers],
+                [
+                    (normalise_name(t.source), normalise_name(t.target), t.amount_cents)
+                    for t in entry.transfers
+                ],
                 dict(entry.counts),
-                sorted(map(bare, entry.state)),
+                sorted(map(normalise_name, entry.state)),
             )
             for entry in entries
             if entry.kind not in ONCE.get(event, ())
@@ -150,10 +153,10 @@ def test_a_rule_has_the_same_effect_at_the_second_of_three_positions(tmp_path, e
         opened.append(Three(tmp_path / "three", devices))
         return opened[0].second
 
-    due = came_of(machine_in(state, alone), event, state)
+    due = describe_effect(machine_in(state, alone), event, state)
     second = machine_in(state, between)
     before = opened[0].neighbours()
-    assert came_of(second, event, state) == due
+    assert describe_effect(second, event, state) == due
     assert opened[0].neighbours() == before
 
 
@@ -217,7 +220,7 @@ def test_a_call_at_the_third_position_is_answered(three):
     assert three.third.machine.memory.get(IntegrityKey.SERVICE) is None
 
 
-def taken_to(three: Three, number: int, role: Role) -> Menu:
+def take_menu_to(three: Three, number: int, role: Role) -> Menu:
     """Somebody signs in at the machine's first position and takes the menu to another."""
     menus = [Menu(rig) for rig in three.rooms]
     three.board(EventType.MENU, key="operator")
@@ -233,7 +236,7 @@ def test_the_open_menu_moves_to_the_second_position_with_its_content(three, tmp_
     (tmp_path / "one").mkdir()
     alone = Menu(MachineRig(tmp_path / "one").boot())
     alone.open().prove(role)
-    menu = taken_to(three, 2, role)
+    menu = take_menu_to(three, 2, role)
     lines = menu.collect_all_actions()
     assert lines == alone.collect_all_actions()
     for line in sorted(lines):

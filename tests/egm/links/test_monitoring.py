@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from rigs.monitored import monitored, shown
+from rigs.monitored import read_snapshot, start_monitoring
 from rigs.three_levels import LINKED, room_of
 
 from egm.config.cabinet_file import StateFolder
@@ -29,7 +29,7 @@ async def until(holds):
 
 
 @contextlib.asynccontextmanager
-async def running(attachment):
+async def run_attachment(attachment):
     work = asyncio.create_task(attachment.run())
     try:
         yield
@@ -42,12 +42,12 @@ async def running(attachment):
 @pytest.mark.parametrize("levels", [LINKED])
 def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path, levels):
     rig = room_of(tmp_path, levels=levels).boot()
-    attachment = monitored(rig, tmp_path, [])
-    families = {family.name: family for family in attachment._iter_families(shown(rig))}
+    attachment = start_monitoring(rig, tmp_path, [])
+    families = {family.name: family for family in attachment._iter_families(read_snapshot(rig))}
     for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
         exported = {sample.labels["level"] for sample in families[name].samples}
         assert exported == set(rig.machine.component(ProgressivePools).by_id)
-    assert len(exported) > len(shown(rig).progressives)
+    assert len(exported) > len(read_snapshot(rig).progressives)
     rig.close()
 
 
@@ -60,15 +60,15 @@ def test_a_metrics_port_in_use_is_a_fault_until_it_is_free(tmp_path, monkeypatch
             other.bind(("127.0.0.1", 0))
             other.listen()
             port = other.getsockname()[1]
-            attachment = monitored(rig, tmp_path, printed, port)
-            async with running(attachment):
+            attachment = start_monitoring(rig, tmp_path, printed, port)
+            async with run_attachment(attachment):
                 await until(lambda: printed)
                 assert "not this machine" in printed[0]
                 assert f"metrics are not served: port {port}:" in printed[0]
                 assert "Errno" not in printed[0]
                 assert "set another `port` in [metrics] of the cabinet file" in printed[0]
                 assert monitoring.PORT_TAKEN_FAULT in rig.machine.active_faults
-                assert (shown(rig).notices, shown(rig).tilts) == (
+                assert (read_snapshot(rig).notices, read_snapshot(rig).tilts) == (
                     (),
                     (),
                 )  # the operator's, not the player's
@@ -90,10 +90,10 @@ def test_door_openings_are_attributed_to_the_signed_in_mechanic(tmp_path):
     Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
 
     async def scene():
-        attachment = monitored(rig, tmp_path, [])
-        async with running(attachment):
-            port = await served(tmp_path)
-            attachment.process_change(shown(rig))
+        attachment = start_monitoring(rig, tmp_path, [])
+        async with run_attachment(attachment):
+            port = await wait_for_port(tmp_path)
+            attachment.process_change(read_snapshot(rig))
             await asyncio.sleep(0)
             assert rig.records("intervention.seen") == []
             token = StateFolder(tmp_path).metrics_token
@@ -122,13 +122,13 @@ def test_meters_are_read_again_only_after_a_change(tmp_path, monkeypatch):
     rig = MachineRig(tmp_path).boot()
 
     async def scene():
-        attachment = monitored(rig, tmp_path, [])
-        async with running(attachment):
-            port = await served(tmp_path)
+        attachment = start_monitoring(rig, tmp_path, [])
+        async with run_attachment(attachment):
+            port = await wait_for_port(tmp_path)
             token = StateFolder(tmp_path).metrics_token.read_text()
             for cents in (2000, 2500):
                 rig.insert(cents - rig.credit_cents)
-                attachment.process_change(shown(rig))
+                attachment.process_change(read_snapshot(rig))
                 await asyncio.sleep(0.01)
                 assert f"egm_credits_cents {cents}.0" in await asyncio.to_thread(read, port, token)
 
@@ -136,7 +136,7 @@ def test_meters_are_read_again_only_after_a_change(tmp_path, monkeypatch):
     rig.close()
 
 
-async def served(folder):
+async def wait_for_port(folder):
     """The port it is served on, once it is."""
     port_file = StateFolder(folder).run / "metrics.port"
     await until(lambda: port_file.exists() and port_file.read_text())

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from rigs.monitored import monitored, shown
+from rigs.monitored import read_snapshot, start_monitoring
 
 from egm.kernel.events import EventType
 from egm.screen.layout import LANDSCAPE_LAYOUT
@@ -19,18 +19,18 @@ from egm.testing.machine import MachineRig
 from tools.cli import main
 
 
-def on_screen(rig, scene, language="en"):
+def read_head_on_screen(rig, scene, language="en"):
     """The head as the lock-up shows it."""
-    view = replace(View(), snapshot=shown(rig))
+    view = replace(View(), snapshot=read_snapshot(rig))
     words = describe_lockup_with_journal_head(
         Stage(Painter(load_theme()), Texts(language), LANDSCAPE_LAYOUT, view), scene
     )
     return words.lines[-1].split()[-1]
 
 
-def in_the_metrics(rig, folder):
+def read_head_in_metrics(rig, folder):
     """The head as a monitoring system keeps it: two numbers, as floats."""
-    [*found] = monitored(rig, folder, [])._iter_families(shown(rig))
+    [*found] = start_monitoring(rig, folder, [])._iter_families(read_snapshot(rig))
     values = {family.name: family.samples[0].value for family in found if family.samples}
     return f"{values['egm_journal_sequence']:.0f}={float(values['egm_journal_head'])!r}"
 
@@ -39,15 +39,15 @@ def in_the_metrics(rig, folder):
 def test_the_journal_head_on_slips_screens_and_metrics_is_checked_by_the_audit(tmp_path):
     noted = []
     rig = MachineRig(tmp_path / "state").boot().insert(2000)
-    noted.append(in_the_metrics(rig, tmp_path))
+    noted.append(read_head_in_metrics(rig, tmp_path))
     rig.engine.handle(EventType.CASH_OUT)
-    noted.append(on_screen(rig, Scene.HANDPAY, "fr"))
+    noted.append(read_head_on_screen(rig, Scene.HANDPAY, "fr"))
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     noted.append(rig.records("handpay.paid")[0]["witness"])
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    noted.append(on_screen(rig, Scene.DOOR))
+    noted.append(read_head_on_screen(rig, Scene.DOOR))
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    noted.append(on_screen(rig, Scene.TILT))
+    noted.append(read_head_on_screen(rig, Scene.TILT))
     assert noted[1] == noted[2]  # what stands on the slip was on the screen when it was paid
     rig.close()
     book = tmp_path / "book.txt"

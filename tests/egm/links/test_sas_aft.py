@@ -65,7 +65,7 @@ def status(bench: Bench, data: str) -> str:
     return answer[4:6]
 
 
-def transferred(bench: Bench, **options) -> str:
+def execute_transfer(bench: Bench, **options) -> str:
     """Order a transfer and read its end; the final status."""
     first = status(bench, order(**options))
     if first != "40":
@@ -75,7 +75,7 @@ def transferred(bench: Bench, **options) -> str:
     return final
 
 
-def kinds(bench: Bench) -> tuple[int, ...]:
+def read_credit_kinds(bench: Bench) -> tuple[int, ...]:
     order = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
     return tuple(bench.room.machine.read_credit_cents(kind) for kind in order)
 
@@ -96,7 +96,7 @@ def test_a_transfer_from_its_order_to_its_acknowledgement(make):
     bench.poll_other_address()
     assert bench.send_long_poll(0x72, INTERROGATE) == f"{len(body) // 2:02x}{body}"
     bench.poll_other_address()
-    assert kinds(bench) == (1000, 200, 30)
+    assert read_credit_kinds(bench) == (1000, 200, 30)
     bench.room.clock.pass_seconds(15)
     assert bench.read_exceptions() == []
     assert bench.send_long_poll(0x72, "02ff01") == f"{len(body) // 2:02x}{body}", (
@@ -114,10 +114,10 @@ def test_a_repeat_is_never_a_second_transfer(make):
     bench.send_long_poll(0x72, INTERROGATE)
     bench.poll_other_address()
     assert status(bench, order()) == "81"
-    assert kinds(bench) == (1000, 0, 0)
+    assert read_credit_kinds(bench) == (1000, 0, 0)
     restarted = make()
     assert status(restarted, order()) == "81"
-    assert kinds(restarted) == (1000, 0, 0)
+    assert read_credit_kinds(restarted) == (1000, 0, 0)
 
 
 @pytest.mark.requirement("K-05")
@@ -129,7 +129,7 @@ def test_an_unreported_transfer_is_reported_after_a_power_loss(make):
     assert restarted.read_exceptions() == [0x69]
     assert restarted.send_long_poll(0x72, INTERROGATE)[2:6] == "0100"
     restarted.poll_other_address()
-    assert transferred(restarted, identifier="T2") == "00"
+    assert execute_transfer(restarted, identifier="T2") == "00"
 
 
 @pytest.mark.parametrize(
@@ -158,10 +158,10 @@ def test_an_unreported_transfer_is_reported_after_a_power_loss(make):
 )
 def test_an_impossible_order_is_refused_with_the_reason_and_moves_nothing(make, options, code):
     bench = make()
-    assert transferred(bench, **options) == code
-    assert kinds(bench) == (0, 0, 0)
+    assert execute_transfer(bench, **options) == code
+    assert read_credit_kinds(bench) == (0, 0, 0)
     assert bench.read_exceptions() in ([], [0x69])
-    assert transferred(bench, identifier="good") == "00"
+    assert execute_transfer(bench, identifier="good") == "00"
 
 
 @pytest.mark.requirement("K-09")
@@ -171,9 +171,9 @@ def test_a_transfer_of_zero_sets_the_host_cash_out_mode(make, kind, flags, mode)
     """As the public host does it: type 80, amounts zero, flags 0 to 2."""
     bench = make()
     bench.room.insert(1000)
-    assert transferred(bench, kind=kind, cents=(0, 0, 0), flags=flags) == "00"
+    assert execute_transfer(bench, kind=kind, cents=(0, 0, 0), flags=flags) == "00"
     assert lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == mode
-    assert kinds(bench) == (1000, 0, 0)
+    assert read_credit_kinds(bench) == (1000, 0, 0)
     bench.room.journal.self_audit()
 
 
@@ -183,7 +183,7 @@ def test_a_transfer_of_zero_sets_the_host_cash_out_mode(make, kind, flags, mode)
 )
 def test_an_interrogation_reports_an_order_refused_for_its_form(make, options, code):
     bench = make()
-    assert transferred(bench, identifier="BEFORE") == "00"
+    assert execute_transfer(bench, identifier="BEFORE") == "00"
     data = order("REFUSED", **(options or {}))
     if options is None:
         data = data.replace("0000001000", "000000100a", 1)
@@ -203,15 +203,15 @@ def test_truncated_orders_get_no_reply(make, data):
     bench = make()
     data = f"{len(data) // 2 - 1:02x}{data[2:]}"
     assert bench.send_long_poll(0x72, data) == ""
-    assert transferred(bench) == "00"
+    assert execute_transfer(bench) == "00"
 
 
 @pytest.mark.requirement("K-09")
 def test_transfers_to_the_host_are_full_or_partial_as_ordered(make):
     bench = make()
     bench.room.insert(1000)
-    assert transferred(bench, identifier="O1", kind="80", cents=(5000, 0, 0)) == "83"
-    assert transferred(bench, identifier="O2", kind="80", cents=(5000, 0, 0), code="01") == "01"
+    assert execute_transfer(bench, identifier="O1", kind="80", cents=(5000, 0, 0)) == "83"
+    assert execute_transfer(bench, identifier="O2", kind="80", cents=(5000, 0, 0), code="01") == "01"
     last = bench.send_long_poll(0x72, "02ff01")
     assert last[10:20] == "0000001000"
     assert last.endswith("050000001000050000000000050000000000")
@@ -241,17 +241,17 @@ def test_an_order_that_waits_for_the_end_of_a_game_can_be_cancelled(make):
 def test_a_busy_machine_refuses_a_transfer_with_the_reason(make):
     bench = make()
     bench.room.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert transferred(bench) == "87"
+    assert execute_transfer(bench) == "87"
 
 
 @pytest.mark.requirement("F-06", "D-10", "D-09")
 def test_bonuses(make):
     bench = make()
-    assert transferred(bench, kind="10", cents=(500, 0, 20)) == "00"
-    assert kinds(bench) == (500, 0, 20)
+    assert execute_transfer(bench, kind="10", cents=(500, 0, 20)) == "00"
+    assert read_credit_kinds(bench) == (500, 0, 20)
     assert bench.send_long_poll(0x72, "02ff01").endswith("050000000500050000000000050000000020")
     bench.poll_other_address()
-    assert transferred(bench, identifier="J1", kind="11", cents=(90_000, 0, 0)) == "00"
+    assert execute_transfer(bench, identifier="J1", kind="11", cents=(90_000, 0, 0)) == "00"
     assert bench.room.state is State.HANDPAY
     assert 0x51 in bench.read_exceptions()
     bench.room.engine.handle(EventType.KEY_TURNED)
@@ -260,8 +260,8 @@ def test_bonuses(make):
 
 
 def test_bonuses_and_transfers_are_enabled_separately(make):
-    assert transferred(make(transfers=False)) == "c1"
-    assert transferred(make(bonuses=False), kind="10") == "c1"
+    assert execute_transfer(make(transfers=False)) == "c1"
+    assert execute_transfer(make(bonuses=False), kind="10") == "c1"
 
 
 # ---------------------------------------------------------------------------------------------- 73
@@ -275,8 +275,8 @@ def test_registration(make):
     registered = "1d01" + WIRE_ASSET + KEY + POS
     assert bench.send_long_poll(0x73, "1d01" + WIRE_ASSET + KEY + POS) == registered
     assert bench.send_long_poll(0x73, "01ff") == registered
-    assert transferred(bench, key=KEY) == "00"
-    assert transferred(bench, identifier="T2", key="cd" * 20) == "89"
+    assert execute_transfer(bench, key=KEY) == "00"
+    assert execute_transfer(bench, identifier="T2", key="cd" * 20) == "89"
     assert make().send_long_poll(0x73, "01ff") == "1d01" + WIRE_ASSET + NO_KEY + POS, (
         "the key is told once only"
     )
@@ -287,7 +287,7 @@ def test_both_forms_of_unregistration_are_accepted(make, data):
     bench = make()
     bench.send_long_poll(0x73, "1d01" + WIRE_ASSET + KEY + POS)
     assert bench.send_long_poll(0x73, data)[2:4] == "80"
-    assert transferred(bench, key=KEY) == "88"
+    assert execute_transfer(bench, key=KEY) == "88"
 
 
 # ---------------------------------------------------------------------------------------------- 74
@@ -307,7 +307,7 @@ def lock_fields(answer: str) -> dict[str, str]:
 @pytest.mark.sas(polls="74", exceptions="6F")
 def test_status_and_lock(make):
     bench = make()
-    transferred(bench, cents=(1000, 200, 30), pool="0700", expires="12312026")
+    execute_transfer(bench, cents=(1000, 200, 30), pool="0700", expires="12312026")
     read = lock_fields(bench.send_long_poll(0x74, "ff000000"))
     assert read == {
         "asset": WIRE_ASSET,
@@ -346,23 +346,23 @@ def test_a_lock_waits_for_the_end_of_a_game_and_is_refused_if_impossible(make):
 def test_transfers_under_a_lock_release_or_keep_it_as_ordered(make):
     bench = make()
     bench.send_long_poll(0x74, "00010500")
-    assert transferred(bench, flags="50") == "00"
+    assert execute_transfer(bench, flags="50") == "00"
     assert bench.room.state is State.LOCKED
-    assert transferred(bench, identifier="T2", flags="40") == "00"
+    assert execute_transfer(bench, identifier="T2", flags="40") == "00"
     assert bench.room.state is State.IDLE
 
 
 @pytest.mark.sas(exceptions="6A")
 def test_cash_outs_offered_to_the_host(make):
     bench = make()
-    assert transferred(bench, flags="03") == "00"
+    assert execute_transfer(bench, flags="03") == "00"
     assert lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "03"
     bench.poll_other_address()
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.send_general_poll() == 0x6A
-    assert transferred(bench, identifier="O1", kind="80", cents=(1000, 0, 0), flags="08") == "00"
+    assert execute_transfer(bench, identifier="O1", kind="80", cents=(1000, 0, 0), flags="08") == "00"
     assert (bench.room.state, bench.room.credit_cents) == (State.IDLE, 0)
-    assert transferred(bench, identifier="T2", flags="01") == "00"
+    assert execute_transfer(bench, identifier="T2", flags="01") == "00"
     assert lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "01"
 
 
@@ -376,8 +376,8 @@ def test_a_host_without_authority_over_money_gets_no_reply(make, code):
 @pytest.mark.sas(meters="AE AF B0 B1")
 def test_bonuses_have_meters_of_their_own_by_kind(make):
     bench = make()
-    assert transferred(bench, kind="10", cents=(500, 0, 20)) == "00"
-    assert transferred(bench, identifier="T2", kind="10", cents=(50, 0, 0)) == "00"
+    assert execute_transfer(bench, kind="10", cents=(500, 0, 20)) == "00"
+    assert execute_transfer(bench, identifier="T2", kind="10", cents=(50, 0, 0)) == "00"
     query = "0a0000ae00af00b000b100"
     values = "ae00050000000550af000400000002b000050000000020b1000400000001"
     assert bench.send_long_poll(0x6F, query) == f"{2 + len(values) // 2:02x}0000" + values

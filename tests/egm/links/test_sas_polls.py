@@ -79,11 +79,11 @@ DENOMINATION_CODES = {
 }
 
 
-def plain(text: str) -> str:
+def normalise_hex(text: str) -> str:
     return text.replace(" ", "").lower()
 
 
-def won(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
+def win_game(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
     """A machine on which a game is won after a bill of 2,000; from then on chance is real."""
     rig = MachineRig(folder, chance=ScriptedChance(*JACKPOT), devices=("printer",))
     bench = Bench(folder, rig, **settings)
@@ -95,7 +95,7 @@ def won(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
 
 @pytest.fixture
 def bench(tmp_path: Path):
-    rig, bench = won(tmp_path)
+    rig, bench = win_game(tmp_path)
     rig.report_shown()
     rig.insert(500)
     assert rig.state is State.IDLE
@@ -116,7 +116,7 @@ def test_every_reading_poll_with_a_fixed_layout_has_the_published_reply(bench: B
         assert size in {VARIABLE_RESPONSE_LENGTH, len(answers[code]) // 2 + 4}, (
             f"{code:02X} has not the size of the tables"
         )
-    assert answers == {code: plain(data) for code, data in READINGS.items()}
+    assert answers == {code: normalise_hex(data) for code, data in READINGS.items()}
 
 
 @pytest.mark.requirement("A-01", "K-11")
@@ -126,14 +126,14 @@ def test_the_last_bill_and_ticket_and_the_stacker_survive_a_power_loss(bench: Be
     rig = MachineRig(tmp_path, devices=("printer",))
     restarted = Bench(tmp_path, rig)
     polls = (0x3D, 0x48, 0x49, 0x4A)
-    assert [restarted.read(code) for code in polls] == [plain(READINGS[code]) for code in polls]
+    assert [restarted.read(code) for code in polls] == [normalise_hex(READINGS[code]) for code in polls]
     rig.close()
 
 
 @pytest.mark.requirement("K-12")
 @pytest.mark.sas(exceptions="7A 17 4A 7E 3D 7F 66 11 12 27")
 def test_a_session_is_reported_in_exceptions(tmp_path: Path) -> None:
-    rig, bench = won(tmp_path)
+    rig, bench = win_game(tmp_path)
     assert bench.read_exceptions() == [0x7A, 0x17, 0x4A, 0x7E]
     rig.report_shown()
     rig.cash_out_ticket()
@@ -153,24 +153,26 @@ def test_the_published_minimum_of_polls_is_implemented() -> None:
 @pytest.mark.sas(polls="2F")
 def test_selected_meters_are_sent_in_the_requested_order(bench: Bench) -> None:
     query = "05 0000 00 0C 0D"
-    assert bench.send_long_poll(0x2F, query) == plain("12 0000 00 00000005 0C 00000100 0D 0000000000")
+    assert bench.send_long_poll(0x2F, query) == normalise_hex("12 0000 00 00000005 0C 00000100 0D 0000000000")
 
 
 @pytest.mark.sas(polls="6F AF")
 def test_extended_meters_state_their_size_and_missing_meters(bench: Bench) -> None:
     query = "08 0000 0000 A600 8600"
     wanted = "14 0000 0000 04 00000005 A600 00 8600 05 0000002795"
-    assert bench.send_long_poll(0x6F, query) == plain(wanted)
-    assert bench.send_long_poll(0xAF, query) == plain(wanted)
+    assert bench.send_long_poll(0x6F, query) == normalise_hex(wanted)
+    assert bench.send_long_poll(0xAF, query) == normalise_hex(wanted)
 
 
 @pytest.mark.sas(polls="52 2D 6F")
 def test_meters_of_a_game_and_of_an_unknown_game_are_answered(bench: Bench) -> None:
-    assert bench.send_long_poll(0x52, "0001") == plain("0001 00000005 00000300 00000000 00000001")
-    assert bench.send_long_poll(0x52, "0000") == plain("0000 00000005 00000300 00000000 00000001")
+    assert bench.send_long_poll(0x52, "0001") == normalise_hex("0001 00000005 00000300 00000000 00000001")
+    assert bench.send_long_poll(0x52, "0000") == normalise_hex("0000 00000005 00000300 00000000 00000001")
     assert bench.send_long_poll(0x52, "0002") == ""
-    assert bench.send_long_poll(0x2D, "0000") == plain("0000 00000000")
-    assert bench.send_long_poll(0x6F, "06 0001 0000 0B00") == plain("0C 0001 0000 04 00000005 0B00 00")
+    assert bench.send_long_poll(0x2D, "0000") == normalise_hex("0000 00000000")
+    assert bench.send_long_poll(0x6F, "06 0001 0000 0B00") == normalise_hex(
+        "0C 0001 0000 04 00000005 0B00 00"
+    )
 
 
 #: Requests whose CRC is right and whose content is not.
@@ -250,31 +252,33 @@ def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
     data = bytes.fromhex(f"0001 {max_bet:04d} 00 00000000") + names + b"\x00\x01"
     assert bench.send_long_poll(0xB5, "0001") == (bytes((len(data),)) + data).hex()
     percent = f"{int(bench.room.machine.component(InstalledGames).lowest_return_by_game['maple-classic'] * 10000):04d}".encode().hex()
-    assert bench.send_long_poll(0xB4, "0001 0001") == plain(f"0D 0001 0001 {percent} 04 00000005")
+    assert bench.send_long_poll(0xB4, "0001 0001") == normalise_hex(f"0D 0001 0001 {percent} 04 00000005")
 
 
 @pytest.mark.sas(polls="A0")
 def test_the_features_reply_states_what_this_host_may_use(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    assert bench.send_long_poll(0xA0, "0000") == plain("0000 00 8C 01 000000")
+    assert bench.send_long_poll(0xA0, "0000") == normalise_hex("0000 00 8C 01 000000")
     assert bench.send_long_poll(0xA0, "0009") == ""
     other = Bench(tmp_path, rig, name="plain", boot=False, disable=["multi_denomination"])
-    assert other.send_long_poll(0xA0, "0000") == plain("0000 00 0C 01 000000")
+    assert other.send_long_poll(0xA0, "0000") == normalise_hex("0000 00 0C 01 000000")
     assert other.read(0xB1) == ""
     rig.close()
 
 
 @pytest.mark.sas(polls="B0 11 6F 56")
 def test_meters_of_one_denomination(bench: Bench) -> None:
-    assert bench.send_long_poll(0xB0, "02 02 11") == plain("06 02 11 00000005")
-    assert bench.send_long_poll(0xB0, "02 00 11") == plain("06 00 11 00000005")
-    assert bench.send_long_poll(0xB0, "05 02 6F 04 0000") == plain("03 02 00 02")
-    assert bench.send_long_poll(0xB0, "07 02 6F 04 0000 0000") == plain("0C 02 6F 09 0000 0000 04 00000005")
-    assert bench.send_long_poll(0xB0, "02 02 56") == plain("06 02 56 03 01 0001")
-    assert bench.send_long_poll(0xB0, "02 02 1A") == plain("03 02 00 03")
-    assert bench.send_long_poll(0xB0, "02 02 8E") == plain("03 02 00 01")
-    assert bench.send_long_poll(0xB0, "02 16 11") == plain("03 16 00 05")
+    assert bench.send_long_poll(0xB0, "02 02 11") == normalise_hex("06 02 11 00000005")
+    assert bench.send_long_poll(0xB0, "02 00 11") == normalise_hex("06 00 11 00000005")
+    assert bench.send_long_poll(0xB0, "05 02 6F 04 0000") == normalise_hex("03 02 00 02")
+    assert bench.send_long_poll(0xB0, "07 02 6F 04 0000 0000") == normalise_hex(
+        "0C 02 6F 09 0000 0000 04 00000005"
+    )
+    assert bench.send_long_poll(0xB0, "02 02 56") == normalise_hex("06 02 56 03 01 0001")
+    assert bench.send_long_poll(0xB0, "02 02 1A") == normalise_hex("03 02 00 03")
+    assert bench.send_long_poll(0xB0, "02 02 8E") == normalise_hex("03 02 00 01")
+    assert bench.send_long_poll(0xB0, "02 16 11") == normalise_hex("03 16 00 05")
     assert bench.send_long_poll(0xB0, "01 02") == ""
 
 
@@ -282,7 +286,7 @@ def test_meters_of_one_denomination(bench: Bench) -> None:
 @pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="01 02")
 def test_after_a_shut_down_a_game_ends_and_credits_can_be_cashed_out(tmp_path: Path) -> None:
-    rig, bench = won(tmp_path)
+    rig, bench = win_game(tmp_path)
     assert bench.send_long_poll(0x01) == "01"
     assert rig.state is State.PLAYING
     rig.report_shown()
@@ -342,7 +346,7 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
     bench = Bench(tmp_path, rig)
     rig.insert(500)
     assert bench.send_long_poll(0x09, "0001 00") == "01"
-    assert bench.read(0x56) == plain("03 01 0002")
+    assert bench.read(0x56) == normalise_hex("03 01 0002")
     rig.play()
     assert rig.notice == "refused.game_is_enabled"
     rig.engine.handle(EventType.GAME, value="aurora-twenty")
@@ -350,12 +354,12 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
     assert rig.machine.selection.game_id == "aurora-twenty"
     assert bench.read_exceptions()[-1] == 0x8C
     assert bench.send_long_poll(0x09, "0001 01") == "01"
-    assert bench.read(0x56) == plain("05 02 0001 0002")
+    assert bench.read(0x56) == normalise_hex("05 02 0001 0002")
     offered = sorted(
         {cents for values_cents in rig.machine.denominations_cents.values() for cents in values_cents}
     )
     codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
-    assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
+    assert bench.read(0xB2) == normalise_hex(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
     assert bench.send_long_poll(0x09, "0003 01") == "81"
     selected = [(record["name"], record["value"]) for record in rig.records("host.control")]
     assert selected == [("game.maple-classic", False), ("game.maple-classic", None)]
@@ -390,15 +394,15 @@ def test_a_hand_pay_is_reported_once_and_reset_remotely(tmp_path: Path) -> None:
     assert rig.state is State.HANDPAY
     assert bench.read_exceptions() == [0x51]
     data = "00 80 0000002000 0000 00" + "00" * 10
-    assert bench.read(0x1B) == plain(data)
-    assert bench.read(0x1B) == plain(data)
+    assert bench.read(0x1B) == normalise_hex(data)
+    assert bench.read(0x1B) == normalise_hex(data)
     bench.poll_other_address()
     assert bench.read(0x1B) == "00" * 20
     bench.poll_other_address()
     assert bench.send_long_poll(0x94) == "00"
     assert rig.state is State.IDLE
     assert rig.credit_cents == 0
-    assert bench.read(0x10) == plain("00002000")
+    assert bench.read(0x10) == normalise_hex("00002000")
     assert bench.read_exceptions() == [0x52]
     assert rig.records("handpay.paid")[0]["person"] == "host:main"
     rig.close()
@@ -423,7 +427,7 @@ def test_a_prize_in_kind_is_a_hand_pay_of_zero_until_its_value_is_taken(tmp_path
 
     rig.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
     assert bench.read_exceptions() == [0x51]
-    assert bench.read(0x1B) == plain("00 00 0000029000 0000 00" + "00" * 10)
+    assert bench.read(0x1B) == normalise_hex("00 00 0000029000 0000 00" + "00" * 10)
     bench.poll_other_address()
     assert bench.send_long_poll(0x94) == "00"
     assert (rig.state, bench.read_exceptions()) == (State.IDLE, [0x52])
@@ -458,7 +462,7 @@ def test_remote_reset_is_off_until_enabled(bench: Bench) -> None:
 def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: Bench) -> None:
     assert bench.send_long_poll(0x7F, "12 31 2026 23 59 00") == "01"
     bench.room.clock.pass_seconds(61)
-    assert bench.read(0x7E) == plain("01012027 000001")
+    assert bench.read(0x7E) == normalise_hex("01012027 000001")
     assert bench.room.journal.entries("host.time", newest_first=True).__next__().time_utc.year == 2026
 
 
@@ -466,10 +470,10 @@ def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: Bench) 
 def test_a_date_beyond_the_calendar_is_refused(bench: Bench, date: str) -> None:
     assert bench.send_long_poll(0x7F, date) == "81"
     bench.room.clock.pass_seconds(4)
-    assert bench.read(0x7E) == plain("01012026000004")
+    assert bench.read(0x7E) == normalise_hex("01012026000004")
     bench.room.clock.wall = datetime(2105, 12, 31, tzinfo=UTC)  # the latest accepted date can be reported
     assert bench.send_long_poll(0x7F, "12 31 2999 23 59 58") == "01"
-    assert bench.read(0x7E) == plain("12312999235958")
+    assert bench.read(0x7E) == normalise_hex("12312999235958")
     bench.room.clock.wall = datetime(1970, 1, 1, tzinfo=UTC)
     assert bench.read(0x7E) != ""
 
@@ -477,7 +481,7 @@ def test_a_date_beyond_the_calendar_is_refused(bench: Bench, date: str) -> None:
 def test_a_stored_time_offset_beyond_the_calendar_is_ignored(bench: Bench) -> None:
     write_undeclared(bench.room.machine, "test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
     bench.host.republish_readout()
-    assert bench.read(0x7E) == plain("01012026000000")
+    assert bench.read(0x7E) == normalise_hex("01012026000000")
 
 
 def test_a_set_time_never_runs_backwards_and_is_not_recorded_each_time(bench: Bench) -> None:
@@ -486,7 +490,10 @@ def test_a_set_time_never_runs_backwards_and_is_not_recorded_each_time(bench: Be
         clock.wall = datetime(2026, 1, 1, 10, 0, 0, millionths, tzinfo=UTC)
         for year in (2019 + n, 2019 + n):  # as news, and as a distance that is kept
             assert bench.send_long_poll(0x7F, f"01 01 {year} 00 00 00") == "01"
-            assert bench.read(0x7E) in {plain(f"0101{year}000000"), plain(f"0101{year}000001")}
+            assert bench.read(0x7E) in {
+                normalise_hex(f"0101{year}000000"),
+                normalise_hex(f"0101{year}000001"),
+            }
     before = len(bench.room.records("host.time"))
     for minute in range(30):  # a host whose clock trembles around ours
         clock.wall = datetime(2026, 1, 1, 11, minute, 0, 400 if minute % 2 else 999_600, tzinfo=UTC)

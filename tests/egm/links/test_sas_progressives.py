@@ -48,7 +48,7 @@ def make(tmp_path):
         opened_bench.room.close()
 
 
-def view(bench):
+def read_level(bench):
     return build_snapshot(bench.room.engine).progressives[0]
 
 
@@ -57,19 +57,19 @@ def view(bench):
 def test_broadcast_level_is_shown_while_received_and_not_played_for_otherwise(make):
     bench = make(B, NO_LUCK, MISS)
     bench.room.insert(2000)
-    assert (view(bench).status, view(bench).amount_cents) == ("down", 0)
+    assert (read_level(bench).status, read_level(bench).amount_cents) == ("down", 0)
     assert bench.send_long_poll(0x80, "02030000012345") == ACK
-    assert (view(bench).status, view(bench).amount_cents) == ("up", 12345)
+    assert (read_level(bench).status, read_level(bench).amount_cents) == ("up", 12345)
     bench.room.clock.pass_seconds(5)
-    assert view(bench).status == "up"
+    assert read_level(bench).status == "up"
     bench.room.clock.pass_seconds(0.001)
-    assert (view(bench).status, view(bench).amount_cents) == ("down", 12345)
+    assert (read_level(bench).status, read_level(bench).amount_cents) == ("down", 12345)
     bench.room.play()
     assert (bench.room.state, bench.room.notice) == (State.IDLE, "refused.levels_are_up")
     bench.levels._record_changes()
     assert 0x53 in bench.read_exceptions()
     assert bench.send_long_poll(0x86, "0d02030000012399040000000001") == ACK
-    assert view(bench).amount_cents == 12399
+    assert read_level(bench).amount_cents == 12399
     bench.room.play()
     assert bench.room.state is State.PLAYING
     assert bench.room.records("game.start")[-1]["fed"] == [
@@ -81,7 +81,7 @@ def test_broadcast_level_is_shown_while_received_and_not_played_for_otherwise(ma
 def test_a_broadcast_to_all_machines_is_read_without_a_reply(make):
     bench = make()
     assert bench.send(append_crc(bytes.fromhex("008002030000000777"))) == b""
-    assert view(bench).amount_cents == 777
+    assert read_level(bench).amount_cents == 777
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_broadcast_to_all_machines_is_read_without_a_reply(make):
 def test_an_invalid_broadcast_changes_no_level(make, code, data):
     bench = make()
     assert bench.send_long_poll(code, data) == ""
-    assert view(bench).status == "down"
+    assert read_level(bench).status == "down"
 
 
 @pytest.mark.sas(polls="83 84 85 87", exceptions="56")

@@ -49,12 +49,12 @@ def make(tmp_path):
         opened_bench.room.close()
 
 
-def printed(bench: Bench) -> None:
+def complete_printing(bench: Bench) -> None:
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         bench.room.report_print_state(state)
 
 
-def stacked(bench: Bench) -> None:
+def stack_ticket(bench: Bench) -> None:
     bench.room.ledger.credit_stacked_paper()
     bench.room.ledger.delete_confirmed_paper()
 
@@ -65,7 +65,9 @@ def cash_out(bench: Bench, cents: int = 2000) -> None:
     bench.room.engine.handle(EventType.CASH_OUT)
 
 
-def redemption(code: str, digits: str = NUMBER, cents: str = "0000001234", trailing_hex: str = "") -> str:
+def build_redemption_data(
+    code: str, digits: str = NUMBER, cents: str = "0000001234", trailing_hex: str = ""
+) -> str:
     """The data of a 71."""
     body = f"{code}{cents}00{digits}{trailing_hex}"
     return f"{len(body) // 2:02x}{body}"
@@ -80,7 +82,7 @@ def test_a_system_ticket_from_cash_out_to_its_report(make):
     assert bench.send_general_poll() == 0x57
     assert bench.read(0x57) == "000000002000"
     assert bench.send_long_poll(0x58, NUMBER) == "00"
-    printed(bench)
+    complete_printing(bench)
     assert bench.read_exceptions() == [0x3D, 0x66]
     record = "0001" + NOW + "11112222333344440000002000010007010120270000"
     assert bench.send_long_poll(0x4D, "00") == record
@@ -176,7 +178,7 @@ def test_with_an_identifier_tickets_are_numbered_locally_while_the_host_is_silen
     pay_out = bench.room.machine.memory.get(MoneyKey.PAY_OUT)
     bench.room.engine.handle(EventType.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
     assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
-    printed(bench)
+    complete_printing(bench)
     assert bench.send_long_poll(0x4D, "00")[18:34] == "4724978028378429"
 
 
@@ -223,7 +225,7 @@ def test_a_restricted_ticket_states_its_kind_pool_and_expiry(make):
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
     bench.send_long_poll(0x58, NUMBER)
-    printed(bench)
+    complete_printing(bench)
     record = bench.send_long_poll(0x4D, "00")
     assert (record[:2], record[-12:-4], record[-4:]) == ("01", "02032026", "0201")
     assert bench.send_long_poll(0x50, "01") == "01000000010000000300"
@@ -239,9 +241,9 @@ def test_a_ticket_in_from_bar_code_to_final_status(make):
     assert bench.send_general_poll() == 0x67
     assert bench.read(0x70) == "1000000000000000" + NUMBER
     assert bench.send_long_poll(0x71, "01ff") == "1020000000000000" + NUMBER
-    assert bench.send_long_poll(0x71, redemption("00")) == "1040000000123400" + NUMBER
+    assert bench.send_long_poll(0x71, build_redemption_data("00")) == "1040000000123400" + NUMBER
     assert bench.room.credit_cents == 0
-    stacked(bench)
+    stack_ticket(bench)
     assert bench.room.credit_cents == 1234
     assert bench.read_exceptions() == [0x68]
     assert bench.send_long_poll(0x71, "01ff") == "1000000000123400" + NUMBER
@@ -255,21 +257,21 @@ def test_ticket_end_before_the_acknowledgement_is_reported(make):
     bench = make()
     bench.room.offer_ticket(NUMBER)
     bench.read(0x70)
-    bench.send_long_poll(0x71, redemption("00"))
-    stacked(bench)
+    bench.send_long_poll(0x71, build_redemption_data("00"))
+    stack_ticket(bench)
     assert bench.read_exceptions() == [0x68]
 
 
 @pytest.mark.parametrize(
     ("data", "status"),
     [
-        (redemption("00", OTHER), "81"),
-        (redemption("00", cents="0000000000"), "83"),
-        (redemption("00", cents="0000300001"), "84"),
-        (redemption("01"), "8a"),
-        *((redemption(f"{code:02x}"), "80") for code in range(0x80, 0x89)),
-        (redemption("00", trailing_hex="123120250000"), "40"),
-        (redemption("02"), "8a"),
+        (build_redemption_data("00", OTHER), "81"),
+        (build_redemption_data("00", cents="0000000000"), "83"),
+        (build_redemption_data("00", cents="0000300001"), "84"),
+        (build_redemption_data("01"), "8a"),
+        *((build_redemption_data(f"{code:02x}"), "80") for code in range(0x80, 0x89)),
+        (build_redemption_data("00", trailing_hex="123120250000"), "40"),
+        (build_redemption_data("02"), "8a"),
     ],
 )
 def test_every_reply_of_the_host_about_a_ticket_has_its_result(make, data, status):
@@ -289,8 +291,8 @@ def test_every_reply_of_the_host_about_a_ticket_has_its_result(make, data, statu
 def test_promotional_tickets_are_accepted_where_the_venue_allows_them(make, code, status, kind):
     bench = make(promotional=True)
     bench.room.offer_ticket(NUMBER)
-    assert bench.send_long_poll(0x71, redemption(code, trailing_hex="020120260500"))[2:4] == "40"
-    stacked(bench)
+    assert bench.send_long_poll(0x71, build_redemption_data(code, trailing_hex="020120260500"))[2:4] == "40"
+    stack_ticket(bench)
     assert bench.send_long_poll(0x71, "01ff")[2:4] == status
     assert bench.room.journal.balance_cents(f"credit:1:{kind}") == 1234
 
@@ -298,9 +300,11 @@ def test_promotional_tickets_are_accepted_where_the_venue_allows_them(make, code
 def test_expiry_is_a_date_or_days_from_today_and_invalid_dates_are_refused(make):
     bench = make(promotional=True)
     bench.room.offer_ticket(NUMBER)
-    assert bench.send_long_poll(0x71, redemption("01", trailing_hex="023020260000")) == "", "30 February"
-    bench.send_long_poll(0x71, redemption("01", trailing_hex="000000300000"))
-    stacked(bench)
+    assert bench.send_long_poll(0x71, build_redemption_data("01", trailing_hex="023020260000")) == "", (
+        "30 February"
+    )
+    bench.send_long_poll(0x71, build_redemption_data("01", trailing_hex="000000300000"))
+    stack_ticket(bench)
     assert bench.room.machine.memory.get(MoneyKey.RESTRICTED)["expires"] == "2026-01-31"
 
 
@@ -309,8 +313,8 @@ def test_polls_with_an_invalid_length_get_no_reply(make):
     bench.room.offer_ticket(NUMBER)
     assert bench.send_long_poll(0x71, "0200ff") == ""
     assert bench.send_long_poll(0x71, "00") == ""
-    assert bench.send_long_poll(0x71, redemption("77"))[2:4] == "82"
-    assert bench.send_long_poll(0x71, redemption("00"))[2:4] == "40"
+    assert bench.send_long_poll(0x71, build_redemption_data("77"))[2:4] == "82"
+    assert bench.send_long_poll(0x71, build_redemption_data("00"))[2:4] == "40"
 
 
 @pytest.mark.requirement("G-16")

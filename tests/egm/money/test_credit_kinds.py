@@ -4,7 +4,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 from rigs.forms import ONE, TWO, fill_in
 from rigs.transfers import transfer_in
 
@@ -55,7 +55,7 @@ def generous(tmp_path):
     return path
 
 
-def kinds(rig: MachineRig) -> tuple[int, int, int]:
+def read_credit_kinds(rig: MachineRig) -> tuple[int, int, int]:
     return tuple(rig.machine.read_credit_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
 
 
@@ -63,7 +63,7 @@ def kinds(rig: MachineRig) -> tuple[int, int, int]:
 def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
     rig = transfer_in(make(chance=ScriptedChance(*LOSS)), restricted=2, nonrestricted=2).insert(100)
     rig.play()  # five cents
-    assert kinds(rig) == (0, 0, 99)
+    assert read_credit_kinds(rig) == (0, 0, 99)
     entry = next(iter(rig.journal.entries("game.start")))
     assert [(t.source, t.amount_cents) for t in entry.transfers] == [
         (account(RESTRICTED), 2),
@@ -80,7 +80,7 @@ def test_wins_of_promotional_credit_are_cashable(make):
     rig = transfer_in(make(chance=ScriptedChance(*MAPLES)), restricted=5)
     rig.play()
     rig.report_shown()
-    assert kinds(rig) == (0, 0, 300)
+    assert read_credit_kinds(rig) == (0, 0, 300)
 
 
 @pytest.mark.requirement("F-03")
@@ -95,7 +95,7 @@ def test_restricted_credit_is_never_paid_as_money(make):
     rig = transfer_in(make(), restricted=300, nonrestricted=40).insert(100)
     rig.cash_out_ticket()
     assert rig.hands.jobs[-1].fields["amount"].endswith("1.40")
-    assert kinds(rig) == (300, 0, 0)
+    assert read_credit_kinds(rig) == (300, 0, 0)
     assert rig.journal.meters().values["ticket_out.cashable.count"] == 1
     before = rig.journal.sequence
     rig.engine.handle(EventType.CASH_OUT)
@@ -108,7 +108,7 @@ def test_a_hand_pay_contains_no_promotional_credit(make):
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED)
-    assert kinds(rig) == (300, 0, 0)
+    assert read_credit_kinds(rig) == (300, 0, 0)
     assert rig.journal.meters().values["att_cancel_credit"] == 40
 
 
@@ -121,7 +121,7 @@ def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
     rig.engine.handle(EventType.MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
     rig.engine.handle(EventType.REFUND_GAME, **ruling)
-    assert kinds(rig) == (3, 0, 100)
+    assert read_credit_kinds(rig) == (3, 0, 100)
     assert rig.journal.meters().values["games_void"] == 1
 
 
@@ -129,11 +129,11 @@ def test_play_goes_on_with_credit_whose_ticket_could_not_be_numbered(make):
     rig = transfer_in(make(), nonrestricted=40)
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CASH_OUT)  # the credit is converted, and then the ticket gets no number
-    assert (rig.state, kinds(rig)) == (State.OUT_OF_SERVICE, (0, 0, 40))
+    assert (rig.state, read_credit_kinds(rig)) == (State.OUT_OF_SERVICE, (0, 0, 40))
     rig.restarts.append(create_generator())
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     rig.play()
-    assert (rig.state, kinds(rig)) == (State.PLAYING, (0, 0, 35))
+    assert (rig.state, read_credit_kinds(rig)) == (State.PLAYING, (0, 0, 35))
 
 
 # ---------------------------------------------------------------------------------------------- tickets
@@ -141,15 +141,15 @@ def test_play_goes_on_with_credit_whose_ticket_could_not_be_numbered(make):
 def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such(make, generous):
     rig = transfer_in(make(generous), restricted=300).insert(100)
     rig.cash_out_ticket()
-    assert kinds(rig) == (300, 0, 0)
+    assert read_credit_kinds(rig) == (300, 0, 0)
     number = rig.cash_out_ticket()
     record = rig.store.find_ticket(number)
     assert (record.ticket.kind, record.ticket.amount_cents) == (TicketKind.RESTRICTED, 300)
-    assert kinds(rig) == (0, 0, 0)
+    assert read_credit_kinds(rig) == (0, 0, 0)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
-    assert kinds(rig) == (300, 0, 0)
+    assert read_credit_kinds(rig) == (300, 0, 0)
     meters = rig.journal.meters().values
     for way in ("out", "in"):
         name = f"ticket_{way}.promo_restricted"
@@ -173,22 +173,22 @@ def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_playe
     execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
     rig.play()
     rig.report_shown()
-    assert kinds(rig) == (0, 0, 0)
+    assert read_credit_kinds(rig) == (0, 0, 0)
     rig.clock.pass_seconds(3 * 24 * 3600)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
     rig.engine.handle(EventType.PROMOTION_EXPIRED)
-    assert kinds(rig) == (300, 0, 0)
+    assert read_credit_kinds(rig) == (300, 0, 0)
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
 
 
 def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):
     rig = transfer_in(make(generous), restricted=300)
     rig.engine.handle(EventType.CASH_OUT)
-    assert kinds(rig) == (0, 0, 0)
+    assert read_credit_kinds(rig) == (0, 0, 0)
     rig.report_print_state(PrintState.FAILED, "paper jam")
-    assert (rig.state, kinds(rig)) == (State.IDLE, (300, 0, 0))
+    assert (rig.state, read_credit_kinds(rig)) == (State.IDLE, (300, 0, 0))
     assert rig.notice == "restricted_stays"
 
 
@@ -260,15 +260,15 @@ def test_the_parts_of_a_stake_add_up_to_it(amounts):
 @pytest.mark.requirement("A-28", "F-14")
 def test_a_void_game_returns_the_stake_to_each_credit_kind(make):
     rig = transfer_in(make(games=("quebec-blackjack",)), restricted=300, nonrestricted=100).insert(1000)
-    before = kinds(rig)
-    rig.machine.random_service = dealing("5s 9h 6d", 6)
+    before = read_credit_kinds(rig)
+    rig.machine.random_service = script_cards("5s 9h 6d", 6)
     rig.engine.handle(EventType.BET, value=20, options={"bets": {"main": 20}})
     rig.play()
-    assert kinds(rig) == (0, 0, 900)
+    assert read_credit_kinds(rig) == (0, 0, 900)
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value="hit")
     assert fill_in(rig, "refund_game", **TWO, reason="the generator failed") is None
-    assert kinds(rig) == before
+    assert read_credit_kinds(rig) == before
 
 
 @pytest.mark.requirement("F-15")
@@ -276,7 +276,7 @@ def test_forfeited_promotional_credit_is_metered_with_the_rest(make):
     rig = transfer_in(make(), restricted=300, nonrestricted=40).insert(100)
     answers = {"reason": "a device in the coin slot", "place": "7"}
     fill_in(rig, "forfeit_credits", **TWO, **answers, amount_cents=440)
-    assert (kinds(rig), rig.journal.meters().values["forfeit_tamper"]) == ((0, 0, 0), 440)
+    assert (read_credit_kinds(rig), rig.journal.meters().values["forfeit_tamper"]) == ((0, 0, 0), 440)
 
 
 @pytest.mark.requirement("F-18")
@@ -289,7 +289,7 @@ def test_unclaimed_credit_of_every_kind_leaves_by_a_recorded_decision(make, cred
     fill_in(rig, "orphan_credits", place="bank 4")
     assert (rig.notice, rig.credit_cents) == ("refused.authorised", sum(credit.values()))
     fill_in(rig, "orphan_credits", **ONE, place="bank 4")
-    assert kinds(rig) == (0, 0, 0)
+    assert read_credit_kinds(rig) == (0, 0, 0)
     values = rig.journal.meters().values
     assert (values["orphan"], values["expired"]) == (orphan_cents, credit.get("restricted", 0))
     (record,) = rig.records("orphan.credits")

@@ -37,7 +37,7 @@ def coins_first(tmp_path):
     return profile_file
 
 
-def cashed_out(folder, profile_file, *devices, cents=525):
+def cash_out_in_coins(folder, profile_file, *devices, cents=525):
     """A machine whose hopper has been commanded to pay what it can of the credit."""
     rig = MachineRig(folder / "state", profile=profile_file, devices=("hopper", *devices)).boot()
     rig.insert(500)
@@ -61,7 +61,7 @@ def read_handpay_cents(rig):
     return handpay.owed_cents, handpay.coins_cents, handpay.amount_cents
 
 
-def ends_honest(rig):
+def check_audit_without_findings(rig):
     findings = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     rig.close()
     assert findings == []
@@ -72,7 +72,7 @@ def ends_honest(rig):
     ("paid", "remaining_cents"), [(5, 25), (2, 325), (0, 525)], ids=["whole coins", "dry", "empty"]
 )
 def test_a_hand_pay_states_what_was_owed_and_paid_in_coins(tmp_path, coins_first, paid, remaining_cents):
-    rig = cashed_out(tmp_path, coins_first)
+    rig = cash_out_in_coins(tmp_path, coins_first)
     hopper_pays(rig, paid)
     assert rig.state is State.HANDPAY
     assert read_handpay_cents(rig) == (
@@ -88,21 +88,21 @@ def test_a_hand_pay_states_what_was_owed_and_paid_in_coins(tmp_path, coins_first
     rig.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
     rig.engine.handle(EventType.CASH_OUT)
     assert read_handpay_cents(rig) == (0, 0, 500)  # coins of an earlier cash-out are none of this one's
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("G-08", "F-09")
 def test_coins_of_unknown_whereabouts_are_listed_separately(tmp_path, coins_first):
     """Three coins are for a person to decide: what is left by hand is less than what was owed and not paid."""
-    rig = cashed_out(tmp_path, coins_first)
+    rig = cash_out_in_coins(tmp_path, coins_first)
     hopper_pays(rig, 2, "its count was lost")
     assert read_handpay_cents(rig) == (525, 200, 25)
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("G-10", "F-09")
 def test_after_a_failed_ticket_the_coins_are_still_stated(tmp_path, coins_first):
-    rig = cashed_out(tmp_path, coins_first, "printer")
+    rig = cash_out_in_coins(tmp_path, coins_first, "printer")
     hopper_pays(rig, 5)
     rig.report_print_state(PrintState.FAILED, "it jams")
     assert read_handpay_cents(rig) == (525, 500, 25)
@@ -111,7 +111,7 @@ def test_after_a_failed_ticket_the_coins_are_still_stated(tmp_path, coins_first)
     assert rig.machine.memory.get(MoneyKey.PAY_OUT)["way"] == "ticket"
     rig.report_print_state(PrintState.FAILED, "it jams again")
     assert read_handpay_cents(rig) == (525, 500, 25)
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("F-09", "G-10:c", "F-01")
@@ -127,26 +127,26 @@ def test_coins_are_paid_while_the_ticket_before_lies_in_the_printers_path(tmp_pa
     hopper_pays(rig, 1)
     rig.report_print_state(PrintState.TAKEN)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("F-09", "G-10")
 def test_a_refilled_hopper_pays_the_rest_and_both_payouts_are_stated(tmp_path, coins_first):
-    rig = cashed_out(tmp_path, coins_first, "printer", cents=500)
+    rig = cash_out_in_coins(tmp_path, coins_first, "printer", cents=500)
     hopper_pays(rig, 2)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.PAYING
     hopper_pays(rig, 1)
     assert read_handpay_cents(rig) == (500, 300, 200)
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("F-09", "G-10")
 @pytest.mark.parametrize("coins", [3, 0], ids=["the rest", "nothing"])
 def test_a_second_payout_in_coins_states_the_coins_of_the_first(tmp_path, coins_first, coins):
     """It pays all that is left in coins, and a ticket the cents; or it pays nothing, and the attendant all of it."""
-    rig = cashed_out(tmp_path, coins_first, "printer")
+    rig = cash_out_in_coins(tmp_path, coins_first, "printer")
     hopper_pays(rig, 2)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -160,13 +160,13 @@ def test_a_second_payout_in_coins_states_the_coins_of_the_first(tmp_path, coins_
         assert read_handpay_cents(rig) == (525, 200, 325)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("A-08", "F-13", "G-08")
 @pytest.mark.parametrize("written", range(4))
 def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, written):
-    rig = cashed_out(tmp_path, coins_first)
+    rig = cash_out_in_coins(tmp_path, coins_first)
     payout_id, number = rig.hands.payouts[-1]
     rig.ledgers.payout_ledger.open_payout(
         PayoutRecord(payout_id=payout_id, ordered_coins=number, event_counter_before=0, paid_counter_before=0)
@@ -181,13 +181,13 @@ def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, wri
             rig.ledgers.payout_ledger.close_payout(payout_id, 2)
     assert rig.state is State.HANDPAY
     assert read_handpay_cents(rig) == (525, 200, 325)
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("F-10")
 def test_an_amount_taken_away_is_not_attributed_to_the_next_player(tmp_path, coins_first):
     """It was cashed out unasked as soon as the next player put a bill in."""
-    rig = cashed_out(tmp_path, coins_first)
+    rig = cash_out_in_coins(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
     assert rig.credit_cents == 25
@@ -197,14 +197,14 @@ def test_an_amount_taken_away_is_not_attributed_to_the_next_player(tmp_path, coi
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
     rig.insert(1000)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 1000)
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("A-05", "F-10")
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_a_remaining_amount_at_a_memory_clear_is_paid_once(tmp_path, coins_first, by_hand):
     """Carried over it goes on by itself; paid by hand it is no rest of the next player's credit."""
-    rig = cashed_out(tmp_path, coins_first)
+    rig = cash_out_in_coins(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
     assert rig.credit_cents == 25
@@ -220,14 +220,14 @@ def test_a_remaining_amount_at_a_memory_clear_is_paid_once(tmp_path, coins_first
         assert (rig.state, rig.credit_cents) == (State.IDLE, 25)
     else:
         assert (rig.state, read_handpay_cents(rig)) == (State.HANDPAY, (525, 500, 25))
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("F-10")
 @pytest.mark.parametrize("first", [[], [25]], ids=["taken away", "added to"])
 def test_later_credit_of_the_same_amount_is_not_the_remaining_amount(tmp_path, coins_first, first):
     """The next player's coin was worth what had been taken away: it was paid by hand, unasked."""
-    rig = cashed_out(tmp_path, coins_first)
+    rig = cash_out_in_coins(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
     for cents in first:
@@ -238,7 +238,7 @@ def test_later_credit_of_the_same_amount_is_not_the_remaining_amount(tmp_path, c
     assert len(list(rig.journal.entries("cashout.ended"))) == 1
     rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 3)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 25)
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 @pytest.mark.requirement("A-08", "F-10", "G-08")
@@ -250,7 +250,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
         rig.close()
         return MachineRig(tmp_path / "state", profile=coins_first, devices=("hopper",)).boot()
 
-    rig = cashed_out(tmp_path, coins_first)
+    rig = cash_out_in_coins(tmp_path, coins_first)
     rig.cut_power_after(5)  # before the hand-pay of the rest
     with pytest.raises(PowerCutError):
         hopper_pays(rig, 2, "its count was lost")
@@ -271,11 +271,11 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
         assert read_handpay_cents(rig) == (525, 200, 25)
     else:
         assert rig.machine.memory.get(MoneyKey.CASH_OUT_REMAINDER)["rest_cents"] == rig.credit_cents == 25
-    ends_honest(rig)
+    check_audit_without_findings(rig)
 
 
 # ------------------------------------------------------------------------------------------ lies about it
-def findings(entries):
+def list_finding_sequences(entries):
     report = Auditor(GameFiles()).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     return {finding.sequence for finding in report.findings}
 
@@ -297,7 +297,7 @@ LIES = (
 @pytest.mark.requirement("E-13")
 def test_a_remaining_amount_on_the_credit_meter_stays(tmp_path, coins_first):
     """A journal that ends one untouched would hide what has come as coins."""
-    rig = cashed_out(tmp_path, coins_first)
+    rig = cash_out_in_coins(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
     write_undeclared(rig.machine, "cashout.ended", state={MoneyKey.CASH_OUT_REMAINDER: None})
@@ -314,12 +314,12 @@ def test_a_remaining_amount_on_the_credit_meter_stays(tmp_path, coins_first):
 )
 @pytest.mark.parametrize("change", ["otherwise", "left out"])
 def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, path, change):
-    rig = cashed_out(tmp_path, coins_first)
+    rig = cash_out_in_coins(tmp_path, coins_first)
     hopper_pays(rig, 2)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     honest = adopt_entries(list(rig.journal.iter_bodies()), KEY)
     rig.close()
-    assert findings(honest) == set()
+    assert list_finding_sequences(honest) == set()
     entries = json.loads(json.dumps(honest))
     parent = next(entry for entry in entries if entry["kind"] == kind)
     for part in path[:-1] if change == "otherwise" else path[:-2]:
@@ -328,4 +328,4 @@ def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, pa
         parent[path[-1]] += 1
     else:
         del parent[path[-2]]
-    assert findings(entries)
+    assert list_finding_sequences(entries)

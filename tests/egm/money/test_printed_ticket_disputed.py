@@ -24,7 +24,7 @@ from tools.audit.verify import Auditor
 VOUCHERS, BY_HAND = "out:voucher:cashable", "out:handpay_cancelled_credit"
 
 
-def audited(room: MachineRig) -> None:
+def check_audit(room: MachineRig) -> None:
     assert Auditor(GameFiles()).audit_entries(room.journal.iter_bodies()).findings == []
 
 
@@ -96,7 +96,7 @@ def test_a_ticket_completely_printed_before_a_power_loss_keeps_its_value(tmp_pat
             room.offer_ticket(number)
             assert room.hands.orders[-1][0] == "return"
         assert room.journal.meters().values["ticket_out.cashable.value"] == (2000 if ruling == "good" else 0)
-        audited(room)
+        check_audit(room)
         await cabinet.printer.stop()
 
     jump(scene())
@@ -138,7 +138,7 @@ def test_a_ruling_with_the_menu_closed_leads_to_the_resulting_state(disputed, ru
     if state is State.HANDPAY:
         disputed.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert disputed.journal.balance_cents(BY_HAND) == 2000
-    audited(disputed)
+    check_audit(disputed)
 
 
 @pytest.mark.requirement("A-08")
@@ -155,7 +155,7 @@ def test_a_ruling_interrupted_by_a_power_cut_is_completed_at_the_start(disputed,
     assert restarted.journal.balance_cents(VOUCHERS) == (2000 if ruling == "good" else 0)
     owed = restarted.machine.memory.get(MoneyKey.HANDPAY)
     assert (owed is None) is (ruling == "good")
-    audited(restarted)
+    check_audit(restarted)
 
 
 def test_a_printer_removed_while_its_ticket_may_be_printed_needs_a_ruling(tmp_path):
@@ -167,7 +167,7 @@ def test_a_printer_removed_while_its_ticket_may_be_printed_needs_a_ruling(tmp_pa
     assert (without.state, len(list_disputed_amounts(without.machine))) == (State.TILT, 1)
     decide(without, "void")
     assert without.state is State.HANDPAY
-    audited(without)
+    check_audit(without)
 
 
 def test_no_ruling_makes_a_ticket_of_a_lost_ledger_good(disputed, tmp_path):
@@ -194,4 +194,4 @@ def test_a_memory_clear_carries_a_disputed_ticket_over(disputed, tmp_path):
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     decide(restarted, "good")
     assert restarted.journal.balance_cents(VOUCHERS) == 2000
-    audited(restarted)
+    check_audit(restarted)

@@ -21,7 +21,7 @@ PAPER = "ticket_printer.paper_out"
 HAND, TICKET = "out:handpay_cancelled_credit", "out:voucher:cashable"
 
 
-def waiting(folder, **options):
+def open_waiting_handpay(folder, **options):
     """A machine without paper, whose player waits for twenty dollars."""
     rig = MachineRig(folder, devices=("printer",), **options).boot().insert(2000)
     rig.engine.handle(EventType.FAULT_RAISED, code=PAPER)
@@ -41,7 +41,7 @@ def print_it(rig):
 
 @pytest.mark.requirement("F-07:a", "F-07:c", "F-08", "F-09", "G-10")
 def test_with_paper_again_the_player_requests_and_the_attendants_key_prints_a_ticket(tmp_path):
-    rig = waiting(tmp_path)
+    rig = open_waiting_handpay(tmp_path)
     assert (read_handpay(rig).why, read_handpay(rig).ticket, read_handpay(rig).number) == ("paper", "", 1)
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.notice, read_handpay(rig).ticket) == ("refused.ticket_may_replace", "")
@@ -67,7 +67,7 @@ def test_with_paper_again_the_player_requests_and_the_attendants_key_prints_a_ti
 
 @pytest.mark.requirement("F-09")
 def test_a_player_may_withdraw_the_request_and_is_paid_by_hand(tmp_path):
-    rig = waiting(tmp_path)
+    rig = open_waiting_handpay(tmp_path)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.CASH_OUT)
@@ -81,7 +81,7 @@ def test_a_player_may_withdraw_the_request_and_is_paid_by_hand(tmp_path):
 @pytest.mark.requirement("F-09", "G-10")
 def test_a_key_turned_for_a_ticket_does_not_settle_the_hand_pay(tmp_path):
     """The paper ends again between the player's request and the key: the hand-pay stands until a second turn."""
-    rig = waiting(tmp_path)
+    rig = open_waiting_handpay(tmp_path)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.FAULT_RAISED, code=PAPER)
@@ -97,7 +97,7 @@ def test_a_key_turned_for_a_ticket_does_not_settle_the_hand_pay(tmp_path):
 def test_where_the_key_alone_is_insufficient_a_person_permits_the_ticket(tmp_path):
     profile_file = tmp_path / "generic.toml"
     profile_file.write_bytes(load_profile("generic").file.data + b'\n[staff]\nkey_alone = ["answer_calls"]\n')
-    rig = waiting(tmp_path / "state", profile=profile_file)
+    rig = open_waiting_handpay(tmp_path / "state", profile=profile_file)
     menu = Menu(rig)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
@@ -121,10 +121,10 @@ def test_only_a_hand_pay_of_credits_may_become_a_ticket(tmp_path, case):
         profile = tmp_path / "generic.toml"
         text = load_profile("generic").file.data.replace(*rules[case])
         profile.write_bytes(text.replace(b"within_pay_out = true", b"within_pay_out = false"))
-        rig = waiting(tmp_path / "state", profile=profile)
+        rig = open_waiting_handpay(tmp_path / "state", profile=profile)
         rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     else:
-        rig = waiting(tmp_path)
+        rig = open_waiting_handpay(tmp_path)
         rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
         handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
         changes = {"kind": "jackpot"} if case == "a jackpot" else {"form": {"method": "cash", "persons": []}}
@@ -142,7 +142,7 @@ STEPS = ("paper", "no paper", "cash out", "key", "printed", "failed", "bill", "p
 def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, entries):
     """All the player has put in is on the meter, reserved, on a ticket, paid by hand, wagered or won: once."""
     folder = tmp_path_factory.mktemp("any")
-    rig = waiting(folder)
+    rig = open_waiting_handpay(folder)
 
     def reopen():
         rig.close()

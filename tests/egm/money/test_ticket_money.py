@@ -48,7 +48,7 @@ def rig(tmp_path):
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
-def restarted(rig, tmp_path, **changes):
+def restart(rig, tmp_path, **changes):
     """The machine after a stop, on what is left of its memory."""
     rig.close()
     return MachineRig(tmp_path, devices=("printer",), **changes).boot()
@@ -155,12 +155,12 @@ def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_p
     cage = TicketCage(rig.store, rig.clock, "Luc", second="Mia")
     cage.release_locked_ticket(number, "the machine is dead")
     cage.pay_ticket(number)
-    rebooted = restarted(rig, tmp_path)
+    rebooted = restart(rig, tmp_path)
     assert rebooted.credit_cents == 10_000
     assert rebooted.machine.active_faults["ticket_contradiction"]["cleared_by"] == "technician"
     assert rebooted.state is State.TILT
     assert len(rebooted.records("tickets.contradicted")) == 1
-    assert len(restarted(rebooted, tmp_path).records("tickets.contradicted")) == 1
+    assert len(restart(rebooted, tmp_path).records("tickets.contradicted")) == 1
     assert "ticket_ledger" not in rebooted.machine.active_faults
 
 
@@ -353,7 +353,7 @@ def test_a_redeemed_ticket_is_worthless_in_a_restored_older_ledger(rig, tmp_path
 
     desk.record_printed = printed
     number = rig.insert(10_000).cash_out_ticket()
-    rig = restarted(rig, tmp_path)
+    rig = restart(rig, tmp_path)
     files["issued"] = ledger_files(tmp_path)
     rig.offer_ticket(number)
     files["pending"] = ledger_files(tmp_path)
@@ -468,7 +468,7 @@ def test_two_persons_restore_a_forged_ledger_and_its_true_tickets_are_good(rig, 
     )
     take(rebooted, number)
     assert rebooted.credit_cents == 10_000
-    assert restarted(rebooted, tmp_path).machine.active_faults == {}
+    assert restart(rebooted, tmp_path).machine.active_faults == {}
 
 
 def test_tickets_are_issued_again_once_two_persons_have_started_a_new_ledger(rig, tmp_path):
@@ -481,7 +481,7 @@ def test_tickets_are_issued_again_once_two_persons_have_started_a_new_ledger(rig
     rebooted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "ticket_ledger" not in rebooted.machine.active_faults
     take(rebooted, rebooted.insert(500).cash_out_ticket())
-    assert restarted(rebooted, tmp_path).machine.active_faults == {}
+    assert restart(rebooted, tmp_path).machine.active_faults == {}
 
 
 def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_path):
@@ -509,7 +509,7 @@ def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_pa
 def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
     """Nobody knows where the paper went, and the player was paid by hand: it is never money again."""
     number = rig.insert(10_000).cash_out_ticket()
-    rig = restarted(rig, tmp_path)
+    rig = restart(rig, tmp_path)
     before = ledger_files(tmp_path)
     rig.offer_ticket(number)
     rig.ledger.dispute_lost_paper("no report explains it")

@@ -142,7 +142,7 @@ def test_a_ticket_is_never_stacked_as_a_bill(rig):
 
 
 # ---------------------------------------------------------------------------------------------- given back
-def given_back(rig, content):
+def return_paper(rig, content):
     for event in iter_reported_events(
         PaperReturned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()
     ):
@@ -155,7 +155,7 @@ def test_a_returned_ticket_is_named_as_one_and_counts_as_no_bill(rig):
     rig.engine.handle(EventType.TICKET_ESCROWED, escrow=3, digits="00" * 9)
     assert rig.notice == "ticket_returned"
     assert rig.hands.orders[-1] == ("return", 3)
-    given_back(rig, Barcode("00" * 9))
+    return_paper(rig, Barcode("00" * 9))
     assert (len(rig.records("voucher.returned")), rig.records("bill.returned")) == (1, [])
     values = rig.journal.meters().values
     assert (values["vouchers_returned"], "bills_returned" in values) == (1, False)
@@ -164,7 +164,7 @@ def test_a_returned_ticket_is_named_as_one_and_counts_as_no_bill(rig):
 def test_a_returned_bill_replaces_the_message_about_the_previous_one(rig):
     rig.insert(2000)
     assert rig.notice == "bill_accepted"
-    given_back(rig, Banknote(500))
+    return_paper(rig, Banknote(500))
     assert rig.notice == "bill_returned"
 
 

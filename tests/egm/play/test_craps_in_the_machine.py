@@ -46,7 +46,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
             given = int(given * CENTS)
             rig.engine.handle(EventType.CASH_OUT)
             departures += given > 0
-            assert standing(rig) == bets
+            assert read_standing_bets(rig) == bets
             back += given
             point = point if bets else None
             if bets and not given:
@@ -76,7 +76,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
         staked += cost * CENTS
         back += int(won * CENTS)
         credit += int(won * CENTS) - cost * CENTS
-        assert (rig.credit_cents, standing(rig)) == (credit, bets)
+        assert (rig.credit_cents, read_standing_bets(rig)) == (credit, bets)
         rounds += 1
     assert departures > 1
     meters = rig.journal.meters().values
@@ -87,7 +87,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
     rig.close()
 
 
-def standing(rig):
+def read_standing_bets(rig):
     """What stands on its table, credits by spot, as the machine remembers it."""
     tables = list_standing_tables(rig.machine)
     found = {}

@@ -44,7 +44,7 @@ def double(rig, rounds):
     return stakes, rig.hands.messages[-1].win_cents
 
 
-def audited(folder):
+def list_findings(folder):
     with open_view(folder) as view:
         return Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings
 
@@ -78,7 +78,7 @@ def test_stakes_and_wins_of_the_double_up_reach_their_meters(tmp_path):
             assert sum(reading.split_by(name, dimension).values()) == total_cents
     rig.journal.self_audit()
     rig.close()
-    assert audited(tmp_path) == []
+    assert list_findings(tmp_path) == []
 
 
 @pytest.mark.requirement("D-08", "B-07")
@@ -96,7 +96,7 @@ def test_a_collected_win_stakes_nothing_and_draws_no_card(tmp_path):
     assert (stakes, rig.credit_cents) == ([], before + left_cents)
     assert rig.records("game.double_up") == []
     rig.close()
-    assert audited(tmp_path) == []
+    assert list_findings(tmp_path) == []
 
 
 @pytest.mark.requirement("D-08", "A-08", "A-24")
@@ -119,4 +119,4 @@ def test_a_double_up_survives_power_cuts(tmp_path, written):
     assert len(restarted.records("game.double_up")) == 1
     restarted.journal.self_audit()
     restarted.close()
-    assert audited(tmp_path) == []
+    assert list_findings(tmp_path) == []

@@ -80,7 +80,7 @@ class Player:
         }
 
 
-def played(folder, game, rounds, seed):
+def play_rounds(folder, game, rounds, seed):
     player = Player(folder, game, seed)
     player.play(rounds)
     rig = player.room
@@ -90,13 +90,13 @@ def played(folder, game, rounds, seed):
     assert report.game_count == rounds
     values = rig.journal.meters().values
     assert values["games_played"] == values["games_won"] + values["games_pushed"] + values["games_lost"]
-    texts = recalled(rig)
+    texts = recall_texts(rig)
     rig.close()
     assert not {words for words in texts if "_" in words or words in CODES}
     return values
 
 
-def recalled(rig):
+def recall_texts(rig):
     """Every word of the recall of every play, in each language."""
     if rig.state is State.HANDPAY:
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -114,11 +114,11 @@ def recalled(rig):
 @pytest.mark.requirement("D-15", "C-17", "E-01")
 @pytest.mark.parametrize("game", PLAYED_ALONE)
 def test_every_stake_at_a_table_is_decided_returned_or_stands(tmp_path, game):
-    assert played(tmp_path, game, QUICK, seed=7)["coin_in"] > 0
+    assert play_rounds(tmp_path, game, QUICK, seed=7)["coin_in"] > 0
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("D-15", "C-17")
 @pytest.mark.parametrize("game", PLAYED_ALONE)
 def test_every_stake_of_long_sessions_is_decided_returned_or_stands(tmp_path, game):
-    assert played(tmp_path, game, SLOW, seed=11)["coin_in"] > 0
+    assert play_rounds(tmp_path, game, SLOW, seed=11)["coin_in"] > 0

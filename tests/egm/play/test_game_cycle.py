@@ -64,19 +64,19 @@ def test_the_stake_is_metered_by_game_denomination_and_wager_with_the_credit_cha
         assert reading.split_by("games_played", dimension) == {value: 1}
 
 
-def no_credit(rig):
+def remove_credit(rig):
     rig.engine.handle(EventType.CASH_OUT)
 
 
-def door_open(rig):
+def open_door(rig):
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
 
 
-def at_play(rig):
+def start_play(rig):
     rig.play()
 
 
-def tilted(rig):
+def raise_tilt(rig):
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
     assert rig.state is State.TILT
 
@@ -89,7 +89,9 @@ def dearer_than_the_credit(rig):
 
 
 @pytest.mark.requirement("C-21")
-@pytest.mark.parametrize("block_play", [no_credit, door_open, at_play, tilted, dearer_than_the_credit])
+@pytest.mark.parametrize(
+    "block_play", [remove_credit, open_door, start_play, raise_tilt, dearer_than_the_credit]
+)
 def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(tmp_path, block_play):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS * 40)).boot().insert(100)
     assert rig.records("game.start") == [], "nothing but PLAY starts one"
@@ -203,7 +205,7 @@ def write_profile(folder, old, new):
     return path
 
 
-def won_at(folder, profile_file):
+def win_with_profile(folder, profile_file):
     """A win of 1500.00 where the place is so."""
     rig = (
         MachineRig(folder / "state", profile=profile_file, chance=ScriptedChance(*LANTERNS))
@@ -222,7 +224,7 @@ def won_at(folder, profile_file):
     ("threshold", "state"), [(149999, State.HANDPAY), (150000, State.HANDPAY), (150001, State.IDLE)]
 )
 def test_the_threshold_itself_locks_and_a_cent_less_does_not(tmp_path, threshold, state):
-    rig = won_at(
+    rig = win_with_profile(
         tmp_path, write_profile(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
     )
     assert rig.state is state
@@ -242,7 +244,7 @@ def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, 
     profile_file.write_text(
         taxed if taxed != text else f"{text}\n[by_hand]\ntax_cents = {tax}\n", encoding="utf-8"
     )
-    rig = won_at(tmp_path, profile_file)
+    rig = win_with_profile(tmp_path, profile_file)
     assert rig.state is state
     if state is State.HANDPAY:
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -17,7 +17,7 @@ def read_results(rig):
     return build_snapshot(rig.engine).results
 
 
-def played(rig, **bets):
+def play_round(rig, **bets):
     """Play a round to its end; return its result and the results that were sent while it was shown."""
     if rig.credit_cents < 5000:
         rig.insert(10000)
@@ -46,13 +46,13 @@ def test_results_are_of_ended_rounds_of_this_table_and_survive_a_restart(tmp_pat
     assert read_results(rig) == ()
     spins = []
     for _ in range(6):
-        result, meanwhile = played(rig, **{"straight-7": 1, "red": 8})
+        result, meanwhile = play_round(rig, **{"straight-7": 1, "red": 8})
         assert meanwhile == tuple(reversed(spins))  # nothing of a round that is still being shown
         spins.append(result)
         assert read_results(rig) == tuple(reversed(spins))
     select(rig, BACCARAT)
     assert read_results(rig) == ()
-    hands = [played(rig, player=10)[0] for _ in range(4)]
+    hands = [play_round(rig, player=10)[0] for _ in range(4)]
     assert read_results(rig) == tuple(reversed(hands))
     select(rig, ROULETTE)
     assert read_results(rig) == tuple(reversed(spins))
@@ -69,7 +69,7 @@ def test_a_new_shoe_starts_a_new_scoreboard(tmp_path):
     rig = MachineRig(tmp_path / "state", games=(BACCARAT,)).boot()
     results, news = [], 0
     for number in range(90):  # eight decks are some eighty rounds
-        results.append(played(rig, player=10)[0])
+        results.append(play_round(rig, player=10)[0])
         if number and len(read_results(rig)) == 1:
             news, results = news + 1, results[-1:]
         assert read_results(rig) == tuple(reversed(results))
@@ -79,11 +79,11 @@ def test_a_new_shoe_starts_a_new_scoreboard(tmp_path):
 
 def test_no_more_results_are_shown_than_are_stored(tmp_path):
     rig = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()
-    played(rig, red=8)
+    play_round(rig, red=8)
     known = rig.machine.component(LastResults)
     digest = rig.machine.games[ROULETTE].digest
     known.results_by_digest[digest] = (TableResult("1"),) * LAST_RESULTS_MAX
-    played(rig, red=8)
+    play_round(rig, red=8)
     assert len(read_results(rig)) == LAST_RESULTS_MAX
     rig.close()
 

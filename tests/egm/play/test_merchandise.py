@@ -43,25 +43,25 @@ def write_profile(tmp_path, **changes: str) -> Path:
     return path
 
 
-def a_room(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
+def open_rig(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
     return MachineRig(
         tmp_path / "state", profile=profile, games=(str(GAME),), chance=ScriptedChance(*stops)
     ).boot()
 
 
-def won(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
-    rig = a_room(tmp_path, stops, profile).insert(500)
+def win_prize(tmp_path, stops=BOTH, profile="generic") -> MachineRig:
+    rig = open_rig(tmp_path, stops, profile).insert(500)
     rig.play()
     rig.report_shown()
     assert rig.state is State.HANDPAY
     return rig
 
 
-def meters(rig) -> dict[str, int]:
+def read_meters(rig) -> dict[str, int]:
     return rig.journal.meters().values
 
 
-def verified(rig) -> list[str]:
+def list_findings(rig) -> list[str]:
     """What an audit of the exported journal finds wrong, on the definition alone."""
     report = Auditor(GameFiles([GAME.parent])).audit_entries(rig.journal.iter_bodies())
     return [finding.why for finding in report.findings]
@@ -70,7 +70,7 @@ def verified(rig) -> list[str]:
 # ---------------------------------------------------------------------------------------------- won and delivered
 @pytest.mark.requirement("C-03")
 def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over(tmp_path):
-    rig = won(tmp_path)
+    rig = win_prize(tmp_path)
     outcome = next(message for message in rig.hands.messages if isinstance(message, messages.GameOutcome))
     assert [(prize.id, prize.names["fr"]) for prize in outcome.prizes] == [
         ("basket", "Panier de pommes"),
@@ -84,19 +84,19 @@ def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over
 
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice, rig.credit_cents) == (State.IDLE, "prize_delivered", 490)
-    assert meters(rig)["att_merchandise.value"] == 29000
-    assert meters(rig)["att_merchandise.count"] == 2
-    assert verified(rig) == []
+    assert read_meters(rig)["att_merchandise.value"] == 29000
+    assert read_meters(rig)["att_merchandise.count"] == 2
+    assert list_findings(rig) == []
     rig.close()
 
 
 @pytest.mark.requirement("D-10")
 def test_a_prize_in_kind_moves_no_money_meter(tmp_path):
     """Drop, hand-pays and hold are of money: a hamper is none, whatever it cost the house."""
-    rig = won(tmp_path)
-    before = meters(rig)
+    rig = win_prize(tmp_path)
+    before = read_meters(rig)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    moved = {name for name, value in meters(rig).items() if value != before.get(name, 0)}
+    moved = {name for name, value in read_meters(rig).items() if value != before.get(name, 0)}
     assert moved == {"att_merchandise.value", "att_merchandise.count"} | {
         name for name in moved if name.startswith("handpays.merchandise")
     }
@@ -111,28 +111,28 @@ def test_a_prize_in_kind_moves_no_money_meter(tmp_path):
 
 
 def test_what_a_game_wins_beside_a_prize_is_paid_by_hand_with_it(tmp_path):
-    rig = won(tmp_path, CART_AND_PEARS)
+    rig = win_prize(tmp_path, CART_AND_PEARS)
     handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["amount_cents"], [prize["id"] for prize in handpay["prizes"]]) == (20, ["cart"])
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (meters(rig)["att_jackpot"], meters(rig)["att_merchandise.value"]) == (20, 25000)
-    assert verified(rig) == []
+    assert (read_meters(rig)["att_jackpot"], read_meters(rig)["att_merchandise.value"]) == (20, 25000)
+    assert list_findings(rig) == []
     rig.close()
 
 
 def test_a_game_without_a_prize_in_kind_needs_no_attendant(tmp_path):
-    rig = a_room(tmp_path, PEARS).insert(500)
+    rig = open_rig(tmp_path, PEARS).insert(500)
     rig.play()
     rig.report_shown()
     assert (rig.state, rig.credit_cents) == (State.IDLE, 500 - 10 + 2 * 20)
-    assert meters(rig)["att_merchandise.count"] == 0
+    assert read_meters(rig)["att_merchandise.count"] == 0
     rig.close()
 
 
 @pytest.mark.requirement("F-16:a", "F-16:b", "Q-01", "Q-03")
 def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
     profile_file = write_profile(tmp_path, identity_cents="20000", tax_cents="29000")
-    rig = won(tmp_path, profile=profile_file)
+    rig = win_prize(tmp_path, profile=profile_file)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
     named = {"name": "Anna Example", "document": "passport", "number": "X1"}
@@ -150,7 +150,7 @@ def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------- or its value
-def exchange(rig: MachineRig) -> Menu:
+def open_exchange_page(rig: MachineRig) -> Menu:
     menu = Menu(rig).sign_in(Role.ATTENDANT)
     menu.touch("form:prize_cash").touch("confirm")
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
@@ -158,21 +158,21 @@ def exchange(rig: MachineRig) -> Menu:
 
 
 def exchange_and_pay(rig: MachineRig) -> None:
-    exchange(rig)
+    open_exchange_page(rig)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
 def test_prize_in_kind_is_paid_in_money_where_the_jurisdiction_offers_it(tmp_path):
-    rig = won(tmp_path, CART_AND_PEARS)
-    exchange(rig)
+    rig = win_prize(tmp_path, CART_AND_PEARS)
+    open_exchange_page(rig)
     handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
     assert [held.id for held in rig.journal.list_pending()] == [handpay["id"]]
 
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.IDLE, "handpay_paid")
-    assert (meters(rig)["att_jackpot"], meters(rig)["att_merchandise.count"]) == (25020, 0)
-    assert verified(rig) == []
+    assert (read_meters(rig)["att_jackpot"], read_meters(rig)["att_merchandise.count"]) == (25020, 0)
+    assert list_findings(rig) == []
     events = [
         line["event"] for line in iter_register_lines(STAFF_REGISTERS["merchandise"], rig.journal.entries())
     ]
@@ -181,18 +181,18 @@ def test_prize_in_kind_is_paid_in_money_where_the_jurisdiction_offers_it(tmp_pat
 
 
 def test_without_the_profiles_offer_a_prize_cannot_be_exchanged_for_money(tmp_path):
-    rig = won(tmp_path, profile=write_profile(tmp_path, prizes_in_kind='"delivered"'))
-    exchange(rig)
+    rig = win_prize(tmp_path, profile=write_profile(tmp_path, prizes_in_kind='"delivered"'))
+    open_exchange_page(rig)
     assert rig.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "merchandise"
     assert rig.records("handpay.exchanged") == []
     rig.close()
 
 
 def test_a_host_cannot_release_a_prize_in_kind(tmp_path):
-    rig = won(tmp_path)
+    rig = win_prize(tmp_path)
     rig.engine.handle(EventType.HANDPAY_RESET, key="host:main")
     assert rig.state is State.HANDPAY
-    exchange(rig)
+    open_exchange_page(rig)
     rig.engine.handle(EventType.HANDPAY_RESET, key="host:main")
     assert rig.state is State.IDLE
     rig.close()
@@ -218,67 +218,67 @@ def cut_before(rig: MachineRig, entry: str, monkeypatch) -> None:
 @pytest.mark.requirement("A-08", "D-02")
 @pytest.mark.parametrize("entry", ["merchandise.won", "game.end"])
 def test_a_power_cut_at_the_end_of_a_game_neither_loses_nor_repeats_a_prize(tmp_path, monkeypatch, entry):
-    rig = a_room(tmp_path).insert(500)
+    rig = open_rig(tmp_path).insert(500)
     rig.play()
     cut_before(rig, entry, monkeypatch)
     with pytest.raises(CutError):
         rig.report_shown()
     rig.close()
 
-    rig = a_room(tmp_path)
+    rig = open_rig(tmp_path)
     assert rig.state is State.PLAYING
     rig.report_shown()
     assert len(rig.machine.memory.get(MoneyKey.HANDPAY)["prizes"]) == 2
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert meters(rig)["att_merchandise.count"] == 2
-    assert len(rig.records("merchandise.won")) == meters(rig)["merchandise_won"] == 2
-    assert verified(rig) == []
+    assert read_meters(rig)["att_merchandise.count"] == 2
+    assert len(rig.records("merchandise.won")) == read_meters(rig)["merchandise_won"] == 2
+    assert list_findings(rig) == []
     rig.close()
 
 
 @pytest.mark.requirement("A-08")
 @pytest.mark.parametrize("entry", ["handpay.exchanged", "handpay.replaced", "handpay.paid"])
 def test_a_power_cut_during_an_exchange_leaves_prize_or_money(tmp_path, monkeypatch, entry):
-    rig = won(tmp_path)
+    rig = win_prize(tmp_path)
     cut_before(rig, entry, monkeypatch)
     with pytest.raises(CutError):
         exchange_and_pay(rig)
     rig.journal.self_audit()
     rig.close()
 
-    rig = a_room(tmp_path)
+    rig = open_rig(tmp_path)
     assert rig.state is State.HANDPAY
     owed = rig.machine.memory.get(MoneyKey.HANDPAY)
     assert [held.id for held in rig.journal.list_pending()] == [owed["id"]]
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
-    assert meters(rig)["att_merchandise.count"] == (2 if delivered else 0)
-    assert meters(rig)["att_jackpot"] == (0 if delivered else 29000)
-    assert verified(rig) == []
+    assert read_meters(rig)["att_merchandise.count"] == (2 if delivered else 0)
+    assert read_meters(rig)["att_jackpot"] == (0 if delivered else 29000)
+    assert list_findings(rig) == []
     rig.close()
 
 
 @pytest.mark.requirement("A-05", "A-08")
 @pytest.mark.parametrize("entry", ["handpay.replaced", "handpay.paid"])
 def test_an_exchange_is_completed_after_a_power_cut_and_a_memory_clear(tmp_path, monkeypatch, entry):
-    rig = won(tmp_path)
+    rig = win_prize(tmp_path)
     cut_before(rig, entry, monkeypatch)
     with pytest.raises(CutError):
         exchange_and_pay(rig)
     rig.close()
     clear_with_decisions(tmp_path / "state")
 
-    rig = a_room(tmp_path)
+    rig = open_rig(tmp_path)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (meters(rig)["att_merchandise.count"], meters(rig)["att_jackpot"]) == (0, 29000)
-    assert verified(rig) == []
+    assert (read_meters(rig)["att_merchandise.count"], read_meters(rig)["att_jackpot"]) == (0, 29000)
+    assert list_findings(rig) == []
     rig.close()
 
 
 # ---------------------------------------------------------------------------------------------- rulings
 @pytest.mark.requirement("A-05", "Q-06")
 def test_an_unclaimed_prize_is_registered_after_a_power_cut_and_a_memory_clear(tmp_path, monkeypatch):
-    rig = won(tmp_path, CART_AND_PEARS)
+    rig = win_prize(tmp_path, CART_AND_PEARS)
     cut_before(rig, "orphan.handpay", monkeypatch)
     rig.engine.handle(EventType.MENU, key="operator")
     with pytest.raises(CutError):
@@ -286,47 +286,47 @@ def test_an_unclaimed_prize_is_registered_after_a_power_cut_and_a_memory_clear(t
     rig.close()
     clear_with_decisions(tmp_path / "state")
 
-    rig = a_room(tmp_path)
-    assert (meters(rig)["orphan"], meters(rig)["orphan_merchandise"]) == (20, 25000)
-    assert verified(rig) == []
+    rig = open_rig(tmp_path)
+    assert (read_meters(rig)["orphan"], read_meters(rig)["orphan_merchandise"]) == (20, 25000)
+    assert list_findings(rig) == []
     rig.close()
 
 
 @pytest.mark.requirement("Q-06")
 def test_an_unclaimed_prize_returns_to_the_venue_and_other_wins_to_the_orphans(tmp_path):
-    rig = won(tmp_path, CART_AND_PEARS)
+    rig = win_prize(tmp_path, CART_AND_PEARS)
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(EventType.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
     assert rig.state is State.IDLE
-    found = meters(rig)
+    found = read_meters(rig)
     assert (found["orphan"], found["orphan_merchandise"], found["att_merchandise.count"]) == (20, 25000, 0)
-    assert verified(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
 @pytest.mark.requirement("F-15")
 def test_after_a_disruption_the_prize_is_forfeited(tmp_path):
-    rig = won(tmp_path)
+    rig = win_prize(tmp_path)
     rig.engine.handle(EventType.MENU, key="operator")
     two = {"person": "2", "persons": ("2", "5")}
     rig.engine.handle(EventType.FORFEIT_PRIZE, form="forfeit_prize", reason="shaken", **two)
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
-    assert (rig.state, meters(rig)["att_merchandise.count"]) == (State.IDLE, 0)
+    assert (rig.state, read_meters(rig)["att_merchandise.count"]) == (State.IDLE, 0)
     [line] = [
         line
         for line in iter_register_lines(STAFF_REGISTERS["merchandise"], rig.journal.entries())
         if line["event"] == "forfeit.prize"
     ]
     assert line["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
-    assert verified(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
 # -------------------------------------------------------------------------------------------- records
 @pytest.mark.requirement("E-01")
 def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
-    rig = won(tmp_path)
+    rig = win_prize(tmp_path)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     [play] = iter_recent_plays(rig.journal, 1)
     assert ([prize["id"] for prize in play.prizes_won], play.win_cents) == (["basket", "cart"], 0)
@@ -372,7 +372,7 @@ def test_a_profile_with_a_prize_limit_refuses_prizes_in_kind(tmp_path):
 )
 def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind, source, target, reason):
     """A machine that lies in its journal: a sound chain, and a prize out of nothing."""
-    rig = a_room(tmp_path, PEARS).insert(500)
+    rig = open_rig(tmp_path, PEARS).insert(500)
     append = rig.journal.append
 
     def lying(transaction):
@@ -388,7 +388,7 @@ def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind
     rig.play()
     rig.report_shown()
     monkeypatch.undo()
-    assert any(reason in found for found in verified(rig))
+    assert any(reason in found for found in list_findings(rig))
     rig.close()
 
 
@@ -401,13 +401,13 @@ def _with(transaction: Transaction, transfer: Transfer) -> Transaction:
 @pytest.mark.not_audited
 @pytest.mark.requirement("E-13:a")
 def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
-    rig = won(tmp_path)
+    rig = win_prize(tmp_path)
     older = rig.machine.memory.get(MoneyKey.HANDPAY)["id"]
     # Past the table, whose rule gives the older reservation up after any event.
     exchange_prizes(rig.machine, Event(EventType.EXCHANGE_PRIZE, FilledForm(person="1", persons=("1",))))
     settle_handpay(rig.machine, Event(EventType.KEY_TURNED, Authorisation(key="attendant")))
     write_undeclared(rig.machine, "handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
-    assert any("pays its value as well" in found for found in verified(rig))
+    assert any("pays its value as well" in found for found in list_findings(rig))
     rig.close()
 
 

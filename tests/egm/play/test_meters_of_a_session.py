@@ -15,7 +15,7 @@ STOPS = (1, 2, 3) * 8
 LANTERNS = (11, 11, 12)
 
 
-def played(rig, games):
+def play_games(rig, games):
     for _ in range(games):
         rig.play()
         rig.report_shown()
@@ -30,14 +30,14 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
         .insert(500)
         .insert(2000)
     )
-    played(rig, 2)
+    play_games(rig, 2)
     rig.engine.handle(EventType.DENOMINATION, value=25)
-    played(rig, 1)
+    play_games(rig, 1)
     rig.engine.handle(EventType.GAME, value="maple-classic-95")
-    played(rig, 3)
+    play_games(rig, 3)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    played(rig, 1)
+    play_games(rig, 1)
     reading = rig.journal.meters()
     assert reading.split_by("bill_in.count", "bill_cents") == {"2000": 2, "500": 1}
     assert reading.split_by("bill_in.value", "bill_cents") == {"2000": 4000, "500": 500}
@@ -55,7 +55,7 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
     rig.close()
 
     restarted = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*STOPS)).boot()
-    played(restarted, 1)
+    play_games(restarted, 1)
     counted = restarted.journal.meters().values
     assert (counted["games_played"], counted["games_played.since_power_up"]) == (8, 1)
     assert counted["power_resets"] == 2
@@ -75,7 +75,7 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
 def test_a_credited_win_belongs_to_its_game_pay_table_and_denomination(tmp_path):
     rig = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(1, 1, 1)).boot().insert(10000)
     rig.engine.handle(EventType.DENOMINATION, value=25)
-    played(rig, 1)
+    play_games(rig, 1)
     reading, version = rig.journal.meters(), rig.machine.games[GAMES[0]].version
     for name, value in (("coin_out", 25), ("games_won", 1)):
         assert reading.split_by(name, "game") == {GAMES[0]: value}
@@ -89,7 +89,7 @@ def test_a_win_paid_by_hand_belongs_to_its_game_pay_table_and_denomination(tmp_p
     rig = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
     rig.engine.handle(EventType.DENOMINATION, value=100)
     rig.engine.handle(EventType.BET, value=3)
-    played(rig, 1)
+    play_games(rig, 1)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     reading, version = rig.journal.meters(), rig.machine.games[GAMES[0]].version
     for name, value in (("att_jackpot", 150000), ("coin_in", 300), ("games_won", 1)):

@@ -38,7 +38,7 @@ class Counted:
         return self.moved()
 
 
-def staked(cents):
+def build_stake_movements(cents):
     """What a bet of cashable credits moves."""
     return {
         "coin_in": cents,
@@ -64,16 +64,16 @@ def test_bills_bets_wins_and_what_is_paid_by_hand_each_move_their_meters_and_no_
         "credits": 10000,
         "credits.cashable": 10000,
     }
-    assert machine.play() == staked(300)
+    assert machine.play() == build_stake_movements(300)
     rig.report_shown()
     assert machine.moved() == {"games_lost": 1}
-    assert machine.play() == staked(300)
+    assert machine.play() == build_stake_movements(300)
     rig.report_shown()
     won = machine.moved()
     paid = won["coin_out"]
     assert paid > 0
     assert won == {"coin_out": paid, "credits": paid, "credits.cashable": paid, "games_won": 1}
-    assert machine.play() == staked(300)
+    assert machine.play() == build_stake_movements(300)
     rig.report_shown()
     assert rig.state is State.HANDPAY
     assert machine.moved() == {"games_won": 1}  # nothing is paid before the attendant pays it

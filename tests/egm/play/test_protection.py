@@ -364,7 +364,7 @@ def context(rig, tmp_path) -> MachineContext:
     )
 
 
-async def settled(attachment: ReminderService, rig) -> None:
+async def let_attachment_work(attachment: ReminderService, rig) -> None:
     """Let the attachment look after something has happened, until it waits again."""
     attachment.process_change(build_snapshot(rig.engine))
     for _ in range(20):  # turns of the loop, not time
@@ -380,26 +380,26 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
 
     async def session():
         running = asyncio.create_task(attachment.run())
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.REMINDER) is None
         assert attachment._compute_seconds_to_wait() == 3600
         minutes(rig, 60)
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
         rig.engine.handle(EventType.ACKNOWLEDGE)
         minutes(rig, 30)
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.REMINDER)["kind"] == "time_limit"
         assert attachment._compute_seconds_to_wait() == 300
         minutes(rig, 5)
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.REMINDER) is None
         rig.cash_out_ticket()
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.SESSION) is not None
         assert attachment._compute_seconds_to_wait() == 300
         minutes(rig, 5)
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.SESSION) is None
         assert attachment._compute_seconds_to_wait() is None
         running.cancel()
@@ -418,22 +418,22 @@ def test_events_due_while_the_machine_is_stopped_wait_without_polling(make, tmp_
         running = asyncio.create_task(attachment.run())
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
         minutes(rig, 60)
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert rig.state is State.DOOR_OPEN
         assert attachment._compute_seconds_to_wait() is None
         close_door(rig)
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
         rig.engine.handle(EventType.ACKNOWLEDGE)
         rig.cash_out_ticket()
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
         minutes(rig, 5)
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert attachment._compute_seconds_to_wait() == 55 * 60  # the next reminder
         assert rig.machine.memory.get(PlayKey.SESSION) is not None
         close_door(rig)
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.SESSION) is None
         running.cancel()
 
@@ -466,14 +466,14 @@ def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(ma
 
     async def goes_on():
         running = asyncio.create_task(attachment.run())
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         rig.play()
         assert rig.notice == "refused.no_reminder_is_active"
         if pause:
             minutes(rig, 6)  # its clock was set by one after it had come up
         else:
             rig.cash_out_ticket()
-        await settled(attachment, rig)
+        await let_attachment_work(attachment, rig)
         running.cancel()
 
     asyncio.run(goes_on())

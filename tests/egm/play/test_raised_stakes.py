@@ -45,7 +45,7 @@ def choose(rig, option):
     rig.engine.handle(EventType.CHOOSE, value=option)
 
 
-def sound(rig, tmp_path):
+def check_books(rig, tmp_path):
     """The books add up, and the audit derives every stake again."""
     rig.journal.self_audit()
     report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(rig.journal.iter_bodies())
@@ -76,7 +76,7 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     ] == [("won", 20, 40)]
     rig.report_shown()
     assert rig.credit_cents == 1100
-    meters = sound(rig, tmp_path)
+    meters = check_books(rig, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (100, 200, 0)
     game = rig.records("game.start")[0]["game"]
     of_game = rig.journal.meters().select(paytable=f"{game['id']}@{game['version']}", denomination_cents=5)
@@ -99,7 +99,7 @@ def test_options_above_the_credit_are_not_offered_or_accepted(duel, tmp_path):
     assert rig.credit_cents == credit_cents - 50
     choose(rig, "stay")
     rig.report_shown()
-    assert sound(rig, tmp_path)["coin_in"] == 500
+    assert check_books(rig, tmp_path)["coin_in"] == 500
 
 
 @pytest.mark.requirement("C-04")
@@ -114,7 +114,7 @@ def test_the_bet_limit_covers_all_stakes_of_a_round(duel, tmp_path):
     assert bool(costs) is (2 * min(100, most) * 25 <= limit)
     choose(rig, "fold")
     rig.report_shown()
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)
 
 
 @pytest.mark.requirement("D-15")
@@ -135,7 +135,7 @@ def test_a_push_is_distinguished_from_a_win(duel, tmp_path, answer, numbers, bac
     rig.report_shown()
     staked = 100 if answer == "raise" else 50
     assert rig.credit_cents == 1000 - staked + back
-    meters = sound(rig, tmp_path)
+    meters = check_books(rig, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (staked, back, push)
     results = {name: meters[name] for name in ("games_won", "games_pushed", "games_lost")}
     assert results == dict.fromkeys(results, 0) | {counted: 1}
@@ -162,7 +162,7 @@ def test_a_power_cut_leaves_both_a_raise_and_its_card_or_neither(duel, tmp_path,
         restarted.report_shown()
     assert restarted.credit_cents == 1000
     assert len(restarted.records("game.push")) == 1
-    assert sound(restarted, tmp_path)["push"] == 100
+    assert check_books(restarted, tmp_path)["push"] == 100
 
 
 @pytest.mark.requirement("F-05")
@@ -183,7 +183,7 @@ def test_a_returned_stake_is_no_large_win_however_high(duel, tmp_path):
     assert (rig.state, rig.credit_cents) == (State.HANDPAY, 9500)
     assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1000
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    meters = sound(rig, tmp_path)
+    meters = check_books(rig, tmp_path)
     assert (meters["push"], meters["att_jackpot"], meters["coin_out"]) == (1000, 1000, 1000)
 
 
@@ -210,7 +210,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
     bet(rig, ante=10)
     choose(rig, "raise")
     rig.report_shown()
-    assert sound(rig, tmp_path)["push"] == 100
+    assert check_books(rig, tmp_path)["push"] == 100
     bodies = []
     for body in rig.journal.iter_bodies():
         entry = json.loads(body)
@@ -239,4 +239,4 @@ def test_an_unrecoverable_round_returns_undecided_and_pays_decided_stakes(duel, 
     assert void["refund_cents"] == 50
     assert [settlement["spot"] for settlement in void["settled"]] == [EVEN]
     assert rig.credit_cents == 1000 - 70 + 50 + 40
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)

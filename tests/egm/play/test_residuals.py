@@ -54,7 +54,7 @@ def leave_a_rest(rig) -> None:
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
-def findings(rig) -> list[str]:
+def list_findings(rig) -> list[str]:
     return [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
 
 
@@ -75,7 +75,7 @@ def test_residual_credit_games_return_the_whole_stake_on_average(make):
         assert (meters["residual_removed"], meters["residual_won"]) == (REST_CENTS, rig.credit_cents)
         assert (meters["coin_out"], meters["games_played"]) == (0, 0)
         rig.journal.self_audit()
-        assert findings(rig) == []
+        assert list_findings(rig) == []
         won_cents += meters["residual_won"]
     assert won_cents == USEFUL_CENTS * REST_CENTS
 
@@ -175,7 +175,7 @@ def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
     monkeypatch.setattr(rig.journal, "append", lying)
     rig.engine.handle(EventType.RESIDUAL)
     monkeypatch.undo()
-    assert any(reason in found for found in findings(rig))
+    assert any(reason in found for found in list_findings(rig))
 
 
 @pytest.mark.requirement("N-03", "F-10")
@@ -194,7 +194,7 @@ def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
     rig.engine.handle(EventType.PAUSE_OVER)
     rig.engine.handle(EventType.RESIDUAL)
     assert rig.notice in {"residual_won", "residual_lost"}
-    assert findings(rig) == []
+    assert list_findings(rig) == []
 
 
 @pytest.mark.not_audited
@@ -225,7 +225,7 @@ def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind
         if cents >= USEFUL_CENTS
         else "does not fit the machine's terms for residual credit, which are 'stays'"
     )
-    assert any(due in found for found in findings(rig))
+    assert any(due in found for found in list_findings(rig))
 
 
 @pytest.mark.not_audited
@@ -235,7 +235,7 @@ def test_an_audit_names_terms_that_a_game_contradicts(make):
         rig.machine, "power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}}
     )
     rig.play()
-    assert any("the game is started for 5 cents" in found for found in findings(rig))
+    assert any("the game is started for 5 cents" in found for found in list_findings(rig))
 
 
 def test_a_second_position_records_its_own_terms_once(tmp_path):
@@ -243,6 +243,6 @@ def test_a_second_position_records_its_own_terms_once(tmp_path):
         first = MachineRig(tmp_path, position=Position(1, 2)).boot()
         second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
         assert len(list(first.journal.entries("residual.terms"))) == 1, boot
-        assert findings(second) == []
+        assert list_findings(second) == []
         second.close()
         first.close()

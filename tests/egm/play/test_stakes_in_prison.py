@@ -42,7 +42,7 @@ def spin(rig, *answers, **bets):
     assert rig.state is State.IDLE, rig.state
 
 
-def sound(rig):
+def check_books(rig):
     rig.journal.self_audit()
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
     return rig.journal.meters().values
@@ -62,7 +62,7 @@ def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
     spin(freed, **{"straight-17": 1})
     assert freed.credit_cents == 3000 - 100 + 800
     assert list_standing_tables(freed.machine) == ()
-    meters = sound(freed)
+    meters = check_books(freed)
     assert (meters["coin_in"], meters["coin_out"]) == (2500, 1200)
 
 
@@ -76,7 +76,7 @@ def test_at_cash_out_the_players_part_of_an_imprisoned_stake_is_paid(roulette):
     assert list_standing_tables(rig.machine) == ()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 4600
-    meters = sound(rig)
+    meters = check_books(rig)
     assert (meters["coin_in"], meters["coin_out"]) == (800, 400)
 
 
@@ -101,7 +101,7 @@ def test_recall_names_each_spot_and_its_result(roulette):
     ]
 
 
-def dealt(*names):
+def find_numbers_of_cards(*names):
     """The numbers that deal these cards from a fresh shoe of six decks."""
     shoe, numbers = Shoe.from_decks(6), []
     for card in map(parse_card, names):
@@ -113,7 +113,7 @@ def dealt(*names):
 @pytest.mark.requirement("P-07", "D-15")
 def test_a_refait_asks_for_each_stake_gives_the_insured_back_and_holds_the_other_over_a_restart(tmp_path):
     game = "monaco-trente-et-quarante"
-    rows = dealt("Ks", "Kh", "Kd", "Ac", "Qs", "Qh", "Qd", "Ah")
+    rows = find_numbers_of_cards("Ks", "Kh", "Kd", "Ac", "Qs", "Qh", "Qd", "Ah")
     rig = MachineRig(
         tmp_path / "state", games=(game,), denominations_cents=(25,), chance=ScriptedChance(*rows)
     )
@@ -128,6 +128,6 @@ def test_a_refait_asks_for_each_stake_gives_the_insured_back_and_holds_the_other
     restarted.engine.handle(EventType.CASH_OUT)
     restarted.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert restarted.journal.balance_cents("out:handpay_cancelled_credit") == 10000 - 21 * 25
-    meters = sound(restarted)
+    meters = check_books(restarted)
     assert (meters["coin_in"], meters["push"], meters["games_pushed"]) == (141 * 25, 120 * 25, 1)
     restarted.close()

@@ -45,13 +45,13 @@ def throw(rig, **bets):
     rig.report_shown()
 
 
-def returned_by_pay_table(rig):
+def read_pushes_by_pay_table(rig):
     """Return the stakes given back, by pay table and denomination."""
     reading = rig.journal.meters()
     return reading.split_by("push", "paytable"), reading.split_by("push", "denomination_cents")
 
 
-def sound(rig, tmp_path):
+def check_books(rig, tmp_path):
     """The books add up, and the audit derives every table again."""
     rig.journal.self_audit()
     folders = sorted(tmp_path.glob("games-*"))
@@ -73,7 +73,7 @@ def test_a_standing_bet_remains_until_it_is_decided_even_over_a_restart(point, t
     assert reopened.records("game.start")[-1]["table"] == table.table_state
     throw(reopened)
     assert reopened.credit_cents == 930 + 100
-    meters = sound(reopened, tmp_path)
+    meters = check_books(reopened, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["games_played"]) == (70, 100, 3)
 
 
@@ -105,10 +105,10 @@ def test_a_bet_taken_down_is_returned_as_a_stake_and_is_no_win(point, tmp_path):
     throw(rig, line=10, place=4)
     throw(rig, place=-4)
     assert rig.credit_cents == 1000 - 50
-    meters = sound(rig, tmp_path)
+    meters = check_books(rig, tmp_path)
     assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (70, 20, 20)
     assert meters["games_pushed"] == 1
-    assert returned_by_pay_table(rig) == ({"point@1.0.0": 20}, {"5": 20})
+    assert read_pushes_by_pay_table(rig) == ({"point@1.0.0": 20}, {"5": 20})
 
 
 @pytest.mark.requirement("F-08", "O-04")
@@ -122,10 +122,10 @@ def test_at_cash_out_bets_that_may_be_taken_down_are_returned(point, tmp_path):
     assert list_standing_tables(rig.machine) == ()
     (returned,) = rig.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("taken_down", 20)
-    assert returned_by_pay_table(rig) == ({"point@1.0.0": 20}, {"5": 20})
+    assert read_pushes_by_pay_table(rig) == ({"point@1.0.0": 20}, {"5": 20})
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 950
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)
 
 
 @pytest.mark.requirement("F-08")
@@ -137,7 +137,7 @@ def test_bets_that_may_not_be_taken_down_are_played_before_cash_out(point, tmp_p
     throw(rig)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)
 
 
 @pytest.mark.requirement("F-08", "F-11")
@@ -152,7 +152,7 @@ def test_above_the_balance_limit_credit_is_paid_once_the_bets_are_decided(point,
     assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 1950, "bill_accepted")
     throw(rig)
     assert (rig.state, rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 1950)
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)
 
 
 @pytest.mark.requirement("F-08", "A-28", "C-04")
@@ -169,7 +169,7 @@ def test_standing_bets_above_a_new_limit_are_played_on(point, tmp_path):
     throw(rig)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)
 
 
 @pytest.mark.requirement("F-08")
@@ -204,7 +204,7 @@ def test_a_machine_that_cannot_continue_returns_every_standing_bet(point, tmp_pa
     assert (rig.state, list_standing_tables(rig.machine)) == (State.HANDPAY, ())
     (returned,) = rig.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("stopped", 70)
-    assert sound(rig, tmp_path)["credits"] == 1000
+    assert check_books(rig, tmp_path)["credits"] == 1000
 
 
 @pytest.mark.requirement("A-28")
@@ -218,7 +218,7 @@ def test_standing_bets_of_a_changed_game_are_returned_and_announced(point, tmp_p
     assert (reopened.credit_cents, reopened.notice) == (1000, "bets_given_back")
     (returned,) = reopened.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("changed", 70)
-    sound(reopened, tmp_path)
+    check_books(reopened, tmp_path)
 
 
 def test_a_session_does_not_end_while_bets_stand(point):
@@ -270,7 +270,7 @@ def test_returned_table_bets_are_booked_to_their_own_game_and_credit(point, tmp_
     throw(rig, line=10)
     throw(rig, place=4)
     rig.engine.handle(EventType.CASH_OUT)
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)
     bodies = []
     for body in rig.journal.iter_bodies():
         entry = json.loads(body)
@@ -288,7 +288,7 @@ def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_pat
     throw(rig, line=10)
     throw(rig, place=4)
     rig.engine.handle(EventType.CASH_OUT)
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)
     bodies = []
     for body in rig.journal.iter_bodies():
         entry = json.loads(body)
@@ -322,7 +322,7 @@ def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path
     given_cents = rig.journal.meters().values["coin_out"]
     assert given_cents == 30 * unit_cents
     assert before_cents + given_cents >= rig.credit_cents
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)
     rig.close()
 
 
@@ -338,7 +338,7 @@ def test_unclaimed_credits_include_the_standing_bets(point, tmp_path):
     (orphan,) = rig.records("orphan.credits")
     assert orphan["amount_cents"] == 1000
     assert [entry["why"] for entry in rig.records("table.returned")] == ["stopped"]
-    sound(rig, tmp_path)
+    check_books(rig, tmp_path)
 
 
 @pytest.mark.requirement("F-18")
@@ -357,4 +357,4 @@ def test_bets_left_without_credit_are_removed_by_a_recorded_decision(point, tmp_
     assert (rig.state, rig.credit_cents, list_standing_tables(rig.machine)) == (State.IDLE, 0, ())
     (orphan,) = rig.records("orphan.credits")
     assert (orphan["amount_cents"], orphan["place"]) == (100, "bank 4")
-    assert sound(rig, tmp_path)["orphan"] == 100
+    assert check_books(rig, tmp_path)["orphan"] == 100

@@ -4,7 +4,7 @@ import copy
 from functools import partial
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 from rigs.lies import audit_findings, read_signed_entries
 from rigs.positions import open_positions
 from rigs.three_levels import write_profile
@@ -63,7 +63,7 @@ def close(rooms):
 def play(rooms, stack=STACK):
     """A game in which the button folds at once: it loses its small blind of 4 credits."""
     for rig in rooms:
-        rig.machine.random_service = dealing(CARDS, decks=1)
+        rig.machine.random_service = script_cards(CARDS, decks=1)
         lay(rig, stack)
         assert rig.state is State.BETTING, rig.notice
     close(rooms)
@@ -79,7 +79,7 @@ def play(rooms, stack=STACK):
         assert rig.state is State.IDLE, rig.notice
 
 
-def charges(rooms):
+def read_time_charges(rooms):
     values = [rooms[0].journal.meters().select(position=n).values for n in (1, 2)]
     return [value["time_charges"] for value in values]
 
@@ -96,16 +96,16 @@ def test_the_first_game_of_each_period_takes_the_charge_and_the_next_ones_do_not
         rig.insert(BILL_CENTS)
         assert list_charge_notices(rig) == [("time_charge_due", CHARGE_CENTS, 30)]
     play(rooms)
-    assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
+    assert read_time_charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
     assert sum(rig.credit_cents for rig in rooms) == 2 * (BILL_CENTS - CHARGE_CENTS)
     assert [list_charge_notices(rig) for rig in rooms] == [[], []]
     rooms[0].clock.pass_seconds(30 * 60 - 1)
     play(rooms)
-    assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
+    assert read_time_charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
     rooms[0].clock.pass_seconds(1)
     assert list_charge_notices(rooms[1]) == [("time_charge_due", CHARGE_CENTS, 30)]
     play(rooms)
-    assert charges(rooms) == [2 * CHARGE_CENTS, 2 * CHARGE_CENTS]
+    assert read_time_charges(rooms) == [2 * CHARGE_CENTS, 2 * CHARGE_CENTS]
     values = rooms[0].journal.meters().values
     assert values["coin_in"] == 6 * STACK * CENTS, "a charge is no wager"
     rooms[0].journal.self_audit()
@@ -127,7 +127,7 @@ def test_a_player_who_cannot_pay_stakes_and_charge_is_informed_and_keeps_the_cre
     assert rooms[0].notice == "refused.time_charge_is_covered"
     rooms[0].insert(500)
     play(rooms)
-    assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
+    assert read_time_charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
 
 
 @pytest.mark.requirement("S-35")
@@ -141,7 +141,7 @@ def test_stakes_that_leave_no_credit_for_the_time_charge_are_not_played(tables):
     )
     close(rooms)
     assert [(rig.state, rig.credit_cents) for rig in rooms] == [(State.IDLE, BILL_CENTS)] * 2
-    assert charges(rooms) == [0, 0]
+    assert read_time_charges(rooms) == [0, 0]
 
 
 @pytest.mark.requirement("S-35")
@@ -189,7 +189,7 @@ def test_paid_time_survives_a_restart_and_a_memory_clear(tables, tmp_path, is_cl
         clear_with_decisions(tmp_path / "state")
     rooms = tables(wall=wall)
     play(rooms)
-    assert charges(rooms) == (
+    assert read_time_charges(rooms) == (
         [0, 0] if is_cleared else [CHARGE_CENTS, CHARGE_CENTS]
     )  # meters since the clear
 

@@ -38,7 +38,7 @@ def level(**changes):
     return create_levels({"level": [{**entry, **changes}]}, "levels.toml")
 
 
-def life_of(folder, controller, *numbers):
+def build_rig(folder, controller, *numbers):
     return Rig(folder / "state", controller, *numbers, levels=SLOT, games=(GAME,), watched="SUMMIT")
 
 
@@ -47,7 +47,7 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
     controller = RealController(tmp_path, *level())
 
     async def life():
-        async with life_of(tmp_path, controller, *NONE, *ALL) as rig:
+        async with build_rig(tmp_path, controller, *NONE, *ALL) as rig:
             await rig.up()
             rig.room.insert(10000)
             rig.room.engine.handle(EventType.BET, value=10, options=TWO)
@@ -87,7 +87,7 @@ def test_a_shared_keno_level_of_another_stake_or_chance_is_not_fed(tmp_path, cha
     controller = RealController(tmp_path, *level(**changes))
 
     async def life():
-        async with life_of(tmp_path, controller) as rig:
+        async with build_rig(tmp_path, controller) as rig:
             await rig.until(lambda: rig.room.records("progressive.refused"))
             assert rig.room.records("progressive.refused")[0]["code"] == code
             assert rig.link.find_displayed_amount("SUMMIT").status == "down"

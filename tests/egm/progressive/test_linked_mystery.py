@@ -31,7 +31,7 @@ def controller(tmp_path):
     opened.close()
 
 
-def life_of(folder, controller, *numbers, **options):
+def build_rig(folder, controller, *numbers, **options):
     return Rig(folder / "state", controller, *numbers, levels=LINKED_MYSTERY, watched="LUCKY", **options)
 
 
@@ -39,11 +39,11 @@ def numbers(games):
     return (B, NO_LUCK) * games
 
 
-def plays(rig):
+def list_outcomes(rig):
     return [message for message in rig.room.hands.messages if isinstance(message, GameOutcome)]
 
 
-def audited(folder, due=()):
+def check_audit(folder, due=()):
     with open_view(folder / "state") as view:
         bodies = list(view.iter_bodies())
     report = Auditor(GameFiles([GAME.parent])).audit_entries(bodies)
@@ -51,14 +51,14 @@ def audited(folder, due=()):
     return bodies
 
 
-def counted(rig, controller, games):
+def wait_until_counted(rig, controller, games):
     return rig.until(lambda: rig.link.find_last_decided_number("LUCKY") == games)
 
 
 @pytest.mark.requirement("I-04", "I-09", "I-17")
 def test_the_wager_that_reaches_the_secret_wins_while_its_game_is_shown(tmp_path, controller):
     async def life():
-        async with life_of(tmp_path, controller, *numbers(3)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(3)) as rig:
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
@@ -67,7 +67,7 @@ def test_the_wager_that_reaches_the_secret_wins_while_its_game_is_shown(tmp_path
             rig.room.play()
             await rig.until(lambda: rig.room.records("progressive.won"))
             assert rig.room.state is State.PLAYING
-            (win,) = plays(rig)[-1].progressives
+            (win,) = list_outcomes(rig)[-1].progressives
             assert (win.id, win.level, win.amount_cents) == ("LUCKY", "mystery", 501)
             rig.room.report_shown()
             assert rig.room.state is State.IDLE
@@ -75,14 +75,14 @@ def test_the_wager_that_reaches_the_secret_wins_while_its_game_is_shown(tmp_path
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             await rig.until(lambda: rig.view().amount_cents == 500)
             await rig.one_game()
-            await counted(rig, controller, 3)
+            await wait_until_counted(rig, controller, 3)
 
     run(life())
     (hit,) = controller.hits
     assert (hit.machine, hit.after, hit.amount_cents, hit.paid_cents, hit.way) == (
         "TEST-1", 2, 501, 501, "credit",
     )  # fmt: skip
-    bodies = [json.loads(body) for body in audited(tmp_path)]
+    bodies = [json.loads(body) for body in check_audit(tmp_path)]
     found = {body["kind"]: body for body in bodies}
     sealed, won = (next(b for b in bodies if b["kind"] == "progressive.sealed"), found["progressive.won"])
     assert sealed["record"]["commitment"] == won["record"]["commitment"]
@@ -94,32 +94,32 @@ def test_the_wager_that_reaches_the_secret_wins_while_its_game_is_shown(tmp_path
 @pytest.mark.requirement("I-07", "I-09", "A-08")
 def test_a_game_waits_for_the_mystery_result_even_over_a_restart(tmp_path, controller):
     async def first():
-        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
-            await counted(rig, controller, 1)
+            await wait_until_counted(rig, controller, 1)
             rig.wire.mute = True  # the machine speaks and is not heard
             await rig.one_game()
             assert rig.room.state is State.AWAITING_AWARD
 
     async def second():
-        async with life_of(tmp_path, controller) as rig:
+        async with build_rig(tmp_path, controller) as rig:
             await rig.until(lambda: rig.room.state is State.IDLE)
-            assert [win.amount_cents for win in plays(rig)[-1].progressives] == [501]
+            assert [win.amount_cents for win in list_outcomes(rig)[-1].progressives] == [501]
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(first())
     run(second())
-    audited(tmp_path)
+    check_audit(tmp_path)
     assert [hit.paid_cents for hit in controller.hits] == [501]
 
 
 @pytest.mark.requirement("A-08", "I-09")
 def test_a_power_cut_before_the_payment_pays_a_prize_once(tmp_path, controller):
     async def first():
-        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
@@ -128,11 +128,11 @@ def test_a_power_cut_before_the_payment_pays_a_prize_once(tmp_path, controller):
             await rig.until(lambda: rig.room.records("progressive.won"))
 
     async def second():
-        async with life_of(tmp_path, controller) as rig:
-            await rig.until(lambda: plays(rig))
-            (win,) = plays(rig)[-1].progressives
+        async with build_rig(tmp_path, controller) as rig:
+            await rig.until(lambda: list_outcomes(rig))
+            (win,) = list_outcomes(rig)[-1].progressives
             assert win.amount_cents == 501
-            await counted(rig, controller, 2)
+            await wait_until_counted(rig, controller, 2)
             rig.room.report_shown()
             await rig.until(lambda: rig.room.state is State.IDLE)
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15 + 501
@@ -141,17 +141,17 @@ def test_a_power_cut_before_the_payment_pays_a_prize_once(tmp_path, controller):
 
     run(first())
     run(second())
-    audited(tmp_path)
+    check_audit(tmp_path)
 
 
 @pytest.mark.requirement("I-07", "I-09")
 def test_prize_reported_after_an_attendant_ended_the_game_is_paid_by_hand(tmp_path, controller):
     async def life():
-        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
-            await counted(rig, controller, 1)
+            await wait_until_counted(rig, controller, 1)
             rig.wire.mute = True
             await rig.one_game()
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -168,22 +168,22 @@ def test_prize_reported_after_an_attendant_ended_the_game_is_paid_by_hand(tmp_pa
     run(life())
     (hit,) = controller.hits
     assert (hit.paid_cents, hit.way) == (501, "hand")
-    audited(tmp_path)
+    check_audit(tmp_path)
 
 
 def test_a_late_prize_waits_until_the_machine_is_idle(tmp_path, controller):
     async def life():
-        async with life_of(tmp_path, controller, *numbers(3)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(3)) as rig:
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
-            await counted(rig, controller, 1)
+            await wait_until_counted(rig, controller, 1)
             rig.wire.mute = True
             await rig.one_game()
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             rig.room.play()
             rig.wire.mute = False
-            await counted(rig, controller, 3)
+            await wait_until_counted(rig, controller, 3)
             assert not rig.room.records("progressive.won")
             rig.room.report_shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
@@ -192,12 +192,12 @@ def test_a_late_prize_waits_until_the_machine_is_idle(tmp_path, controller):
 
     run(life())
     assert [hit.way for hit in controller.hits] == ["hand"]
-    audited(tmp_path)
+    check_audit(tmp_path)
 
 
-def a_prize_won_and_the_power_gone(folder, controller):
+def win_prize_and_cut_power(folder, controller):
     async def first():
-        async with life_of(folder, controller, *numbers(2)) as rig:
+        async with build_rig(folder, controller, *numbers(2)) as rig:
             await rig.up()
             rig.room.insert(2000)
             await rig.one_game()
@@ -208,9 +208,9 @@ def a_prize_won_and_the_power_gone(folder, controller):
     run(first())
 
 
-def and_the_claim_is_over(folder, controller):
+def restart_until_claim_is_closed(folder, controller):
     async def last():
-        async with life_of(folder, controller) as rig:
+        async with build_rig(folder, controller) as rig:
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
 
     run(last())
@@ -220,21 +220,21 @@ def and_the_claim_is_over(folder, controller):
 @pytest.mark.not_audited
 @pytest.mark.requirement("I-11")
 def test_the_prize_of_a_void_game_returns_to_its_level(tmp_path, controller):
-    a_prize_won_and_the_power_gone(tmp_path, controller)
+    win_prize_and_cut_power(tmp_path, controller)
 
     async def second():
-        async with life_of(tmp_path, controller) as rig:
+        async with build_rig(tmp_path, controller) as rig:
             void_by_an_earlier_version(rig.room)
             assert rig.room.credit_cents == 2000 - STAKE + 15
 
     run(second())
-    assert and_the_claim_is_over(tmp_path, controller) == [("void", 501)]
-    audited(tmp_path, [NOT_PAID])
+    assert restart_until_claim_is_closed(tmp_path, controller) == [("void", 501)]
+    check_audit(tmp_path, [NOT_PAID])
 
 
 @pytest.mark.requirement("I-11", "F-14")
 def test_a_prize_of_a_removed_level_is_paid(tmp_path, controller):
-    a_prize_won_and_the_power_gone(tmp_path, controller)
+    win_prize_and_cut_power(tmp_path, controller)
 
     async def second():
         without = replace_slot(stakes={"100": "OTHER"})
@@ -245,15 +245,15 @@ def test_a_prize_of_a_removed_level_is_paid(tmp_path, controller):
             assert rig.room.credit_cents >= before + 501
 
     run(second())
-    assert and_the_claim_is_over(tmp_path, controller) == [("credit", 501)]
-    audited(tmp_path)
+    assert restart_until_claim_is_closed(tmp_path, controller) == [("credit", 501)]
+    check_audit(tmp_path)
 
 
 def replace_slot(**changes):
     return (*LINKED_MYSTERY[:2], LINKED_MYSTERY[2].model_copy(update=changes))
 
 
-def spoilt(**changes):
+def build_lying_controller(**changes):
     """A controller that says something else of each prize: of its secret, or of the prize."""
 
     def other(answer):
@@ -268,7 +268,7 @@ def spoilt(**changes):
     return other
 
 
-def ruled(rig, decision, persons=("2", "5")):
+def rule_on_prize(rig, decision, persons=("2", "5")):
     engine = rig.room.engine
     engine.handle(EventType.MENU, key="operator")
     engine.handle(
@@ -299,9 +299,9 @@ LIES = [
 @pytest.mark.parametrize(("lie", "reason"), LIES)
 def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controller, lie, reason):
     async def life():
-        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
-            controller.spoil = spoilt(**lie)
+            controller.spoil = build_lying_controller(**lie)
             rig.room.insert(2000)
             await rig.one_game()
             await rig.until(lambda: rig.room.state is State.IDLE)
@@ -315,8 +315,8 @@ def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controll
             assert reason in held["why"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.TILT
-            assert ruled(rig, "decline", ("2",)) == "refused.authorised"
-            ruled(rig, "decline")
+            assert rule_on_prize(rig, "decline", ("2",)) == "refused.authorised"
+            rule_on_prize(rig, "decline")
             assert rig.room.state is State.PLAYING
             rig.room.report_shown()
             await rig.until(lambda: rig.room.state is State.IDLE)
@@ -325,24 +325,24 @@ def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controll
 
     run(life())
     assert [(hit.way, hit.amount_cents) for hit in controller.hits] == [("void", 501)]
-    audited(tmp_path)
+    check_audit(tmp_path)
 
 
 @pytest.mark.requirement("I-15", "F-05")
 def test_two_persons_may_release_a_held_prize_even_over_a_power_cut(tmp_path, controller):
     async def first():
-        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
-            controller.spoil = spoilt(number=77)
+            controller.spoil = build_lying_controller(number=77)
             rig.room.insert(2000)
             await rig.one_game()
             await rig.until(lambda: rig.room.state is State.IDLE)
             rig.room.play()
             await rig.until(lambda: rig.room.records("progressive.held"))
-            ruled(rig, "pay")
+            rule_on_prize(rig, "pay")
 
     async def second():
-        async with life_of(tmp_path, controller) as rig:
+        async with build_rig(tmp_path, controller) as rig:
             assert rig.room.state is State.PLAYING
             rig.room.report_shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
@@ -354,7 +354,7 @@ def test_two_persons_may_release_a_held_prize_even_over_a_power_cut(tmp_path, co
 
     run(first())
     run(second())
-    (ruling,) = [json.loads(b) for b in audited(tmp_path) if json.loads(b)["kind"] == "progressive.ruled"]
+    (ruling,) = [json.loads(b) for b in check_audit(tmp_path) if json.loads(b)["kind"] == "progressive.ruled"]
     assert ruling["record"]["persons"] == ["2", "5"]
     assert (ruling["record"]["decision"], ruling["record"]["amount_cents"]) == ("pay", 501)
     assert [(hit.way, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
@@ -363,7 +363,7 @@ def test_two_persons_may_release_a_held_prize_even_over_a_power_cut(tmp_path, co
 @pytest.mark.requirement("I-15")
 def test_the_audit_names_an_unproved_prize_paid_without_a_ruling(tmp_path, controller):
     async def life():
-        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
             rig.room.insert(2000)
             for _ in range(2):
@@ -371,7 +371,7 @@ def test_the_audit_names_an_unproved_prize_paid_without_a_ruling(tmp_path, contr
                 await rig.until(lambda: rig.room.state is State.IDLE)
 
     run(life())
-    bodies = audited(tmp_path)
+    bodies = check_audit(tmp_path)
     without = [body for body in bodies if json.loads(body)["kind"] != "progressive.sealed"]
     report = Auditor(GameFiles([GAME.parent])).audit_entries(without)
     assert any("no commitment" in finding.why for finding in report.findings), report.findings
@@ -388,7 +388,7 @@ def test_a_prize_for_no_wager_of_this_machine_is_recorded_and_not_paid(tmp_path,
         )
 
     async def life():
-        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
             controller.spoil = strange
             rig.room.insert(2000)
@@ -415,7 +415,7 @@ def test_a_controller_with_other_terms_receives_no_contributions(tmp_path, terms
     controller = RealController(tmp_path, lucky(replace(MYSTERY_TERMS, **terms)), drawn=(1,))
 
     async def life():
-        async with life_of(tmp_path, controller) as rig:
+        async with build_rig(tmp_path, controller) as rig:
             await rig.until(lambda: rig.room.records("progressive.refused"))
             assert rig.room.records("progressive.refused")[0]["code"] == code
             assert rig.view().status == "down"
@@ -437,7 +437,7 @@ def test_a_controller_with_other_terms_receives_no_contributions(tmp_path, terms
 )
 def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller, change, reason):
     async def life():
-        async with life_of(tmp_path, controller, *numbers(2)) as rig:
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
             rig.room.insert(2000)
             for _ in range(2):
@@ -445,7 +445,7 @@ def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller
                 await rig.until(lambda: rig.room.state is State.IDLE)
 
     run(life())
-    bodies = audited(tmp_path)
+    bodies = check_audit(tmp_path)
     index = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "progressive.won")
     raw = json.loads(bodies[index])
     change(raw)

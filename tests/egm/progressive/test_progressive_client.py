@@ -36,7 +36,7 @@ def claim(name="c1", after=0, level="TOP", machine="EGM-1"):
     return m.Claim(machine=machine, level=level, claim=name, after=after, shown_cents=1500)
 
 
-def joined(**changes):
+def build_enrolment_reply(**changes):
     terms = create_pool().definition.terms
     fields = {"machine": "EGM-1", "nonce": "n", "level": "TOP", "increment": terms.increment}
     return m.EnrolmentAccepted(**fields, base_cents=terms.base_cents, **changes)
@@ -160,7 +160,7 @@ def test_no_more_than_a_window_is_sent_ahead():
         link.queue_contribution(contribution(n), 0)
     link.enrol_levels("n", 0)
     link.take_messages()
-    link.process_message(joined(counted=0), 0)
+    link.process_message(build_enrolment_reply(counted=0), 0)
     assert [c.sequence for c in link.take_messages()] == list(range(1, UNCOUNTED_CONTRIBUTIONS_MAX + 1))
     link.repeat_unanswered_messages(CONTRIBUTION_RETRY_NS - 1)
     assert link.take_messages() == []
@@ -183,7 +183,7 @@ def test_a_slow_controller_receives_nothing_twice():
         link.queue_contribution(contribution(n), 0)
     link.enrol_levels("n", 0)
     link.take_messages()
-    link.process_message(joined(counted=0), 0)
+    link.process_message(build_enrolment_reply(counted=0), 0)
     assert len(link.take_messages()) == 20
     for n in range(1, 10):
         link.process_message(
@@ -200,13 +200,13 @@ def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_que
     link = ControllerLink("EGM-1", (create_pool(),), stale_ns=STALE)
     link.restore_contributions("TOP", 5, [])
     link.enrol_levels("n", 0)
-    link.process_message(joined(counted=3), 0)
+    link.process_message(build_enrolment_reply(counted=3), 0)
     assert link.take_notifications() == [ControllerBehind("TOP", 3)]
     link.restore_contributions("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
     link.repeat_unanswered_messages(0)
     assert [c.sequence for c in link.take_messages()] == [4, 5]
-    link.process_message(joined(counted=9), 0)
+    link.process_message(build_enrolment_reply(counted=9), 0)
     assert link.take_notifications() == [ControllerAhead("TOP", 9)]
     link.queue_contribution(contribution(10), 0)
     assert [c.sequence for c in link.take_messages()] == [10]

@@ -239,7 +239,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
     run(life())
 
 
-def ruled(rig, decision, persons=("2", "5")):
+def rule_on_award(rig, decision, persons=("2", "5")):
     engine = rig.room.engine
     engine.handle(EventType.MENU, key="operator")
     values = {"form": "prize_ruling", "person": persons[0], "persons": persons}
@@ -277,8 +277,8 @@ def test_an_impossible_award_is_held_for_two_persons(tmp_path, controller, amoun
             assert list(rig.room.machine.active_faults) == ["progressive_unproved"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.records("progressive.award") == []
-            assert ruled(rig, decision, ("2",)) == "refused.authorised"
-            ruled(rig, decision)
+            assert rule_on_award(rig, decision, ("2",)) == "refused.authorised"
+            rule_on_award(rig, decision)
             rig.room.report_shown()
             await rig.until(lambda: rig.room.state is State.HANDPAY)
             due = amount_cents if decision == "pay" else shown_cents
@@ -308,8 +308,8 @@ def test_without_an_answer_two_persons_settle_where_an_attendant_may_not(tmp_pat
             assert rig.room.state is State.AWAITING_AWARD
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.AWAITING_AWARD
-            assert ruled(rig, "pay") == "refused.stated_amount_is_payable"
-            ruled(rig, "decline")
+            assert rule_on_award(rig, "pay") == "refused.stated_amount_is_payable"
+            rule_on_award(rig, "decline")
             assert rig.room.state is State.HANDPAY
             assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1500 + 100
 

@@ -1,7 +1,7 @@
 """The jackpot of video poker: a royal wins the level that the machine keeps, fed by one hand at the most credits."""
 
 import pytest
-from rigs.jackpot import audited, numbers
+from rigs.jackpot import list_findings, numbers
 
 from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType
@@ -66,7 +66,7 @@ def test_a_royal_flush_at_the_maximum_bet_wins_the_level(rig):
     paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
     assert paid == won - 5_00
     assert (level(machine).current, level(machine).paid_cents) == (RESET, won)
-    assert audited(machine) == []
+    assert list_findings(machine) == []
 
 
 @pytest.mark.requirement("I-01", "I-14")
@@ -82,4 +82,4 @@ def test_a_royal_flush_at_a_lower_bet_or_with_several_hands_is_paid_by_the_pay_t
     paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
     assert paid == 100 * (pays - credits_ * hands)
     assert (level(machine).current, level(machine).paid_cents) == (RESET, 0)
-    assert audited(machine) == []
+    assert list_findings(machine) == []

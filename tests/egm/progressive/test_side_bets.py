@@ -16,11 +16,11 @@ from rigs.jackpot import (
     QUADS,
     ROYAL,
     STRAIGHT_FLUSH,
-    audited,
     begin,
     bet,
     decide,
     level,
+    list_findings,
     numbers,
     one_game,
     room_of,
@@ -103,7 +103,7 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
     assert level(machine).paid_cents == won
     remaining_cents = pot - won
     assert level(machine).current == max(remaining_cents, 10_000_00)
-    assert audited(machine) == []
+    assert list_findings(machine) == []
 
 
 @pytest.mark.requirement("I-01")
@@ -126,7 +126,7 @@ def test_only_the_side_bet_feeds_the_level(rig):
         (POOL, 100)
     ]
     assert machine.journal.meters().values["progressive.contributed"] == 50
-    assert audited(machine) == []
+    assert list_findings(machine) == []
 
 
 @pytest.mark.requirement("I-02", "I-04", "I-18")
@@ -149,7 +149,7 @@ def test_without_its_level_or_prescribed_amount_the_side_bet_is_refused(rig, lev
     assert (machine.notice, machine.machine.selection) == ("refused.bet_is_offered", chosen)
     one_game(machine, "fold", ante=1)
     assert "pools" not in machine.records("game.start")[-1]
-    assert audited(machine) == []
+    assert list_findings(machine) == []
 
 
 @pytest.mark.requirement("C-09")
@@ -180,7 +180,7 @@ def test_changed_terms_wait_until_the_whole_level_is_won(rig, tmp_path):
     one_game(machine)
     assert level(machine).terms.ceiling_cents == 30_000_00
     assert machine.machine.memory.get(MoneyKey.HANDPAY)["pool"] == POOL
-    assert audited(machine) == []
+    assert list_findings(machine) == []
     machine.close()
 
 
@@ -200,7 +200,7 @@ def test_the_second_of_two_winning_positions_wins_the_rest(tmp_path):
         rig.report_shown()
         assert rig.state is State.IDLE
     assert (level(first).paid_cents, level(first).hit_count) == (sum(won), 2)
-    assert audited(first) == []
+    assert list_findings(first) == []
     second.close()
     first.close()
 
@@ -219,7 +219,7 @@ def test_a_restart_between_hit_and_payment_pays_what_was_locked(rig, tmp_path):
     restarted.report_shown()
     assert worth(restarted) == 100_00 - 100 + 100 + 1000_05
     assert level(restarted).hit_count == 1
-    assert audited(restarted) == []
+    assert list_findings(restarted) == []
     restarted.close()
 
 
@@ -234,7 +234,7 @@ def test_win_of_a_level_removed_from_the_cabinet_file_is_still_owed(rig, tmp_pat
     machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
     assert level(machine).current == 10_000_00
-    assert audited(machine) == []
+    assert list_findings(machine) == []
     machine.close()
 
 
@@ -249,7 +249,7 @@ def test_a_void_game_gives_its_share_back_to_the_level(rig, tmp_path):
     void_by_an_earlier_version(machine)
     assert level(machine).current == 10_000_00 + 1000_05
     assert (level(machine).paid_cents, level(machine).hit_count) == (0, 0)
-    assert besides_the_void(audited(machine)) == []
+    assert besides_the_void(list_findings(machine)) == []
     machine.close()
 
 
@@ -265,7 +265,7 @@ def test_a_memory_clear_carries_over_a_won_share(rig, tmp_path):
     machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
     assert level(machine).current == 10_000_00
-    assert audited(machine) == []
+    assert list_findings(machine) == []
     machine.close()
 
 

@@ -42,7 +42,7 @@ def level(**changes):
     return create_levels({"level": [{**entry, **(changes or OF_GAME)}]}, "levels.toml")
 
 
-def life_of(folder, controller, *hands):
+def build_rig(folder, controller, *hands):
     script = [number for hand in hands for number in numbers(hand, BANK)]
     return Rig(folder / "state", controller, *script, levels=SLOT, games=(GAME,), watched="POT")
 
@@ -61,7 +61,7 @@ def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_rest_st
     controller = RealController(tmp_path, *level(**chance))
 
     async def life():
-        async with life_of(tmp_path, controller, STRAIGHT_FLUSH, PAIR) as rig:
+        async with build_rig(tmp_path, controller, STRAIGHT_FLUSH, PAIR) as rig:
             await rig.up()
             begin(rig)
             await rig.until(lambda: rig.room.records("progressive.award"))
@@ -91,7 +91,7 @@ def test_a_whole_jackpot_is_claimed_whole(tmp_path):
     controller = RealController(tmp_path, *level())
 
     async def life():
-        async with life_of(tmp_path, controller, ROYAL) as rig:
+        async with build_rig(tmp_path, controller, ROYAL) as rig:
             await rig.up()
             begin(rig)
             await rig.until(lambda: rig.room.records("progressive.award"))
@@ -108,7 +108,7 @@ def test_without_an_answer_the_attendant_pays_the_share_of_what_was_shown(tmp_pa
     controller.spoil = lambda answer: None if answer.type == "award" else answer
 
     async def life():
-        async with life_of(tmp_path, controller, STRAIGHT_FLUSH) as rig:
+        async with build_rig(tmp_path, controller, STRAIGHT_FLUSH) as rig:
             await rig.up()
             process_message = controller.process_message
             controller.process_message = lambda message: [
@@ -138,7 +138,7 @@ def test_a_linked_jackpot_of_other_shares_is_not_fed(tmp_path, chance):
     controller = RealController(tmp_path, *level(**chance))
 
     async def life():
-        async with life_of(tmp_path, controller) as rig:
+        async with build_rig(tmp_path, controller) as rig:
             await rig.until(lambda: rig.room.records("progressive.refused"))
             refusal = rig.room.records("progressive.refused")[0]
             assert refusal["code"] == "refused.other_odds"
@@ -155,7 +155,7 @@ def test_a_claim_of_an_impossible_share_is_refused(tmp_path):
     claim = {"machine": "TEST-1", "level": "POT", "after": 1, "shown_cents": 0}
 
     async def life():
-        async with life_of(tmp_path, controller, PAIR) as rig:
+        async with build_rig(tmp_path, controller, PAIR) as rig:
             await rig.up()
             begin(rig)
             await rig.until(lambda: controller.real.list_level_records()[0].level.contributed_amount)

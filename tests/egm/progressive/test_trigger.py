@@ -27,7 +27,7 @@ class Fixed:
         return self.value if bound != SALT else 5
 
 
-def drawn(value, start=Fraction(100), terms=TERMS):
+def draw_trigger(value, start=Fraction(100), terms=TERMS):
     return MysteryTrigger.draw("M", 1, start, terms, STAKE, Fixed(value))
 
 
@@ -46,8 +46,8 @@ def winner(trigger, level):
 def test_every_wager_has_the_same_chance_of_a_mystery_prize(start):
     """All secrets that can be drawn: each wager but the last has the same number of them."""
     level = replace(Level.open(TERMS), current=start, seeded_cents=0, contributed_amount=start)
-    points = drawn(0, start).point_count
-    wins = Counter(winner(drawn(value, start), level) for value in range(points))
+    points = draw_trigger(0, start).point_count
+    wins = Counter(winner(draw_trigger(value, start), level) for value in range(points))
     step = STAKE * TERMS.increment
     share = points * step / (110 - start)
     last = max(wins)
@@ -60,11 +60,11 @@ def test_every_wager_has_the_same_chance_of_a_mystery_prize(start):
 
 def test_the_distribution_is_that_of_the_machines_own_mystery():
     level = Level.open(TERMS)
-    points = drawn(0).point_count
+    points = draw_trigger(0).point_count
     points_left = points
     for wager in range(1, 6):
         favourable, bound = level.compute_mystery_odds(STAKE)
-        now = sum(1 for value in range(points) if winner(drawn(value), Level.open(TERMS)) == wager)
+        now = sum(1 for value in range(points) if winner(draw_trigger(value), Level.open(TERMS)) == wager)
         assert Fraction(now, points_left) == Fraction(favourable, bound)
         points_left -= now
         level = level.add_contribution(STAKE)
@@ -72,18 +72,18 @@ def test_the_distribution_is_that_of_the_machines_own_mystery():
 
 
 def test_a_mystery_prize_is_won_by_its_ceiling_and_only_by_a_wager():
-    assert drawn(drawn(0).point_count - 1).trigger_amount == 110
-    assert 100 < drawn(0).trigger_amount <= 100 + STAKE * TERMS.increment
+    assert draw_trigger(draw_trigger(0).point_count - 1).trigger_amount == 110
+    assert 100 < draw_trigger(0).trigger_amount <= 100 + STAKE * TERMS.increment
     for start in (Fraction(110), Fraction(1000)):  # an overflow may start it at its ceiling
-        full = drawn(0, start)
+        full = draw_trigger(0, start)
         assert (full.point_count, full.trigger_amount) == (1, start)
     with pytest.raises(TriggerError, match="no mystery"):
-        drawn(0, terms=replace(TERMS, is_mystery=False))
+        draw_trigger(0, terms=replace(TERMS, is_mystery=False))
 
 
 @pytest.mark.requirement("I-15")
 def test_a_commitment_binds_one_secret_and_its_context():
-    trigger = drawn(3)
+    trigger = draw_trigger(3)
     assert MysteryTrigger.from_json(trigger.to_json()) == trigger
     others = (
         {"level": "N"},
@@ -106,7 +106,7 @@ def test_an_invalid_secret_is_refused(change):
     with pytest.raises(
         TriggerError, match=r"the secret of a mystery prize (cannot be read|is not in the form)"
     ):
-        MysteryTrigger.from_json({**drawn(3).to_json(), **change})
+        MysteryTrigger.from_json({**draw_trigger(3).to_json(), **change})
     with pytest.raises(
         TriggerError, match=r"the secret of a mystery prize (cannot be read|is not in the form)"
     ):

@@ -36,7 +36,7 @@ class Scribe(TextPainter):
         return rect
 
 
-def written(picture, view):
+def list_written_texts(picture, view):
     scribe = picture.painter = Scribe(picture.theme)
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
     return scribe.written
@@ -73,7 +73,7 @@ def test_all_words_of_a_line_share_one_baseline(theme, face, words):
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_the_text_of_every_deck_key_is_centred(published, theme, layout, language):
     picture = Picture(theme, layout=layout)
-    found = written(picture, build_idle_view(published, published[0], language))
+    found = list_written_texts(picture, build_idle_view(published, published[0], language))
     for name in DECK_KEYS:
         x, y, w, h = layout.keys[name]
         lines = [
@@ -126,7 +126,7 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
         plate = find_value_plate_rect(stage)
         amounts = [
             words
-            for words, rect in written(picture, view)
+            for words, rect in list_written_texts(picture, view)
             if is_inside(plate, *rect.center) and sum_ in words
         ]
         assert amounts == [sum_], name

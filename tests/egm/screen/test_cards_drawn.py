@@ -20,7 +20,7 @@ from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import UNIT_CENTS, build_idle_view
 
 
-def staged(name, theme, language="en", **changes):
+def build_table_stage(name, theme, language="en", **changes):
     """A table at rest, and the bet in force as the machine tells it."""
     game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, language)
@@ -50,7 +50,7 @@ def test_a_shuffle_a_burned_card_and_a_position_are_not_drawn_as_hands(theme, na
 def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, options):
     """A bet named by its price alone is of the hands the rules play for it."""
     changes = {"bet_credits": bought, "bet_wager": options}
-    game, stage = staged("jacks-or-better-9-6", theme, **changes)
+    game, stage = build_table_stage("jacks-or-better-9-6", theme, **changes)
     hands = game.build_wager(bought, **options).options["hands"]
     royal, pair = list_pay_table_entries(stage)[0], list_pay_table_entries(stage)[-1]
     credits_per_hand = bought // hands
@@ -62,7 +62,7 @@ def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, option
 
 def test_only_card_games_have_the_key_for_four_suit_colours(theme):
     for name, has in (("quebec-pai-gow", False), ("quebec-pai-gow-poker", True)):
-        _, stage = staged(name, theme)
+        _, stage = build_table_stage(name, theme)
         keys = [action for _, action in lay_out_hand_keys(stage.view, LANDSCAPE_LAYOUT)]
         assert (Action("suits") in keys) is has
 
@@ -71,7 +71,7 @@ def test_only_card_games_have_the_key_for_four_suit_colours(theme):
     ("language", "bet_text"), [("en", "Only bet allowed: {}"), ("fr", "Seule mise permise\xa0: {}")]
 )
 def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, bet_text):
-    _, stage = staged("quebec-blackjack-options", theme, language)
+    _, stage = build_table_stage("quebec-blackjack-options", theme, language)
     spot = next(spot for spot in stage.view.table.spots.values() if spot.bet_min == spot.bet_max)
     lines = [words for words, _ in format_spot_lines(stage, spot, UNIT_CENTS)]
     assert bet_text.format(stage.money(spot.bet_max * UNIT_CENTS)) in lines

@@ -20,7 +20,7 @@ from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import build_idle_view
 
 
-def dealing(theme, name="monaco-punto-banco"):
+def build_moving_scene(theme, name="monaco-punto-banco"):
     """A round whose cards are on their way."""
     scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, LANDSCAPE_LAYOUT))
     return scenes["moving"], Picture(theme)
@@ -28,7 +28,7 @@ def dealing(theme, name="monaco-punto-banco"):
 
 @pytest.mark.parametrize("by", ["touch", "key"])
 def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by):
-    view, picture = dealing(theme)
+    view, picture = build_moving_scene(theme)
     left, top, width, height = picture._build_stage(view).layout.field
     action = (
         picture.find_touched_action(view, left + width / 2, top + height / 3)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pygame
 import pytest
-from test_player_information import words_on
+from test_player_information import read_words
 
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.picture import Picture
@@ -61,4 +61,4 @@ def test_a_level_won_in_a_feature_is_named_in_its_summary(language, published, o
     assert is_feature_step(view.presentation, len(view.presentation.steps) - 1)
     texts = Texts(language)
     wanted = texts.say("progressive.won", name=texts.choose_translation(level.names))
-    assert wanted in words_on(view)
+    assert wanted in read_words(view)

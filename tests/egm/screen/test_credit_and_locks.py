@@ -39,7 +39,7 @@ def stage(view, theme, language="en", layout=LANDSCAPE_LAYOUT):
     return Stage(Painter(theme), Texts(language), layout, view)
 
 
-def drawn(view, theme, layout=LANDSCAPE_LAYOUT):
+def draw_view(view, theme, layout=LANDSCAPE_LAYOUT):
     picture = Picture(theme, scale=0.4, layout=layout)
     surface = pygame.Surface(picture.size_pixels)
     picture.draw_view(surface, view)
@@ -56,7 +56,7 @@ def test_promotional_credit_is_never_shown_as_money(published, game, theme, layo
     view = build_idle_view(published, game, "en", **kinds)
     assert format_promotional_credit(stage(view, theme)) == "Play only: $5.00  ·  Promotional: $3.00"
     assert "5,00" in format_promotional_credit(stage(view, theme, "fr"))
-    assert drawn(view, theme, layout) != drawn(plain, theme, layout)
+    assert draw_view(view, theme, layout) != draw_view(plain, theme, layout)
 
 
 @pytest.mark.requirement("F-10")
@@ -75,7 +75,7 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
         touched = picture.find_touched_action(view, *middle)
         assert touched == Action("residual")
         assert apply_action(view, touched, theme)[1] == (Intent(name="residual"),)
-        assert drawn(view, theme, layout) != drawn(
+        assert draw_view(view, theme, layout) != draw_view(
             build_idle_view(published, game, "en", state=state, credit_cents=3, accepts=()), theme, layout
         )
     refused = build_idle_view(published, game, "en", credit_cents=3, accepts=("cash_out",))
@@ -115,7 +115,7 @@ def test_a_locked_machine_says_why_by_whom_and_until_when(idle_view, game, theme
     over = replace(view, now=view.now + 60)
     assert "in 0 s" in describe_lockup(stage(over, theme), Scene.LOCKED).lines[1]
     assert describe_lockup(stage(view, theme, "fr"), Scene.LOCKED).title == "Un instant"
-    assert drawn(view, theme) != drawn(idle_view, theme)
+    assert draw_view(view, theme) != draw_view(idle_view, theme)
 
 
 def test_a_lock_without_details_is_shown_as_a_lock(idle_view, game, theme):
@@ -161,7 +161,7 @@ def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(idle_view
     assert line.roll_up_end > line.last_stop, "it is celebrated as long as a win of money"
     after = replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
     assert choose_status(stage(after, theme)) == ("You win: 2 × Orchard hamper", "win")
-    assert drawn(after, theme) != drawn(replace(view, now=after.now), theme)
+    assert draw_view(after, theme) != draw_view(replace(view, now=after.now), theme)
 
 
 @pytest.mark.requirement("F-06", "C-03")
@@ -202,4 +202,4 @@ def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(idle_v
     )  # heard of again and again
     lockup = describe_lockup(stage(still, theme, language), Scene.LOST)
     assert ("attendant" if language == "en" else "préposé") in lockup.who_can_help
-    assert drawn(still, theme) != drawn(gone, theme)
+    assert draw_view(still, theme) != draw_view(gone, theme)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 
 from egm.app.view import build_game_view
 from egm.play.installed_games import InstalledGame
@@ -66,20 +66,20 @@ def steps_of(game, wager, walk, answers=()):
     yield TableStep(dict(played.outcome.display), cues, (), 0)
 
 
-def moments(stage, steps):
+def iter_moments(stage, steps):
     """Every hand with its places, before the first card, after each, and where the parts end."""
     hands, before = _list_hands_with_area(stage, ()), None
-    yield laid(stage, hands)
+    yield lay_out_hands(stage, hands)
     for step in steps:
         stops = tuple(float(n) for n in range(1, len(step.cues) + 1))
         time = StepTimes(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
         for since in (*(stop + 0.5 for stop in stops), None):
             now = build_current_hands(step, before, None if since is None else time, since or 0.0)
-            yield laid(stage, _list_hands_with_area(stage, now))
+            yield lay_out_hands(stage, _list_hands_with_area(stage, now))
         before = step
 
 
-def laid(stage, hands):
+def lay_out_hands(stage, hands):
     places = _place_hands(stage, stage.view.table, hands)
     for hand, hand_layout in zip(hands, places, strict=True):
         assert len(hand_layout.cards) >= len(hand.cards)
@@ -87,10 +87,10 @@ def laid(stage, hands):
     return [(hand, hand_layout.cards) for hand, hand_layout in zip(hands, places, strict=True)]
 
 
-def moved(stage, steps):
+def iter_moved_cards(stage, steps):
     """The cards that lay and lie elsewhere: a split moves those of its own hand alone."""
     lay, count = {}, None
-    for hands in moments(stage, steps):
+    for hands in iter_moments(stage, steps):
         of = Counter(_find_base_hand(stage, hand.id)[0] for hand, _ in hands)
         came = [base for base in of if count and of[base] != count.get(base, 0)]
         assert count is None or not any(lay.values()) or set(of) == set(count), (
@@ -105,7 +105,7 @@ def moved(stage, steps):
                     yield (hand.id, n), was, rects[n]
 
 
-def at_table(theme, name, credits_=None):
+def build_table_stages(theme, name, credits_=None):
     """The game, a wager at its table, and the table in each layout while that is played."""
     game = load_game(name)
     game_view = build_game_view(
@@ -125,11 +125,11 @@ def at_table(theme, name, credits_=None):
 
 @pytest.mark.parametrize("name", CARDS)
 def test_a_dealt_card_does_not_move_while_others_are_dealt(theme, name):
-    game, wager, stages = at_table(theme, name, 5 if name == HELD else None)
+    game, wager, stages = build_table_stages(theme, name, 5 if name == HELD else None)
     for stage in stages:
         walk = FixedDraws(name)
         for _ in range(ROUNDS):
-            assert list(moved(stage, steps_of(game, wager, walk))) == []
+            assert list(iter_moved_cards(stage, steps_of(game, wager, walk))) == []
 
 
 @pytest.mark.parametrize(
@@ -140,13 +140,13 @@ def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
 
     On a telephone a hundred would not be seen beside cards that can be held: there they come when they are drawn.
     """
-    game, wager, stages = at_table(theme, HELD, credits_)
+    game, wager, stages = build_table_stages(theme, HELD, credits_)
     held, thrown = 0b10011, (2, 3)
     for stage in stages if hands < 100 else stages[:2]:
         steps = list(steps_of(game, wager, FixedDraws(HELD), [held]))
-        seen = list(moments(stage, steps))
+        seen = list(iter_moments(stage, steps))
         assert {len(moment) for moment in seen} == {hands}
-        assert list(moved(stage, steps)) == []
+        assert list(iter_moved_cards(stage, steps)) == []
         dealt = seen[6][0][0].cards
         for hand, _ in seen[len(steps[0].cues) + 2][1:]:
             assert hand.cards == tuple(
@@ -157,14 +157,14 @@ def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
 
 def test_splitting_one_hand_moves_and_renames_no_other(theme):
     """Eights split into four, in the order 1 and 2, 1 and 3, 1 and 4; then seven cards to the first."""
-    game, _, stages = at_table(theme, "quebec-blackjack-options")
+    game, _, stages = build_table_stages(theme, "quebec-blackjack-options")
     wager = game.build_wager(2, bets={"main": 2})
     for stage in stages:
-        chance = dealing("8s 9c 8d 8h 8c 2d 2h 2s 2c 3d 3c Tc 4h Ts 5h Td Th", decks=8)
+        chance = script_cards("8s 9c 8d 8h 8c 2d 2h 2s 2c 3d 3c Tc 4h Ts 5h Td Th", decks=8)
         answers = ["split"] * 3 + ["hit"] * 5 + ["hit"] * 3
         steps = list(steps_of(game, wager, Scripted(chance.values), answers))
-        assert list(moved(stage, steps)) == []
-        (*_, over) = moments(stage, steps)
+        assert list(iter_moved_cards(stage, steps)) == []
+        (*_, over) = iter_moments(stage, steps)
         assert [hand.id for hand, _ in over] == ["bank", "box-1", "box-1-2", "box-1-3", "box-1-4"]
         names = [
             format_hand_name(stage, hand.id, [other_hand.id for other_hand, _ in over]) for hand, _ in over
@@ -175,14 +175,14 @@ def test_splitting_one_hand_moves_and_renames_no_other(theme):
 
 @pytest.mark.parametrize("seats", [4, 7])
 def test_at_a_full_table_the_players_hands_are_below_and_legible_after_a_split(theme, seats):
-    _, _, stages = at_table(theme, "quebec-blackjack-options")
+    _, _, stages = build_table_stages(theme, "quebec-blackjack-options")
     own_position = {"seat": 2, "is_own": True}
     others = [DealtHand(f"box-{n + 1}", ("8c", "8d"), {}, seat=n) for n in range(seats) if n != 2]
     one = [DealtHand("bank", ("9c",), {}), *others, DealtHand("box-3", ("8h", "8s"), {}, **own_position)]
     three = [*one, *(DealtHand(f"box-3-{n}", ("8h",), {}, **own_position) for n in (2, 3))]
     for stage in stages:
         before, after = (
-            {hand.id: cards for hand, cards in laid(stage, _list_hands_with_area(stage, hands))}
+            {hand.id: cards for hand, cards in lay_out_hands(stage, _list_hands_with_area(stage, hands))}
             for hands in (one, three)
         )
         own_hands = [after[name] for name in ("box-3", "box-3-2", "box-3-3")]
@@ -209,4 +209,6 @@ def test_remaining_cards_are_shown_if_a_bet_is_on_them(theme):
         playing = replace(view, snapshot=view.snapshot.model_copy(update=changes))
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, playing)
         wager = game.build_wager(sum(bets.values()), bets=bets)
-        assert {len(hands) for hands in moments(stage, steps_of(game, wager, FixedDraws("under")))} == {count}
+        assert {len(hands) for hands in iter_moments(stage, steps_of(game, wager, FixedDraws("under")))} == {
+            count
+        }

@@ -34,7 +34,7 @@ def build_request(game, decision):
     )
 
 
-def ended(game, outcome):
+def build_outcome(game, outcome):
     return GameOutcome(
         play_id="p",
         game_id=game.id,
@@ -93,7 +93,7 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
             view = replace(view, held_items_mask=answer) if kind == "hold" else view
             view, (request,) = apply_action(view, Action(name_of, answer), theme)
             assert (request.name, request.value) == ("choose", answer)
-        view = apply_message(view, ended(view_of, outcome))
+        view = apply_message(view, build_outcome(view_of, outcome))
         assert view.presentation.is_complete
         line = build_view_timeline(view, theme)
         _, (request,) = advance_time(view, view.now + line.end + 0.01, theme)
@@ -108,7 +108,7 @@ def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
         game = next(game for game in published if game.id == "orchard-picnic")
         for _, outcome in found:
             view = apply_message(
-                build_idle_view(published, game, "en", state="playing"), ended(game, outcome)
+                build_idle_view(published, game, "en", state="playing"), build_outcome(game, outcome)
             )
             display = outcome.display
             picks = [step for step in view.presentation.steps if isinstance(step, PickStep)]

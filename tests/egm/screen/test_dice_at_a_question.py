@@ -42,7 +42,7 @@ def playing(theme):
     return apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()}))
 
 
-def drawn(view, theme, layout):
+def draw_view(view, theme, layout):
     painter, picture = Watched(theme), Picture(theme, layout=layout)
     picture.painter = painter
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
@@ -62,7 +62,7 @@ def test_thrown_dice_are_drawn_above_the_decision_keys(playing, theme, layout):
     )
     view = apply_message(playing, question)
     view = replace(view, now=view.now + build_view_timeline(view, theme).roll_up_end + 0.1)
-    painter, stage = drawn(view, theme, layout)
+    painter, stage = draw_view(view, theme, layout)
     assert [face for face, _ in painter.dice] == [*THROWN]
     answers = [rect for rect, _ in lay_out_felt_answers(stage, view.decision)]
     for _, (x, y, w, h) in painter.dice:
@@ -86,6 +86,6 @@ def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(playing, theme, to
     view = apply_message(playing, play)
     step = build_view_timeline(view, theme).steps[-1]
     view = replace(view, now=view.presentation.began_at + step.begin + (step.last_stop - step.begin) * 0.93)
-    painter, _ = drawn(view, theme, LAYOUTS["landscape"])
+    painter, _ = draw_view(view, theme, LAYOUTS["landscape"])
     assert [face for face, _ in painter.dice] == [*THROWN]
     assert (str(TOTAL) in painter.words) is (total is not None)

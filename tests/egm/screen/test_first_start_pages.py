@@ -34,7 +34,7 @@ FOUND = (
 PEOPLE = (("11", "Morgan", "manager", "4826"), ("12", "Inès Tremblay-Bouchard", "technician", "905173"))
 
 
-async def walked(folder):
+async def walk_first_start(folder):
     """A first start from its first page to the second person's PIN: every page on the way."""
     state = StateFolder(folder / "state")
     state.create_private_folders()
@@ -94,7 +94,9 @@ async def walked(folder):
 def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, published, theme):
     monkeypatch.chdir(tmp_path)  # pages name files, whose paths have one length wherever the tests run
     pages = list(
-        {page.model_dump_json(exclude={"id"}): page for page in asyncio.run(walked(Path()))}.values()
+        {
+            page.model_dump_json(exclude={"id"}): page for page in asyncio.run(walk_first_start(Path()))
+        }.values()
     )
     assert len({page.title.value for page in pages}) == 11
     assert sum(page.notice is not None for page in pages) >= 1

@@ -35,7 +35,7 @@ sounds = { turn = "turn.wav", win_1 = "hooray.wav" }
 """
 
 
-def sound(seconds=0.5, rate=SOUND_SAMPLES_PER_SECOND, channels=1, width=2, level=30000):
+def build_sound(seconds=0.5, rate=SOUND_SAMPLES_PER_SECOND, channels=1, width=2, level=30000):
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(channels)
@@ -62,8 +62,8 @@ def game_of_ones_own(folder):
     file.write_text(file.read_text(encoding="utf-8") + ART, encoding="utf-8")
     (folder / "seven.svg").write_text(SVG.format("#e010f0"), encoding="utf-8")
     (folder / "bell.png").write_bytes(png())
-    (folder / "turn.wav").write_bytes(sound())
-    (folder / "hooray.wav").write_bytes(sound(level=900))
+    (folder / "turn.wav").write_bytes(build_sound())
+    (folder / "hooray.wav").write_bytes(build_sound(level=900))
     return file
 
 
@@ -146,11 +146,11 @@ _MANY = f'<svg xmlns="http://www.w3.org/2000/svg">{"<g/>" * 4001}</svg>'
         ("bell.png", png() + bytes(PICTURE_BYTES_MAX), "art.pictures.bell", "at most 524,288 bytes"),
         ("bell.png", bytes(2_000_000), "art.pictures.bell", "too large"),
         ("turn.wav", b"RIFFnonsense", "art.sounds.turn", "is not a WAV file"),
-        ("turn.wav", sound(rate=44100), "art.sounds.turn", "16 bits at 44,100 Hz; one of 16 at 22,050"),
-        ("turn.wav", sound(channels=2), "art.sounds.turn", "has 2 channel(s)"),
-        ("turn.wav", sound(width=1), "art.sounds.turn", "of 8 bits"),
-        ("turn.wav", sound(seconds=0), "art.sounds.turn", "sounds 0.0 s"),
-        ("turn.wav", sound(seconds=15.5), "art.sounds.turn", "sounds 15.5 s"),
+        ("turn.wav", build_sound(rate=44100), "art.sounds.turn", "16 bits at 44,100 Hz; one of 16 at 22,050"),
+        ("turn.wav", build_sound(channels=2), "art.sounds.turn", "has 2 channel(s)"),
+        ("turn.wav", build_sound(width=1), "art.sounds.turn", "of 8 bits"),
+        ("turn.wav", build_sound(seconds=0), "art.sounds.turn", "sounds 0.0 s"),
+        ("turn.wav", build_sound(seconds=15.5), "art.sounds.turn", "sounds 15.5 s"),
     ],
 )
 def test_a_file_that_is_neither_picture_nor_sound_is_refused_by_name(
@@ -310,7 +310,7 @@ def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(defini
     assert ("turn", own_family) in played_sounds
     assert ("stop_1", "comet") in played_sounds
     assert find_sound_family(view, theme) == "comet"
-    (definition_file.parent / "turn.wav").write_bytes(sound(seconds=1))
+    (definition_file.parent / "turn.wav").write_bytes(build_sound(seconds=1))
     read_unchanged_file.cache_clear()
     changed = SoundStore()
     changed.store_game_sounds(game)

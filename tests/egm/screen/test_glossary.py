@@ -20,7 +20,7 @@ QUOTED = "regulation_meter."
 NBSP = "\u00a0"
 
 
-def says(text: str, forms: list[str]) -> bool:
+def has_one_of(text: str, forms: list[str]) -> bool:
     """Whether a text has one of the forms as words of its own; names in braces and commands are no words."""
     bare = re.sub(r"\{[^}]*\}|`[^`]*`", "", text)
     return any(
@@ -48,10 +48,10 @@ def test_each_english_term_has_one_french_term():
     met = 0
     for term in TERMS:
         for key, text in english.items():
-            if key in term.get("but", ()) or not says(text, term["en"]):
+            if key in term.get("but", ()) or not has_one_of(text, term["en"]):
                 continue
             met += 1
-            assert says(french[key], term["fr"]), (key, text, french[key], term["fr"])
+            assert has_one_of(french[key], term["fr"]), (key, text, french[key], term["fr"])
     assert met > 250
 
 
@@ -68,7 +68,7 @@ def test_no_text_has_a_word_the_glossary_forbids():
         for language, forbidden in (("fr", term.get("never", [])), ("en", term.get("never_en", []))):
             for text in texts_by_language[language]:
                 for form in forbidden:
-                    assert not says(text, [form]), (form, text)
+                    assert not has_one_of(text, [form]), (form, text)
 
 
 def test_every_listed_exception_is_needed():
@@ -77,8 +77,8 @@ def test_every_listed_exception_is_needed():
     named = [(term, key) for term in TERMS for key in term.get("but", ())]
     assert named
     for term, key in named:
-        assert says(english[key], term["en"]), key
-        assert not says(french[key], term["fr"]), key
+        assert has_one_of(english[key], term["en"]), key
+        assert not has_one_of(french[key], term["fr"]), key
 
 
 def test_french_is_typeset_as_in_canada():

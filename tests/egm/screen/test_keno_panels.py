@@ -2,7 +2,7 @@
 
 import pygame
 import pytest
-from test_alignment import written
+from test_alignment import list_written_texts
 
 from egm.screen.layout import build_telephone_layout
 from egm.screen.picture import Picture
@@ -16,7 +16,7 @@ SMALLEST = build_telephone_layout(360, 640)
 @pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 def test_the_smallest_telephone_lists_every_kind_of_ticket_and_no_texts_touch(theme, language):
     view = build_game_view(load_game("aurora-keno"))
-    found = written(Picture(theme, layout=SMALLEST), build_idle_view((view,), view, language))
+    found = list_written_texts(Picture(theme, layout=SMALLEST), build_idle_view((view,), view, language))
     panels = [pygame.Rect(SMALLEST.left_panel), pygame.Rect(SMALLEST.right_panel)]
     texts = [(words, text_rect) for words, text_rect in found if text_rect.collidelist(panels) >= 0]
     kinds = [form["name"][language] for form in view.presentation["forms"]]

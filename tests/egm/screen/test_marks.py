@@ -31,7 +31,7 @@ def source(games):
     return next(game for game in games if game.id == "archipelago-keno")
 
 
-def marked(view, theme, *numbers):
+def mark_numbers(view, theme, *numbers):
     requests = ()
     for number in numbers:
         view, requests = apply_action(view, Action("mark", number), theme)
@@ -40,7 +40,7 @@ def marked(view, theme, *numbers):
 
 @pytest.mark.requirement("M-03", "M-05")
 def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
-    view, requests = marked(build_idle_view(published, keno, "en", bet_credits=2), theme, 7, 18, 33)
+    view, requests = mark_numbers(build_idle_view(published, keno, "en", bet_credits=2), theme, 7, 18, 33)
     (request,) = requests
     assert (request.name, request.value) == ("bet", 2)
     wager = source.build_wager(request.value, **request.options)
@@ -51,7 +51,7 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
 
 @pytest.mark.requirement("M-03")
 def test_too_few_marks_are_no_bet_and_play_has_no_effect(published, keno, theme):
-    view, requests = marked(build_idle_view(published, keno, "en"), theme, 7)
+    view, requests = mark_numbers(build_idle_view(published, keno, "en"), theme, 7)
     assert requests == ()
     assert apply_action(view, Action("play"), theme)[1] == ()
 
@@ -64,7 +64,7 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
         assert compute_meter_figures(stage).bet_credits == max(game.bet_options)
         for number in range(1, max(keno_slip.list_permitted_spot_counts(game)) + 1):
-            view, requests = marked(view, theme, number)
+            view, requests = mark_numbers(view, theme, number)
             bought = requests[0].value if requests else 0
             assert compute_meter_figures(replace(stage, view=view)).bet_credits == bought, (game.id, number)
             price_text = f"BET {stage.money(bought * view.snapshot.denomination_cents)}"
@@ -75,15 +75,15 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
 
 @pytest.mark.requirement("M-03")
 def test_no_more_numbers_can_be_marked_than_the_largest_card_has(published, keno, theme):
-    view, _ = marked(build_idle_view(published, keno, "en"), theme, *range(1, 30))
+    view, _ = mark_numbers(build_idle_view(published, keno, "en"), theme, *range(1, 30))
     assert len(view.marked_keno_slip.numbers) == max(keno_slip.list_permitted_spot_counts(keno))
-    view, _ = marked(view, theme, 1)
+    view, _ = mark_numbers(view, theme, 1)
     assert 1 not in view.marked_keno_slip.numbers, "a second touch takes the mark away"
 
 
 @pytest.mark.requirement("M-05")
 def test_the_stake_of_a_card_steps_through_the_permitted_stakes(published, keno, theme):
-    view, _ = marked(build_idle_view(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
+    view, _ = mark_numbers(build_idle_view(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
     request = apply_action(view, Action("bet_more"), theme)[1][0]
     assert (request.value, request.options["selections"][0]["stakes"]) == (2, {"3": 2})
     assert apply_action(view, Action("bet_max"), theme)[1][0].value == max(
@@ -93,7 +93,7 @@ def test_the_stake_of_a_card_steps_through_the_permitted_stakes(published, keno,
 
 @pytest.mark.requirement("M-18")
 def test_a_quick_pick_sends_no_numbers(published, keno, source, theme):
-    view, _ = marked(build_idle_view(published, keno, "en"), theme, 1, 2, 3)
+    view, _ = mark_numbers(build_idle_view(published, keno, "en"), theme, 1, 2, 3)
     view, (request,) = apply_action(view, Action("quick_pick"), theme)
     assert not view.marked_keno_slip.has_marks
     assert source.build_wager(request.value, **request.options).credits == request.value
@@ -101,9 +101,9 @@ def test_a_quick_pick_sends_no_numbers(published, keno, source, theme):
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
     busy = build_idle_view(published, keno, "en", state="playing", accepts=())
-    assert not marked(busy, theme, 1)[0].marked_keno_slip.has_marks
+    assert not mark_numbers(busy, theme, 1)[0].marked_keno_slip.has_marks
     reels = next(game for game in published if game.id == "maple-classic")
-    assert not marked(build_idle_view(published, reels, "en"), theme, 1)[0].marked_keno_slip.has_marks
+    assert not mark_numbers(build_idle_view(published, reels, "en"), theme, 1)[0].marked_keno_slip.has_marks
 
 
 def test_a_restarted_screen_shows_the_current_card(published, keno, source):
@@ -150,7 +150,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
 
 def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, theme):
     """A bet that was refused, or let go with a new denomination, is never played as if it were the marks."""
-    view, (*_, request) = marked(build_idle_view(published, keno, "en"), theme, 7, 18, 33)
+    view, (*_, request) = mark_numbers(build_idle_view(published, keno, "en"), theme, 7, 18, 33)
     assert apply_action(view, Action("play"), theme)[1] == ()
     taken = view.snapshot.model_copy(update={"bet_credits": request.value, "bet_wager": request.options})
     view = apply_message(view, taken)
@@ -160,7 +160,7 @@ def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, t
     assert [w.name for w in apply_action(let_go, Action("play"), theme)[1]] == ["play"]
 
 
-def laid(view, theme, source, name, value=None):
+def touch_and_apply_reply(view, theme, source, name, value=None):
     """One touch, and the machine's answer: the real game accepts the request or refuses it by raising."""
     view, requests = apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)
     for request in requests:
@@ -176,29 +176,31 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
     """Three cards, the last of three pairs: its pairs and threes of pairs that the game pays are its ways."""
     view = build_idle_view(published, keno, "en", bet_credits=1)
     for number in (7, 18, 33):
-        view = laid(view, theme, source, "mark", number)
-    view = laid(view, theme, source, "new_card")
+        view = touch_and_apply_reply(view, theme, source, "mark", number)
+    view = touch_and_apply_reply(view, theme, source, "new_card")
     for number in (1, 2, 3, 4):
-        view = laid(view, theme, source, "mark", number)
-    view = laid(view, theme, source, "new_card")
+        view = touch_and_apply_reply(view, theme, source, "mark", number)
+    view = touch_and_apply_reply(view, theme, source, "new_card")
     for pair in ((10, 20), (30, 40), (50, 60)):
         for number in pair:
-            view = laid(view, theme, source, "mark", number)
-        view = laid(view, theme, source, "new_group")
+            view = touch_and_apply_reply(view, theme, source, "mark", number)
+        view = touch_and_apply_reply(view, theme, source, "new_group")
     assert len(view.marked_keno_slip.cards) == 3
-    view = laid(view, theme, source, "mark", 60)  # the last group loses a number, and is empty then refilled
-    view = laid(view, theme, source, "mark", 60)
+    view = touch_and_apply_reply(
+        view, theme, source, "mark", 60
+    )  # the last group loses a number, and is empty then refilled
+    view = touch_and_apply_reply(view, theme, source, "mark", 60)
     assert keno_slip.compute_slip_cost(keno, view.marked_keno_slip, 1) >= 5
-    view = laid(view, theme, source, "card", 0)
+    view = touch_and_apply_reply(view, theme, source, "card", 0)
     assert view.marked_keno_slip.numbers == {7, 18, 33}
-    view = laid(view, theme, source, "bet_more")
+    view = touch_and_apply_reply(view, theme, source, "bet_more")
     assert keno_slip.find_current_stake(view.snapshot, keno) == keno_slip.list_permitted_stakes(keno)[1]
 
 
 @pytest.mark.requirement("M-03", "M-04")
 def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(published, keno, source, theme):
-    view = laid(build_idle_view(published, keno, "en"), theme, source, "mark", 1)
-    assert laid(view, theme, source, "new_card").marked_keno_slip == view.marked_keno_slip
+    view = touch_and_apply_reply(build_idle_view(published, keno, "en"), theme, source, "mark", 1)
+    assert touch_and_apply_reply(view, theme, source, "new_card").marked_keno_slip == view.marked_keno_slip
     for _ in range(30):
         for number in (1, 2, 3):
             view = (
@@ -206,7 +208,7 @@ def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(publishe
                 if number not in view.marked_keno_slip.numbers
                 else view
             )
-        view = laid(view, theme, source, "new_card")
+        view = touch_and_apply_reply(view, theme, source, "new_card")
     assert len(view.marked_keno_slip.cards) == keno_slip.find_maximum_per_ticket(keno, "selections")
 
 
@@ -218,16 +220,16 @@ def test_stakes_on_a_wheel_rise_by_area_up_to_the_limit_of_a_spin(published, gam
     assert keno_slip.read_area_stakes(wheel, view.snapshot) == dict.fromkeys(
         ("otter", "heron", "trout", "loon", "bear", "star"), 1
     )
-    view = laid(view, theme, source, "area", "bear")
+    view = touch_and_apply_reply(view, theme, source, "area", "bear")
     assert keno_slip.read_area_stakes(wheel, view.snapshot)["bear"] == 2
     for _ in range(4):
-        view = laid(view, theme, source, "area", "bear")
+        view = touch_and_apply_reply(view, theme, source, "area", "bear")
     assert "bear" not in keno_slip.read_area_stakes(wheel, view.snapshot), (
         "after the highest stake comes none"
     )
     for area in ("otter", "heron", "trout", "loon", "bear", "star"):
         for _ in range(9):
-            view = laid(view, theme, source, "area", area)
+            view = touch_and_apply_reply(view, theme, source, "area", area)
             assert 0 < sum(keno_slip.read_area_stakes(wheel, view.snapshot).values()) <= 150
     picture = Picture(theme)
     areas = [touch.action.value for touch in picture.list_touches(view) if touch.action.name == "area"]
@@ -242,9 +244,9 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     source = next(game for game in games if game.id == "aurora-keno")
     view = build_idle_view(published, game, "en", bet_credits=1)
     for number in (7, 18, 33):
-        view = laid(view, theme, source, "mark", number)
-    view = laid(view, theme, source, "draws")
-    view = laid(view, theme, source, "bonus", "northern-lights")
+        view = touch_and_apply_reply(view, theme, source, "mark", number)
+    view = touch_and_apply_reply(view, theme, source, "draws")
+    view = touch_and_apply_reply(view, theme, source, "bonus", "northern-lights")
     wager = view.snapshot.bet_wager
     assert (wager["draws"], wager["bonuses"]) == (2, ["northern-lights"])
     assert (
@@ -253,16 +255,16 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     assert keno_slip.build_slip_from_wager(wager).with_first_card == view.marked_keno_slip.with_first_card
     assert apply_action(view, Action("play"), theme)[1][0].name == "play"
     for _ in keno_slip.list_draws_on_offer(game)[1:]:
-        view = laid(view, theme, source, "draws")
+        view = touch_and_apply_reply(view, theme, source, "draws")
     assert view.marked_keno_slip.draw_count == 1, "after the most, one again"
-    view = laid(view, theme, source, "bonus", "northern-lights")
+    view = touch_and_apply_reply(view, theme, source, "bonus", "northern-lights")
     assert view.marked_keno_slip.bonus_ids == ()
-    view = laid(view, theme, source, "bet_more")
+    view = touch_and_apply_reply(view, theme, source, "bet_more")
     if keno_slip.find_maximum_per_ticket(game, "selections") > 1:
-        view = laid(view, theme, source, "new_card")
+        view = touch_and_apply_reply(view, theme, source, "new_card")
         for number in (1, 2, 3):
-            view = laid(view, theme, source, "mark", number)
-        view = laid(
+            view = touch_and_apply_reply(view, theme, source, "mark", number)
+        view = touch_and_apply_reply(
             replace(view, marked_keno_slip=keno_slip.build_slip_from_wager(view.snapshot.bet_wager)),
             theme,
             source,
@@ -282,7 +284,7 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
     seen = set()
     for form in (*game.presentation["forms"][1:], game.presentation["forms"][0]):
         assert Action("form", form["id"]) in [touch.action for touch in picture.list_touches(view)]
-        view = laid(view, theme, source, "form")
+        view = touch_and_apply_reply(view, theme, source, "form")
         assert view.snapshot.bet_wager == {"form": form["id"]}
         title, cents = describe_purchase(Stage(picture.painter, Texts(language), LANDSCAPE_LAYOUT, view))
         assert form["name"][language] in title
@@ -292,7 +294,7 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
             game, form
         ):  # the bet keys walk this ticket's prices, and no other's
             while view.snapshot.bet_credits < cost:
-                view = laid(view, theme, source, "bet_more")
+                view = touch_and_apply_reply(view, theme, source, "bet_more")
             ticket = source.build_wager(cost, form=form["id"]).options
             assert view.snapshot.bet_wager == {"form": form["id"]}
             assert (ticket["draws"], ticket["bonuses"]) == (form["draws"], form["bonuses"])
@@ -342,14 +344,14 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
         show_outcome = {form["id"]: keno_slip.compute_form_price(game, form, stake) for form in forms}
         view = replace(
             view,
-            snapshot=after_bet(
+            snapshot=build_snapshot_after_bet(
                 view, keno_slip.request_form(forms[0], show_outcome[forms[0]["id"]]), played_game
             ),
         )
         for form in (*forms[1:], *forms):
             (request,) = keno_slip.request_form_choice(game, view.snapshot, form["id"])
             assert (request.value, request.options) == (show_outcome[form["id"]], {"form": form["id"]})
-            view = replace(view, snapshot=after_bet(view, request, played_game))
+            view = replace(view, snapshot=build_snapshot_after_bet(view, request, played_game))
             assert {
                 form["id"]: keno_slip.compute_current_form_price(game, form, view.snapshot) for form in forms
             } == show_outcome
@@ -357,7 +359,7 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
     assert request_count > 10
 
 
-def after_bet(view, request, played_game):
+def build_snapshot_after_bet(view, request, played_game):
     """The machine's next message, once it has taken a bet for the game."""
     played_game.build_wager(request.value, **request.options)  # the game takes it
     return view.snapshot.model_copy(update={"bet_credits": request.value, "bet_wager": dict(request.options)})

@@ -14,14 +14,14 @@ strips = st.integers(1, 256)
 
 
 @st.composite
-def travels(draw):
+def draw_reel_travel(draw):
     length = draw(strips)
     return ReelTravel(
         draw(st.integers(0, length - 1)), draw(st.integers(0, length - 1)), length, draw(st.floats(0.9, 8))
     )
 
 
-@given(travels())
+@given(draw_reel_travel())
 def test_a_reel_starts_at_its_last_position_and_ends_on_its_stop(travel):
     assert travel.find_position(0, MOTION) == travel.start_position
     ended = travel.stop_at + MOTION.settle * 1.001
@@ -29,14 +29,14 @@ def test_a_reel_starts_at_its_last_position_and_ends_on_its_stop(travel):
     assert travel.find_position(ended + 100, MOTION) == travel.target_position
 
 
-@given(travels())
+@given(draw_reel_travel())
 def test_a_reel_runs_in_one_direction_until_its_overshoot(travel):
     moments = [MOTION.spin_up + (travel.stop_at - MOTION.spin_up) * i / 50 for i in range(50)]
     places = [travel.find_position(moment, MOTION) for moment in moments]
     assert all(later < earlier for earlier, later in pairwise(places))
 
 
-@given(travels())
+@given(draw_reel_travel())
 def test_a_reel_arrives_without_a_jump(travel):
     before = travel.find_position(travel.stop_at - 1e-6, MOTION)
     after = travel.find_position(travel.stop_at, MOTION)
@@ -45,7 +45,7 @@ def test_a_reel_arrives_without_a_jump(travel):
     ) % travel.strip_length == pytest.approx(0, abs=0.01)
 
 
-@given(travels())
+@given(draw_reel_travel())
 def test_a_spin_covers_whole_turns_of_the_strip_and_the_way_to_the_stop(travel):
     assert (
         travel.start_position - travel.count_cells(MOTION)

@@ -121,7 +121,7 @@ def all_scenes(published, outcomes, language, theme, layout):
     yield from iter_table_game_scenes((*TABLE_GAMES, *GAMES_WITH_LONGEST_TEXTS), language, theme, layout)
 
 
-def spoilt(scenes, theme, layout):
+def list_drawing_faults(scenes, theme, layout):
     """What no eye should see in these scenes: words cut off, half covered, on others, or too small."""
     picture = Picture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
@@ -153,7 +153,7 @@ def spoilt(scenes, theme, layout):
 @pytest.mark.requirement("N-01:d")
 @pytest.mark.parametrize(("layout", "language"), DRAWN)
 def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, language, layout):
-    faults = spoilt(all_scenes(published, outcomes, language, theme, layout), theme, layout)
+    faults = list_drawing_faults(all_scenes(published, outcomes, language, theme, layout), theme, layout)
     assert not faults, "\n".join(map(str, faults))
 
 
@@ -163,7 +163,7 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
 )
 def test_no_text_of_the_fullest_tables_is_clipped_crushed_or_overlapping(theme, name):
     """The narrowest hands, with the longest texts below them and in the glass: in French, on an upright screen."""
-    faults = spoilt(iter_table_game_scenes([name], "fr", theme, PORTRAIT_LAYOUT), theme, PORTRAIT_LAYOUT)
+    faults = list_drawing_faults(iter_table_game_scenes([name], "fr", theme, PORTRAIT_LAYOUT), theme, PORTRAIT_LAYOUT)
     assert not faults, "\n".join(map(str, faults))
 
 
@@ -175,7 +175,7 @@ def test_no_text_of_any_table_is_clipped_crushed_or_overlapping(theme, language,
         name for name in list_table_games() if name not in {*TABLE_GAMES, *GAMES_WITH_LONGEST_TEXTS}
     ]
     assert len(other_games) > 30
-    faults = spoilt(iter_table_game_scenes(other_games, language, theme, layout), theme, layout)
+    faults = list_drawing_faults(iter_table_game_scenes(other_games, language, theme, layout), theme, layout)
     assert not faults, "\n".join(map(str, faults))
 
 
@@ -212,7 +212,7 @@ def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(them
         assert all(word in words for word in pay["names"]["fr"].replace("'", "\u2019").split(" ")), pay
 
 
-def words_in(surface, count):
+def find_word_boxes(surface, count):
     """The boxes of a line's so many words, parted at its widest gaps, and how much wider those are than others."""
     letters = []
     for box in sorted(pygame.mask.from_surface(surface, 100).get_bounding_rects(), key=lambda box: box.left):
@@ -235,9 +235,9 @@ def test_words_have_spaces_and_one_baseline_at_every_size(theme, scale):
     compared = 0
     for face in set(theme.fonts) - {"display"}:  # whose letters join and hang below the line
         for size in ("caption", "small", "body", "lead", "title"):
-            _, wider = words_in(painter.render_text("JOUER ACHÈTE", TextStyle(face, size)), 2)
+            _, wider = find_word_boxes(painter.render_text("JOUER ACHÈTE", TextStyle(face, size)), 2)
             assert wider > 0, (face, size, "the words run together")
-            found, _ = words_in(painter.render_text("EH ÉH HÉ", TextStyle(face, size)), 3)
+            found, _ = find_word_boxes(painter.render_text("EH ÉH HÉ", TextStyle(face, size)), 3)
             low = [box.bottom for box in found]
             assert max(low) - min(low) <= 1, (face, size, low)
             compared += 1

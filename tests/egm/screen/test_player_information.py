@@ -64,7 +64,7 @@ EVERY_LAYOUT = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 
 
 @cache
-def writing(layout_name):
+def get_writing_picture(layout_name):
     """A picture that notes its texts, and a surface for it: for all tests."""
     theme = load_theme()
     picture = Picture(theme, layout=LAYOUTS[layout_name])
@@ -76,20 +76,20 @@ def find_layout_name(layout):
     return next(name for name, known_layout in LAYOUTS.items() if known_layout is layout)
 
 
-def words_on(view, layout=LANDSCAPE_LAYOUT):
+def read_words(view, layout=LANDSCAPE_LAYOUT):
     """Every text of the picture of a view."""
-    picture, surface = writing(find_layout_name(layout))
+    picture, surface = get_writing_picture(find_layout_name(layout))
     picture.painter.words, picture.painter.art_keys = [], []
     picture.draw_view(surface, view)
     return picture.painter.words
 
 
-def help_words(view, layout=LANDSCAPE_LAYOUT):
+def read_help_words(view, layout=LANDSCAPE_LAYOUT):
     """Every text of every help page."""
-    painter = writing(find_layout_name(layout))[0].painter
+    painter = get_writing_picture(find_layout_name(layout))[0].painter
     view, _ = apply_action(view, Action("help"), painter.theme)
     count = len(list_help_sheets(Stage(painter, Texts(view.snapshot.language), layout, view)))
-    return [words for sheet in range(count) for words in words_on(replace(view, sheet=sheet), layout)]
+    return [words for sheet in range(count) for words in read_words(replace(view, sheet=sheet), layout)]
 
 
 DEPARTING = [name for name in list_table_games() if load_game(name).departures]
@@ -101,7 +101,7 @@ DEPARTING = [name for name in list_table_games() if load_game(name).departures]
 def test_every_departure_from_the_usual_rules_is_on_the_help_pages(name, language):
     game = load_game(name)
     view = build_game_view(game)
-    text = " ".join(" ".join(help_words(build_idle_view((view,), view, language))).split())
+    text = " ".join(" ".join(read_help_words(build_idle_view((view,), view, language))).split())
     assert read_catalogue(language)["help.departures"] in text
     words = [word for text in game.departures for word in apply_typography(text[language], language).split()]
     missing = [word for word in words if word not in text]
@@ -114,7 +114,7 @@ def test_every_departure_from_the_usual_rules_is_on_the_help_pages(name, languag
 def test_the_pay_table_names_the_winning_combinations_in_the_players_language(name, language):
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language)
-    shown = " ".join(" ".join(words_on(view)).split())
+    shown = " ".join(" ".join(read_words(view)).split())
     differing = [
         pay["names"] for pay in game.presentation["pays"] if pay["names"]["en"] != pay["names"]["fr"]
     ]
@@ -138,7 +138,7 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
     texts = Texts(language)
     for game in (game for game in published if named is None or game.id in named):
         view = build_idle_view(published, game, language, credit_cents=0)
-        text = " ".join(help_words(view))
+        text = " ".join(read_help_words(view))
         flat = " ".join(text.split())
         rules = " ".join(texts.choose_translation(game.help).split())
         assert texts.choose_translation(game.title) in flat
@@ -180,8 +180,8 @@ def test_the_name_of_the_game_is_on_the_sign_before_it_starts(published, layout,
 
 def words_of_prize_pages(view):
     """Every text of the help pages of the prizes, without what is drawn behind the help."""
-    words_on(view)
-    painter = writing("landscape")[0].painter
+    read_words(view)
+    painter = get_writing_picture("landscape")[0].painter
     stage = Stage(painter, Texts(view.snapshot.language), LANDSCAPE_LAYOUT, view)
     painter.words = []
     for page in list_help_sheets(stage):
@@ -197,7 +197,7 @@ def test_a_page_of_the_help_has_what_each_hand_pays(name, language):
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language, credit_cents=0)
     text = words_of_prize_pages(view)
-    stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
+    stage = Stage(get_writing_picture("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
     assert len(list_pay_table_entries(stage)) > 3
     for pay in list_pay_table_entries(stage):
         assert apply_typography(pay.names[language], language) in text
@@ -245,9 +245,9 @@ def test_the_help_names_the_feature_that_a_combination_awards(name, awards, lang
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language, credit_cents=0)
     texts, field = Texts(language), read_reel_field(game)
-    texts_shown = help_words(view)
-    opened, _ = apply_action(view, Action("help"), writing("landscape")[0].painter.theme)
-    rules_page = words_on(opened)
+    texts_shown = read_help_words(view)
+    opened, _ = apply_action(view, Action("help"), get_writing_picture("landscape")[0].painter.theme)
+    rules_page = read_words(opened)
     for combination, award in awards.items():
         count, symbol = combination.split()
         prize = texts.say(
@@ -264,8 +264,8 @@ def test_a_page_of_the_help_states_the_return(published, language):
     game = next(game for game in published if game.id == "maple-classic")
     view = build_idle_view(published, game, language)
     figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
-    stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
-    texts_shown, printed = help_words(view), sum(figure in words for words in words_on(view))
+    stage = Stage(get_writing_picture("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
+    texts_shown, printed = read_help_words(view), sum(figure in words for words in read_words(view))
     assert sum(figure in words for words in texts_shown) > printed * len(list_help_sheets(stage)) > 0
 
 
@@ -277,7 +277,7 @@ def test_the_rules_of_a_game_can_be_read_in_each_language_without_credit(name, l
     source = load_game(name)
     game = build_game_view(source)
     text = " ".join(
-        " ".join(help_words(build_idle_view((game,), game, language, credit_cents=0), layout)).split()
+        " ".join(read_help_words(build_idle_view((game,), game, language, credit_cents=0), layout)).split()
     )
     rules = " ".join(Texts(language).choose_translation(source.help).split())
     assert source.help["en"] != source.help["fr"]
@@ -292,7 +292,7 @@ def test_very_long_odds_have_their_own_help_page(language):
     game = build_game_view(load_game(LONG_ODDS))
     view = build_idle_view((game,), game, language)
     texts = Texts(language)
-    texts_shown = help_words(view)
+    texts_shown = read_help_words(view)
     assert any(texts.say("odds.title") in words for words in texts_shown)
     star = texts.say("help.kind", count=3, name={"en": "Star", "fr": "Étoile"}[language])
     comet = texts.say("help.kind", count=3, name={"en": "Comet", "fr": "Comète"}[language])
@@ -307,7 +307,8 @@ def test_very_long_odds_have_their_own_help_page(language):
     assert len(odds) >= 3
     usual = build_game_view(load_game("maple-classic"))
     assert not any(
-        texts.say("odds.title") in words for words in help_words(build_idle_view((usual,), usual, language))
+        texts.say("odds.title") in words
+        for words in read_help_words(build_idle_view((usual,), usual, language))
     )
 
 
@@ -342,7 +343,7 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
     game = next(game for game in published if game.id == name)
     view = build_idle_view(published, game, "en", credit_cents=100_000)
     texts = Texts("en")
-    texts_shown = help_words(view, layout)
+    texts_shown = read_help_words(view, layout)
     options = list_offered_costs(view)
     options = options if len(options) <= 8 else (*options[:4], *options[-4:])
     assert len(options) > 1
@@ -371,8 +372,10 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     game = build_game_view(load_game("jacks-or-better-9-6"))
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * pay for pay in (50, 25, 9, 6, 4, 3, 2, 1)))
-    rows = list_pay_table_entries(Stage(writing("landscape")[0].painter, Texts("en"), LANDSCAPE_LAYOUT, view))
-    texts_shown = help_words(view)
+    rows = list_pay_table_entries(
+        Stage(get_writing_picture("landscape")[0].painter, Texts("en"), LANDSCAPE_LAYOUT, view)
+    )
+    texts_shown = read_help_words(view)
     assert len(rows) == len(pays)
     for row, pay in zip(rows, pays, strict=True):
         assert row.names["en"] in texts_shown
@@ -385,7 +388,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
 def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(name, layout):
     source = load_game(name)
     game = build_game_view(source)
-    texts_shown = help_words(build_idle_view((game,), game, "en"), layout)
+    texts_shown = read_help_words(build_idle_view((game,), game, "en"), layout)
     prizes = {
         (spots, catch): [f"{pay:,}"]
         for spots, table in source.rules.tables.pays.items()
@@ -404,7 +407,7 @@ def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(nam
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["landscape", "phone"])
 def test_the_prizes_of_a_wheel_name_each_area_and_what_it_pays(language, layout):
     game = build_game_view(load_game("river-wheel"))
-    texts_shown = help_words(build_idle_view((game,), game, language), layout)
+    texts_shown = read_help_words(build_idle_view((game,), game, language), layout)
     for area in game.presentation["areas"]:
         for pay in area["pays"].values():
             row = [area["name"][language], Texts(language).number(int(pay))]
@@ -425,7 +428,7 @@ def test_the_levels_of_a_game_are_shown_for_the_smallest_bet(name, names, layout
     view = build_idle_view((game,), game, "en", bet_credits=min(game.bet_options))
     amounts = []
     monkeypatch.setattr(progressive, "draw_odometer", lambda _p, text, *_, **__: amounts.append(text))
-    text = " ".join(words_on(view, layout))
+    text = " ".join(read_words(view, layout))
     levels = view.snapshot.progressives
     assert amounts == [Texts("en").money(level.amount_cents, "CAD") for level in levels]
     assert {level.names["en"] for level in levels} == names
@@ -444,7 +447,7 @@ def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, t
         line = build_view_timeline(view, theme)
         until = [replace(view, now=100 + line.last_stop * i / 40) for i in range(40)]
         sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
-        status = tuple(dict.fromkeys(words_on(until[20], LANDSCAPE_LAYOUT)[-40:])) if number < 2 else ()
+        status = tuple(dict.fromkeys(read_words(until[20], LANDSCAPE_LAYOUT)[-40:])) if number < 2 else ()
         seen.add((line.steps[0].stops, line.last_stop, sounds))
         won += outcome.win_credits > 0
         assert {compute_meter_figures(picture._build_stage(moment)).win_cents for moment in until} == {0}
@@ -505,7 +508,7 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
     for position_in_series, index in enumerate(series):
         spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
         wanted = f"{position_in_series + 1} of {len(series)}"
-        assert any(wanted in words for words in words_on(spinning, layout)), wanted
+        assert any(wanted in words for words in read_words(spinning, layout)), wanted
 
 
 @pytest.mark.requirement("C-14:a")
@@ -519,7 +522,7 @@ def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcom
     assert len(set(step.spins_left)) > 1
     for stop, spins_left in zip(line.steps[index].stops[:-1], step.spins_left, strict=False):
         words = Texts("en").say("feature.spins_left", count=spins_left)
-        assert words in words_on(replace(view, now=100 + stop + 0.001)), (spins_left, stop)
+        assert words in read_words(replace(view, now=100 + stop + 0.001)), (spins_left, stop)
 
 
 @pytest.mark.requirement("C-13", "C-14")
@@ -548,7 +551,7 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
         awarded = awarded or step["awards"][0]["times"]
     assert awarded > 8
     assert all(is_each_counted), is_each_counted
-    title = words_on(replace(view, now=100 + line.steps[1].title_card_begin + 1.0))
+    title = read_words(replace(view, now=100 + line.steps[1].title_card_begin + 1.0))
     assert "8" in title
 
 
@@ -558,7 +561,7 @@ def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, 
     game = next(game for game in published if game.id == "aurora-twenty")
     idle_view = build_idle_view(published, game, "en")
     for view in (idle_view, show_outcome(idle_view, game, outcomes[game.id].small_win)):
-        texts_shown = words_on(view, layout)
+        texts_shown = read_words(view, layout)
         assert all(texts_shown.count(str(number)) >= 2 for number in range(1, 21)), texts_shown
 
 
@@ -587,7 +590,7 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
         for idle_view in (after, back):
             for i in range(6):
                 lit.clear()
-                texts_shown = words_on(replace(idle_view, now=100 + line.end + 0.37 * i))
+                texts_shown = read_words(replace(idle_view, now=100 + line.end + 0.37 * i))
                 for words in (
                     words for words in texts_shown if re.match(r"(Line \d+, )?.*: win of \$", words)
                 ):
@@ -625,8 +628,10 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         grid = ReelGrid(layout.field, field.reel_heights)
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
-            line_texts |= (named := {words for words in words_on(later, layout) if words.startswith("Line ")})
-            drawn = writing(find_layout_name(layout))[0].painter.art_keys
+            line_texts |= (
+                named := {words for words in read_words(later, layout) if words.startswith("Line ")}
+            )
+            drawn = get_writing_picture(find_layout_name(layout))[0].painter.art_keys
             for win in (win for win in outcome.display["wins"] if win.get("on", "line") == "line"):
                 if any(words.startswith(f"Line {win['number']},") for words in named):
                     cells = {grid.find_cell_rect(reel, row) for reel, row in win["positions"]}
@@ -667,7 +672,7 @@ def test_the_clock_is_visible_during_a_game(published, outcomes, layout):
         for minutes in (0, 4, 64):  # without another message of the machine
             later = replace(view, now=view.now + 60 * minutes)
             time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
-            assert Texts("en").clock(time.isoformat()) in words_on(later, layout)
+            assert Texts("en").clock(time.isoformat()) in read_words(later, layout)
 
 
 @pytest.mark.requirement("N-01:a")
@@ -689,7 +694,7 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
     views += [replace(idle_view, page=page) for page in (PlayerPage.HELP, PlayerPage.GAMES)]
     assert len({view.scene for view in views}) == len(states) + 1
     for view in views:
-        assert Texts("en").clock(view.time_utc) in words_on(view, layout), (view.scene, view.page)
+        assert Texts("en").clock(view.time_utc) in read_words(view, layout), (view.scene, view.page)
 
 
 @pytest.mark.requirement("C-20")
@@ -703,7 +708,7 @@ def test_the_offer_to_double_says_what_is_at_stake_what_may_be_won_and_how_likel
     view = next(
         view for name, view in scenes if name.startswith("asks") and view.decision.kind == "double_up"
     )
-    seen = words_on(view, layout)
+    seen = read_words(view, layout)
     for key, amount in (("gamble.at_stake", "credits"), ("gamble.to_win", "to_win")):
         index = seen.index(texts.say(key))
         assert seen[index + 1] == texts.number(view.decision.display[amount])
@@ -738,7 +743,7 @@ def test_a_cancelled_credit_is_shown_in_currency(published, language, amount, la
     view = build_idle_view(published, published[0], language)
     handpay = HandpayView(kind="cancelled_credit", amount_cents=4200)
     owed = view.snapshot.model_copy(update={"state": "handpay", "handpay": handpay})
-    texts_shown = [words.replace("\u00a0", " ") for words in words_on(apply_message(view, owed), layout)]
+    texts_shown = [words.replace("\u00a0", " ") for words in read_words(apply_message(view, owed), layout)]
     assert any(amount in words for words in texts_shown), texts_shown
 
 
@@ -794,7 +799,7 @@ def test_a_fault_that_stops_no_game_is_shown_in_the_status_line(tmp_path, publis
     view = build_idle_view(published, published[0], language)
     with_notice = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
     for layout in LAYOUTS.values():
-        assert format_fault(Texts(language), code) in " ".join(words_on(with_notice, layout))
+        assert format_fault(Texts(language), code) in " ".join(read_words(with_notice, layout))
 
 
 @pytest.mark.requirement("G-06")
@@ -816,7 +821,7 @@ def test_players_do_not_read_that_the_bill_box_is_full_or_removed(
     view = build_idle_view(published, published[0], language)
     with_notice = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
     for layout in LAYOUTS.values():
-        words = " ".join(words_on(with_notice, layout))
+        words = " ".join(read_words(with_notice, layout))
         assert neutral in words
         assert box not in words.lower()
 
@@ -829,7 +834,7 @@ def test_a_machine_that_is_stopped_says_why_and_what_to_do(
 ):
     view = build_idle_view(published, published[0], language, credit_cents=2000)
     stopped = apply_message(view, view.snapshot.model_copy(update={"state": state, **changes}))
-    text = " ".join(" ".join(words_on(stopped, layout)).split())
+    text = " ".join(" ".join(read_words(stopped, layout)).split())
     assert [words for words in wanted[language] if words not in text] == []
 
 
@@ -842,8 +847,8 @@ def test_the_machines_numbers_are_on_the_screen(published, language, layout, kin
     handpay = HandpayView(kind=kind, amount_cents=4200)
     numbered = view.snapshot.model_copy(update={"serial": "SN-4711", "operator_number": "OP-0815"})
     owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
-    assert any("SN-4711" in words for words in words_on(apply_message(view, numbered), layout))
-    assert any("OP-0815" in words for words in words_on(apply_message(view, owed), layout))
+    assert any("SN-4711" in words for words in read_words(apply_message(view, numbered), layout))
+    assert any("OP-0815" in words for words in read_words(apply_message(view, owed), layout))
 
 
 @pytest.mark.requirement("J-15:a")
@@ -883,7 +888,7 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(
     view = build_idle_view(
         published, published[0], language, reminder=reminder, accepts=("acknowledge", "cash_out")
     )
-    texts_shown = words_on(view, layout)
+    texts_shown = read_words(view, layout)
     assert {"1 h 00 min", Texts(language).money(1200, "CAD")} <= set(texts_shown)
     assert wanted[language] in " ".join(" ".join(texts_shown).split())
 
@@ -899,7 +904,7 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(
 )
 def test_credit_and_bet_are_shown_in_money_and_in_credits(published, language, words, layout):
     game = next(game for game in published if game.id == "maple-classic")
-    assert words <= set(words_on(build_idle_view(published, game, language), layout))
+    assert words <= set(read_words(build_idle_view(published, game, language), layout))
 
 
 @pytest.mark.requirement("F-03")
@@ -907,7 +912,7 @@ def test_credit_and_bet_are_shown_in_money_and_in_credits(published, language, w
 def test_the_credit_meter_is_shown_in_every_state(published, state):
     game = next(game for game in published if game.id == "maple-classic")
     view = build_idle_view(published, game, "en", state=state, credit_cents=765_432)
-    assert "$7,654.32" in words_on(view)
+    assert "$7,654.32" in read_words(view)
 
 
 @pytest.mark.requirement("N-08")
@@ -918,10 +923,10 @@ def test_help_about_chance_and_where_help_is_found_can_be_read(published, langua
     view = build_idle_view(
         published, published[0], language, protection=PlayerProtectionView(help_line=line), credit_cents=0
     )
-    text = " ".join(" ".join(help_words(view, layout)).split())
+    text = " ".join(" ".join(read_help_words(view, layout)).split())
     page = text[text.index(Texts(language).say("help.chance")[:40]) :]
     assert line[language] in page, "beside the line that is always in sight"
-    assert line[language] in " ".join(" ".join(words_on(view, layout)).split())
+    assert line[language] in " ".join(" ".join(read_words(view, layout)).split())
 
 
 @pytest.mark.requirement("C-16", "C-17", "M-17")
@@ -976,13 +981,15 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
     view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
     for count, stop in enumerate(build_view_timeline(view, theme).steps[0].stops, 1):
         in_the_tray.clear()
-        words = words_on(replace(view, now=100 + stop + 0.001), layout)
+        words = read_words(replace(view, now=100 + stop + 0.001), layout)
         by_place = sorted(in_the_tray, key=lambda placed_ball: (round(placed_ball[0][1]), placed_ball[0][0]))
         assert [ball for _, ball in by_place] == drawn[:count]
         assert any(words.startswith(f"Numbers drawn {count}/{len(drawn)} ") for words in words)
     assert count == len(drawn) == 20
     board = [
-        key[1] for key, _ in writing(find_layout_name(layout))[0].painter.art_keys if key[0] == "keno cell"
+        key[1]
+        for key, _ in get_writing_picture(find_layout_name(layout))[0].painter.art_keys
+        if key[0] == "keno cell"
     ]
     marked = outcome.to_json()["display"]["draws"][0]["ways"][0]["numbers"]
     assert len(board) == 80
@@ -1009,7 +1016,7 @@ def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_i
     stops = build_view_timeline(view, theme).steps[0].stops
     moments = [replace(view, now=view.presentation.began_at + stop + 0.001) for stop in stops[-2:]]
     moments.append(replace(view, presentation=None, last_display_step=view.presentation.steps[-1]))
-    on_board = [" ".join(words_on(moment, layout)) for moment in moments]
+    on_board = [" ".join(read_words(moment, layout)) for moment in moments]
     assert [paid in words for words in on_board] == [False, True, True]
     assert [hits in words for words in on_board] == [False, True, True]
 
@@ -1020,7 +1027,7 @@ def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published
     """Hits or prizes in a hundred games, every feature, the highest prize: exact, and rounded only to be read."""
     texts = Texts(language)
     for game in published:
-        seen = help_words(build_idle_view(published, game, language))
+        seen = read_help_words(build_idle_view(published, game, language))
         assert game.chances
         bets = [bet for bet in analyses[game.id].bets if any(award.is_top for award in list_awards(bet))]
         ways = {bet.bet.partition(" at ")[0]: bet for bet in reversed(bets)}
@@ -1070,7 +1077,7 @@ def test_numbers_in_the_rules_are_not_broken_across_lines(published, theme):
     numbers = 0
     for game in published:
         view = apply_action(build_idle_view(published, game, "fr"), Action("help"), theme)[0]
-        lines = words_on(view)
+        lines = read_words(view)
         for number in re.findall(r"\d+(?:\u00a0\d{3})+", Texts("fr").choose_translation(game.help)):
             assert any(number in words for words in lines), (game.id, number)
             numbers += 1
@@ -1092,8 +1099,8 @@ def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_prof
     machine.close()
     view = replace(view, snapshot=view.snapshot.model_copy(update={"defect": sent.defect}))
     texts = Texts(language)
-    beside = " ".join(" ".join(words_on(view, layout)).split())
-    helped = " ".join(" ".join(help_words(view, layout)).split())
+    beside = " ".join(" ".join(read_words(view, layout)).split())
+    helped = " ".join(" ".join(read_help_words(view, layout)).split())
     for key, written in (("refund", beside), ("rule_refund", helped)):
         assert " ".join(texts.say(f"defect.{key}").split()) in written
     for key in ("keep", "rule_keep"):

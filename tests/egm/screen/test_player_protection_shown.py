@@ -15,7 +15,7 @@ from tools.dev.gallery import show_outcome
 from tools.lab.views import build_idle_view
 
 
-def reminded_view(published, **changes):
+def build_reminder_view(published, **changes):
     reminder = Reminder.model_validate({"kind": "time", "minutes": 60, "spent_cents": 1200, **changes})
     return build_idle_view(
         published, published[0], "en", reminder=reminder, accepts=("acknowledge", "cash_out")
@@ -32,7 +32,7 @@ def touch(picture, view, theme, action):
 @pytest.mark.requirement("N-02")
 def test_a_reminder_can_be_dismissed_or_leads_to_cash_out(published, theme):
     picture = Picture(theme)
-    view = reminded_view(published)
+    view = build_reminder_view(published)
     _, (request,) = touch(picture, view, theme, Action("acknowledge"))
     assert request.name == "acknowledge"
     _, (request,) = touch(picture, view, theme, Action("cash_out"))
@@ -45,7 +45,7 @@ def test_a_reminder_can_be_dismissed_or_leads_to_cash_out(published, theme):
 def test_a_reached_limit_cannot_be_dismissed(published, theme):
     picture = Picture(theme)
     for kind in ("time_limit", "spend_limit"):
-        view = reminded_view(published, kind=kind)
+        view = build_reminder_view(published, kind=kind)
         names = {touch.action.name for touch in picture.list_touches(view)}
         assert "acknowledge" not in names
         assert "cash_out" in names
@@ -54,7 +54,7 @@ def test_a_reached_limit_cannot_be_dismissed(published, theme):
 @pytest.mark.requirement("N-02")
 def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, theme):
     picture = Picture(theme)
-    view = reminded_view(published)
+    view = build_reminder_view(published)
     game = published[0]
     spinning = show_outcome(view, game, outcomes[game.id].small_win)
     assert (

@@ -18,12 +18,12 @@ NAMES = {"B": "bank", "P": "player", "T": "tie"}
 R, B = "red", "blue"
 
 
-def columns_of(text):
+def build_columns(text):
     return build_big_road([NAMES[letter] for letter in text], SIDES)
 
 
 def marks(text, back):
-    return "".join({"red": "r", "blue": "b"}[mark] for mark in derive_road_marks(columns_of(text), back))
+    return "".join({"red": "r", "blue": "b"}[mark] for mark in derive_road_marks(build_columns(text), back))
 
 
 def test_the_bead_plate_goes_down_and_then_right():
@@ -36,7 +36,7 @@ def test_the_bead_plate_goes_down_and_then_right():
 
 
 def test_a_tie_is_marked_on_the_win_before_it():
-    assert columns_of("TTBTBPPTT") == [
+    assert build_columns("TTBTBPPTT") == [
         [BigRoadMark("bank", 3), BigRoadMark("bank")],
         [BigRoadMark("player"), BigRoadMark("player", 2)],
     ]
@@ -90,7 +90,7 @@ def other_wording(columns, back):
 def test_both_wordings_of_the_rules_give_the_same_roads():
     pick = random.Random(5)
     for _ in range(300):
-        columns = columns_of("".join(pick.choices("BPT", (46, 45, 9), k=pick.randrange(90))))
+        columns = build_columns("".join(pick.choices("BPT", (46, 45, 9), k=pick.randrange(90))))
         for back in (1, 2, 3):
             assert derive_road_marks(columns, back) == other_wording(columns, back)
 

@@ -26,10 +26,10 @@ HELD, LAID = "jacks-or-better-9-6", "quebec-roulette-french"
 
 def read_status(theme, name, rows, language="en", state="idle"):
     """Return the status line of a round with these settlements, given as (credits, stake) per bet."""
-    return choose_status(settled(theme, name, rows, language, state))
+    return choose_status(build_settled_stage(theme, name, rows, language, state))
 
 
-def settled(theme, name, rows, language="en", state="idle", stays=None):
+def build_settled_stage(theme, name, rows, language="en", state="idle", stays=None):
     _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
     settlements = [{"name": "any", "credits": back, "staked": staked} for back, staked in rows]
@@ -83,8 +83,8 @@ def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
     rows = [(0, 20), (0, 4)]
     assert read_status(theme, LAID, rows, state="playing") == ("No win. Lost: $6.00", "text_dim")
     assert read_status(theme, LAID, rows)[0].startswith("No win. Lost: $6.00  ·  ")
-    spot = next(iter(settled(theme, LAID, rows).view.table.spots))
-    stays = settled(theme, LAID, rows, stays={spot: 8})
+    spot = next(iter(build_settled_stage(theme, LAID, rows).view.table.spots))
+    stays = build_settled_stage(theme, LAID, rows, stays={spot: 8})
     assert choose_status(stays)[0].startswith("No win. Lost: $6.00  ·  Bets on the table: $2.00")
     assert read_status(theme, LAID, rows, "fr")[0].startswith("Aucun gain. Perdu\N{NO-BREAK SPACE}: 6,00")
     touched = replace(stays, view=replace(stays.view, keno_marked_at=stays.view.now))
@@ -104,7 +104,7 @@ def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
 )
 def test_returned_stakes_are_not_on_the_win_meter(theme, name, rows, label):
     """$5 staked and $10 back was shown as WIN $10.00, though the player has won $5."""
-    assert choose_win_meter(settled(theme, name, rows)) == label
+    assert choose_win_meter(build_settled_stage(theme, name, rows)) == label
 
 
 @pytest.mark.requirement("N-10")
@@ -112,7 +112,7 @@ def test_returned_stakes_are_not_on_the_win_meter(theme, name, rows, label):
     ("rows", "colour"), [([(40, 20)], "win"), ([(20, 20)], "steel"), ([(10, 20)], "steel")]
 )
 def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, colour):
-    stage, styles = settled(theme, LAID, rows), {}
+    stage, styles = build_settled_stage(theme, LAID, rows), {}
 
     class RecordingPainter(WordPainter):
         def draw_text(self, text, at, style, **options):
@@ -124,7 +124,9 @@ def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, col
     assert amount.paint.stops[1] == (0.6, theme.colour(colour))
 
 
-def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after):
+def build_ended_stage(
+    theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after
+):
     """A round heard as the machine reports it: played, shown, and then ended in an idle snapshot."""
     _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
@@ -156,13 +158,13 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
 )
 def test_a_round_lost_after_a_won_one_is_reported(theme, name, before_cents):
     """The win meter falls to 0 as the lost round ends: that was taken for a win that the player had taken."""
-    _, stage = ended(theme, name, before_cents=before_cents)
+    _, stage = build_ended_stage(theme, name, before_cents=before_cents)
     assert choose_status(stage)[0].startswith("No win. Lost: $5.00")
 
 
 def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(theme):
     """The next player does not see what the previous one lost."""
-    _, stage = ended(theme, LAID)
+    _, stage = build_ended_stage(theme, LAID)
     gone = apply_message(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
     assert gone.presentation is None
     assert "Lost" not in choose_status(replace(stage, view=gone))[0]
@@ -171,7 +173,7 @@ def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(them
 @pytest.mark.requirement("C-16")
 def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_last(theme):
     """In a common round the betting time ends: the last touch before it was on the cloth."""
-    _, stage = ended(theme, LAID)
+    _, stage = build_ended_stage(theme, LAID)
     chips = replace(stage.view.chips, bets={next(iter(stage.view.table.spots)): 20})
     began = stage.view.presentation.began_at
     for pressed_at, is_loss_shown in ((began - 1, True), (began + 1, False)):
@@ -234,10 +236,10 @@ DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
 def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, point, en, fr):
     """Who won, the number, the sum and the point; the text for screen readers begins with the same words."""
     for language, words in (("en", en), ("fr", fr)):
-        for stage in ended(theme, name, display=display, point=point, language=language):
+        for stage in build_ended_stage(theme, name, display=display, point=point, language=language):
             status = choose_status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
             assert status.startswith(words + "  ·  ")
-    read = Picture(theme).read_aloud(ended(theme, name, display=display, point=point)[1].view)
+    read = Picture(theme).read_aloud(build_ended_stage(theme, name, display=display, point=point)[1].view)
     assert read.startswith(en)
 
 
@@ -251,7 +253,7 @@ def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, p
 )
 def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, language, words):
     for display, announced in (({"last_of_shoe": True}, True), ({}, False)):
-        for stage in ended(theme, "monaco-banque-a-tout-va", display=display, language=language):
+        for stage in build_ended_stage(theme, "monaco-banque-a-tout-va", display=display, language=language):
             assert (words in choose_status(stage)[0]) == announced
 
 
@@ -283,7 +285,7 @@ def test_a_throw_without_a_decision_names_the_standing_bets(theme):
     """The bar said "Game over" after every throw."""
     spot = load_table_game("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
-    shown, after = ended(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
+    shown, after = build_ended_stage(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
     assert choose_status(shown)[0] == "Throw: 9. The point is 9  ·  Bets on the table: $5.00"
     assert choose_status(after)[0].startswith("Throw: 9. The point is 9  ·  Bets on the table: $5.00  ·  ")
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pygame
 import pytest
-from test_alignment import written
+from test_alignment import list_written_texts
 
 from egm.kernel.messages import BenchCommand, BenchReply, Intent, Notice
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
@@ -37,7 +37,7 @@ def idle_view(published):
     return build_idle_view(published, published[0], "en")
 
 
-def opened(idle_view, page):
+def open_page(idle_view, page):
     return apply_message(idle_view, idle_view.snapshot.model_copy(update={"page": page}))
 
 
@@ -53,7 +53,7 @@ def touch(picture, view, theme, name, value=None):
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(idle_view, theme, layout):
     picture = Picture(theme, layout=layout)
-    view = opened(
+    view = open_page(
         idle_view,
         pages.build_sign_in_page().model_copy(update={"prompt": Prompt(label=PageText(), kind="pin")}),
     )
@@ -69,7 +69,7 @@ def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(idle_view, theme, l
 def test_only_enabled_actions_have_an_effect(idle_view, theme):
     picture = Picture(theme)
     page = pages.build_menu_page()
-    view = opened(idle_view, page)
+    view = open_page(idle_view, page)
     offered = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
     assert offered == {action.id for action in page.actions if action.enabled}
     _, (request,) = touch(picture, view, theme, "answer", page.actions[0].id)
@@ -79,7 +79,7 @@ def test_only_enabled_actions_have_an_effect(idle_view, theme):
 def test_any_target_can_be_chosen_with_the_deck_alone(idle_view, theme):
     """BET keys move, MAX BET takes: no finger on the glass is needed (and none of the player's keys act)."""
     picture = Picture(theme)
-    view = opened(idle_view, pages.build_menu_page())
+    view = open_page(idle_view, pages.build_menu_page())
     places = picture.list_choices(view)
     for number in range(len(places)):
         focused = view
@@ -98,7 +98,7 @@ def test_any_target_can_be_chosen_with_the_deck_alone(idle_view, theme):
 def test_every_row_of_a_long_table_is_on_some_sheet(idle_view, theme, layout):
     picture = Picture(theme, layout=layout)
     page = pages.build_meters_page()
-    view = opened(idle_view, page)
+    view = open_page(idle_view, page)
     seen = set()
     for _ in range(6):
         seen |= set(written_on(picture, view))
@@ -111,7 +111,7 @@ def test_every_row_of_a_long_table_is_on_some_sheet(idle_view, theme, layout):
 
 
 def test_an_amount_field_takes_only_digits_of_minor_units(idle_view, theme):
-    view = opened(
+    view = open_page(
         idle_view,
         pages.build_amount_page().model_copy(update={"prompt": Prompt(label=PageText(), kind="amount")}),
     )
@@ -132,7 +132,7 @@ def test_enter_confirms_the_last_page_of_a_form(idle_view, theme, layout):
     )
     filled = (PageTable(rows=(PageRow(cells=(PageText(kind="plain", value="paid"),)),)),)
     page = ServicePage(id="last", title=PageText(), tables=filled, actions=actions)
-    view = opened(idle_view, page)
+    view = open_page(idle_view, page)
     _, (request,) = apply_action(view, Action("play"), theme)
     assert request == Intent(name="answer", value="confirm", options={"page": "last"})
     places = {t.action.value: t.rect for t in Picture(theme, layout=layout).list_touches(view)}
@@ -142,13 +142,13 @@ def test_enter_confirms_the_last_page_of_a_form(idle_view, theme, layout):
     locked = page.model_copy(
         update={"actions": (actions[0], actions[1].model_copy(update={"enabled": False}))}
     )
-    assert apply_action(opened(idle_view, locked), Action("play"), theme)[1] == ()
+    assert apply_action(open_page(idle_view, locked), Action("play"), theme)[1] == ()
 
 
 def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(idle_view, theme):
     picture = Picture(theme)
     ask = Prompt(label=PageText(), kind="text", length_max=4)
-    view = opened(idle_view, pages.build_text_page().model_copy(update={"prompt": ask}))
+    view = open_page(idle_view, pages.build_text_page().model_copy(update={"prompt": ask}))
     for char in "écùA!":
         if not any(t.action == Action("type", char) for t in picture.list_touches(view)):
             view, _ = touch(picture, view, theme, "shift")
@@ -158,33 +158,33 @@ def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(idl
 
 def test_a_choice_is_answered_with_its_id(idle_view, theme):
     picture = Picture(theme)
-    view = opened(idle_view, pages.build_choice_page())
+    view = open_page(idle_view, pages.build_choice_page())
     _, (request,) = touch(picture, view, theme, "enter", "1")
     assert (request.value, request.options["input"]) == ("enter", "1")
 
 
 def test_typed_text_remains_until_the_page_closes(idle_view, theme):
-    view = opened(idle_view, pages.build_text_page())
+    view = open_page(idle_view, pages.build_text_page())
     view, _ = apply_action(view, Action("type", "x"), theme)
-    reopened = opened(
+    reopened = open_page(
         view, pages.build_text_page().model_copy(update={"notice": PageText(kind="plain", value="live")})
     )
     assert reopened.page_input.typed_text.endswith("x")
-    other = opened(reopened, pages.build_text_page().model_copy(update={"id": "another"}))
+    other = open_page(reopened, pages.build_text_page().model_copy(update={"id": "another"}))
     assert not other.page_input.typed_text.endswith("x")
     assert apply_message(reopened, idle_view.snapshot).page_input.typed_text == ""
 
 
 def test_touched_targets_of_the_touch_test_light_up(idle_view, theme):
     picture = Picture(theme)
-    view = opened(idle_view, pages.build_pattern_page("touch"))
+    view = open_page(idle_view, pages.build_pattern_page("touch"))
     view, requests = touch(picture, view, theme, "target", 5)
     assert (view.page_input.touched_targets, requests) == ({5}, ())
 
 
 def test_each_tone_of_the_sound_test_is_audible_at_every_volume(idle_view, theme):
     picture = Picture(theme)
-    view = opened(idle_view, pages.build_pattern_page("sound"))
+    view = open_page(idle_view, pages.build_pattern_page("sound"))
     keys = [t.action.value for t in picture.list_touches(view) if t.action.name == "tone"]
     assert keys == [*TEST_TONES_HZ, "alarm"]
     assert set(keys) <= set(SOUND_CUES)
@@ -214,7 +214,7 @@ def test_only_test_pages_are_marked_as_tests(published, theme, language, mark, l
     view = build_idle_view(published, published[0], language)
     picture = Picture(theme, layout=layout)
     for name, page in pages.iter_sample_pages():
-        marks = [words for words, *_ in written(picture, opened(view, page)) if words == mark]
+        marks = [words for words, *_ in list_written_texts(picture, open_page(view, page)) if words == mark]
         assert marks == [mark] * page.test, name
 
 
@@ -225,7 +225,7 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
     surface = pygame.Surface(picture.size_pixels)
     for game in published:
         outcome = outcomes[game.id].small_win or outcomes[game.id].feature
-        view = opened(
+        view = open_page(
             build_idle_view(published, published[0], "en"), pages.build_recall_page(game, outcome, 1)
         )
         then = view.recalled_view
@@ -241,7 +241,7 @@ def test_a_recalled_game_that_is_not_installed_is_described_in_words(published, 
     game = published[0]
     page = pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     gone = page.model_copy(update={"replay": page.replay.model_copy(update={"game_id": "gone"})})
-    view = opened(build_idle_view(published, game, "en"), gone)
+    view = open_page(build_idle_view(published, game, "en"), gone)
     assert view.recalled_view is None
     picture = Picture(theme, scale=0.4)
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
@@ -257,12 +257,12 @@ def test_typed_characters_are_entered_even_after_arrow_keys(idle_view, theme, ar
 
     view = idle_view
     if arrows_on != "this page":
-        view, _ = press(opened(view, pages.build_menu_page()), "ArrowDown")
+        view, _ = press(open_page(view, pages.build_menu_page()), "ArrowDown")
         assert view.is_focus_shown
     if arrows_on == "the visit before":
-        view = opened(view, None)
+        view = open_page(view, None)
         assert not view.is_focus_shown
-    view = opened(view, pages.build_sign_in_page())
+    view = open_page(view, pages.build_sign_in_page())
     if arrows_on == "this page":
         view, _ = press(view, "ArrowDown")
     for digit in "4711":
@@ -273,16 +273,16 @@ def test_typed_characters_are_entered_even_after_arrow_keys(idle_view, theme, ar
 
 def test_arrow_keys_move_from_one_list_to_the_next(idle_view, theme):
     picture = Picture(theme)
-    view = opened(idle_view, pages.build_menu_page())
+    view = open_page(idle_view, pages.build_menu_page())
     view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.list_choices(view))
-    view = opened(view, pages.build_meters_page())
+    view = open_page(view, pages.build_meters_page())
     assert view.is_focus_shown
 
 
 def test_a_page_with_only_a_title_is_drawn(idle_view, theme):
     picture = Picture(theme, scale=0.4)
     leave = PageAction(id="back", label=PageText(kind="plain", value="Back"), style="back")
-    view = opened(
+    view = open_page(
         idle_view, ServicePage(id="x", title=PageText(kind="plain", value="Empty"), actions=(leave,))
     )
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
@@ -291,7 +291,7 @@ def test_a_page_with_only_a_title_is_drawn(idle_view, theme):
 
 def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(idle_view, theme):
     picture = Picture(theme)
-    words = picture.read_aloud(opened(idle_view, pages.build_meters_page()))
+    words = picture.read_aloud(open_page(idle_view, pages.build_meters_page()))
     texts = picture.find_texts(idle_view)
     for table in pages.build_meters_page().tables:
         for row in table.rows:
@@ -299,7 +299,7 @@ def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(idle_view
                 texts.format_page_text(cell, lambda cents: texts.money(cents, "CAD")) in words
                 for cell in row.cells
             )
-    view = before = opened(idle_view, pages.build_sign_in_page())
+    view = before = open_page(idle_view, pages.build_sign_in_page())
     for digit in "4711":
         view, _ = apply_action(view, Action("type", digit), theme)
     assert view.page_input.typed_text.endswith("4711")
@@ -312,7 +312,7 @@ def test_a_screen_reader_gets_one_full_stop_after_each_sentence(idle_view, theme
         PageText(kind="plain", value="Not known. Try again."),
     )
     page = ServicePage(id="x", title=title, notice=notice, tables=(PageTable(title=title, rows=()),))
-    assert Picture(theme).read_aloud(opened(idle_view, page)) == "Sign in. Not known. Try again. Sign in"
+    assert Picture(theme).read_aloud(open_page(idle_view, page)) == "Sign in. Not known. Try again. Sign in"
 
 
 def test_a_screen_reader_gets_the_focused_target_first(idle_view, theme):
@@ -327,7 +327,7 @@ def test_a_screen_reader_gets_the_focused_target_first(idle_view, theme):
         tables=(PageTable(rows=(row,)),),
         actions=(leave,),
     )
-    view = opened(idle_view, page)
+    view = open_page(idle_view, page)
     assert picture.read_aloud(view) == "Meters. Drop 12. Back"
     heads = set()
     for _ in picture.list_choices(view):
@@ -337,7 +337,7 @@ def test_a_screen_reader_gets_the_focused_target_first(idle_view, theme):
 
 
 def test_escape_steps_back_and_f10_leaves_the_menu(idle_view, theme):
-    view = opened(idle_view, pages.build_sign_in_page())
+    view = open_page(idle_view, pages.build_sign_in_page())
     for key, answer in (("Escape", "back"), ("F10", "leave")):
         _, (request,) = apply_action(view, find_action_by_name(key), theme)
         assert (request.value, request.options["page"]) == (answer, "sign-in")
@@ -348,11 +348,11 @@ def test_f10_on_an_unconfirmed_form_requests_the_warning_first(idle_view, theme)
     bench = {"io": {"doors_open": [], "keys_on": ["operator"]}}
     for linked in (False, True):
         cabinet = replace(idle_view, has_device_drawer=True, device_states=bench, is_bench_linked=linked)
-        form = opened(cabinet, pages.build_text_page().model_copy(update={"unconfirmed": True}))
+        form = open_page(cabinet, pages.build_text_page().model_copy(update={"unconfirmed": True}))
         _, (sent,) = apply_action(form, find_action_by_name("F10"), theme)
         assert isinstance(sent, Intent)
         assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.page.id)
-        warned = opened(cabinet, pages.build_text_page())
+        warned = open_page(cabinet, pages.build_text_page())
         _, (sent,) = apply_action(warned, find_action_by_name("F10"), theme)
         assert isinstance(sent, BenchCommand)
 
@@ -370,8 +370,8 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(idle_view, theme):
     on, off = (("io", {"name": "operator", "on": way}) for way in (True, False))
     assert turns(idle_view) == [on]
     assert turns(idle_view, "operator") == [off, on]
-    assert turns(opened(idle_view, pages.build_sign_in_page()), "operator") == [off]
-    assert turns(opened(idle_view, pages.build_sign_in_page())) == []
+    assert turns(open_page(idle_view, pages.build_sign_in_page()), "operator") == [off]
+    assert turns(open_page(idle_view, pages.build_sign_in_page())) == []
 
 
 def rows_page(depth, name, count=60):
@@ -387,17 +387,17 @@ def rows_page(depth, name, count=60):
 
 def written_on(picture, view):
     """Every text of the picture of a view."""
-    return [words for words, _ in written(picture, view)]
+    return [words for words, _ in list_written_texts(picture, view)]
 
 
 def test_returning_to_a_page_restores_its_scroll_position(idle_view, theme):
-    view = opened(idle_view, rows_page(2, "list"))
+    view = open_page(idle_view, rows_page(2, "list"))
     for _ in range(2):
         view, _ = apply_action(view, Action("rows", 1), theme)
-    deeper = opened(view, rows_page(3, "one"))
+    deeper = open_page(view, rows_page(3, "one"))
     assert (view.page_input.sheet, deeper.page_input.sheet) == (2, 0)
     other_list = rows_page(2, "list").model_copy(update={"id": "list-again"})
-    assert opened(deeper, other_list).page_input.sheet == 2
+    assert open_page(deeper, other_list).page_input.sheet == 2
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
@@ -408,14 +408,14 @@ def test_the_back_key_never_moves_and_long_tables_state_their_page(idle_view, th
         PageAction(id=f"a{i}", label=PageText(kind="plain", value=f"a{i}")) for i in range(7)
     )
     for page in (few, many, few.model_copy(update={"actions": (*few.actions, *added_actions)})):
-        offered = picture.list_touches(opened(idle_view, page))
+        offered = picture.list_touches(open_page(idle_view, page))
         places |= {touch.rect for touch in offered if touch.action == Action("answer", "back")}
     assert len(places) == 1
-    view = opened(idle_view, many)
+    view = open_page(idle_view, many)
     view, _ = apply_action(view, Action("rows", 1), theme)
     page_numbers = [words for words in written_on(picture, view) if re.fullmatch(r"\d of \d+", words)]
     assert [words[:4] for words in page_numbers] == ["2 of"]
-    assert not any(" of " in words for words in written_on(picture, opened(idle_view, few)))
+    assert not any(" of " in words for words in written_on(picture, open_page(idle_view, few)))
 
 
 def test_a_search_filters_rows_and_sends_only_the_chosen_row(idle_view, theme):
@@ -424,7 +424,7 @@ def test_a_search_filters_rows_and_sends_only_the_chosen_row(idle_view, theme):
     rows = tuple(PageRow(cells=(PageText(kind="plain", value=name),), action=name) for name in names)
     ask = Prompt(label=PageText(), kind="find")
     page = rows_page(2, "find").model_copy(update={"tables": (PageTable(rows=rows),), "prompt": ask})
-    view = opened(idle_view, page)
+    view = open_page(idle_view, page)
     for char in "re":
         view, requests = touch(picture, view, theme, "type", char)
         assert requests == ()
@@ -453,10 +453,10 @@ def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published
 def test_the_recall_label_covers_no_part_of_the_game(published, outcomes, theme, layout):
     game = published[0]
     picture = Picture(theme, layout=layout)
-    view = opened(
+    view = open_page(
         build_idle_view(published, game, "en"), pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     )
-    rects = [rect for words, rect in written(picture, view) if words == "PAST GAME"]
+    rects = [rect for words, rect in list_written_texts(picture, view) if words == "PAST GAME"]
     _, y, _, h = layout.field
     assert [y <= rect.centery <= y + h for rect in rects] == [False]
 
@@ -498,10 +498,10 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
         assert texts_by_language[language] in words
 
 
-def typing(idle_view, theme, kind, *keys):
+def type_keys(idle_view, theme, kind, *keys):
     """What a keyboard's keys, (name, character) each, leave in a field, and what they sent."""
     form_page = ServicePage(id="x", title=PageText(), prompt=Prompt(label=PageText(), kind=kind))
-    view, sent = opened(idle_view, form_page), []
+    view, sent = open_page(idle_view, form_page), []
     for name, char in keys:
         view, requests = apply_action(view, find_action_by_name(name, char), theme)
         sent += requests
@@ -512,11 +512,11 @@ def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(idle_view, th
     """`l` changed the language, the space bar sent the field, and the other letters did nothing."""
     keys = [("KeyL", "L"), ("KeyQ", "é"), ("Space", " "), ("KeyC", "c"), ("Digit1", "1"), ("Quote", "'")]
     for kind in ("text", "find"):
-        assert typing(idle_view, theme, kind, *keys) == ("Lé c1'", [])
-    assert typing(idle_view, theme, "text", *keys, ("Backspace", "Backspace"), ("Enter", "Enter"))[1] == [
+        assert type_keys(idle_view, theme, kind, *keys) == ("Lé c1'", [])
+    assert type_keys(idle_view, theme, "text", *keys, ("Backspace", "Backspace"), ("Enter", "Enter"))[1] == [
         "answer"
     ]
-    assert typing(idle_view, theme, "pin", *keys)[0] == "1"
+    assert type_keys(idle_view, theme, "pin", *keys)[0] == "1"
     _, requests = apply_action(
         idle_view, find_action_by_name("KeyC", "c"), theme
     )  # no field is open: a key is the deck's
@@ -526,9 +526,9 @@ def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(idle_view, th
 def test_the_field_of_a_serial_number_takes_only_its_characters(idle_view, theme):
     """The keyboard on the screen had lower case and signs that were refused once all was typed."""
     keys = [("KeyE", "e"), ("Minus", "-"), ("Digit7", "7"), ("Digit7", "&"), ("KeyQ", "é"), ("Space", " ")]
-    assert typing(idle_view, theme, "serial", *keys) == ("E-7", [])
+    assert type_keys(idle_view, theme, "serial", *keys) == ("E-7", [])
     prompt = Prompt(label=PageText(), kind="serial")
-    view = opened(idle_view, ServicePage(id="x", title=PageText(), prompt=prompt))
+    view = open_page(idle_view, ServicePage(id="x", title=PageText(), prompt=prompt))
     touches = Picture(theme, scale=0.4).list_touches(view)
     offered = {touch.action.value for touch in touches if touch.action.name == "type"}
     assert offered == {*string.ascii_uppercase, *string.digits, "-"}

@@ -26,7 +26,7 @@ THEME = load_theme()
 GAMES = 60
 
 
-def shows(name):
+def iter_shown_outcomes(name):
     """Outcomes of a game, each as the screen shows it after the one before."""
     game = load_game(name)
     game_view = build_game_view(game)
@@ -40,7 +40,7 @@ def shows(name):
 @pytest.mark.parametrize("name", REELS)
 def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_strip(name):
     spins = 0
-    for view, outcome in shows(name):
+    for view, outcome in iter_shown_outcomes(name):
         steps = [step for step in outcome.display["steps"] if "stops" in step]
         results = [step for step in view.presentation.steps if isinstance(step, ReelSpin)]
         for step, result in zip(steps, results, strict=True):
@@ -62,7 +62,7 @@ def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch)
     """At the first stops of these games' strips some bet wins."""
     drawn = []
     monkeypatch.setattr(reels, "_draw_cell", lambda *cell: drawn.append(cell[3:]))
-    view, _ = next(shows(name))
+    view, _ = next(iter_shown_outcomes(name))
     field = view.fields[name]["base"]
     reels.draw_stopped_reels(Picture(THEME)._build_stage(view), field, None)
     rest_stops = load_game(name).build_presentation()["rest"]
@@ -90,7 +90,7 @@ def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypat
         lambda stage, grid, field, reel, row, symbol, **_: drawn.update({(reel, row): symbol}),
     )
     game, compared = build_game_view(load_game(name)), 0
-    for view, outcome in itertools.islice(shows(name), 12):
+    for view, outcome in itertools.islice(iter_shown_outcomes(name), 12):
         if len(outcome.display["steps"]) > 1:
             continue
         window = outcome.display["steps"][0]["window"]
@@ -111,7 +111,7 @@ def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypat
 def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
     """A reel lingers, if at all, for what stands on the reels before it: never for its own or a later one."""
     paused = {}
-    for view, _ in shows(name):
+    for view, _ in iter_shown_outcomes(name):
         first = view.presentation.steps[0]
         field = view.fields[view.game.id][first.stage]
         held = sum(a == b for a, b in zip(first.first_stops, first.stops, strict=False))
@@ -168,7 +168,7 @@ def test_no_anticipation_for_a_reel_that_cannot_complete_the_prize(tmp_path):
 @pytest.mark.requirement("B-17")
 @pytest.mark.parametrize("name", REELS)
 def test_only_symbols_of_a_paid_prize_are_lit(name):
-    for view, outcome in shows(name):
+    for view, outcome in iter_shown_outcomes(name):
         steps = [step for step in outcome.display["steps"] if "stops" in step]
         results = [step for step in view.presentation.steps if isinstance(step, ReelSpin)]
         for step, result in zip(steps, results, strict=True):

@@ -73,7 +73,7 @@ class Ears:
         self.on[channel] = (self.on[channel][0], level)
 
 
-def heard_in(view, theme, seconds, step=0.02):
+def play_and_list_sounds(view, theme, seconds, step=0.02):
     """Every cue begun, and what was on the channels at each moment, while a view's time passes."""
     ears = Ears()
     sounds = SoundPlayer(theme, ears)
@@ -95,7 +95,7 @@ def _notes_forgotten():
 
 
 # ---------------------------------------------------------------------- the samples
-def loudest(data):
+def find_peak_level(data):
     return max(map(abs, array.array("h", data)))
 
 
@@ -112,7 +112,7 @@ def test_no_mix_of_sounds_can_be_clipped(families):
         others = {"aurora": list_own_cues()} if len(families) > 2 else {}  # in the slow tier
         for cue in ({"classic": tuple(SOUND_CUES)} | others).get(family, few):
             data = synthesise_cue(cue, family)
-            peak = loudest(data)
+            peak = find_peak_level(data)
             assert peak > 1000, (family, cue)
             assert len(data) / 2 / SAMPLES_PER_SECOND < 14, (family, cue)
             most[SOUND_CUES[cue].channel] = max(most[SOUND_CUES[cue].channel], peak)
@@ -132,7 +132,7 @@ def test_every_look_has_its_own_distinct_family_of_sounds(theme):
 def test_a_greater_win_is_louder_and_longer():
     for family in ("classic", "aurora"):
         wins = [synthesise_cue(f"win_{grade}", family) for grade in range(1, 5)]
-        assert [loudest(data) for data in wins] == sorted({loudest(data) for data in wins})
+        assert [find_peak_level(data) for data in wins] == sorted({find_peak_level(data) for data in wins})
         assert [len(data) for data in wins] == sorted({len(data) for data in wins})
 
 
@@ -179,7 +179,7 @@ def test_the_sound_process_ends_quietly_when_its_reader_ends():
         assert process.stderr.read() == b""
 
 
-def sounds_in(data):
+def read_sounds(data):
     """What is read of a stream that ends after these bytes."""
 
     async def reading():
@@ -192,10 +192,10 @@ def sounds_in(data):
 
 
 def test_an_invalid_stream_of_sounds_is_refused():
-    assert sounds_in(b"key 4\nabcd" + b"key 9\nab") == [("key", b"abcd")]  # cut off: the maker died
+    assert read_sounds(b"key 4\nabcd" + b"key 9\nab") == [("key", b"abcd")]  # cut off: the maker died
     for broken in (b"none 4\nabcd", b"key 99999999\n", b"key\n"):
         with pytest.raises(ValueError, match=r"no sound|unpack"):
-            sounds_in(broken)
+            read_sounds(broken)
 
 
 _ALL_AT_ONCE = """
@@ -226,7 +226,7 @@ def test_all_channels_at_once_reach_the_device_unclipped(tmp_path):
     }
     subprocess.run([sys.executable, "-c", _ALL_AT_ONCE], env=env, check=True, timeout=120)
     data = array.array("h", output_file.read_bytes()[: 2 * 20 * SAMPLES_PER_SECOND])
-    assert 8000 < loudest(data) < 32767
+    assert 8000 < find_peak_level(data) < 32767
 
 
 # ---------------------------------------------------------------------- levels
@@ -271,7 +271,7 @@ def test_a_host_can_mute_all_sounds_but_alarms(idle_view, game, theme, outcomes)
         SoundPlayer(theme, ears).play_changes(updated, door)
         assert ears.names == expected
         view = show_outcome(updated, game, outcomes[game.id].big_win)
-        names, moments = heard_in(view, theme, 8)
+        names, moments = play_and_list_sounds(view, theme, 8)
         assert bool(names) is (level == "on")
         assert any(on for _, on in moments) is (level == "on")
 
@@ -292,7 +292,7 @@ def test_the_volume_of_loops_follows_the_volume_key(idle_view, game, theme, outc
 def test_sounds_follow_the_game(idle_view, game, outcomes, theme):
     view = show_outcome(idle_view, game, outcomes[game.id].small_win)
     line = build_view_timeline(view, theme)
-    names, moments = heard_in(view, theme, 12)
+    names, moments = play_and_list_sounds(view, theme, 12)
     stops = ["stop_1", "stop_2", "stop_3"]
     assert names == ["turn", *stops, "count", f"win_{line.celebration_level}", "count_end"]
     for now, on in moments:
@@ -314,7 +314,7 @@ def test_a_win_below_the_stake_counts_up_in_silence(idle_view, game, outcomes, t
         view, presentation=replace(show, outcome=show.outcome.model_copy(update={"bet_credits": 10**6}))
     )
     assert build_view_timeline(less, theme).celebration_level == 0
-    assert heard_in(less, theme, 12)[0] == ["turn", "stop_1", "stop_2", "stop_3"]
+    assert play_and_list_sounds(less, theme, 12)[0] == ["turn", "stop_1", "stop_2", "stop_3"]
 
 
 def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, theme):
@@ -329,7 +329,7 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         stages = [step.stage for step in steps if hasattr(step, "stage")]
         if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
             continue
-        names, moments = heard_in(view, theme, line.end + 2)
+        names, moments = play_and_list_sounds(view, theme, line.end + 2)
         begins = line.steps[next(i for i, s in enumerate(stages) if s != stages[0])].title_card_begin
         for now, on in moments:
             within = begins + 0.05 < now < line.roll_up_end - 0.05
@@ -366,7 +366,7 @@ def test_a_door_alarm_continues_and_no_other_sound_interrupts_it(idle_view, game
 
 def test_an_idle_machine_plays_its_attract_tune_at_intervals(idle_view, theme, game):
     empty = apply_message(idle_view, build_snapshot(game, "en", credit_cents=0))
-    names, _ = heard_in(empty, theme, ATTRACT_DELAY_SECONDS + 2.5 * ATTRACT_INTERVAL_SECONDS, 0.1)
+    names, _ = play_and_list_sounds(empty, theme, ATTRACT_DELAY_SECONDS + 2.5 * ATTRACT_INTERVAL_SECONDS, 0.1)
     assert names == ["attract"] * 3
 
 

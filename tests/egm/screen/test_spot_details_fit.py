@@ -16,14 +16,14 @@ from tools.lab.views import build_idle_view
 TOLERANCE = 1.0
 
 
-def each_table():
+def iter_table_parameters():
     for name in list_table_games():
         yield pytest.param(name, marks=() if name in TABLE_GAMES else pytest.mark.slow)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
-@pytest.mark.parametrize("name", [*each_table()])
+@pytest.mark.parametrize("name", [*iter_table_parameters()])
 def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, language):
     drawn = {}
     draw = table_side_panels._draw_spot_details

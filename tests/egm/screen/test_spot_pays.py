@@ -48,7 +48,7 @@ TOLD = [
 ]
 
 
-def staged(name, theme, language):
+def build_table_stage(name, theme, language):
     _, game_view = load_table_game(name)
     return Stage(
         Painter(theme), Texts(language), LANDSCAPE_LAYOUT, build_idle_view((game_view,), game_view, language)
@@ -59,7 +59,7 @@ def staged(name, theme, language):
 @pytest.mark.parametrize(("name", "spot", "english", "french", "rows"), TOLD)
 def test_a_touched_spot_lists_everything_it_pays(theme, name, spot, english, french, rows):
     for language, expected_text in (("en", english), ("fr", french)):
-        stage = staged(name, theme, language)
+        stage = build_table_stage(name, theme, language)
         found = stage.view.table.spots[spot]
         words = format_spot_lines(stage, found, UNIT_CENTS)[0][0]
         assert expected_text in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
@@ -100,7 +100,7 @@ ADDED = [
 def test_a_stake_of_the_round_is_explained_at_its_required_bet(theme, name, spot, english, french):
     """Its limits are no sums to bet: half of the bet, or so many times the ante."""
     for language, expected_text in (("en", english), ("fr", french)):
-        stage = staged(name, theme, language)
+        stage = build_table_stage(name, theme, language)
         lines = [words for words, _ in format_spot_lines(stage, stage.view.table.spots[spot], UNIT_CENTS)]
         assert any(expected_text in re.sub("[\u00a0\u202f]", " ", words) for words in lines), lines
         assert not any("Bets of" in words or "Mises de" in words for words in lines)

@@ -64,7 +64,7 @@ def visit(tmp_path, theme):
     return start_round
 
 
-def shown(visit):
+def wait_for_decision(visit):
     """Time passes until the question is asked, or the game is over."""
     for _ in range(400):
         if visit.view.decision is not None and is_decision_due(visit.view, visit.theme):
@@ -94,7 +94,7 @@ def test_a_decision_is_shown_after_the_deal_and_play_ends_the_deal_at_once(visit
 )
 def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
     """PLAY pressed again and again while cards come answers no question: only what a key names is taken."""
-    player_visit, picture = shown(visit(SPLIT)), Picture(load_theme(), layout=layout)
+    player_visit, picture = wait_for_decision(visit(SPLIT)), Picture(load_theme(), layout=layout)
     for _ in range(3):
         before = player_visit.view
         assert not is_key_lit(player_visit.stage, "play")
@@ -126,22 +126,22 @@ def test_the_bet_meter_includes_splits_and_doubles(visit):
     player_visit = visit(SPLIT)
     credits_, staked = [], 2
     for answer in ("split", "split", "double"):
-        shown(player_visit)
+        wait_for_decision(player_visit)
         credits_.append(compute_meter_figures(player_visit.stage).bet_credits)
         assert credits_[-1] == staked
         staked += player_visit.view.decision.costs[answer]
         player_visit.press("choose", answer)
-    shown(player_visit)
+    wait_for_decision(player_visit)
     assert compute_meter_figures(player_visit.stage).bet_credits == staked == 8
     while player_visit.view.decision is not None:
         player_visit.press("choose", "stand")
-        shown(player_visit)
+        wait_for_decision(player_visit)
     assert compute_meter_figures(player_visit.stage).bet_credits == 2  # what PLAY would bet now
     words, _ = choose_status(player_visit.stage)
     assert player_visit.view.snapshot.win_cents == 0 or player_visit.stage.money(800) in words
 
 
-def written(player_visit):
+def read_side_panel(player_visit):
     """What stands on the right glass."""
     picture = Picture(player_visit.theme)
     painter = picture.painter = Scribe(player_visit.theme)
@@ -152,9 +152,9 @@ def written(player_visit):
 
 def test_the_side_panel_explains_the_decision_instead_of_the_touched_spot(visit):
     player_visit = visit(INSURANCE, "over")
-    assert "Over 13" in written(player_visit)
-    shown(player_visit)
-    texts = written(player_visit)
+    assert "Over 13" in read_side_panel(player_visit)
+    wait_for_decision(player_visit)
+    texts = read_side_panel(player_visit)
     assert texts[:6] == ["Bet", "Your bet: $2.00", "INSURANCE", "+$1.00", "Pays 2:1", "Bet"]
     assert "Your bet: $1.00" not in texts
 

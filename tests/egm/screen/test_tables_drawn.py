@@ -292,7 +292,7 @@ def test_the_chips_of_a_refused_bet_are_removed(player):
 
 
 # ---------------------------------------------------------------------- touch and keys
-def opened(view, layout, theme):
+def iter_opened_views(view, layout, theme):
     """The view with each part of its cloth open."""
     for sheet in range(max(1, len(list_street_sheets(view.table, layout)) + 1)):
         for part in list_felt_parts(view.table, layout) or ("",):
@@ -309,7 +309,7 @@ def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
     game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
     picture, found = Picture(theme, layout=layout), set()
-    for open_ in opened(view, layout, theme):
+    for open_ in iter_opened_views(view, layout, theme):
         for touch in picture.list_touches(open_):
             if touch.action.name not in {
                 "spot",
@@ -338,7 +338,7 @@ def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
     view = build_idle_view((game_view,), game_view, "en")
     picture, seen = Picture(theme, layout=layout), 0
     straight = {}
-    for open_ in opened(view, layout, theme):
+    for open_ in iter_opened_views(view, layout, theme):
         if find_open_layout_part(view.table, open_.chips, layout) == RACETRACK_PART_NAME:
             continue
         for touch in picture.list_touches(open_):

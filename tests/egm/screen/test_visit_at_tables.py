@@ -162,7 +162,7 @@ def test_the_next_player_finds_no_bets(tmp_path, theme):
     assert (visit.view.snapshot.state, visit.view.snapshot.credit_cents) == ("idle", before)
 
 
-def turned(angles):
+def count_turns(angles):
     """How often something went round that was seen at these angles one after another, in whole turns."""
     steps = ((later - earlier + 180) % 360 - 180 for earlier, later in pairwise(angles))
     return abs(sum(steps)) / 360
@@ -212,4 +212,4 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
         stage = replace(visit.stage, painter=painter)
         draw_roulette_wheel(stage, table, (0, 0, 1000, 1000), (pocket, None), lasts, since, pin=False)
         visit.wait(0.02, step=0.02)
-    assert turned(angles) >= revolutions
+    assert count_turns(angles) >= revolutions

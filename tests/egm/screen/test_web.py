@@ -81,7 +81,7 @@ def enter(web):
 
 
 @contextmanager
-def linked(web, session, origin=None, **headers):
+def open_link(web, session, origin=None, **headers):
     port = web._access.port
     with connect(
         f"ws://127.0.0.1:{port}/link",
@@ -94,7 +94,7 @@ def linked(web, session, origin=None, **headers):
         yield link
 
 
-def knows(web, session):
+def is_session_admitted(web, session):
     """Whether a session is let in: a sound is asked for with it."""
     web._sound_store._samples_by_cue_and_family["turn", "keno"] = synthesise_cue("turn", "keno")
     return ask(web, "/sound/keno/turn.wav", session=session)[0] == 200
@@ -117,7 +117,7 @@ def test_the_address_opens_once_and_then_belongs_to_that_browser(web, tmp_path):
     session = enter(web)
     path = address.split(str(web._access.port), 1)[1]
     assert ask(web, path)[0] == 403, "spent"
-    assert knows(web, session)
+    assert is_session_admitted(web, session)
     fresh = (tmp_path / "screen.url").read_text().strip()
     assert fresh == web.address != address
     assert (tmp_path / "screen.url").stat().st_mode & 0o077 == 0
@@ -130,23 +130,23 @@ def test_a_session_ends_after_a_long_silence_of_its_browser(web):
     session = enter(web)
     for _ in range(4):  # heard now and then, it lives on
         now[0] += SESSION_IDLE_SECONDS_MAX - 1
-        assert knows(web, session)
+        assert is_session_admitted(web, session)
     web._vouched = -1000.0
-    with linked(web, session) as link:
+    with open_link(web, session) as link:
         now[0] += SESSION_IDLE_SECONDS_MAX - 1
         link.send('{"shown": true}')
         while web._vouched < 0:
             pygame.time.wait(1)
         now[0] += SESSION_IDLE_SECONDS_MAX - 1
-        assert knows(web, session)  # its link was heard
+        assert is_session_admitted(web, session)  # its link was heard
     now[0] += SESSION_IDLE_SECONDS_MAX
-    assert not knows(web, session)
-    assert refused(web, session) == CloseCode.POLICY_VIOLATION
+    assert not is_session_admitted(web, session)
+    assert read_close_code(web, session) == CloseCode.POLICY_VIOLATION
 
 
-def refused(web, session, **headers):
+def read_close_code(web, session, **headers):
     """How a link that says this is closed: it gets no frame, and none of its keys is taken."""
-    with linked(web, session, **headers) as link:
+    with open_link(web, session, **headers) as link:
         with contextlib.suppress(ConnectionClosed):
             link.send('{"key": "Space"}')
         with pytest.raises(ConnectionClosed) as closed:
@@ -158,16 +158,19 @@ def refused(web, session, **headers):
 def test_the_number_of_browser_sessions_is_limited(web):
     first = enter(web)
     others = [enter(web) for _ in range(SESSIONS_MAX)]
-    assert not knows(web, first)
-    assert all(knows(web, session) for session in others)
+    assert not is_session_admitted(web, first)
+    assert all(is_session_admitted(web, session) for session in others)
 
 
 def test_requests_that_browsers_send_by_themselves_open_no_session(web):
     """A cookie goes to every port of this computer, another user's server's too: there is none, and none is heard."""
     session = enter(web)
     cookies = f"egm_{web._access.port}={session}; session={session}"
-    assert refused(web, "", Cookie=cookies) == CloseCode.POLICY_VIOLATION
-    assert refused(web, None, Cookie=cookies, Authorization=f"Bearer {session}") == CloseCode.POLICY_VIOLATION
+    assert read_close_code(web, "", Cookie=cookies) == CloseCode.POLICY_VIOLATION
+    assert (
+        read_close_code(web, None, Cookie=cookies, Authorization=f"Bearer {session}")
+        == CloseCode.POLICY_VIOLATION
+    )
     status, headers, body = ask(web, "/", added_headers=[f"Cookie: {cookies}"])
     assert (status, "Set-Cookie" in headers, session in body) == (200, False, False)
     assert 'let session = "";' in body, "a page that is loaded again has what its tab has"
@@ -179,7 +182,7 @@ def test_requests_that_browsers_send_by_themselves_open_no_session(web):
 )
 def test_a_connection_that_does_not_state_its_session_first_is_closed(web, first):
     enter(web)
-    with linked(web, None) as link:
+    with open_link(web, None) as link:
         link.send(first)
         with pytest.raises(ConnectionClosed) as closed:
             link.recv(timeout=20)
@@ -215,7 +218,7 @@ def test_another_host_name_is_refused_even_with_the_token(web):
 def test_a_page_of_another_origin_cannot_link(web):
     session = enter(web)
     for origin in ("http://evil.example", "null", f"http://127.0.0.1:{web._access.port + 1}"):
-        with pytest.raises(InvalidStatus) as refusal, linked(web, session, origin):
+        with pytest.raises(InvalidStatus) as refusal, open_link(web, session, origin):
             pass
         assert refusal.value.response.status_code == 403
 
@@ -232,7 +235,7 @@ def test_the_page_may_run_only_its_own_script(web):
 
 
 def test_frames_are_sent_and_touches_and_keys_received(web):
-    with linked(web, enter(web)) as link:
+    with open_link(web, enter(web)) as link:
         draw(web, View(now=1.0))
         message = link.recv(timeout=20)
         width, height, count = struct.unpack(">HHH", message[:6])
@@ -265,10 +268,10 @@ def test_frames_are_sent_and_touches_and_keys_received(web):
 
 def test_a_new_browser_replaces_the_last_one_which_is_informed(web):
     session = enter(web)
-    with linked(web, session) as first:
+    with open_link(web, session) as first:
         draw(web, View(now=1.0))
         first.recv(timeout=20)
-        with linked(web, session) as second:
+        with open_link(web, session) as second:
             assert json.loads(first.recv(timeout=20)) == {"moved": True}
             with pytest.raises(ConnectionClosed):
                 first.recv(timeout=20)
@@ -393,7 +396,7 @@ def test_sent_pieces_of_a_frame_are_not_retained(theme):
         assert all(abs(a - b) < 12 for a, b in zip(piece.get_at((pixel_x, 12))[:3], colour, strict=True))
 
 
-def said_first(session):
+def build_first_frame(session):
     """The first message of a link, as the frame a browser makes of it."""
     text = json.dumps({"session": session}).encode()
     return bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text
@@ -407,14 +410,14 @@ def test_stalled_browser_is_disconnected_and_receives_everything_on_return(web):
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as link:
-        link.sendall(http_request.encode() + said_first(session))
+        link.sendall(http_request.encode() + build_first_frame(session))
         until(lambda: web._viewer is not None)
         for number in range(20_000):
             web.set_text(f"{number} " + "x" * 4000)
         assert len(asyncio.all_tasks(web._loop)) < 300
         assert web._viewer is None
     until(lambda: not web._unsent_messages)
-    with linked(web, session) as link:
+    with open_link(web, session) as link:
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS))["words"].startswith("19999 ")
         web.set_text("heard again")
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"words": "heard again"}
@@ -449,7 +452,7 @@ def until(holds):
 
 def test_the_picture_has_the_size_that_the_browser_states(web):
     """From a landscape stamp to an upright phone and back; a touch meant for the old picture is taken on it."""
-    with linked(web, enter(web)) as link:
+    with open_link(web, enter(web)) as link:
         until(lambda: web.frame() is not None)
         before = web.picture
         link.send(json.dumps({"room": [810, 1440], "tap": [0.5, 0.5]}))
@@ -495,7 +498,7 @@ def test_sounds_are_complete_wave_files_for_admitted_browsers_only(web):
 def test_sounds_are_sent_to_the_current_browser_and_loops_also_to_the_next(web):
     web.play("turn", "keno", "turn", 0.5)
     web.play("win_1", "keno", "lead", 0.5)
-    with linked(web, enter(web)) as link:
+    with open_link(web, enter(web)) as link:
         sound = {"sound": "keno/turn", "channel": "turn", "level": 0.5, "loop": True}
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == sound
         draw(web, View())
@@ -507,7 +510,7 @@ def test_sounds_are_sent_to_the_current_browser_and_loops_also_to_the_next(web):
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"channel": "turn", "level": 1.0}
         web.stop("turn")
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"stop": "turn"}
-    with linked(web, enter(web)) as link:
+    with open_link(web, enter(web)) as link:
         draw(web, View())
         assert isinstance(link.recv(timeout=PATIENCE_SECONDS), bytes)
 
@@ -519,7 +522,7 @@ def test_a_silent_browser_does_not_prevent_closing(theme, tmp_path):
     upgrade = f"GET /link HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
     upgrade += f"Connection: Upgrade\r\nUpgrade: websocket\r\n{key}\r\n"
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as quiet:
-        quiet.sendall(upgrade.encode() + said_first(enter(web)))
+        quiet.sendall(upgrade.encode() + build_first_frame(enter(web)))
         assert quiet.recv(65536).startswith(b"HTTP/1.1 101")
         draw(web, View(now=0.0, last_activity_at=0.0))
         web.close()  # a close that is never answered: TimeoutError where it is waited for
@@ -528,7 +531,7 @@ def test_a_silent_browser_does_not_prevent_closing(theme, tmp_path):
 
 def test_many_silent_connections_do_not_block_others(web):
     """Of those that have said no session the first ends where there are too many: descriptors and sounds stay."""
-    with contextlib.ExitStack() as stack, linked(web, enter(web)) as link:
+    with contextlib.ExitStack() as stack, open_link(web, enter(web)) as link:
         draw(web, View(now=1.0))
         assert isinstance(link.recv(timeout=20), bytes)
         port = web._access.port
@@ -540,8 +543,8 @@ def test_many_silent_connections_do_not_block_others(web):
         until(lambda: len(web._handshaking_visitors) == web_module._HANDSHAKES_MAX)
         until(lambda: len(asyncio.all_tasks(web._loop)) < 3 * web_module._HANDSHAKES_MAX)
         draw_after(web, link)
-        assert knows(web, enter(web))
-    with linked(web, enter(web)) as link:
+        assert is_session_admitted(web, enter(web))
+    with open_link(web, enter(web)) as link:
         draw(web, View(now=3.0))
         assert isinstance(link.recv(timeout=20), bytes)
 

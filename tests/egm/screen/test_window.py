@@ -41,7 +41,7 @@ def test_a_touch_is_a_fraction_of_the_picture(window):
     assert tap.y == pytest.approx(0.5, abs=0.01)
 
 
-def finger(kind, number, x=0.5, y=0.5):
+def post_finger_event(kind, number, x=0.5, y=0.5):
     """What SDL reports of a finger, as shares of the window."""
     event = {"touch_id": 1, "finger_id": number, "x": x, "y": y, "dx": 0, "dy": 0, "pressure": 1}
     pygame.event.post(pygame.event.Event(kind, event))
@@ -54,14 +54,14 @@ def mouse_of_touch(kind):
 
 def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
     """A second finger, and one after a panel that was unplugged while touched, were not taken."""
-    finger(pygame.FINGERDOWN, 0)
+    post_finger_event(pygame.FINGERDOWN, 0)
     mouse_of_touch(pygame.MOUSEBUTTONDOWN)
-    finger(pygame.FINGERDOWN, 1, 0.25, 0.75)
-    finger(pygame.FINGERMOTION, 1, 0.3, 0.75)
+    post_finger_event(pygame.FINGERDOWN, 1, 0.25, 0.75)
+    post_finger_event(pygame.FINGERMOTION, 1, 0.3, 0.75)
     for number in (0, 1):
-        finger(pygame.FINGERUP, number)
+        post_finger_event(pygame.FINGERUP, number)
     mouse_of_touch(pygame.MOUSEBUTTONUP)
-    finger(pygame.FINGERDOWN, 2)  # no mouse is made of it: the first finger's panel is gone
+    post_finger_event(pygame.FINGERDOWN, 2)  # no mouse is made of it: the first finger's panel is gone
     first, second, third = window.inputs()
     assert first == third == TouchFraction(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     width, height = window._display.get_size()
@@ -171,7 +171,7 @@ def test_every_key_name_has_a_key_code():
     assert find_action_by_name("KeyQ") is None
 
 
-def app_of(theme, window, machine, clock):
+def build_app(theme, window, machine, clock):
     """The screen's loop without a bench."""
     return ScreenApp(
         theme=theme, surface=window, machine=machine, bench=None, sounds=SoundPlayer(theme), clock=clock
@@ -182,7 +182,7 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     """No machine yet: the screen says so, and ends when its window is closed."""
     clock = iter(range(1000))
     machine = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
-    app = app_of(theme, window, machine, lambda: float(next(clock)))
+    app = build_app(theme, window, machine, lambda: float(next(clock)))
     for _ in range(3):
         assert app.run_frame()
     assert app.view.scene is Scene.BOOT
@@ -210,7 +210,7 @@ def test_the_frame_loop_reports_every_two_seconds_that_it_runs(theme, window, tm
             listener.bind(address)
         listener.listen()
         machine, _ = create_clients(tmp_path, bench=False)
-        app = app_of(theme, window, machine, lambda: now_s[0])
+        app = build_app(theme, window, machine, lambda: now_s[0])
         with pytest.raises(BlockingIOError):
             systemd.recv(100)
         for now_s[0] in (100.0, 100.5, 101.9, 102.0, 102.1, 103.9, 104.5, 104.6):
@@ -233,7 +233,7 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
     idle_view = build_idle_view(published, published[0], "en")
     machine = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
     clock = iter(range(1000))
-    app = app_of(theme, window, machine, lambda: float(next(clock)))
+    app = build_app(theme, window, machine, lambda: float(next(clock)))
     sent = []
     app._send = sent.extend
 

@@ -4,7 +4,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
@@ -66,7 +66,7 @@ def audit(rigs, folder):
 @pytest.mark.requirement("S-11:b", "O-01")
 def test_a_bet_follows_the_first_hand_of_a_split_and_is_not_split(seats, tmp_path):
     rigs = seats(GAME, count=3)
-    chance = dealing(CARDS, decks=6)
+    chance = script_cards(CARDS, decks=6)
     assert bet(rigs[0], chance, main=STAKE) is State.BETTING
     assert bet(rigs[1], chance, main=STAKE) is State.BETTING
     assert bet(rigs[2], chance, back_1=STAKE, back_2=2 * STAKE) is State.BETTING
@@ -91,7 +91,7 @@ def test_a_bet_follows_the_first_hand_of_a_split_and_is_not_split(seats, tmp_pat
 @pytest.mark.requirement("S-11:b")
 def test_a_bet_on_a_hand_that_is_not_dealt_is_not_accepted(seats, tmp_path):
     rigs = seats(GAME, count=3)
-    chance = dealing(CARDS, decks=6)
+    chance = script_cards(CARDS, decks=6)
     bet(rigs[0], chance, main=STAKE)
     bet(rigs[2], chance, back_2=STAKE)
     close(rigs)
@@ -106,7 +106,7 @@ def test_a_bet_on_a_hand_that_is_not_dealt_is_not_accepted(seats, tmp_path):
 @pytest.mark.requirement("S-11:b")
 def test_all_bets_on_a_hand_stay_within_its_limit_and_lower_positions_take_precedence(seats):
     rigs = seats(GAME, count=4)
-    chance = dealing(CARDS, decks=6)
+    chance = script_cards(CARDS, decks=6)
     assert bet(rigs[0], chance, main=150) is State.BETTING
     assert bet(rigs[1], chance, back_1=300) is State.BETTING
     assert bet(rigs[2], chance, back_1=52) is State.BETTING
@@ -121,7 +121,7 @@ def test_all_bets_on_a_hand_stay_within_its_limit_and_lower_positions_take_prece
 @pytest.mark.requirement("S-11:b")
 def test_only_a_player_without_a_box_bets_on_another_hand(seats):
     rigs = seats(GAME, count=2)
-    chance = dealing(CARDS, decks=6)
+    chance = script_cards(CARDS, decks=6)
     assert bet(rigs[0], chance, main=STAKE, back_2=STAKE) is State.IDLE
     rules = load_game(GAME).rules
     with pytest.raises(WagerError, match=r"bets\.main: cannot be combined with a bet on 'back-2'"):
@@ -138,7 +138,7 @@ def test_only_a_player_without_a_box_bets_on_another_hand(seats):
 def test_a_machine_with_one_position_accepts_no_bet_on_another_hand(seats):
     (rig,) = seats(GAME, count=1)
     assert {f"back-{number}" for number in range(1, 8)} <= set(read_table_view(rig.machine)[1])
-    assert bet(rig, dealing(CARDS, decks=6), back_2=STAKE) is State.IDLE
+    assert bet(rig, script_cards(CARDS, decks=6), back_2=STAKE) is State.IDLE
     assert rig.credit_cents == CREDIT_CENTS
 
 
@@ -161,7 +161,7 @@ def test_a_position_is_offered_the_hands_of_the_machines_other_positions(seats):
 @pytest.mark.requirement("S-11:b", "E-05")
 def test_an_altered_bet_on_another_hand_is_found(seats, tmp_path):
     rigs = seats(GAME, count=2)
-    chance = dealing(CARDS.replace("Th ", "").replace("9c ", ""), decks=6)
+    chance = script_cards(CARDS.replace("Th ", "").replace("9c ", ""), decks=6)
     bet(rigs[0], chance, main=STAKE)
     bet(rigs[1], chance, back_1=STAKE)
     close(rigs)

@@ -1,7 +1,7 @@
 """Banque à tout va at several positions: one of them answers for a tableau, and all who bet on it are settled by that."""
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
@@ -40,7 +40,7 @@ def answer(rooms, position, choice):
 @pytest.mark.requirement("S-52", "B-01", "P-01")
 def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_path):
     rooms = seats(GAME, count=3)
-    rooms[0].machine.random_service = dealing(FIVES, 6)
+    rooms[0].machine.random_service = script_cards(FIVES, 6)
     lay_bets(rooms)
     for rig, own_hands in zip(rooms, ((), ("tableau-1",), ("tableau-2",)), strict=True):
         hands = {hand["id"]: hand["cards"] for hand in rig.hands.messages[-1].display["hands"]}
@@ -65,7 +65,7 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
 def test_a_bet_raised_above_the_credits_stakes_nothing_and_passes_the_audit(seats):
     """The bets of the others record it, as they were laid when betting closed; the game itself is refused."""
     rooms = seats(GAME, count=3)
-    rooms[0].machine.random_service = dealing(NATURAL, 6)
+    rooms[0].machine.random_service = script_cards(NATURAL, 6)
     credit_cents, too_much = 500, {"a-cheval": 12, "tableau-2": 10}
     for rig, bets in zip(rooms, BETS, strict=True):
         rig.insert(credit_cents)

@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.kernel.events import EventType, State
@@ -47,7 +47,7 @@ def digest_of(rig):
 
 def sit_down(rooms, cards=CARDS):
     """Everybody bets, and the first cards are dealt."""
-    chance = dealing(cards, decks=8)
+    chance = script_cards(cards, decks=8)
     for rig in rooms:
         lay(rig, chance)
     table_of(rooms).close_betting(digest_of(rooms[0]))
@@ -80,7 +80,7 @@ def play_on(rooms, answers=ANSWERS):
         answer(rooms, seat, choice)
 
 
-def shown(rig):
+def read_last_message(rig):
     return rig.hands.messages[-1]
 
 
@@ -92,7 +92,7 @@ def end(rooms):
     return [rig.credit_cents for rig in rooms]
 
 
-def right(rooms):
+def check_credits_of_deal(rooms):
     """One deal, and each his own money: a push of two stakes and a loss; two won; one lost."""
     games = [find_open_game(rig.machine) for rig in rooms]
     assert len({game.round_id for game in games}) == 1
@@ -109,7 +109,7 @@ def right(rooms):
     assert credits_cents == [CREDIT_CENTS + cents for cents in (-STAKE_CENTS, 2 * STAKE_CENTS, -STAKE_CENTS)]
 
 
-def audited(rooms, folder):
+def check_audit(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
@@ -120,7 +120,7 @@ def audited(rooms, folder):
 def test_three_players_play_one_round_with_a_split_and_two_doubles(seats, tmp_path):
     rooms = seats(GAME, count=3)
     sit_down(rooms)
-    messages = [shown(rig) for rig in rooms]
+    messages = [read_last_message(rig) for rig in rooms]
     assert [isinstance(message, DecisionRequest) for message in messages] == [True] * 3
     assert [message.options for message in messages] == [("stand", "hit", "double", "split"), (), ()]
     assert [message.seat for message in messages] == [0] * 3
@@ -128,8 +128,8 @@ def test_three_players_play_one_round_with_a_split_and_two_doubles(seats, tmp_pa
         assert [hand["id"] for hand in message.display["hands"] if "own" in hand] == [f"box-{number}"]
         assert "advice" not in message.display or number == 1
     play_on(rooms)
-    right(rooms)
-    audited(rooms, tmp_path)
+    check_credits_of_deal(rooms)
+    check_audit(rooms, tmp_path)
 
 
 @pytest.mark.requirement("E-02", "E-04")
@@ -179,8 +179,8 @@ def test_a_seat_decides_only_for_itself_and_in_turn(seats):
     assert len(find_open_game(two.machine).steps) == 1
     apply_recorded_steps(table_of(rooms))
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
-    assert shown(two).options == ("stand", "hit", "double")
-    assert shown(three).options == ()
+    assert read_last_message(two).options == ("stand", "hit", "double")
+    assert read_last_message(three).options == ()
 
 
 def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
@@ -205,7 +205,7 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
     answer(rooms, 2, "stand")
     assert [game.outcome.win_credits for game in (find_open_game(rig.machine) for rig in rooms)] == [0, 0, 0]
     end(rooms)
-    audited(rooms, tmp_path)
+    check_audit(rooms, tmp_path)
 
 
 @pytest.mark.requirement("O-06")
@@ -232,7 +232,7 @@ def test_a_seat_with_a_fault_delays_nobody_and_catches_up(seats, tmp_path):
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
     two.report_shown()
     assert two.credit_cents == CREDIT_CENTS + STAKE_CENTS  # the dealer has twenty-two
-    audited(rooms, tmp_path)
+    check_audit(rooms, tmp_path)
 
 
 def end_without_the_second(rooms, first="stand"):
@@ -249,7 +249,7 @@ def end_without_the_second(rooms, first="stand"):
     assert [rig.state for rig in rooms] == [State.IDLE, State.TILT, State.IDLE]
 
 
-def goes_on(rooms):
+def resume_second_seat(rooms):
     """The fault of the second is over, and it takes up what it missed; its game then."""
     two = rooms[1]
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
@@ -279,14 +279,14 @@ def test_a_memory_clear_redraws_no_card_for_a_seat_behind_its_round(seats, tmp_p
         rooms = seats(GAME, count=3)
         if not is_over and not pass_number:
             for rig in rooms:
-                rig.machine.random_service = dealing("2d Qs", decks=8)
+                rig.machine.random_service = script_cards("2d Qs", decks=8)
             end_without_the_second(rooms, "")
-    rooms[1].machine.random_service = dealing("3c 3d 4h 4s", decks=8)  # other cards than those that lie
-    game = goes_on(rooms)
+    rooms[1].machine.random_service = script_cards("3c 3d 4h 4s", decks=8)  # other cards than those that lie
+    game = resume_second_seat(rooms)
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
     assert [len(step.draws) for step in game.steps[1:]] == [0, 0, 2]
     assert rooms[1].credit_cents == CREDIT_CENTS + STAKE_CENTS
-    audited(rooms, tmp_path)
+    check_audit(rooms, tmp_path)
     reasons = []
     audit = GameAudit(GameFiles(), lambda _, reason: reasons.append(reason))
     with open_view(tmp_path) as view:
@@ -306,17 +306,17 @@ def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_p
     rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     end_without_the_second(rooms)
     for _ in range(3):
-        lay(rooms[0], dealing("Ts Ks Td 9c", decks=8))
+        lay(rooms[0], script_cards("Ts Ks Td 9c", decks=8))
         table_of(rooms).close_betting(digest_of(rooms[0]))
         answer(rooms, 0, "stand")
         rooms[0].report_shown()
-    assert len(goes_on(rooms).steps) == 4
-    audited(rooms, tmp_path)
+    assert len(resume_second_seat(rooms).steps) == 4
+    check_audit(rooms, tmp_path)
 
 
 def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
     one, two, three = rooms = seats(GAME, count=3)
-    chance = dealing(f"{DEAL} Qs", decks=8)
+    chance = script_cards(f"{DEAL} Qs", decks=8)
     for rig in rooms:
         lay(rig, chance)
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -328,7 +328,7 @@ def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
     assert [len(find_open_game(rig.machine).steps) for rig in (one, three)] == [3, 3]
     answer(rooms, 2, "stand")
     end((one, three))
-    audited(rooms, tmp_path)
+    check_audit(rooms, tmp_path)
 
 
 def test_at_the_end_of_the_time_the_table_answers_for_a_silent_player(seats):
@@ -390,7 +390,7 @@ def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
     answer_overdue_turns(table_of(rooms))
     assert len(find_open_game(one.machine).steps) == 1
     play_on(rooms)
-    right(rooms)
+    check_credits_of_deal(rooms)
 
 
 def test_the_next_round_waits_for_the_one_in_play(seats):
@@ -400,7 +400,7 @@ def test_the_next_round_waits_for_the_one_in_play(seats):
     assert table_of(rooms).must_next_round_wait(digest_of(one))
     play_on(rooms)
     assert not table_of(rooms).must_next_round_wait(digest_of(one))
-    right((one, *others))
+    check_credits_of_deal((one, *others))
 
 
 @pytest.mark.requirement("B-01")
@@ -408,8 +408,8 @@ def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path
     rooms = seats(GAME, count=3)
     sit_down(rooms)
     play_on(rooms)
-    right(rooms)
-    audited(rooms, tmp_path)
+    check_credits_of_deal(rooms)
+    check_audit(rooms, tmp_path)
     with open_view(tmp_path) as view:
         entries = [entry for entry in map(decode, view.iter_bodies()) if entry.kind.startswith("game.")]
 

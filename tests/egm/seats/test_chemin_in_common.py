@@ -4,7 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from rigs.cards import dealing
+from rigs.cards import script_cards
 
 from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.kernel.events import EventType, State
@@ -42,7 +42,7 @@ def with_credit(rooms):
 
 
 def deal(rooms, cards):
-    chance = dealing(cards, 6)
+    chance = script_cards(cards, 6)
     for rig in rooms:
         rig.machine.random_service = chance
 

@@ -46,7 +46,7 @@ def lay(rig, **bets):
     return rig.state
 
 
-def thrown(rooms, a, b, game=QUEBEC):
+def throw_dice(rooms, a, b, game=QUEBEC):
     """No more bets, two dice for whoever plays, and the end of each game; who played."""
     generator, dice_left = rooms[0].machine.random_service, dice(rooms, a, b).values
     rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms[0], game))
@@ -62,12 +62,12 @@ def thrown(rooms, a, b, game=QUEBEC):
     return playing
 
 
-def mended(rig):
+def clear_fault(rig):
     rig.engine.handle(EventType.FAULT_CLEARED, code=FAULT)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
-def standing(rig):
+def read_standing_bets(rig):
     """What stands at a position, credits by spot; the record says of as much money."""
     found = {}
     for table in list_standing_tables(rig.machine):
@@ -81,7 +81,7 @@ def point_of(rig, game=QUEBEC):
     return None if found is None else found["point"]
 
 
-def sound(rooms, folder):
+def check_books(rooms, folder):
     """The books add up, and the audit derives every game and table again."""
     rooms[0].journal.self_audit()
     rooms[0].close()
@@ -90,7 +90,7 @@ def sound(rooms, folder):
         return list(view.iter_bodies())
 
 
-def around(seats, count=3, game=QUEBEC):
+def seat_players(seats, count=3, game=QUEBEC):
     rooms = seats(game, count=count)
     for rig in rooms:
         rig.insert(10_000)
@@ -99,10 +99,10 @@ def around(seats, count=3, game=QUEBEC):
 
 @pytest.mark.requirement("B-01", "P-07")
 def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, tmp_path):
-    one, two, three = rooms = around(seats)
+    one, two, three = rooms = seat_players(seats)
     assert lay(one, pass_=10) is State.BETTING
     assert lay(two, dontpass=10) is State.BETTING
-    assert thrown(rooms, 4, 2) == [one, two]
+    assert throw_dice(rooms, 4, 2) == [one, two]
     assert [point_of(rig) for rig in rooms] == [6] * 3
     _, shut, felt = read_table_view(three.machine)
     assert (felt.point, "pass" in shut, "come" in shut) == (6, True, False)
@@ -111,30 +111,30 @@ def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, t
     one.engine.handle(EventType.BET, value=5, options={"bets": {"come": 5}})  # chosen, and not placed
     assert lay(three, come=10, right_8=6) is State.BETTING
     before = [rig.credit_cents for rig in rooms]
-    assert thrown(rooms, 5, 4) == rooms
+    assert throw_dice(rooms, 5, 4) == rooms
     assert [rig.credit_cents for rig in rooms] == [before[0], before[1], before[2] - 16 * CENTS]
-    assert [standing(rig) for rig in rooms] == [
+    assert [read_standing_bets(rig) for rig in rooms] == [
         {"pass": 10},
         {"dontpass": 10},
         {"come-9": 10, "right-8": 6},
     ]
     assert lay(two) is State.BETTING  # who has bets standing may ask for the throw with nothing new
-    assert thrown(rooms, 3, 4) == rooms
+    assert throw_dice(rooms, 3, 4) == rooms
     assert [rig.credit_cents for rig in rooms] == [
         before[0],
         before[1] + 20 * CENTS,
         before[2] - 16 * CENTS,
     ]
-    assert [standing(rig) for rig in rooms] == [{}] * 3
+    assert [read_standing_bets(rig) for rig in rooms] == [{}] * 3
     assert point_of(three) is None
     meters = [one.journal.meters().select(position=n).values for n in (1, 2, 3)]
     assert [meter["games_played"] for meter in meters] == [3, 3, 2]
     assert [meter["coin_in"] for meter in meters] == [10 * CENTS, 10 * CENTS, 16 * CENTS]
-    sound(rooms, tmp_path)
+    check_books(rooms, tmp_path)
 
 
 def test_the_next_throw_waits_for_the_presentation_but_not_for_silent_players(seats):
-    one, two, three = rooms = around(seats)
+    one, two, three = rooms = seat_players(seats)
     lay(one, pass_=10)
     lay(two, pass_=10)
     dice(rooms, 2, 2)
@@ -149,91 +149,95 @@ def test_the_next_throw_waits_for_the_presentation_but_not_for_silent_players(se
     assert (table.have_all_positions_bet(digest), table.compute_seconds_left(digest)) == (False, 20)
     one.clock.pass_seconds(20)
     assert table.compute_seconds_left(digest) == 0
-    assert thrown(rooms, 2, 1) == rooms
+    assert throw_dice(rooms, 2, 1) == rooms
 
 
 @pytest.mark.requirement("O-06")
 def test_a_player_who_cannot_play_keeps_bets_and_point_for_later(seats, tmp_path):
-    one, two, three = rooms = around(seats)
+    one, two, three = rooms = seat_players(seats)
     for rig in rooms[:2]:
         lay(rig, pass_=10)
-    thrown(rooms, 4, 2)
+    throw_dice(rooms, 4, 2)
     two.engine.handle(EventType.FAULT_RAISED, code=FAULT)
     lay(one)
-    assert thrown(rooms, 3, 4) == [one]
+    assert throw_dice(rooms, 3, 4) == [one]
     lay(one, pass_=10)
-    assert thrown(rooms, 2, 2) == [one]
-    assert (standing(two), standing(one), point_of(one)) == ({"pass": 10}, {"pass": 10}, 4)
-    mended(two)
+    assert throw_dice(rooms, 2, 2) == [one]
+    assert (read_standing_bets(two), read_standing_bets(one), point_of(one)) == (
+        {"pass": 10},
+        {"pass": 10},
+        4,
+    )
+    clear_fault(two)
     assert (two.state, is_round_shared(two.machine, digest_of(two))) == (State.IDLE, False)
     assert [n.code for n in iter_notices(two.machine)] == ["bets_apart"]
     assert read_table_view(two.machine)[2].point == 6
     lay(three, come=5)
-    assert thrown(rooms, 6, 4) == [one, three]  # not his throw
+    assert throw_dice(rooms, 6, 4) == [one, three]  # not his throw
     dice(rooms, 4, 2)
     credit_cents = two.credit_cents
     assert lay(two, come=5) is State.PLAYING  # at once: he waits for nobody
     assert find_open_game(two.machine).round_id == ""
     two.report_shown()
-    assert (two.credit_cents, standing(two)) == (credit_cents + 15 * CENTS, {"come-6": 5})
+    assert (two.credit_cents, read_standing_bets(two)) == (credit_cents + 15 * CENTS, {"come-6": 5})
     assert point_of(one) == 4
     dice(rooms, 4, 2)
     lay(two)
     two.report_shown()
-    assert (standing(two), read_table_view(two.machine)[2].point) == ({}, 4)
+    assert (read_standing_bets(two), read_table_view(two.machine)[2].point) == ({}, 4)
     assert lay(two, come=5) is State.BETTING
-    assert thrown(rooms, 2, 2) == rooms
-    sound(rooms, tmp_path)
+    assert throw_dice(rooms, 2, 2) == rooms
+    check_books(rooms, tmp_path)
 
 
 @pytest.mark.requirement("D-15")
 def test_bets_taken_down_between_throws_leave_the_others_point(seats, tmp_path):
-    one, two, _ = rooms = around(seats)
+    one, two, _ = rooms = seat_players(seats)
     lay(one, pass_=10, right_8=12)
     lay(two, dontpass=10)
-    thrown(rooms, 4, 2)
+    throw_dice(rooms, 4, 2)
     credit_cents = two.credit_cents
     two.engine.handle(EventType.CASH_OUT)
-    assert (standing(two), point_of(two)) == ({}, 6)
+    assert (read_standing_bets(two), point_of(two)) == ({}, 6)
     assert two.state is State.PAYING
     assert one.journal.entries("table.returned")
     cents = one.credit_cents
     assert lay(one, right_8=-12) is State.BETTING
-    assert thrown(rooms, 2, 1) == [one]
-    assert (one.credit_cents, standing(one)) == (cents + 12 * CENTS, {"pass": 10})
+    assert throw_dice(rooms, 2, 1) == [one]
+    assert (one.credit_cents, read_standing_bets(one)) == (cents + 12 * CENTS, {"pass": 10})
     one.engine.handle(EventType.CASH_OUT)
-    assert (one.notice, standing(one)) == ("bets_stay", {"pass": 10})
+    assert (one.notice, read_standing_bets(one)) == ("bets_stay", {"pass": 10})
     assert credit_cents == 10_000 - 10 * CENTS
-    sound(rooms, tmp_path)
+    check_books(rooms, tmp_path)
 
 
 def test_a_series_of_throws_survives_its_players_and_a_restart(seats):
-    one, two, _ = rooms = around(seats)
+    one, two, _ = rooms = seat_players(seats)
     lay(one, dontpass=10)
-    thrown(rooms, 4, 2)
+    throw_dice(rooms, 4, 2)
     one.engine.handle(EventType.BET, value=0, options={"bets": {}})
     one.engine.handle(EventType.CASH_OUT)
     assert [point_of(rig) for rig in rooms] == [6] * 3
     lay(two, come=5)
-    thrown(rooms, 5, 5)
+    throw_dice(rooms, 5, 5)
     one.close()
     restarted = seats(QUEBEC, count=3)
     assert [point_of(rig) for rig in restarted] == [6] * 3
-    assert standing(restarted[1]) == {"come-10": 5}
+    assert read_standing_bets(restarted[1]) == {"come-10": 5}
     assert lay(restarted[2], right_8=6) is State.BETTING
-    assert thrown(restarted, 3, 4) == restarted[1:]
-    assert [standing(rig) for rig in restarted] == [{}] * 3
+    assert throw_dice(restarted, 3, 4) == restarted[1:]
+    assert [read_standing_bets(rig) for rig in restarted] == [{}] * 3
 
 
 @pytest.mark.requirement("A-05", "D-15")
 def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp_path):
-    one, two, three = rooms = around(seats)
+    one, two, three = rooms = seat_players(seats)
     for rig in rooms:
         lay(rig, pass_=10)
-    thrown(rooms, 4, 2)
+    throw_dice(rooms, 4, 2)
     two.engine.handle(EventType.FAULT_RAISED, code=FAULT)
     lay(one)
-    thrown(rooms, 3, 4)
+    throw_dice(rooms, 3, 4)
     lay(one, dontpass=10)
     lay(three, pass_=10)
     dice(rooms, 2, 2)
@@ -244,25 +248,25 @@ def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp
     one, two, three = restarted = seats(QUEBEC, count=3)
     for rig in (one, three):
         rig.report_shown()
-    mended(two)
-    assert [standing(rig) for rig in restarted] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
+    clear_fault(two)
+    assert [read_standing_bets(rig) for rig in restarted] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
     assert [is_round_shared(rig.machine, digest_of(rig)) for rig in restarted] == [True, False, True]
     assert [read_table_view(rig.machine)[2].point for rig in restarted] == [4, 6, 4]
     lay(three)
-    assert thrown(restarted, 3, 1) == [one, three]
+    assert throw_dice(restarted, 3, 1) == [one, three]
     assert [rig.credit_cents for rig in restarted] == [10_000 - 500, 10_000 - 250, 10_000 - 250 + 250]
-    sound(restarted, tmp_path)
+    check_books(restarted, tmp_path)
 
 
 @pytest.mark.requirement("B-01")
 def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
-    one, two, _ = rooms = around(seats)
+    one, two, _ = rooms = seat_players(seats)
     lay(one, pass_=10)
     lay(two, pass_=10)
-    thrown(rooms, 4, 2)
+    throw_dice(rooms, 4, 2)
     lay(two)
-    thrown(rooms, 5, 4)
-    bodies = sound(rooms, tmp_path)
+    throw_dice(rooms, 5, 4)
+    bodies = check_books(rooms, tmp_path)
     entries = [entry for entry in map(decode, bodies) if entry.kind.startswith("game.")]
     starts = [n for n, entry in enumerate(entries) if entry.kind == "game.start"]
     key = next(key for key in entries[0].state if key.startswith("in_common:"))
@@ -356,7 +360,7 @@ class Session:
         if not offers:
             return
         point, numbers = self.point, self.numbers()
-        playing = thrown(self.rooms, *numbers, self.house)
+        playing = throw_dice(self.rooms, *numbers, self.house)
         due = {n for n in range(self.SEATS) if self.bets[n] and self.points[n] == point} - self.down
         assert playing == [self.rooms[n] for n in sorted(due | set(offers))]
         for n in due | set(offers):
@@ -378,7 +382,7 @@ class Session:
         """A tilt comes or goes at some seat, or the power fails between two throws."""
         n, chance_value = self.chance.randrange(self.SEATS), self.chance.random()
         if n in self.down:
-            mended(self.rooms[n])
+            clear_fault(self.rooms[n])
             self.down.remove(n)
         elif chance_value < 0.3:
             self.rooms[n].engine.handle(EventType.FAULT_RAISED, code=FAULT)
@@ -389,7 +393,7 @@ class Session:
 
     def check(self):
         for n, rig in enumerate(self.rooms):
-            assert (rig.credit_cents, standing(rig)) == (self.credits[n], self.bets[n])
+            assert (rig.credit_cents, read_standing_bets(rig)) == (self.credits[n], self.bets[n])
             assert point_of(rig, self.house) == self.point
             _, _, felt = read_table_view(rig.machine)
             assert felt.point == self.point_of(n)
@@ -407,4 +411,4 @@ def test_random_players_with_tilts_and_restarts_balance_to_the_cent(seats, tmp_p
         session.check()
         session.disturb()
     assert session.apart
-    sound(session.rooms, tmp_path)
+    check_books(session.rooms, tmp_path)

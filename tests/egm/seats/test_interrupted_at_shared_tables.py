@@ -1,7 +1,7 @@
 """Rounds in common of a poker room, of chemin de fer and of banque à tout va: memory clears, power cuts, recall."""
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 from test_cuts_between_players import BANKS as PLAYER_BANKS
 from test_cuts_between_players import STAKES, begin, go_on_to_the_end, iter_cut_rounds, play
 from test_liars_at_shared_tables import SLOW, TABLES
@@ -40,7 +40,7 @@ def with_credit(rooms):
 def begin_undecided(rooms, game):
     """Begin a round in which a position is asked; return the play id of each position's game."""
     working = rooms[0].machine.random_service
-    chance = dealing(CARDS[game], 6) if game in CARDS else working
+    chance = script_cards(CARDS[game], 6) if game in CARDS else working
     for rig in with_credit(rooms):
         rig.machine.random_service = chance
     begin(rooms, TABLES[game])

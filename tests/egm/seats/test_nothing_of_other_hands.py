@@ -7,7 +7,7 @@ closed to it (``tests/egm/config/test_private_process.py``).
 import re
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 from test_void_rounds import ROUNDS, find_asked, go_on, stake, table_of
 
 from egm.kernel.events import EventType
@@ -98,7 +98,7 @@ def answer(rooms, option):
 
 def deal(rooms, game, decks, cards):
     """Every position stakes, and these cards are dealt."""
-    stake(rooms, game, dealing(cards, decks))
+    stake(rooms, game, script_cards(cards, decks))
     table_of(rooms).close_betting(rooms[0].machine.games[game].digest)
     go_on(rooms)
 

@@ -4,7 +4,7 @@ import json
 from random import Random
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.kernel.events import EventType, State
@@ -46,7 +46,7 @@ def lay(rig, stack):
 
 def sit_down(rooms, cards=CARDS, stacks=(200, 200, 200)):
     """Everybody plays with table stakes of these cards; the first is asked."""
-    chance = dealing(cards, decks=1)
+    chance = script_cards(cards, decks=1)
     with_credit(rooms)
     for rig, stack in zip(rooms, stacks, strict=True):
         rig.machine.random_service = chance
@@ -233,7 +233,7 @@ def test_a_single_position_stakes_nothing_and_learns_how_many_are_needed(seats, 
 def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seats, tmp_path):
     """As after a power loss between two games: nobody wins or loses what was never wagered."""
     rooms = with_credit(seats(GAME, count=3))
-    chance = dealing(CARDS, decks=1)
+    chance = script_cards(CARDS, decks=1)
     for rig in rooms:
         rig.machine.random_service = chance
         lay(rig, 200)
@@ -261,7 +261,7 @@ def test_a_game_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path
     clear_with_decisions(tmp_path)
     rooms = seats(GAME, count=3)
     assert [find_open_game(rig.machine).steps for rig in rooms] == before
-    chance = ScriptedChance(*dealing(CARDS, decks=1).values[6:])
+    chance = ScriptedChance(*script_cards(CARDS, decks=1).values[6:])
     for rig in rooms:
         rig.machine.random_service = chance
     apply_recorded_steps(table_of(rooms))

@@ -5,7 +5,7 @@ import json
 import pytest
 from rigs.lies import KEY, audit_findings, read_signed_entries, remove_entries, reorder_entries
 from test_blackjack_in_common import CARDS, play_on, sit_down
-from test_wheel_decides import LIBRARY_FILE, bet, definition, spin, started
+from test_wheel_decides import LIBRARY_FILE, bet, definition, spin, start_rig
 
 from egm.kernel.positions import Position
 from egm.seats.table import SharedTable
@@ -162,7 +162,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
 @pytest.mark.requirement("E-13", "O-06")
 def test_no_bet_is_accepted_once_the_ball_has_come_to_rest(tmp_path):
     """The same game, written after the number of its spin."""
-    rig = started(tmp_path).insert(2000)
+    rig = start_rig(tmp_path).insert(2000)
     bet(rig)
     spin(rig, 17)
     rig.report_shown()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import test_poker_room_in_common as room
-from rigs.cards import dealing
+from rigs.cards import script_cards
 from rigs.timed_room import TIME_TO_ACT, write_timed_room
 
 from egm.kernel.events import EventType
@@ -149,7 +149,7 @@ def test_each_game_of_a_position_has_a_time_bank_of_its_own(seats, tmp_path):
     room.end(rooms)
     for rig in rooms:
         rig.engine.handle(EventType.GAME, value="other-room")
-        rig.machine.random_service = dealing(room.CARDS, decks=1)
+        rig.machine.random_service = script_cards(room.CARDS, decks=1)
         room.lay(rig, 200)
     room.close(rooms)
     assert room.find_deciding_rig(rooms) is rooms[0]

@@ -1,7 +1,7 @@
 """Several players at one table of trente et quarante: both rows for all, of one shoe that is shuffled for all."""
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
@@ -24,9 +24,9 @@ def digest_of(rooms):
     return rooms[0].machine.games[GAME].digest
 
 
-def around(seats, cards=""):
+def seat_players(seats, cards=""):
     """Two players with credit, and what is dealt to whoever draws it."""
-    rooms, chance = seats(GAME, count=2), dealing(cards, DECKS) if cards else None
+    rooms, chance = seats(GAME, count=2), script_cards(cards, DECKS) if cards else None
     for rig in rooms:
         for _ in range(BILLS):
             rig.insert(BILL_CENTS)
@@ -40,7 +40,7 @@ def lay(rig, **bets):
     assert rig.state is State.BETTING, rig.notice
 
 
-def dealt(rooms):
+def deal_coup(rooms):
     """No more bets: the games of whoever plays, all with the same rows."""
     rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms))
     games = [find_open_game(rig.machine) for rig in rooms if rig.state is State.PLAYING]
@@ -67,7 +67,7 @@ def end(rooms):
         assert rig.state is State.IDLE, rig.notice
 
 
-def audited(rooms, folder):
+def check_audit(rooms, folder):
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
@@ -76,10 +76,10 @@ def audited(rooms, folder):
 
 @pytest.mark.requirement("B-01", "P-07")
 def test_a_refait_asks_each_player_and_the_next_coup_uses_the_same_shoe(seats, tmp_path):
-    one, two = rooms = around(seats, f"{REFAIT} {BLACK}")
+    one, two = rooms = seat_players(seats, f"{REFAIT} {BLACK}")
     lay(one, red=20)
     lay(two, black=20, colour=20)
-    dealt(rooms)
+    deal_coup(rooms)
     one.engine.handle(EventType.CHOOSE, value="prison")
     two.engine.handle(EventType.CHOOSE, value="half")
     two.engine.handle(EventType.CHOOSE, value="prison")
@@ -88,7 +88,7 @@ def test_a_refait_asks_each_player_and_the_next_coup_uses_the_same_shoe(seats, t
     assert [rig.credit_cents for rig in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 30 * CENTS]
     lay(one)  # nothing but the stake in prison
     lay(two, inverse=20)
-    games = dealt(rooms)
+    games = deal_coup(rooms)
     assert [rows_of(game) for game in games] == [[BLACK.split()[:4], BLACK.split()[4:]]] * 2
     assert [
         [(settlement.spot, settlement.credits) for settlement in game.outcome.settlements] for game in games
@@ -100,7 +100,7 @@ def test_a_refait_asks_each_player_and_the_next_coup_uses_the_same_shoe(seats, t
     assert [rig.credit_cents for rig in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 10 * CENTS]
     assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8 - 9] * 2
     assert [list_standing_tables(rig.machine) for rig in rooms] == [(), ()]
-    audited(rooms, tmp_path)
+    check_audit(rooms, tmp_path)
 
 
 def coup(rooms, seats_of):
@@ -108,7 +108,7 @@ def coup(rooms, seats_of):
     before = [rig.credit_cents for rig in rooms]
     for rig in seats_of:
         lay(rig, red=20)
-    dealt(rooms)
+    deal_coup(rooms)
     for rig in seats_of:
         if find_open_game(rig.machine).outcome is None:
             rig.engine.handle(EventType.CHOOSE, value="half")
@@ -126,7 +126,7 @@ def coup(rooms, seats_of):
 @pytest.mark.parametrize("shoes", [1, pytest.param(8, marks=pytest.mark.slow)])
 def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path, shoes):
     """Now both play, now one alone: every coup comes of what the one before left, to the last five cards."""
-    one, two = rooms = around(seats)
+    one, two = rooms = seat_players(seats)
     cards_left, ends, turn = DECKS * 52, 0, 0
     while ends < shoes:
         seats_of = ([one, two], [one], [one, two], [two])[turn % 4]
@@ -141,26 +141,26 @@ def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path
     assert turn >= 20 * shoes
     first, _ = coup(rooms, rooms)
     assert first.table_state is None  # of the new shoe
-    audited(rooms, tmp_path)
+    check_audit(rooms, tmp_path)
 
 
 @pytest.mark.requirement("D-15")
 def test_after_a_restart_both_continue_with_the_shoe_and_the_stakes_in_prison(seats, tmp_path):
-    one, two = rooms = around(seats, REFAIT)
+    one, two = rooms = seat_players(seats, REFAIT)
     lay(one, red=20)
     lay(two, colour=20)
-    dealt(rooms)
+    deal_coup(rooms)
     for rig in rooms:
         rig.engine.handle(EventType.CHOOSE, value="prison")
     end(rooms)
     one.close()
     one, two = rooms = seats(GAME, count=2)
     assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
-    one.machine.random_service = two.machine.random_service = dealing(f"{REFAIT} {BLACK}", DECKS)
+    one.machine.random_service = two.machine.random_service = script_cards(f"{REFAIT} {BLACK}", DECKS)
     del one.machine.random_service.values[: len(REFAIT.split())]
     lay(one)
     lay(two)
-    games = dealt(rooms)
+    games = deal_coup(rooms)
     assert [
         [(settlement.spot, settlement.credits) for settlement in game.outcome.settlements] for game in games
     ] == [
@@ -168,4 +168,4 @@ def test_after_a_restart_both_continue_with_the_shoe_and_the_stakes_in_prison(se
         [("colour", 0)],
     ]
     end(rooms)
-    audited(rooms, tmp_path)
+    check_audit(rooms, tmp_path)

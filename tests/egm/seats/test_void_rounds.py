@@ -1,7 +1,7 @@
 """A round in which players win each other's stakes, and a game of it that persons declare void."""
 
 import pytest
-from rigs.cards import dealing
+from rigs.cards import script_cards
 from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.app.features import FEATURES
@@ -47,7 +47,7 @@ def stake(rooms, game, chance):
 
 def sit_down(rooms, game=HOLDEM):
     """Every position stakes; betting closes, and the table answers that all have staked."""
-    stake(rooms, game, dealing(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.random_service)
+    stake(rooms, game, script_cards(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.random_service)
     table_of(rooms).close_betting(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)
     return rooms

@@ -51,14 +51,14 @@ def definition(folder, name="wheel-roulette"):
 
 @pytest.fixture
 def room(tmp_path):
-    with_a_wheel = started(tmp_path)
+    with_a_wheel = start_rig(tmp_path)
     with_a_wheel.insert(2000)
     yield with_a_wheel
     if with_a_wheel.open:
         with_a_wheel.close()
 
 
-def started(folder, position=None, first_rig=None, table=None):
+def start_rig(folder, position=None, first_rig=None, table=None):
     rig = MachineRig(
         folder / "state",
         games=(str(definition(folder)),),
@@ -171,14 +171,14 @@ def test_a_wheel_that_nobody_bets_at_is_not_recorded(room):
 @pytest.mark.requirement("B-18")
 @pytest.mark.parametrize("report_moment", ["before", "after"])
 def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path, report_moment):
-    room = started(tmp_path)
+    room = start_rig(tmp_path)
     room.insert(2000)
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
     if report_moment == "before":
         phase(room, WheelPhase.NUMBER, number=17)
     room.close()
-    restarted = started(tmp_path)
+    restarted = start_rig(tmp_path)
     assert restarted.state is State.PLAYING
     if report_moment == "after":
         phase(restarted, WheelPhase.NUMBER, number=17)
@@ -192,7 +192,7 @@ def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path
     restarted.close()
 
 
-def unheard(room, **waits):
+def check_wheel_lost(room, **waits):
     """The game waits for persons: recorded, said, and no later number of any spin decides it."""
     assert [record["unheard"] for record in room.records("wheel.unheard")] == [waits["why"]]
     assert list_notice_codes(room) == {"wheel_unheard"}
@@ -211,7 +211,7 @@ def test_spin_without_a_received_number_is_voided_when_the_wheel_continues(room,
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
     phase(room, later)  # the reader counts from 1 again, or has wrapped: the same count is another spin
-    unheard(room, why="went_on")
+    check_wheel_lost(room, why="went_on")
     room.close()
     with open_view(tmp_path / "state") as view:
         assert Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings == []
@@ -219,8 +219,8 @@ def test_spin_without_a_received_number_is_voided_when_the_wheel_continues(room,
 
 def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_next(tmp_path):
     table = SharedTable()
-    one = started(tmp_path, Position(1, 2), table=table)
-    two = started(tmp_path, Position(2, 2), one, table)
+    one = start_rig(tmp_path, Position(1, 2), table=table)
+    two = start_rig(tmp_path, Position(2, 2), one, table)
     for rig in (one, two):
         rig.insert(2000)
     bet(one)
@@ -284,7 +284,7 @@ def test_who_bets_on_a_number_that_already_lies_is_not_in_its_spin(room):
     assert (room.state, len(room.records("game.start"))) == (State.BETTING, 1)
 
 
-def in_the_menu(room):
+def check_number_in_menu(room):
     """The staff is at the machine while the ball falls: its number is recorded, and no game takes it."""
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
@@ -298,7 +298,7 @@ def in_the_menu(room):
 @pytest.mark.requirement("F-14", "F-15")
 @pytest.mark.parametrize("name", ["refund_game", "forfeit_game"])
 def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, name):
-    in_the_menu(room)
+    check_number_in_menu(room)
     (form,) = (form for form in SERVICE_MENU.forms if form.id == name)
     assert not all(needed(room.machine, Event(form.event, RulingForm())) for needed in form.submission_guards)
     room.engine.handle(form.event, form=form.id, **TWO, reason="he asked for it")
@@ -311,8 +311,8 @@ def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, nam
 
 def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken(tmp_path):
     table = SharedTable()
-    one = started(tmp_path, Position(1, 2), table=table)
-    two = started(tmp_path, Position(2, 2), one, table)
+    one = start_rig(tmp_path, Position(1, 2), table=table)
+    two = start_rig(tmp_path, Position(2, 2), one, table)
     for rig in (one, two):
         rig.insert(2000)
         bet(rig)
@@ -339,7 +339,7 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
 
 @pytest.mark.not_audited
 def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_path, monkeypatch):
-    in_the_menu(room)
+    check_number_in_menu(room)
     void_game(
         room.machine,
         refund=True,
@@ -364,8 +364,8 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
 def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_path, monkeypatch):
     monkeypatch.setattr(rounds, "_REMEMBERED_ROUNDS_MAX", 1)
     table = SharedTable()
-    one = started(tmp_path, Position(1, 2), table=table)
-    two = started(tmp_path, Position(2, 2), one, table)
+    one = start_rig(tmp_path, Position(1, 2), table=table)
+    two = start_rig(tmp_path, Position(2, 2), one, table)
     for rig in (one, two):
         rig.insert(2000)
     bet(two)
@@ -390,13 +390,13 @@ def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_
     [(17, []), (18, ["the recorded number is 17, but the wheel reported 18 for this spin"])],
 )
 def test_a_number_reported_before_a_clear_decides_the_game_after_it(tmp_path, number, found):
-    room = started(tmp_path).insert(2000)
+    room = start_rig(tmp_path).insert(2000)
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
     phase(room, WheelPhase.NUMBER, number=17)
     room.close()
     clear_with_decisions(tmp_path / "state")
-    room = started(tmp_path)
+    room = start_rig(tmp_path)
     deliver_spin_number(room.machine)
     room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
@@ -414,14 +414,14 @@ def test_a_number_reported_before_a_clear_decides_the_game_after_it(tmp_path, nu
 
 @pytest.mark.parametrize("entries", range(4))
 def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
-    room = started(tmp_path)
+    room = start_rig(tmp_path)
     room.insert(2000)
     bet(room)
     room.cut_power_after(entries)
     with suppress(PowerCutError):
         spin(room, 17)
     room.close()
-    restarted = started(tmp_path)
+    restarted = start_rig(tmp_path)
     phase(restarted, WheelPhase.NUMBER, number=17)  # the reader goes on telling it
     deliver_spin_number(restarted.machine)
     starts, ended = restarted.records("game.start"), restarted.records("game.choice")
@@ -435,8 +435,8 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
 @pytest.mark.parametrize("line_lost", [False, True], ids=["awaited", "not heard"])
 def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_wheel(tmp_path, line_lost):
     """The generator works: the key has nothing to do at the first, and does not start it again."""
-    first = started(tmp_path, Position(1, 2))
-    second = started(tmp_path, Position(2, 2), first, first.machine.component(SharedTable))
+    first = start_rig(tmp_path, Position(1, 2))
+    second = start_rig(tmp_path, Position(2, 2), first, first.machine.component(SharedTable))
     beside = RunningPositions()
     for number, room in enumerate((first, second), 1):
         beside.position_by_number[number] = RunningPosition(
@@ -466,9 +466,9 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
 
 
 def test_all_positions_have_the_number_of_the_wheel(tmp_path):
-    first = started(tmp_path, Position(1, 2))
+    first = start_rig(tmp_path, Position(1, 2))
     table = first.machine.component(SharedTable)
-    second = started(tmp_path, Position(2, 2), first, table)
+    second = start_rig(tmp_path, Position(2, 2), first, table)
     for room in (first, second):
         room.insert(2000)
     bet(first)

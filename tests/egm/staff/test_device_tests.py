@@ -191,13 +191,13 @@ def test_the_screen_runs_its_own_tests(menu):
         menu.touch("back")
 
 
-def felt_by(panel):
+def build_touch_answer(panel):
     """What a screen answers where the panel feels each cross there."""
     return " ".join(str(value) for cross in CALIBRATION_CROSSES for value in panel(*cross))
 
 
 # A panel turned by half a turn, smaller than the picture and shifted: nothing on it is where it was touched.
-def turned(x, y):
+def turn_point(x, y):
     return COORDINATE_UNIT - x * 9 // 10 - 2000, COORDINATE_UNIT - y * 8 // 10 - 5000
 
 
@@ -206,7 +206,7 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
     rig = menu.room
     menu.touch("screen:calibrate")
     assert (menu.page.test, menu.page.pattern, menu.page.actions) == (True, "calibrate", ())
-    menu.touch("crosses", felt_by(turned))
+    menu.touch("crosses", build_touch_answer(turn_point))
     assert menu.page.title.value == "service.menu.devices"
     shown = build_snapshot(rig.engine).touch
     for x, y in (
@@ -215,7 +215,7 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
         (COORDINATE_UNIT // 3, COORDINATE_UNIT // 5),
         (COORDINATE_UNIT, COORDINATE_UNIT),
     ):
-        assert calibrate_touch(shown, *turned(x, y)) == pytest.approx((x, y), abs=20)
+        assert calibrate_touch(shown, *turn_point(x, y)) == pytest.approx((x, y), abs=20)
     (record,) = rig.records("touch.calibrated")
     assert (record["person"], record["before"], record["after"]) == ("3", [], list(shown))
     assert rig.journal.states()["touch"] == list(shown)
@@ -230,8 +230,8 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
         "a b",
         " ".join(["5 5"] * len(CALIBRATION_CROSSES)),
         " ".join(f"{n} {n}" for n in range(len(CALIBRATION_CROSSES))),
-        felt_by(turned).rpartition(" ")[0] + " 9",
-        felt_by(lambda x, y: (10**9 * x, y)),
+        build_touch_answer(turn_point).rpartition(" ")[0] + " 9",
+        build_touch_answer(lambda x, y: (10**9 * x, y)),
     ],
 )
 def test_touches_away_from_the_calibration_crosses_change_nothing(menu, touches):

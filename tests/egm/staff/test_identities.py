@@ -16,22 +16,22 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 ANNA = {"name": "Anna", "document": "passport X1"}
 
 
-def opened(tmp_path):
+def open_register(tmp_path):
     return closing(IdentityRegister.open(tmp_path / "first", tmp_path / "second"))
 
 
 def read_identities(tmp_path):
-    with opened(tmp_path) as register:
+    with open_register(tmp_path) as register:
         return [
             (record.subject, record.fields, record.matches_commitment) for record in register.iter_records()
         ]
 
 
-def noise(path):
+def overwrite_with_noise(path):
     path.write_bytes(b"\x07" * 9000)
 
 
-def half(path):
+def cut_to_half(path):
     path.write_bytes(path.read_bytes()[:4096])
 
 
@@ -42,10 +42,12 @@ def put_back(path):
 @pytest.mark.requirement("A-05", "Q-01")
 @pytest.mark.parametrize("medium", ["first", "second"])
 @pytest.mark.parametrize(
-    "lose", [type(IDENTITY_FILE_NAME), noise, half, put_back], ids=["lost", "noise", "half", "put_back"]
+    "lose",
+    [type(IDENTITY_FILE_NAME), overwrite_with_noise, cut_to_half, put_back],
+    ids=["lost", "noise", "half", "put_back"],
 )
 def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
-    with opened(tmp_path) as register:
+    with open_register(tmp_path) as register:
         register.store_identity("handpay-1", ANNA, AT)
         (tmp_path / medium / "before").write_bytes((tmp_path / medium / IDENTITY_FILE_NAME).read_bytes())
         register.store_identity("handpay-2", ANNA, AT)
@@ -62,10 +64,10 @@ def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
 
 
 def test_an_erased_identity_is_on_no_medium(tmp_path):
-    with opened(tmp_path) as register:
+    with open_register(tmp_path) as register:
         register.store_identity("handpay-1", ANNA, AT)
     before = (tmp_path / "second" / IDENTITY_FILE_NAME).read_bytes()
-    with opened(tmp_path) as register:
+    with open_register(tmp_path) as register:
         assert register.erase_before(AT + timedelta(days=1)) == 1
     (tmp_path / "second" / IDENTITY_FILE_NAME).write_bytes(before)
     assert read_identities(tmp_path) == [("handpay-1", None, True)]
@@ -73,7 +75,7 @@ def test_an_erased_identity_is_on_no_medium(tmp_path):
 
 
 def test_an_altered_identity_is_repaired_from_the_intact_copy(tmp_path):
-    with opened(tmp_path) as register:
+    with open_register(tmp_path) as register:
         register.store_identity("handpay-1", ANNA, AT)
     with closing(sqlite3.connect(tmp_path / "first" / IDENTITY_FILE_NAME)) as database:
         database.execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")

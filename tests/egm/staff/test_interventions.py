@@ -31,10 +31,10 @@ def rig(tmp_path):
 
 def intervene(rig, reason="bill jam"):
     Menu(rig).sign_in(Role.MECHANIC).fill("intervention", reason).touch("leave")
-    monitored(rig)
+    report_seen(rig)
 
 
-def monitored(rig):
+def report_seen(rig):
     """The monitoring system reads who is at work."""
     opened = rig.machine.memory.get(StaffKey.INTERVENTION)
     rig.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
@@ -81,8 +81,8 @@ def test_a_door_counts_as_identified_once_the_monitoring_system_has_read_the_mec
     assert rig.machine.active_faults["unidentified_opening"]["detail"] == "main"
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     clear(rig)
-    monitored(rig)
-    monitored(rig)
+    report_seen(rig)
+    report_seen(rig)
     assert len(rig.records("intervention.seen")) == 1
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -103,7 +103,7 @@ def test_a_bill_box_and_a_base_open_at_a_collection_only(rig, door):
     clear(rig)
     finish(rig, "nothing", "").touch("leave")
     Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
-    monitored(rig)
+    report_seen(rig)
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
     rig.engine.handle(EventType.DOOR_CLOSED, door=door)
     assert rig.machine.active_faults == {}
@@ -126,7 +126,7 @@ def test_a_removed_bill_box_counts_as_an_opening_whatever_its_door_reports(rig):
     clear(rig)
     finish(rig, "nothing", "").touch("leave")
     Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
-    monitored(rig)
+    report_seen(rig)
     gone(EventType.FAULT_RAISED)
     assert "unidentified_opening" not in rig.machine.active_faults
 
@@ -137,7 +137,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
     menu.fill("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
     assert menu.notice == "notice.refused.somebody_is_at_work"
     menu.home().fill("collection", "weekly")
-    monitored(rig)
+    report_seen(rig)
     menu.home().fill("base_out", "S-7", "lock 41", "H. Main", "hinge bent")
     (handed,) = rig.records("base.withdrawn")
     assert (handed["lock"], handed["cashier"], handed["person"]) == (
@@ -206,7 +206,7 @@ def test_the_printers_housing_opened_by_an_unidentified_person_raises_an_alarm(r
 @pytest.mark.parametrize(("door", "is_alarm"), [("cash_box", False), ("main", False), ("logic", True)])
 def test_a_collector_is_identified_for_the_money_doors_only(rig, door, is_alarm):
     Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly").touch("leave")
-    monitored(rig)
+    report_seen(rig)
     rig.engine.handle(EventType.DOOR_OPENED, door=door)
     assert ("unidentified_opening" in rig.machine.active_faults) is is_alarm
 
@@ -222,7 +222,7 @@ def test_without_the_profiles_rule_doors_need_no_identification(tmp_path):
 @pytest.mark.requirement("J-16", "J-07")
 def test_an_intervention_needs_permission_and_ends_behind_closed_doors(rig, tmp_path):
     menu = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "check")
-    monitored(rig)
+    report_seen(rig)
     menu.fill("intervention", "again")
     assert menu.notice == "notice.refused.no_intervention_is_open"
     menu.touch("leave")

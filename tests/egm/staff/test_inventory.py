@@ -373,7 +373,7 @@ def test_incomplete_inventory_is_rejected_where_the_profile_requires_all_fields(
         )
 
 
-def started(folder, **machine):
+def start_machine(folder, **machine):
     """Start a machine of Monaco whose one device is real, as its process does."""
     default = load_cabinet()
     file = default.model_copy(
@@ -396,11 +396,11 @@ def test_a_machine_in_monaco_requires_the_whole_entry_and_every_certificate(tmp_
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     with pytest.raises(OperatorError, match="inventory: kind, manufacturer, model, base_number, photo"):
-        started(tmp_path / "first")
+        start_machine(tmp_path / "first")
     with Journal.open(tmp_path / "first", now=StoppedClock().now) as journal:
         assert not list(journal.entries(INVENTORY_ENTRY_KIND))
     monkeypatch.setattr("egm.app.process.record_inventory_change", lambda *_, **__: None)
-    started(tmp_path / "second")
+    start_machine(tmp_path / "second")
     with Journal.open(tmp_path / "second", now=StoppedClock().now) as journal:
         (refused,) = [entry.record for entry in journal.entries("game.refused")]
     assert refused["game"] == GAME

@@ -37,7 +37,7 @@ def rig(tmp_path):
     rig.close()
 
 
-def replayed(menu, play_id):
+def read_replay(menu, play_id):
     """The page's picture, and what the machine showed the player."""
     replay = menu.page.replay
     shown = next(m for m in menu.room.hands.messages if m.play_id == play_id)
@@ -61,7 +61,7 @@ def test_a_play_is_recalled_in_figures_and_as_a_picture(rig):
     wins = [[translate_words(cell, "en") for cell in row.cells] for row in menu.page.tables[-1].rows]
     assert wins == [["3 × Maple leaf", "Line 1", "$3.00"]]
     menu.touch("show")
-    replay, shown = replayed(menu, won)
+    replay, shown = read_replay(menu, won)
     assert (replay.display, replay.game_id, replay.win_cents) == (shown.display, shown.game_id, 300)
     assert (replay.step, replay.steps, replay.decision_kind) == (1, 1, "")
     menu.touch("figures").touch("back").touch(newest).touch("show")
@@ -122,7 +122,7 @@ def test_an_interrupted_game_is_recalled_first_while_a_door_is_open(rig):
     first = menu.page.tables[0].rows[0]
     assert (first.icon, first.cells[4].value) == ("warning", "service.recall.open")
     menu.touch(first.action).touch("show")
-    replay, shown = replayed(menu, first.action)
+    replay, shown = read_replay(menu, first.action)
     assert (replay.display, replay.win_cents, replay.win_credits) == (shown.display, None, None)
     menu.home().touch("leave")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")

@@ -37,7 +37,7 @@ def menu(tmp_path):
     rig.close()
 
 
-def kinds(menu, *, after=0):
+def list_entry_kinds(menu, *, after=0):
     return [entry.kind for entry in menu.room.journal.entries(since=after)]
 
 
@@ -53,7 +53,7 @@ def test_number_and_pin_open_the_menu_and_the_person_is_recorded(menu):
     assert not menu.is_open
     assert menu.room.state is State.IDLE
     enrolled = ["staff.added"] * len(Role)  # the first sign-in records the roster
-    assert kinds(menu, after=before) == ["menu.asked", *enrolled, "menu.entered", "menu.left"]
+    assert list_entry_kinds(menu, after=before) == ["menu.asked", *enrolled, "menu.entered", "menu.left"]
     number = NUMBERS[Role.SUPERVISOR]
     assert menu.room.records("menu.entered") == [{"menu": "operator", "person": number, "role": "supervisor"}]
     assert menu.room.records("menu.left") == [{"menu": "operator", "person": number, "why": "left"}]
@@ -72,7 +72,7 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
     assert not menu.page.unconfirmed
     menu.touch("confirm")
     assert menu.notice == "service.done"
-    assert "intervention.opened" in kinds(menu, after=before)
+    assert "intervention.opened" in list_entry_kinds(menu, after=before)
     menu.home().touch("form:intervention_end").enter("belt replaced")
     assert menu.page.unconfirmed
     menu.touch("back")
@@ -83,7 +83,7 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
     for _ in range(2):
         press_menu_key()
     assert not menu.is_open
-    assert "intervention.closed" not in kinds(menu, after=before)
+    assert "intervention.closed" not in list_entry_kinds(menu, after=before)
 
 
 def test_every_page_of_the_menu_warns_what_leaving_it_loses():

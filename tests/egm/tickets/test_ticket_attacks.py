@@ -83,7 +83,7 @@ def test_a_redeemed_ticket_is_not_taken_again_under_its_old_id(office):
 
 
 # ---------------------------------------------------------------- a text editor
-def forged_line(office, cents=999_999):
+def build_forged_line(office, cents=999_999):
     """A whole ticket, chained by whoever has no key: reserved and issued in one line."""
     rows = [list(row) for row in office.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
     move_number, before = office.store.last_move
@@ -104,7 +104,7 @@ def forged_line(office, cents=999_999):
 @pytest.mark.requirement("H-15")
 def test_a_line_appended_with_a_text_editor_is_refused_and_named(tmp_path, office):
     office.issued("a")
-    line = forged_line(office)
+    line = build_forged_line(office)
     with (tmp_path / LOG_NAME).open("ab") as log:
         log.write(line)
     with pytest.raises(TicketLedgerDamaged, match=r"move 3 was altered after it was written"):

@@ -187,7 +187,7 @@ CHANGES = [
 ]
 
 
-def lived(folder):
+def write_ledger(folder):
     """A ledger with a life in it, closed: what each ticket has been through."""
     office = Office(folder)
     for n in range(5):
@@ -199,7 +199,7 @@ def lived(folder):
     return records
 
 
-def reopened(folder):
+def reopen_ledger(folder):
     with TicketStore.open(folder, key=KEY) as store:
         store.verify_moves()
         return store.restoration_text, list(store.iter_records())
@@ -208,28 +208,28 @@ def reopened(folder):
 @pytest.mark.requirement("A-02", "A-04")
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_damaged_database_is_made_again_from_the_log(tmp_path, change):
-    records = lived(tmp_path)
+    records = write_ledger(tmp_path)
     with_hands_on(tmp_path, *GAGS, change)
-    mended, found = reopened(tmp_path)
+    mended, found = reopen_ledger(tmp_path)
     assert re.search(
         r"tickets.sqlite made again from tickets.moves, 11 moves: .*(altered after it was written|beginning)",
         mended,
     )
     assert found == records
-    assert reopened(tmp_path) == ("", records)
+    assert reopen_ledger(tmp_path) == ("", records)
     assert (tmp_path / f"{TICKET_DATABASE_FILE_NAME}.damaged-1").exists()
 
 
 @pytest.mark.requirement("A-02")
 def test_any_damaged_page_of_the_database_is_detected(tmp_path):
-    records = lived(tmp_path)
+    records = write_ledger(tmp_path)
     original = (tmp_path / TICKET_DATABASE_FILE_NAME).read_bytes()
     mended = 0
     for page in range(0, len(original), 4096):
         spoilt = bytearray(original)
         spoilt[page + 20 : page + 400] = bytes(380)
         (tmp_path / TICKET_DATABASE_FILE_NAME).write_bytes(spoilt)
-        warnings, found = reopened(tmp_path)
+        warnings, found = reopen_ledger(tmp_path)
         assert found == records
         mended += bool(warnings)
     assert mended >= 3
@@ -241,22 +241,22 @@ def test_a_lost_or_older_database_is_completed_from_the_log(tmp_path):
     office.issued("a")
     office.store.close()
     older = (tmp_path / TICKET_DATABASE_FILE_NAME).read_bytes()
-    records = [*lived(tmp_path)]
+    records = [*write_ledger(tmp_path)]
     for content in (older, b""):
         (tmp_path / TICKET_DATABASE_FILE_NAME).write_bytes(content)
-        assert reopened(tmp_path)[1] == records
+        assert reopen_ledger(tmp_path)[1] == records
     (tmp_path / TICKET_DATABASE_FILE_NAME).unlink()
-    assert reopened(tmp_path)[1] == records
+    assert reopen_ledger(tmp_path)[1] == records
 
 
 @pytest.mark.requirement("A-02")
 @pytest.mark.parametrize("keep", [0, 1, 700, -1, -300], ids=["none", "a byte", "some", "no end", "most"])
 def test_a_short_log_is_completed_from_the_database(tmp_path, keep):
-    records = lived(tmp_path)
+    records = write_ledger(tmp_path)
     log = (tmp_path / LOG_NAME).read_bytes()
     (tmp_path / LOG_NAME).write_bytes(log[:keep])
     lost = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
-    assert reopened(tmp_path) == (lost if keep in {0, 1} else "", records)
+    assert reopen_ledger(tmp_path) == (lost if keep in {0, 1} else "", records)
     office = Office(tmp_path)
     office.issued("more")
     assert office.store.verify_moves() == 13
@@ -265,7 +265,7 @@ def test_a_short_log_is_completed_from_the_database(tmp_path, keep):
 @pytest.mark.requirement("A-02", "A-04")
 def test_a_damaged_log_is_written_again(tmp_path):
     """Each kind of damage in the middle: a digit, a line end, a line gone, two lines exchanged."""
-    records = lived(tmp_path)
+    records = write_ledger(tmp_path)
     log = (tmp_path / LOG_NAME).read_bytes()
     lines = log.splitlines(keepends=True)
     for spoilt in (
@@ -289,7 +289,7 @@ def test_a_damaged_log_is_written_again(tmp_path):
 
 
 def test_when_both_copies_are_damaged_nothing_is_guessed(tmp_path):
-    lived(tmp_path)
+    write_ledger(tmp_path)
     with_hands_on(tmp_path, *GAGS, CHANGES[0])
     log = (tmp_path / LOG_NAME).read_bytes()
     (tmp_path / LOG_NAME).write_bytes(log.replace(b":1234,", b":9234,", 1))
@@ -308,7 +308,7 @@ def test_a_damaged_log_is_not_replaced_by_an_older_database(tmp_path):
     office.issued("a")
     office.store.close()
     older = (tmp_path / TICKET_DATABASE_FILE_NAME).read_bytes()
-    lived(tmp_path)
+    write_ledger(tmp_path)
     log = (tmp_path / LOG_NAME).read_bytes()
     (tmp_path / LOG_NAME).write_bytes(log.replace(b":1234,", b":9234,", 1))
     (tmp_path / TICKET_DATABASE_FILE_NAME).write_bytes(older)
@@ -317,12 +317,12 @@ def test_a_damaged_log_is_not_replaced_by_an_older_database(tmp_path):
     ):
         TicketStore.open(tmp_path, key=KEY)
     (tmp_path / LOG_NAME).write_bytes(log)
-    assert len(reopened(tmp_path)[1]) == 6
+    assert len(reopen_ledger(tmp_path)[1]) == 6
 
 
 def test_contradicting_copies_are_refused(tmp_path):
     one, other = tmp_path / "one", tmp_path / "other"
-    lived(one)
+    write_ledger(one)
     Office(other).issued("x")
     (one / LOG_NAME).write_bytes((other / LOG_NAME).read_bytes())
     with pytest.raises(TicketLedgerDamaged, match="differs from this file"):
@@ -330,14 +330,14 @@ def test_contradicting_copies_are_refused(tmp_path):
 
 
 def test_a_reader_that_does_not_prove_still_never_believes_a_changed_row(tmp_path):
-    records = lived(tmp_path)
+    records = write_ledger(tmp_path)
     with_hands_on(tmp_path, *GAGS, CHANGES[0])
     with TicketStore.open(tmp_path, key=KEY, verify=False) as store:
         with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
             store.find_ticket(records[-1].ticket.number)
         with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
             store.verify_moves()
-    assert reopened(tmp_path)[1] == records
+    assert reopen_ledger(tmp_path)[1] == records
 
 
 def test_the_database_is_not_replaced_under_another_process(tmp_path):
@@ -349,7 +349,7 @@ def test_the_database_is_not_replaced_under_another_process(tmp_path):
     with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
         office.desk.begin_redemption("r", number)
     office.store.close()
-    assert len(reopened(tmp_path)[1]) == 1
+    assert len(reopen_ledger(tmp_path)[1]) == 1
 
 
 @pytest.mark.parametrize("table", ["moves", "tickets"])

@@ -90,7 +90,7 @@ def test_a_damaged_bar_code_is_not_read_as_another_number(zbar):
         assert set(zbar(picture)) <= {ticket.number}
 
 
-def inked(template, ticket, language):
+def iter_ink_boxes(template, ticket, language):
     """The box of ink of each line and of the bar code, each drawn alone by the renderer's own hands."""
     texts = template.build_texts(ticket, language)
     for line in template.lines:
@@ -126,7 +126,7 @@ def test_no_line_touches_another_or_leaves_the_paper(jurisdiction, language, hou
             currency="EUR" if jurisdiction == "monaco" else "CAD",
             machine_serial="EGM-0000000000000001",
         )
-        boxes = dict(inked(template, ticket, language))
+        boxes = dict(iter_ink_boxes(template, ticket, language))
         for name, (left, top, right, bottom) in boxes.items():
             assert left >= 8, name
             assert top >= 8, name

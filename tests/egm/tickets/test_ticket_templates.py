@@ -129,7 +129,7 @@ def test_a_venue_without_a_mandatory_field_is_refused():
 
 
 # ---------------------------------------------------------------- refusals
-def edited(tmp_path, jurisdiction, old, new):
+def write_edited_template(tmp_path, jurisdiction, old, new):
     text = (_TEMPLATES_FOLDER / f"{jurisdiction}.toml").read_text(encoding="utf-8")
     assert old in text
     path = tmp_path / f"{jurisdiction}.toml"
@@ -137,7 +137,7 @@ def edited(tmp_path, jurisdiction, old, new):
     return path
 
 
-def without_line(tmp_path, jurisdiction, name):
+def write_template_without(tmp_path, jurisdiction, name):
     text = (_TEMPLATES_FOLDER / f"{jurisdiction}.toml").read_text(encoding="utf-8")
     cut = re.sub(rf'\[\[lines\]\]\nname = "{name}"\n(?:.+\n)+', "", text)
     assert cut != text
@@ -152,7 +152,7 @@ def test_each_mandatory_field_left_out_is_refused(tmp_path, jurisdiction):
     """Take each field's braces out of every line, and nothing else."""
     template = load_template(jurisdiction)
     for field in MANDATORY_FIELDS_BY_CLASS[template.ticket]:
-        path = edited(tmp_path, jurisdiction, f"{{{field}}}", "left out")
+        path = write_edited_template(tmp_path, jurisdiction, f"{{{field}}}", "left out")
         with pytest.raises(InvalidTicket, match=rf"{jurisdiction}.toml: .*must print {field} "):
             load_template(path)
 
@@ -172,9 +172,9 @@ def test_the_coupon_requires_more_fields_than_the_voucher():
 def test_the_number_is_printed_twice_and_on_the_leading_edge(tmp_path):
     for line in ("number_edge", "validation"):
         with pytest.raises(InvalidTicket, match="must be printed twice"):
-            load_template(without_line(tmp_path, "generic", line))
+            load_template(write_template_without(tmp_path, "generic", line))
     with pytest.raises(InvalidTicket, match="leading edge"):
-        load_template(edited(tmp_path, "generic", "turn = 90", "turn = 0"))
+        load_template(write_edited_template(tmp_path, "generic", "turn = 90", "turn = 0"))
 
 
 REFUSALS = [
@@ -198,7 +198,7 @@ REFUSALS = [
 @pytest.mark.parametrize(("old", "new", "reason"), REFUSALS)
 def test_a_wrong_template_is_refused_with_file_key_and_reason(tmp_path, old, new, reason):
     with pytest.raises(InvalidTicket, match=rf"generic.toml: .*{reason}"):
-        load_template(edited(tmp_path, "generic", old, new))
+        load_template(write_edited_template(tmp_path, "generic", old, new))
 
 
 def test_a_missing_file_is_refused(tmp_path):

@@ -20,7 +20,7 @@ WORDS_24 = st.integers(0, n.WORD_24_BIT_MODULUS - 1)
 PLACES = 18
 
 
-def fresh(seed=1, kind=TicketKind.CASHABLE):
+def iter_new_numbers(seed=1, kind=TicketKind.CASHABLE):
     chance = random.Random(seed)
     while True:
         yield n.create_stand_alone_number(kind, chance.randrange)
@@ -86,7 +86,7 @@ def test_a_stand_alone_number_states_its_kind_and_has_a_valid_check(kind):
         for other in TicketKind
         if n.LEADING_DIGITS_BY_TICKET_KIND[other] == n.LEADING_DIGITS_BY_TICKET_KIND[kind]
     ] == [kind]
-    for _, number in zip(range(300), fresh(kind=kind), strict=False):
+    for _, number in zip(range(300), iter_new_numbers(kind=kind), strict=False):
         assert len(number) == PLACES
         assert int(number[:2]) == n.LEADING_DIGITS_BY_TICKET_KIND[kind]
         assert n.is_stand_alone(number)
@@ -105,7 +105,7 @@ def test_no_one_or_two_wrong_digits_pass():
 @pytest.mark.requirement("H-04")
 def test_transpositions_and_twin_errors_are_detected():
     """The claim above, on numbers: any two digits exchanged, and neighbours read twice."""
-    for _, number in zip(range(50), fresh(), strict=False):
+    for _, number in zip(range(50), iter_new_numbers(), strict=False):
         for a, b in itertools.combinations(range(PLACES), 2):
             digits = list(number)
             digits[a], digits[b] = digits[b], digits[a]
@@ -118,7 +118,7 @@ def test_more_than_999_of_1000_gross_misreads_are_detected(tried):
     """Three or more digits read as anything, the mark left alone: the worst case for the check code."""
     chance = random.Random(4)
     passed = 0
-    for _, number in zip(range(tried), fresh(2), strict=False):
+    for _, number in zip(range(tried), iter_new_numbers(2), strict=False):
         digits = list(number)
         for digit_index in chance.sample(range(2, PLACES), chance.randrange(3, 17)):
             digits[digit_index] = str(chance.randrange(10))
@@ -129,7 +129,7 @@ def test_more_than_999_of_1000_gross_misreads_are_detected(tried):
 
 @pytest.mark.requirement("H-04")
 def test_short_long_and_foreign_reads_are_refused():
-    number = next(fresh())
+    number = next(iter_new_numbers())
     for wrong in ("", number[:-2], number + "00", number[:-1] + "x", number[:-1] + "٣", " " + number[1:]):
         assert not n.is_stand_alone(wrong)
         assert not n.is_secure_enhanced(wrong)

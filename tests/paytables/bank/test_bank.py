@@ -37,7 +37,7 @@ def with_decks(name, decks):
     return build_game(data, "test")
 
 
-def returns(game):
+def compute_returns(game):
     return {bet.bet: bet.rtp for bet in analyse(game).bets}
 
 
@@ -68,7 +68,7 @@ def returns(game):
     ],
 )
 def test_the_return_of_each_game_is_the_published_one(name, decks, bet, percent):
-    found = returns(with_decks(name, decks))[bet]
+    found = compute_returns(with_decks(name, decks))[bet]
     assert isinstance(found, Fraction)
     assert f"{float(found) * 100:.4f}" == percent
 
@@ -84,10 +84,10 @@ def test_the_dragon_bonus_returns_the_published_figure_and_less_if_only_three_ca
     """Art. 13.9: a win that is no natural is of three cards; elsewhere two cards count too."""
     for name in ("monaco-punto-banco", "monaco-punto-2000"):
         data = json.loads(with_decks(name, decks).text)
-        lettered = returns(build_game(data, "test"))
+        lettered = compute_returns(build_game(data, "test"))
         for bet in data["bet"][-2:]:
             bet["three_cards_only"] = False
-        usual = returns(build_game(data, "test"))
+        usual = compute_returns(build_game(data, "test"))
         assert f"{float(usual['punto-dragon']) * 100:.4f}" == player
         assert f"{float(usual['banco-dragon']) * 100:.4f}" == bank
         assert f"{float(lettered['punto-dragon']) * 100:.1f}" == "76.1"
@@ -156,7 +156,7 @@ def baccarat_by_the_text(bet, credits_, player, bank, game):
     return 0 if won != side else credits_ * (2 if natural[side] else three_cards)
 
 
-def drawn_by_the_text(player, bank):
+def count_cards_by_the_text(player, bank):
     """Whether player and bank hold as many cards as the table of art. 13.6 says."""
     p, b = points(player[:2]), points(bank[:2])
     if max(p, b) >= 8:
@@ -210,7 +210,7 @@ def hold_baccarat(name, seeded_draw, count):
         player = [card for hand, card in dealt if hand == "player"]
         bank = [card for hand, card in dealt if hand == "bank"]
         assert [hand for hand, _ in dealt[:4]] == ["player", "bank"] * 2
-        assert (len(player), len(bank)) == drawn_by_the_text(player, bank)
+        assert (len(player), len(bank)) == count_cards_by_the_text(player, bank)
         due = {
             bet.spot: baccarat_by_the_text(bet.spot, bet.credits, player, bank, name) for bet in wager.bets
         }

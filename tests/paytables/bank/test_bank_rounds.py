@@ -25,7 +25,7 @@ PLAYED = {
 }
 
 
-def counted(lots):
+def add_up_rounds(lots):
     """Add up lots of rounds: by bet the cost, how often each win came, how often each name with its credits."""
     costs, wins, named = {}, {}, {}
     for lot in lots:
@@ -48,7 +48,7 @@ def hold(name, rounds, seed=20261123):
     """Hold each bet's mean, each of its wins and each of its settlements; return every z by what it is of."""
     game = load_game(name)
     decks = game.rules.definition.shoe.decks
-    costs, wins, named = counted(PLAYED[name](decks, np.random.default_rng(seed), rounds))  # noqa: TID251
+    costs, wins, named = add_up_rounds(PLAYED[name](decks, np.random.default_rng(seed), rounds))  # noqa: TID251
     found = {}
     bets = analyse(game).bets
     assert {spot for bet in bets for spot in bet.options["bets"]} == set(costs)
@@ -73,7 +73,7 @@ def hold(name, rounds, seed=20261123):
     return found
 
 
-def judged(found):
+def compare_with_figures(found):
     """Hold each as near as 99.9 % of honest simulations; the seed is one, so that chance decides no test."""
     away = {key: z for key, z in found.items() if abs(z) > fast.NEAR}
     assert not away, (away, len(found))
@@ -82,11 +82,11 @@ def judged(found):
 
 @pytest.mark.parametrize("name", PLAYED)
 def test_rounds_played_by_the_rules_agree_with_the_exact_figures(name):
-    judged(hold(name, fast.ROWS))
+    compare_with_figures(hold(name, fast.ROWS))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", PLAYED)
 def test_ten_million_rounds_played_by_the_rules_agree_with_the_exact_figures(name):
-    judged(hold(name, 10_000_000))
+    compare_with_figures(hold(name, 10_000_000))

@@ -69,7 +69,7 @@ def bet_seats(game, seats):
     return game.build_wager(sum(sum(bets.values()) for bets in seats.values()), seats=seats)
 
 
-def dealt_by_hand(steps):
+def collect_hands(steps):
     """The cards of each hand, turned ones in their place, and the order in which cards were dealt."""
     hands, order = {}, []
     for step in steps:
@@ -106,7 +106,7 @@ def third_by_the_text(hand, holder, answers):
     return total < 5 or (total == 5 and (holder is None or answers[holder] == "draw"))
 
 
-def due_by_the_text(spot, stake, compared):
+def compute_due_by_the_text(spot, stake, compared):
     """What comes back: even money on one tableau; à cheval by how many win, tie and lose (12.9)."""
     if spot in TABLEAUX:
         return {1: 2 * stake, 0: stake, -1: 0}[compared[TABLEAUX.index(spot)]]
@@ -130,7 +130,7 @@ def hold_rounds(seeded_draw, count):
 
         cards_left = 312 if table is None else Shoe.from_json(table["shoe"]).cards_left
         steps, outcome = play(here, bet_seats(here, seats), draw, answer)
-        hands, order = dealt_by_hand(steps)
+        hands, order = collect_hands(steps)
         assert order[:6] == [*TABLEAUX, "bank"] * 2
         assert BACK not in {card for cards in hands.values() for card in cards}
         holders = {name: holder_by_the_text(name, seats) for name in TABLEAUX}
@@ -150,7 +150,7 @@ def hold_rounds(seeded_draw, count):
         assert order[6:] == third
         compared = [int(np.sign(points(hands[name]) - points(hands["bank"]))) for name in TABLEAUX]
         due = {
-            (int(seat), spot): due_by_the_text(spot, stake, compared)
+            (int(seat), spot): compute_due_by_the_text(spot, stake, compared)
             for seat, bets in seats.items()
             for spot, stake in bets.items()
         }
@@ -226,7 +226,7 @@ def test_a_third_card_is_dealt_against_an_eight_or_nine_of_the_banker(seeded_dra
     assert [step.credits for step in steps if isinstance(step, Settlement)] == [15]
 
 
-def seen_by(game, wagers, viewer, deal):
+def play_as_seen_by(game, wagers, viewer, deal):
     """What one seat of a round sees until its end, with the first answers."""
     wager = game.rules.combine_seat_wagers(wagers[viewer], viewer, wagers)
     return play(game, wager, deal, lambda decision: decision.default_option)
@@ -245,7 +245,7 @@ def test_only_the_holder_of_a_tableau_sees_its_cards(seeded_draw, viewer, own_ha
     deal = Chosen(
         seeded_draw(3), Shoe.from_decks(6), tableau_1="2s 3h 4c", tableau_2="9h 6d 8c", bank="2c 3d Ks"
     )
-    steps, outcome = seen_by(game, wagers, viewer, deal)
+    steps, outcome = play_as_seen_by(game, wagers, viewer, deal)
     cues = [step for step in steps if isinstance(step, Cue)]
     first = [(cue.data["hand"], cue.data["card"]) for cue in cues[1:7]]
     assert {hand for hand, card in first if card != BACK} == ({own_hand} if own_hand else set())
@@ -277,7 +277,7 @@ def test_an_eight_or_nine_is_shown_at_once(seeded_draw):
         1: game.build_wager(10, bets={"tableau-2": 10}),
     }
     deal = Chosen(seeded_draw(3), Shoe.from_decks(6), tableau_1="2s 6h", tableau_2="9h 6d", bank="2c 4d")
-    steps, _ = seen_by(game, wagers, 1, deal)
+    steps, _ = play_as_seen_by(game, wagers, 1, deal)
     decision_index = next(n for n, step in enumerate(steps) if isinstance(step, Decision))
     flips = [
         step.data["hand"] for step in steps[:decision_index] if isinstance(step, Cue) and step.kind == "flip"
@@ -442,7 +442,7 @@ def test_the_figures_equal_a_new_count_of_every_deal_of_nine_cards(counted):
                 stated[case.settlements[0].credits] += case.weight
             recounted = Counter()
             for one, two in product(range(3), repeat=2):
-                recounted[due_by_the_text(spot, 10, [one - 1, two - 1])] += both[one, two]
+                recounted[compute_due_by_the_text(spot, 10, [one - 1, two - 1])] += both[one, two]
             assert set(stated) == set(recounted)
             assert all(abs(float(stated[win]) - recounted[win]) < 1e-9 for win in stated)
 

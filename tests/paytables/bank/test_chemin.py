@@ -79,7 +79,7 @@ BANK_LOSES = {"bank": "7s Kd", "player": "9d Kh"}
 TIE = {"bank": "7s Kd", "player": "7d Kh"}
 
 
-def settled(steps):
+def collect_settlements(steps):
     """What each seat was given back, by spot: each name with its credits."""
     found = {}
     for step in steps:
@@ -121,7 +121,7 @@ def covered_by_the_text(seats, turn):
     return banker, parts, holder, caller
 
 
-def due_by_the_text(seats, banker, parts, result):
+def compute_due_by_the_text(seats, banker, parts, result):
     """What comes back to each bet: what is not played, and what is won, tied or lost; 5 % are levied."""
     banco, due = sum(parts.values()), {}
     for seat, bets in seats.items():
@@ -185,11 +185,12 @@ def hold_rounds(seeded_draw, count):
         )
         found = {
             where: sum(credits_ for _, credits_, _ in settlements)
-            for where, settlements in settled(steps).items()
+            for where, settlements in collect_settlements(steps).items()
         }
-        assert found == due_by_the_text(seats, banker, parts, result)
+        assert found == compute_due_by_the_text(seats, banker, parts, result)
         staked = {
-            where: sum(settlement[2] for settlement in list_) for where, list_ in settled(steps).items()
+            where: sum(settlement[2] for settlement in list_)
+            for where, list_ in collect_settlements(steps).items()
         }
         assert staked == {(int(s), spot): n for s, bets in seats.items() for spot, n in bets.items()}
         turn = turn_by_the_text(banker, parts, caller, result)
@@ -199,7 +200,7 @@ def hold_rounds(seeded_draw, count):
             assert Shoe.from_json(table["shoe"]).cards_left > 7
         seen.update({("caller", caller is not None), ("result", result), ("shoe", "shoe" in table)})
         seen["not covered"] += sum(
-            settlements[0][0] == "not covered" for settlements in settled(steps).values()
+            settlements[0][0] == "not covered" for settlements in collect_settlements(steps).values()
         )
         seen["follows"] += turn.follower is not None
     assert set(seen) == {
@@ -256,7 +257,7 @@ def test_a_winning_bank_doubles_less_the_levy_or_passes_and_a_losing_bank_moves_
     game = load_game(GAME)
     seats = {"0": {"bank": 40}, "1": {"stake": 30}, "2": {"stake": 30}, "3": {"bank": 50}}
     steps, outcome = play(game, all_seats(game, seats), Dealt(seeded_draw(1), **BANK_WINS))
-    assert settled(steps) == {
+    assert collect_settlements(steps) == {
         (0, "bank"): [("won", 78, 40)],
         (1, "stake"): [("lost", 0, 30)],
         (2, "stake"): [("not covered", 20, 20), ("lost", 0, 10)],
@@ -290,7 +291,7 @@ def test_a_banco_of_half_the_bank_comes_first_and_its_loser_has_priority_for_the
         "4": {"banco": 100},
     }
     steps, outcome = play(game, all_seats(game, seats), Dealt(seeded_draw(1), **BANK_WINS))
-    found = settled(steps)
+    found = collect_settlements(steps)
     assert found[2, "banco"] == [("not covered", 49, 49)]  # less than half
     assert found[3, "banco"] == [("lost", 0, 60)]
     assert found[4, "banco"] == [("not covered", 100, 100)]
@@ -333,7 +334,7 @@ def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seede
     here = game.with_table_state(turn)
     draw = RecordingDrawSource(seeded_draw(1))
     steps, outcome = play(here, combine(here, seats, 0), draw, lambda _: STAKES_RETURNED_OPTION)
-    assert settled(steps) == {
+    assert collect_settlements(steps) == {
         (0, "bank"): [("not covered", 100, 100)],
         (0, "stake"): [("not covered", 5, 5)],
     }

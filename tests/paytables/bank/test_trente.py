@@ -30,7 +30,7 @@ CHANCES = ("inverse", "black", "red", "colour")
 
 
 # ---------------------------------------------------------------------------------- counted
-def by_dealing(counts):
+def compute_chances_by_dealing(counts):
     """The same two chances by dealing every card of both rows, one after another."""
 
     @lru_cache(None)
@@ -55,16 +55,16 @@ def by_dealing(counts):
 
 @pytest.mark.parametrize("counts", [(0, 0, 0, 0, 2, 1, 1, 2, 1, 5), (2, 0, 1, 0, 2, 0, 2, 0, 1, 5)])
 def test_rows_are_counted_as_they_are_dealt(counts):
-    assert compute_row_chances(dict(enumerate(counts, 1))) == by_dealing(counts)
+    assert compute_row_chances(dict(enumerate(counts, 1))) == compute_chances_by_dealing(counts)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("counts", [(1, 1, 1, 1, 1, 1, 1, 1, 1, 4), (3, 2, 1, 1, 1, 1, 1, 1, 1, 4)])
 def test_longer_rows_are_counted_as_they_are_dealt(counts):
-    assert compute_row_chances(dict(enumerate(counts, 1))) == by_dealing(counts)
+    assert compute_row_chances(dict(enumerate(counts, 1))) == compute_chances_by_dealing(counts)
 
 
-def without_end():
+def compute_endless_chances():
     """Where a row ends if cards never run out: chances of 31 to 40."""
     share = {value: Fraction(4 if value == 10 else 1, 13) for value in range(1, 11)}
     comes = {0: Fraction(1)}
@@ -75,7 +75,7 @@ def without_end():
 
 
 def test_six_decks_give_nearly_the_published_chances_of_an_infinite_deck():
-    ends = without_end()
+    ends = compute_endless_chances()
     assert sum(ends.values()) == 1
     assert f"{float(ends[31] ** 2):.6f}" == "0.021922"
     assert f"{float(1 - ends[31] ** 2 / 2) * 100:.3f}" == "98.904"
@@ -213,7 +213,7 @@ def hold(seeded_draw, count, refaits=False):
         order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}
         lies = sorted(prison, key=lambda held_stake: (order[held_stake[0]], -held_stake[2]))
         laid = {spot: stakes[spot] for spot in order if spot in stakes}
-        back, prison = in_order(laid, lies, result, won, choices, order)
+        back, prison = settle_in_order(laid, lies, result, won, choices, order)
         assert sorted((s.spot, s.credits) for s in played.settlements) == sorted(back)
         held_stakes = [
             (h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])
@@ -230,7 +230,7 @@ def hold(seeded_draw, count, refaits=False):
     return seen
 
 
-def in_order(laid, lies, result, won, choices, order):
+def settle_in_order(laid, lies, result, won, choices, order):
     """Settle spot by spot as the cloth has them, so that the answers fall to who was asked."""
     answers, back, stays = list(choices), [], []
     for spot in order:

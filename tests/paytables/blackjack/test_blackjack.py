@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 import pytest
-from rigs.blackjack import HOLE, MONACO, MULTI, OPTIONS, QUEBEC, changed
+from rigs.blackjack import HOLE, MONACO, MULTI, OPTIONS, QUEBEC, build_changed_game
 from rigs.rounds import list_undecided_stakes
 
 from paytables import (
@@ -24,10 +24,10 @@ GAMES = {
     "options": (load_game(OPTIONS), {"obo", "das", "at-once"}, (2, 20), 5),
     "multi": (load_game(MULTI), {"h17", "obo"}, (9, 11), 2),
     "monaco": (load_game(MONACO), {"das", "even-10", "quarter"}, (2, 21), 3),
-    "hole": (changed(QUEBEC, rules=HOLE), {"h17", "obo", "hole", "das", "even-1"}, (9, 11), 2),
-    "boxes": (changed(OPTIONS, boxes=3), {"h17", "obo", "das", "at-once"} - {"h17"}, (2, 20), 5),
+    "hole": (build_changed_game(QUEBEC, rules=HOLE), {"h17", "obo", "hole", "das", "even-1"}, (9, 11), 2),
+    "boxes": (build_changed_game(OPTIONS, boxes=3), {"h17", "obo", "das", "at-once"} - {"h17"}, (2, 20), 5),
     "seats": (
-        changed(MONACO, boxes=2, shoe={"decks": 8}, table={"seats": 3}),
+        build_changed_game(MONACO, boxes=2, shoe={"decks": 8}, table={"seats": 3}),
         {"das", "even-10", "quarter"},
         (2, 21),
         3,

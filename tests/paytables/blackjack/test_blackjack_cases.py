@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from rigs.blackjack import MONACO, MULTI, OPTIONS, QUEBEC, changed
+from rigs.blackjack import MONACO, MULTI, OPTIONS, QUEBEC, build_changed_game
 from rigs.cards import remove_cards
 
 from paytables import (
@@ -34,7 +34,7 @@ class Cards:
         return value
 
 
-def played(game, bets, cards, *answers):
+def play_cards(game, bets, cards, *answers):
     """Play one round with these cards and answers; all cards and answers must be used."""
     wager = game.build_wager(sum(bets.values()), bets=bets)
     draw = Cards(game, cards)
@@ -43,7 +43,7 @@ def played(game, bets, cards, *answers):
     return outcome
 
 
-def came_back(outcome):
+def list_settlements(outcome):
     """What came back, by spot and name."""
     return [
         (settlement.spot, settlement.name, settlement.staked_credits, settlement.credits)
@@ -53,13 +53,13 @@ def came_back(outcome):
 
 def test_four_hands_doubled_and_insured_against_a_blackjack_lose_the_first_bet_alone():
     game = load_game(OPTIONS)
-    outcome = played(
+    outcome = play_cards(
         game,
         {"main": 20, "twelve-sixteen": 10, "sevens": 1},
         "8s Ah 8d 8c 3h Th 8h 2d 9s Ts 5c 7c Kd",
         *("insurance", "split", "split", "double", "split", "double", "stand", "hit", "stand"),
     )
-    assert came_back(outcome) == [
+    assert list_settlements(outcome) == [
         ("twelve-sixteen", "aces-or-eights", 10, 30),
         ("sevens", "lost", 1, 0),
         ("insurance", "won", 10, 30),
@@ -83,18 +83,18 @@ def test_four_hands_doubled_and_insured_against_a_blackjack_lose_the_first_bet_a
 def test_a_hand_is_split_four_times_and_no_more():
     """S. 26.1 (2): five hands, of which the second would be a pair again."""
     game = load_game(OPTIONS)
-    play = asked(game, {"main": 10}, "8s 6h 8d 8c 8h 8s Ts 8d", *("split",) * 4, "stand")
+    play = play_until_decision(game, {"main": 10}, "8s 6h 8d 8c 8h 8s Ts 8d", *("split",) * 4, "stand")
     assert play.decision.options == ("stand", "hit", "double")
     cards = "8s 6h 8d 8c 8h 8s Ts Tc Td Th Ts Td 9c"
-    outcome = played(game, {"main": 10}, cards, *("split",) * 4, *("stand",) * 5)
-    assert came_back(outcome) == [("main", "won", 10, 20)] * 5
+    outcome = play_cards(game, {"main": 10}, cards, *("split",) * 4, *("stand",) * 5)
+    assert list_settlements(outcome) == [("main", "won", 10, 20)] * 5
 
 
 @pytest.mark.requirement("S-08:b")
 def test_aces_are_split_as_often_as_the_rule_for_aces_permits():
     """Ten may be split into five hands, aces into two: the third ace stays where it fell, and nothing is asked."""
-    game = changed(MONACO, rules={"split": {"hands": 5, "ace_hands": 2}})
-    outcome = played(game, {"main": 20}, "As 6h Ad Ac Kc 5c 9s", "split")
+    game = build_changed_game(MONACO, rules={"split": {"hands": 5, "ace_hands": 2}})
+    outcome = play_cards(game, {"main": 20}, "As 6h Ad Ac Kc 5c 9s", "split")
     assert [(settlement.name, settlement.credits) for settlement in outcome.settlements] == [
         ("lost", 0),
         ("won", 40),
@@ -104,13 +104,13 @@ def test_aces_are_split_as_often_as_the_rule_for_aces_permits():
 @pytest.mark.requirement("S-08:c")
 def test_quarter_insurance_is_offered_only_if_permitted_and_a_whole_number():
     for name, stake, offered in ((MONACO, 4, True), (MONACO, 6, False), (QUEBEC, 4, False)):
-        options = asked(load_game(name), {"main": stake}, "Ts Ah 9d").decision.options
+        options = play_until_decision(load_game(name), {"main": stake}, "Ts Ah 9d").decision.options
         assert ("insurance_quarter" in options) is offered
 
 
 def test_without_first_stake_protection_every_stake_loses_to_a_blackjack():
     answers = ("no_insurance", "split", "double", "stand")
-    outcome = played(load_game(MONACO), {"main": 20}, "8s Ah 8d 3h Th 7c Kd", *answers)
+    outcome = play_cards(load_game(MONACO), {"main": 20}, "8s Ah 8d 3h Th 7c Kd", *answers)
     assert [(settlement.staked_credits, settlement.credits) for settlement in outcome.settlements] == [
         (40, 0),
         (20, 0),
@@ -161,13 +161,13 @@ def test_without_first_stake_protection_every_stake_loses_to_a_blackjack():
     ],
 )
 def test_a_round_with_given_cards_is_settled_as_the_rules_say(name, cards, answers, settled):
-    outcome = played(load_game(name), {"main": 20}, cards, *answers)
+    outcome = play_cards(load_game(name), {"main": 20}, cards, *answers)
     assert [
         (settlement.name, settlement.staked_credits, settlement.credits) for settlement in outcome.settlements
     ] == settled
 
 
-def asked(game, bets, cards, *answers):
+def play_until_decision(game, bets, cards, *answers):
     """The question after these answers."""
     wager = game.build_wager(sum(bets.values()), bets=bets)
     play = Round(game.play(wager, Cards(game, cards)), wager)
@@ -192,15 +192,17 @@ def asked(game, bets, cards, *answers):
         (load_game(OPTIONS), "8s 9h 8d 8c", ("split",), {"stand", "hit", "double", "split"}),
         (load_game(OPTIONS), "Ts 9h Td As", ("split",), {"stand", "hit"}),
         (load_game(MONACO), "Ts 9h Td As", ("split",), {"stand", "hit", "double"}),
-        (changed(MONACO, rules={"split": {"same": "rank"}}), "Ts 9h Kd", (), {"stand", "hit"}),
+        (build_changed_game(MONACO, rules={"split": {"same": "rank"}}), "Ts 9h Kd", (), {"stand", "hit"}),
         (
-            changed(MONACO, rules={"split": {"hands": 3, "ace_hands": 3}}),
+            build_changed_game(MONACO, rules={"split": {"hands": 3, "ace_hands": 3}}),
             "As 9h Ad Ac",
             ("split",),
             {"stand", "split"},
         ),
         (
-            changed(MONACO, rules={"split": {"aces_one_card": False}, "double": {"after_split": True}}),
+            build_changed_game(
+                MONACO, rules={"split": {"aces_one_card": False}, "double": {"after_split": True}}
+            ),
             "As 9h Ad 8c",
             ("split",),
             {"stand", "hit", "double"},
@@ -208,7 +210,7 @@ def asked(game, bets, cards, *answers):
     ],
 )
 def test_a_hand_is_offered_the_options_that_the_rules_permit(game, cards, answers, options):
-    play = asked(game, {"main": 20}, cards, *answers)
+    play = play_until_decision(game, {"main": 20}, cards, *answers)
     assert set(play.decision.options) == options
     for option in options & {"double", "split"}:
         assert play.decision.get_added_bet(option).to_json() == {"spot": "main", "credits": 20}
@@ -217,10 +219,10 @@ def test_a_hand_is_offered_the_options_that_the_rules_permit(game, cards, answer
 
 
 def test_a_dealer_with_a_hole_card_settles_insurance_before_the_players_decide():
-    game = changed(QUEBEC, rules={"second_card": "hole"})
-    outcome = played(game, {"main": 20}, "9s Ah 9d Kc", "insurance")
-    assert came_back(outcome) == [("insurance", "won", 10, 30), ("main", "lost", 20, 0)]
-    play = asked(game, {"main": 20}, "9s Ah 9d 8c", "insurance")
+    game = build_changed_game(QUEBEC, rules={"second_card": "hole"})
+    outcome = play_cards(game, {"main": 20}, "9s Ah 9d Kc", "insurance")
+    assert list_settlements(outcome) == [("insurance", "won", 10, 30), ("main", "lost", 20, 0)]
+    play = play_until_decision(game, {"main": 20}, "9s Ah 9d 8c", "insurance")
     assert [settlement.name for settlement in play.settlements] == ["lost"]
     shown = play.decision.prompt["hands"][0]
     assert shown == {"id": "bank", "cards": ["Ah", "??"]}
@@ -232,8 +234,8 @@ def test_a_dealer_with_a_hole_card_settles_insurance_before_the_players_decide()
 @pytest.mark.requirement("S-08:c", "S-10")
 def test_insurance_of_several_bets_is_half_of_each_and_is_decided_by_each_of_the_dealers_hands():
     bets = {"main": 20, "second": 10, "third": 4}
-    outcome = played(load_game(MULTI), bets, "Ts Ah 9d Kc 5c 3c 7h", "insurance", "stand")
-    assert came_back(outcome) == [
+    outcome = play_cards(load_game(MULTI), bets, "Ts Ah 9d Kc 5c 3c 7h", "insurance", "stand")
+    assert list_settlements(outcome) == [
         ("insurance", "won", 10, 30),
         ("main", "lost", 20, 0),
         ("insurance", "lost", 5, 0),
@@ -246,7 +248,7 @@ def test_insurance_of_several_bets_is_half_of_each_and_is_decided_by_each_of_the
 
 @pytest.mark.requirement("S-10")
 def test_two_bets_are_played_against_two_hands():
-    outcome = played(load_game(MULTI), {"main": 20, "second": 10}, "Ts 9h 9d Tc 9c", "stand")
+    outcome = play_cards(load_game(MULTI), {"main": 20, "second": 10}, "Ts 9h 9d Tc 9c", "stand")
     assert [hand["cards"][0] for hand in outcome.display["hands"][:2]] == ["9h", "9h"]
     assert [settlement.name for settlement in outcome.settlements] == ["push", "won"]
 
@@ -254,14 +256,14 @@ def test_two_bets_are_played_against_two_hands():
 @pytest.mark.requirement("S-09")
 def test_the_sevens_bonus_counts_the_first_three_cards_of_the_box_even_after_a_split():
     game = load_game(OPTIONS)
-    split = played(game, {"main": 2, "sevens": 1}, "7s 9h 7s 7s 2c 2c Tc", "split", "stand", "stand")
-    assert ("sevens", "sevens-suited", 1, 5001) in came_back(split)
-    stood = played(game, {"main": 2, "sevens": 1}, "7s 9h 7d Tc", "stand")
-    assert ("sevens", "sevens-two", 1, 51) in came_back(stood)
-    suited = played(game, {"main": 2, "sevens": 1}, "7s 9h 7s Tc", "stand")
-    assert ("sevens", "sevens-two-suited", 1, 101) in came_back(suited)
-    three = played(game, {"main": 2, "sevens": 1}, "7s 9h 7s 7c", "hit")
-    assert came_back(three) == [("main", "three-sevens", 2, 5), ("sevens", "sevens-three", 1, 501)]
+    split = play_cards(game, {"main": 2, "sevens": 1}, "7s 9h 7s 7s 2c 2c Tc", "split", "stand", "stand")
+    assert ("sevens", "sevens-suited", 1, 5001) in list_settlements(split)
+    stood = play_cards(game, {"main": 2, "sevens": 1}, "7s 9h 7d Tc", "stand")
+    assert ("sevens", "sevens-two", 1, 51) in list_settlements(stood)
+    suited = play_cards(game, {"main": 2, "sevens": 1}, "7s 9h 7s Tc", "stand")
+    assert ("sevens", "sevens-two-suited", 1, 101) in list_settlements(suited)
+    three = play_cards(game, {"main": 2, "sevens": 1}, "7s 9h 7s 7c", "hit")
+    assert list_settlements(three) == [("main", "three-sevens", 2, 5), ("sevens", "sevens-three", 1, 501)]
 
 
 @pytest.mark.requirement("S-09")
@@ -297,7 +299,7 @@ def test_the_sevens_bonus_counts_the_first_three_cards_of_the_box_even_after_a_s
 )
 def test_each_side_bet_wins_only_with_the_cards_that_its_rules_name(name, side, cards, row, returned):
     """The cards are the player's first, the dealer's first and the player's second."""
-    found = asked(load_game(name), {"main": 2, side: 1}, cards)
+    found = play_until_decision(load_game(name), {"main": 2, side: 1}, cards)
     assert [
         (settlement.name, settlement.credits) for settlement in found.settlements if settlement.spot == side
     ] == [(row, returned)]
@@ -312,16 +314,16 @@ def test_a_row_of_more_cards_than_were_dealt_does_not_pay():
         "pays": "9:1",
     }
     side = {"id": "flush", "name": {"en": "Flush", "fr": "Couleur"}, "row": [row]}
-    game = changed(QUEBEC, side=[side])
-    stood = played(game, {"main": 2, "flush": 1}, "Ts 9h Ks Tc", "stand")
-    assert ("flush", "lost", 1, 0) in came_back(stood)
-    hit = played(game, {"main": 2, "flush": 1}, "Ts 9h 2s 7s Tc", "hit", "stand")
-    assert ("flush", "suited", 1, 10) in came_back(hit)
+    game = build_changed_game(QUEBEC, side=[side])
+    stood = play_cards(game, {"main": 2, "flush": 1}, "Ts 9h Ks Tc", "stand")
+    assert ("flush", "lost", 1, 0) in list_settlements(stood)
+    hit = play_cards(game, {"main": 2, "flush": 1}, "Ts 9h 2s 7s Tc", "hit", "stand")
+    assert ("flush", "suited", 1, 10) in list_settlements(hit)
 
 
 @pytest.mark.requirement("S-03")
 def test_one_deck_of_two_rounds_is_shuffled_after_the_second(seeded_draw):
-    game = changed(QUEBEC, shoe={"decks": 1, "rounds": 2})
+    game = build_changed_game(QUEBEC, shoe={"decks": 1, "rounds": 2})
     assert "Decks: 1, shuffled after every second round." in game.help["en"]
     assert "Paquets de cartes : 1, mêlés tous les deux coups." in game.help["fr"]
     table, shuffled = None, []
@@ -381,7 +383,7 @@ def test_a_wager_that_the_table_does_not_take_is_refused(name, bets, reason):
 
 
 def test_a_wager_that_could_win_more_than_the_table_pays_is_refused():
-    game = changed(QUEBEC, table={"most_win": 100})
+    game = build_changed_game(QUEBEC, table={"most_win": 100})
     assert game.rules.find_highest_round_return(game.build_wager(12, bets={"main": 12})) == 96
     with pytest.raises(WagerError, match="return 112 credits to seat 0; the table allows 100 at most"):
         game.build_wager(14, bets={"main": 14})
@@ -483,12 +485,12 @@ def test_the_help_states_the_chosen_rule_options_in_both_languages():
     ],
 )
 def test_the_best_option_is_advised(name, cards, answers, advice):
-    play = asked(load_game(name), {"main": 20}, cards, *answers)
+    play = play_until_decision(load_game(name), {"main": 20}, cards, *answers)
     assert play.decision.prompt["advice"] == advice
 
 
 def test_a_strategy_for_other_rules_gives_no_advice():
     data = json.loads(load_game(QUEBEC).text)
     data["rules"] = {"split": {"same": "rank"}}
-    play = asked(build_game(data, "test"), {"main": 20}, "Ts Th 6d")
+    play = play_until_decision(build_game(data, "test"), {"main": 20}, "Ts Th 6d")
     assert "advice" not in play.decision.prompt

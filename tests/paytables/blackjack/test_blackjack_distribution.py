@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 from rigs.blackjack import QUEBEC as QUEBEC_TABLE
-from rigs.blackjack import changed
+from rigs.blackjack import build_changed_game
 
 from paytables import analyse, build_game, load_game
 from paytables.analysis import AnalysisDepth
@@ -29,7 +29,7 @@ from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
 from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch
 
 
-def laid(rules, shoe=None, ups=policies.DEALER_UP_CARDS, compute=compute_net_distribution):
+def compute_best_play(rules, shoe=None, ups=policies.DEALER_UP_CARDS, compute=compute_net_distribution):
     """Return the law of the best play for its own stake or another's, its answers and what it took."""
     table, answers = policies.StrategyTable(rules, ups, shoe=shoe), {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
@@ -79,7 +79,7 @@ TINY = {
 def test_the_net_distribution_equals_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = TINY[name]
     rules = house(**{"double_after_split": True, "insurance": None, **rules})
-    found, answers, best = laid(rules, counts, [n for n, count in enumerate(counts, 1) if count])
+    found, answers, best = compute_best_play(rules, counts, [n for n, count in enumerate(counts, 1) if count])
     assert best.hands_by_pair
     assert sum(found.values()) == 1
     for net, chance in found.items():
@@ -93,7 +93,7 @@ def test_the_distribution_of_a_bet_on_another_hand_equals_that_of_every_round_of
     counts, rules, brute = TINY[name]
     rules = house(**{"double_after_split": True, "insurance": None, **rules})
     ups = [n for n, count in enumerate(counts, 1) if count]
-    found, answers, best = laid(rules, counts, ups, compute_backed_distribution)
+    found, answers, best = compute_best_play(rules, counts, ups, compute_backed_distribution)
     assert sum(found.values()) == 1
     assert set(found) <= {Fraction(-1), Fraction(0), Fraction(1), Fraction(3, 2)}
     for net, chance in found.items():
@@ -133,7 +133,7 @@ def test_the_variance_of_three_hands_equals_that_of_every_round_of_a_tiny_shoe(n
     ],
 )
 def test_the_mean_of_the_distribution_is_the_computed_mean(rules):
-    found, _, best = laid(house(**rules), ups=(1,))
+    found, _, best = compute_best_play(house(**rules), ups=(1,))
     lone = 1 - sum(found.values())  # of all first cards, an ace
     assert lone == Fraction(12, 13)
     assert sum(net * chance for net, chance in found.items()) == best.mean
@@ -170,7 +170,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_variance_agrees_with_the_published_one(name):
     rules, published, thousandths = PUBLISHED[name]
-    found, _, best = laid(house(**rules))
+    found, _, best = compute_best_play(house(**rules))
     variance = sum(net**2 * chance for net, chance in found.items()) - best.mean**2
     assert round((variance - Fraction(published)) * 1_000) == thousandths
 
@@ -248,7 +248,7 @@ def test_ten_million_compiled_rounds_agree_with_the_exact_return_or_the_cabinets
 @pytest.mark.timeout(3_600)
 def test_two_compiled_rounds_of_one_deck_agree_with_the_cabinets_rounds(seeded_draw):
     """Of one deck the second round returns less than the first, the play being that of a fresh one."""
-    game = changed(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
+    game = build_changed_game(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
     proof = prove(game.rules.definition)["main"]
     data = json.loads(game.text)
     data["proved"] = add_binding_digest({**data, "proved": {"main": proof.model_dump(mode="json")}})

@@ -63,7 +63,7 @@ def every_play(brute, counts, up, cards, *, split):
     return max(means), min(means), len(means)
 
 
-def solved(rules, counts, up, cards, *, hands):
+def compute_split_means(rules, counts, up, cards, *, hands):
     """Return the same of the product: split into up to so many hands, or kept (0)."""
     round_, play = SolvedRound(rules, up, counts), StrategyEvaluation(rules)
     hand = sum(PACKED_CARD_BY_VALUE[card - 1] for card in cards)
@@ -115,7 +115,7 @@ def test_the_best_and_worst_means_equal_those_over_every_possible_play(name):
     counts, up, cards, hands, rules, brute = TINY[name]
     best, worst, plays = every_play(Brute(**brute), counts, up, cards, split=bool(hands))
     assert plays > 1 or cards == (1, 1)  # a card to each ace is all there is
-    assert solved(house(**rules), counts, up, cards, hands=hands) == (best, worst)
+    assert compute_split_means(house(**rules), counts, up, cards, hands=hands) == (best, worst)
 
 
 def test_the_mean_number_of_split_hands_equals_a_direct_recursion():

@@ -15,7 +15,7 @@ NAMES = [f"quebec-blackjack-progressive-{n}" for n in (1, 2, 3)]
 RED, HIGH = set("hd"), set("AKQJT")
 
 
-def same(cards):
+def is_one_suit(cards):
     return len({suit for _, suit in cards}) == 1
 
 
@@ -23,46 +23,46 @@ def ranks(cards):
     return "".join(sorted(rank for rank, _ in cards))
 
 
-def first(cards):
+def pay_first_table(cards):
     """The words of the first table; a sum in dollars, a share of the jackpot, or nothing."""
     two, three, four, five = (cards[:n] for n in (2, 3, 4, 5))
     ten = {rank for rank, _ in two} & {"T", "J", "Q", "K"}
-    if len(cards) == 5 and same(five) and ranks(five) == "2345A":
+    if len(cards) == 5 and is_one_suit(five) and ranks(five) == "2345A":
         return Fraction(1)
-    if len(cards) >= 4 and same(four) and ranks(four) == "2345":
+    if len(cards) >= 4 and is_one_suit(four) and ranks(four) == "2345":
         return 5000
-    if len(cards) >= 3 and same(three) and ranks(three) == "456":
+    if len(cards) >= 3 and is_one_suit(three) and ranks(three) == "456":
         return 500
-    if ranks(two) == "AJ" and same(two):
+    if ranks(two) == "AJ" and is_one_suit(two):
         return 50
     if "A" in ranks(two) and ten:
-        return 10 if same(two) else 2
+        return 10 if is_one_suit(two) else 2
     return 3 if two[0][0] == two[1][0] and two[0][0] in HIGH else 0
 
 
-def second(cards):
+def pay_second_table(cards):
     alike = next((n for n in range(min(4, len(cards)), 1, -1) if ranks(cards[:n]) == "A" * n), 0)
     colours = {suit in RED for _, suit in cards[:alike]}
     if alike == 4 and len(colours) == 1:
         return Fraction(1)
     if alike >= 3:
-        return 2500 if same(cards[:3]) else 250
-    return 0 if alike < 2 else 100 if same(cards[:2]) else 25
+        return 2500 if is_one_suit(cards[:3]) else 250
+    return 0 if alike < 2 else 100 if is_one_suit(cards[:2]) else 25
 
 
-def third(cards):
-    if len(cards) == 5 and same(cards) and ranks(cards) == "2345A":
+def pay_third_table(cards):
+    if len(cards) == 5 and is_one_suit(cards) and ranks(cards) == "2345A":
         return Fraction(1)
     four, three, two = cards[:4], cards[:3], cards[:2]
     fours, colours = {"5555", "4444", "3333", "2222"}, {suit in RED for _, suit in four}
     if len(four) == 4 and ranks(four) in fours and len(colours) == 1:
         return Fraction(1, 10)
     if len(three) == 3 and ranks(three) in {"666", "555", "444", "333"}:
-        return 1000 if same(three) else 250
-    return 25 if same(two) and ranks(two) in {"TT", "JJ", "QQ", "KK"} else 0
+        return 1000 if is_one_suit(three) else 250
+    return 25 if is_one_suit(two) and ranks(two) in {"TT", "JJ", "QQ", "KK"} else 0
 
 
-TEXT = dict(zip(NAMES, (first, second, third), strict=True))
+TEXT = dict(zip(NAMES, (pay_first_table, pay_second_table, pay_third_table), strict=True))
 
 
 def paid(side, cards):
@@ -81,7 +81,7 @@ def hands(rng, count):
         yield " ".join(rng.choice(few) + rng.choice(suits) for _ in range(rng.randint(2, 5)))
 
 
-def held_against(name, count):
+def compare_with_text(name, count):
     (side,) = load_game(name).rules.definition.side
     met = set()
     for hand in hands(random.Random(name), count):
@@ -95,33 +95,33 @@ def held_against(name, count):
 @pytest.mark.requirement("I-18")
 @pytest.mark.parametrize("name", NAMES)
 def test_first_cards_are_paid_as_the_text_says(name):
-    assert len(held_against(name, 2_000)) >= 6
+    assert len(compare_with_text(name, 2_000)) >= 6
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hundred_thousand_hands_are_paid_as_the_text_says(name):
-    assert len(held_against(name, 100_000)) >= 6
+    assert len(compare_with_text(name, 100_000)) >= 6
 
 
-def in_order(*counts):
+def compute_chance_in_order(*counts):
     """The chance of these cards in turn of six decks, each one of so many."""
     return prod(Fraction(count, 312 - n) for n, count in enumerate(counts))
 
 
 def test_the_probabilities_equal_those_counted_by_hand():
     """Of six decks: 24 of a rank, 6 of a card, 12 of a colour; each group in every order it may come in."""
-    steel = 4 * 120 * in_order(6, 6, 6, 6, 6)
-    four_aces = 2 * in_order(12, 11, 10, 9)
+    steel = 4 * 120 * compute_chance_in_order(6, 6, 6, 6, 6)
+    four_aces = 2 * compute_chance_in_order(12, 11, 10, 9)
     plays = [load_game(name).list_every_level()[0] for name in NAMES]
     assert [play.odds for play in plays] == [steel, four_aces, steel]
     assert plays[2].partial_hit_rates == {Fraction(1, 10): 4 * four_aces}
 
 
 def test_the_return_of_the_second_pay_table_equals_a_count_by_hand():
-    four_aces = 2 * in_order(12, 11, 10, 9)
-    two, three = in_order(24, 23), in_order(24, 23, 22)
-    suited, three_suited = 4 * in_order(6, 5), 4 * in_order(6, 5, 4)
+    four_aces = 2 * compute_chance_in_order(12, 11, 10, 9)
+    two, three = compute_chance_in_order(24, 23), compute_chance_in_order(24, 23, 22)
+    suited, three_suited = 4 * compute_chance_in_order(6, 5), 4 * compute_chance_in_order(6, 5, 4)
     both = three_suited * Fraction(9, 309)  # a fourth ace of the colour of three of one suit
     no_third = 1 - Fraction(22, 310)
     due = 2500 * (three_suited - both) + 250 * (three - three_suited - four_aces + both)
@@ -193,7 +193,7 @@ def test_the_progressive_bet_of_a_round_wins_by_its_first_cards(name, cards, ans
 def test_the_split_aces_bet_of_monaco_has_the_counted_progressive_rates():
     game = load_game("monaco-blackjack-split-aces")
     (level,) = next(b for b in analyse(game, AnalysisDepth.PRIZES).bets if b.bet == "split-aces").progressives
-    assert level.rate == 2 * in_order(12, 11, 10, 9)
+    assert level.rate == 2 * compute_chance_in_order(12, 11, 10, 9)
     assert level.partial_hit_rates == {
-        Fraction(1, 10): in_order(24, 23, 22, 21) - 2 * in_order(12, 11, 10, 9)
+        Fraction(1, 10): compute_chance_in_order(24, 23, 22, 21) - 2 * compute_chance_in_order(12, 11, 10, 9)
     }

@@ -138,7 +138,7 @@ def hold(game, spots, rounds, seed=20261123):
 GAMES = sorted({name for name, _ in SIDES})
 
 
-def judged(name, rounds):
+def compare_with_figures(name, rounds):
     found = hold(load_game(name), [spot for game, spot in SIDES if game == name], rounds)
     assert not {row: z for row, z in found.items() if abs(z) > NEAR}
     return found
@@ -146,11 +146,11 @@ def judged(name, rounds):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_side_bets_on_first_cards_win_as_often_as_the_exact_probability(name):
-    judged(name, ROWS)
+    compare_with_figures(name, ROWS)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", GAMES)
 def test_side_bets_on_ten_million_first_cards_win_as_often_as_the_exact_probability(name):
-    judged(name, 10_000_000)
+    compare_with_figures(name, 10_000_000)

@@ -44,7 +44,7 @@ FOURS_OF_FIVE = {
 }
 
 
-def counted(order, size, cards=52):
+def count_categories(order, size, cards=52):
     strengths = build_sets(cards, size).compute_strengths(order)
     found = Counter(dict(zip(*np.unique(strengths >> 20, return_counts=True), strict=True)))
     return {order.categories[-1 - int(level)]: int(count) for level, count in found.items()}
@@ -55,7 +55,7 @@ def counted(order, size, cards=52):
     [(FIVE_CARD_RANKING, 5, FIVES), (THREE_CARD_RANKING, 3, THREES), (FOUR_CARD_RANKING, 5, FOURS_OF_FIVE)],
 )
 def test_every_hand_of_the_deck_is_counted_as_published(order, size, published):
-    found = counted(order, size)
+    found = count_categories(order, size)
     assert {name: found[name] for name in published} == published
     assert sum(found.values()) == build_sets(52, size).count
 

@@ -141,7 +141,7 @@ def test_every_bet_played_thousands_of_times_agrees_with_its_figures(house):
     play_each(house, 4_000, 951)
 
 
-def brute(rules_by_spot, bets, point, instructed, depth=60):
+def compute_distribution_by_brute_force(rules_by_spot, bets, point, instructed, depth=60):
     """The law of all that bets bring back, by walking every throw from a state until little is left."""
     from rigs.craps_text import throw
 
@@ -176,7 +176,7 @@ def brute(rules_by_spot, bets, point, instructed, depth=60):
 def test_several_bets_together_have_their_joint_distribution(house, bets):
     game = load_game(house)
     bet = game.rules.analyse_wager(game.build_wager(sum(bets.values()), bets=bets))
-    law, share_left = brute(house, bets, None, ())
+    law, share_left = compute_distribution_by_brute_force(house, bets, None, ())
     assert share_left < 1e-3
     assert set(bet.distribution.counts) == set(law)
     assert all(
@@ -280,7 +280,7 @@ def test_odds_bets_lower_the_house_edge_to_the_known_values():
     assert odds.rtp == plain.rtp == F(488, 495)  # of each credit first staked: odds cost nothing
 
 
-def molly():
+def list_molly_bets():
     """Three-point molly by the point and the numbers with come bets alone: stakes a throw on lines and odds."""
     ways = {n: 6 - abs(n - 7) for n in range(2, 13)}
     times = {4: 3, 10: 3, 5: 4, 9: 4, 6: 5, 8: 5}
@@ -310,7 +310,7 @@ def molly():
 @pytest.mark.requirement("P-07")
 def test_three_point_molly_stakes_and_loses_as_its_stationary_table_states():
     found = analyse_named_strategy("three-point-molly", load_game(QUEBEC).rules)
-    lines, odds = molly()
+    lines, odds = list_molly_bets()
     lost = (1 - found.rtp_of_all_staked) * found.mean_staked_credits
     throws = F(found.notes[0].split("average (")[1].split(")")[0])
     assert float(found.mean_staked_credits / throws) == pytest.approx(lines + odds, abs=1e-9)

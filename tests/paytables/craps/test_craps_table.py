@@ -27,7 +27,7 @@ def table(point, *bets, instructed=(), shooter=0):
     }
 
 
-def thrown(game, a, b, wager=None):
+def throw(game, a, b, wager=None):
     """One throw of these dice; the outcome."""
     wager = game.build_wager(0) if wager is None else wager
     draw = ReplayDrawSource([(6, a - 1, "die 1"), (6, b - 1, "die 2")])
@@ -36,11 +36,11 @@ def thrown(game, a, b, wager=None):
     return outcome
 
 
-def settled(outcome):
+def list_settlements(outcome):
     return [(settlement.spot, settlement.name, settlement.credits) for settlement in outcome.settlements]
 
 
-def changed(house, change):
+def build_changed_game(house, change):
     """A game of a definition with something else."""
     data = parse(read_source(house))
     change(data)
@@ -56,32 +56,45 @@ def bet_of(data, name):
 def test_a_come_bet_moves_to_its_number_and_its_odds_are_off_on_the_come_out():
     game = load_game(QUEBEC)
     game_at_table = game.with_table_state(table(8, ("pass", 5)))
-    outcome = thrown(game_at_table, 2, 2, game_at_table.build_wager(10, bets={"come": 10}))
+    outcome = throw(game_at_table, 2, 2, game_at_table.build_wager(10, bets={"come": 10}))
     assert outcome.table["bets"] == [{"spot": "come-4", "credits": 10}, {"spot": "pass", "credits": 5}]
     game_at_table = game.with_table_state(outcome.table)
-    outcome = thrown(game_at_table, 4, 4, game_at_table.build_wager(30, bets={"odds-come-4": 30}))
-    assert settled(outcome) == [("pass", "won", 10)]
+    outcome = throw(game_at_table, 4, 4, game_at_table.build_wager(30, bets={"odds-come-4": 30}))
+    assert list_settlements(outcome) == [("pass", "won", 10)]
     assert (outcome.display["point"], outcome.display["come_out"]) == (None, False)
     game_at_table = game.with_table_state(outcome.table)
-    assert settled(thrown(game_at_table, 1, 3)) == [("come-4", "won", 20), ("odds-come-4", "push", 30)]
-    assert settled(thrown(game_at_table, 3, 4)) == [("come-4", "lost", 0), ("odds-come-4", "push", 30)]
+    assert list_settlements(throw(game_at_table, 1, 3)) == [
+        ("come-4", "won", 20),
+        ("odds-come-4", "push", 30),
+    ]
+    assert list_settlements(throw(game_at_table, 3, 4)) == [
+        ("come-4", "lost", 0),
+        ("odds-come-4", "push", 30),
+    ]
     wager = game_at_table.build_wager(0, bets={}, working={"odds-come-4": True})
-    assert settled(thrown(game_at_table, 1, 3, wager)) == [("come-4", "won", 20), ("odds-come-4", "won", 90)]
-    table_state = thrown(game_at_table, 6, 6, wager).table
+    assert list_settlements(throw(game_at_table, 1, 3, wager)) == [
+        ("come-4", "won", 20),
+        ("odds-come-4", "won", 90),
+    ]
+    table_state = throw(game_at_table, 6, 6, wager).table
     assert table_state["told"] == [[0, "odds-come-4"]]
-    assert settled(thrown(game.with_table_state(table_state), 1, 3))[1] == ("odds-come-4", "won", 90)
+    assert list_settlements(throw(game.with_table_state(table_state), 1, 3))[1] == ("odds-come-4", "won", 90)
     back = game.with_table_state(table_state).build_wager(0, bets={}, working={"odds-come-4": False})
-    assert settled(thrown(game.with_table_state(table_state), 1, 3, back))[1] == ("odds-come-4", "push", 30)
+    assert list_settlements(throw(game.with_table_state(table_state), 1, 3, back))[1] == (
+        "odds-come-4",
+        "push",
+        30,
+    )
 
 
 @pytest.mark.library_only("P-07")
 def test_bets_that_are_off_are_not_decided_on_a_come_out():
     off = (("right-6", 6), ("buy-6", 21), ("hard-6", 1))
     quebec = load_game(QUEBEC).with_table_state(table(None, *off, ("lay-6", 25)))
-    assert settled(thrown(quebec, 3, 3)) == [("lay-6", "lost", 0)]
-    assert settled(thrown(quebec, 3, 4)) == [("lay-6", "won", 44)]
+    assert list_settlements(throw(quebec, 3, 3)) == [("lay-6", "lost", 0)]
+    assert list_settlements(throw(quebec, 3, 4)) == [("lay-6", "won", 44)]
     on = quebec.build_wager(0, bets={}, working={"hard-6": True, "buy-6": True})
-    assert settled(thrown(quebec, 3, 3, on)) == [
+    assert list_settlements(throw(quebec, 3, 3, on)) == [
         ("buy-6", "won", 44),
         ("hard-6", "won", 10),
         ("lay-6", "lost", 0),
@@ -89,7 +102,11 @@ def test_bets_that_are_off_are_not_decided_on_a_come_out():
     monaco = load_game(MONACO).with_table_state(
         table(None, ("place-6", 6), ("buy-6", 21), ("hard-6", 1), ("big-6", 1))
     )
-    assert settled(thrown(monaco, 3, 3)) == [("big-6", "won", 2), ("buy-6", "won", 44), ("hard-6", "won", 10)]
+    assert list_settlements(throw(monaco, 3, 3)) == [
+        ("big-6", "won", 2),
+        ("buy-6", "won", 44),
+        ("hard-6", "won", 10),
+    ]
 
 
 @pytest.mark.requirement("S-41", "S-44")
@@ -111,7 +128,7 @@ def test_a_leaving_player_gets_back_only_bets_that_may_be_taken_down():
     }
     assert state_left == table(9, ("come-4", 3), ("pass", 5))
     # what is left is thrown for with nothing staked, whoever throws
-    assert settled(thrown(load_game(QUEBEC).with_table_state(state_left), 5, 2)) == [
+    assert list_settlements(throw(load_game(QUEBEC).with_table_state(state_left), 5, 2)) == [
         ("come-4", "lost", 0),
         ("pass", "lost", 0),
     ]
@@ -140,10 +157,10 @@ def test_the_shooter_of_monaco_must_keep_the_minimum_bet_on_dont_pass():
 def test_a_dont_come_bet_with_no_action_stays_in_the_come_box():
     game = load_game(MONACO)
     game_at_table = game.with_table_state(table(6, ("pass", 5)))
-    outcome = thrown(
+    outcome = throw(
         game_at_table, 6, 5, game_at_table.build_wager(4, bets={"dontcome": 4}, working={"dontcome": False})
     )
-    assert (settled(outcome), outcome.table) == (
+    assert (list_settlements(outcome), outcome.table) == (
         [],
         table(6, ("dontcome", 4), ("pass", 5), instructed=[(0, "dontcome")]),
     )
@@ -151,13 +168,13 @@ def test_a_dont_come_bet_with_no_action_stays_in_the_come_box():
     with pytest.raises(WagerError, match=r"bets.dontcome: 4 credits stand there and may not be increased"):
         game_at_table.build_wager(1, bets={"dontcome": 1})
     plays = game_at_table.build_wager(0, bets={}, working={"dontcome": True})
-    assert settled(thrown(game_at_table, 6, 5, plays)) == [("dontcome", "lost", 0)]
-    assert thrown(game_at_table, 6, 4, plays).table == table(6, ("dontcome-10", 4), ("pass", 5))
-    assert settled(thrown(game_at_table, 6, 6, plays)) == [("dontcome", "push", 4)]
+    assert list_settlements(throw(game_at_table, 6, 5, plays)) == [("dontcome", "lost", 0)]
+    assert throw(game_at_table, 6, 4, plays).table == table(6, ("dontcome-10", 4), ("pass", 5))
+    assert list_settlements(throw(game_at_table, 6, 6, plays)) == [("dontcome", "push", 4)]
     # the point made, it waits through the come-out, whatever was asked
-    come_out = game.with_table_state(thrown(game_at_table, 3, 3).table)
+    come_out = game.with_table_state(throw(game_at_table, 3, 3).table)
     assert (
-        thrown(come_out, 2, 1, come_out.build_wager(0, bets={}, working={"dontcome": True})).settlements == ()
+        throw(come_out, 2, 1, come_out.build_wager(0, bets={}, working={"dontcome": True})).settlements == ()
     )
     with pytest.raises(WagerError, match="'dontcome' is not a bet that a player can turn on or off"):
         load_game(QUEBEC).with_table_state(table(6, ("pass", 5))).build_wager(
@@ -168,8 +185,8 @@ def test_a_dont_come_bet_with_no_action_stays_in_the_come_box():
 @pytest.mark.library_only("P-07")
 def test_the_pass_line_of_monaco_accepts_bets_after_the_point():
     game_at_table = load_game(MONACO).with_table_state(table(10, ("pass", 2)))
-    assert settled(
-        thrown(game_at_table, 4, 6, game_at_table.build_wager(20, bets={"pass": 8, "odds-pass": 12}))
+    assert list_settlements(
+        throw(game_at_table, 4, 6, game_at_table.build_wager(20, bets={"pass": 8, "odds-pass": 12}))
     ) == [
         ("odds-pass", "won", 36),
         ("pass", "won", 20),
@@ -329,11 +346,11 @@ def test_a_table_state_that_no_throw_can_leave_is_refused(data, reason):
 @pytest.mark.requirement("S-41")
 @pytest.mark.library_only("P-07")
 def test_seats_share_the_dice_and_the_point_and_have_separate_settlements():
-    game = changed(QUEBEC, lambda data: data.update(table={"seats": 3, "most_win": 500}))
+    game = build_changed_game(QUEBEC, lambda data: data.update(table={"seats": 3, "most_win": 500}))
     seats = {"0": {"pass": 5, "hard-6": 1}, "2": {"dontpass": 10, "hard-6": 2}}
     wager = game.build_wager(18, seats=seats, working={"2": {"hard-6": True}})
     assert type(wager).from_json(json.loads(json.dumps(wager.to_json()))) == wager
-    outcome = thrown(game, 3, 3, wager)
+    outcome = throw(game, 3, 3, wager)
     assert [(s.seat, s.spot, s.name, s.credits) for s in outcome.settlements] == [(2, "hard-6", "won", 20)]
     assert outcome.table["bets"] == [
         {"spot": "hard-6", "credits": 1},
@@ -342,7 +359,7 @@ def test_seats_share_the_dice_and_the_point_and_have_separate_settlements():
     ]
     game_at_table = game.with_table_state(outcome.table)
     odds_wager = game_at_table.build_wager(16, seats={"0": {"odds-pass": 10}, "2": {"odds-dontpass": 6}})
-    outcome = thrown(game_at_table, 5, 2, odds_wager)
+    outcome = throw(game_at_table, 5, 2, odds_wager)
     assert [(s.seat, s.spot, s.credits) for s in outcome.settlements] == [
         (0, "hard-6", 0), (0, "odds-pass", 0), (0, "pass", 0), (2, "dontpass", 20), (2, "odds-dontpass", 11),
     ]  # fmt: skip
@@ -350,13 +367,13 @@ def test_seats_share_the_dice_and_the_point_and_have_separate_settlements():
     assert outcome.table == {"shooter": 1}
     game_at_table = game.with_table_state(outcome.table)
     assert (
-        thrown(
+        throw(
             game_at_table, 2, 2, game_at_table.build_wager(10, seats={"0": {"pass": 5}, "2": {"pass": 5}})
         ).display["shooter"]
         == 2
     )
     assert (
-        thrown(game_at_table, 2, 2, game_at_table.build_wager(5, seats={"0": {"pass": 5}})).display["shooter"]
+        throw(game_at_table, 2, 2, game_at_table.build_wager(5, seats={"0": {"pass": 5}})).display["shooter"]
         == 0
     )
     with pytest.raises(
@@ -369,7 +386,7 @@ def test_seats_share_the_dice_and_the_point_and_have_separate_settlements():
 
 @pytest.mark.library_only("P-07")
 def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
-    game = changed(MONACO, lambda data: data.update(table={"seats": 2}))
+    game = build_changed_game(MONACO, lambda data: data.update(table={"seats": 2}))
     bets = (("dontpass", 5, 0), ("dontpass", 5, 1))
     given, state_left = game.with_table_state(table(6, *bets, shooter=1)).rules.take_down_standing_bets()
     assert [(settlement.seat, settlement.credits) for settlement in given] == [(0, 5), (1, 4)]
@@ -420,7 +437,7 @@ def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
 @pytest.mark.library_only("P-07")
 def test_an_invalid_craps_definition_is_refused(change, key, reason):
     with pytest.raises(DefinitionError, match=rf"f.toml: {key}.*: .*{reason}"):
-        changed(QUEBEC, change)
+        build_changed_game(QUEBEC, change)
 
 
 @pytest.mark.requirement("C-02", "C-12", "C-22")

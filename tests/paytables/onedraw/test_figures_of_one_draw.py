@@ -17,13 +17,13 @@ from paytables.onedraw.table import OneDrawTable
 from paytables.source import parse_toml
 
 
-def changed(name: str, **tables_: Any) -> Game:
+def build_changed_game(name: str, **tables_: Any) -> Game:
     """A shipped table with other tables of its definition."""
     data = parse(read_source(name))
     return build_game(data | tables_, "changed.toml")
 
 
-def returns(game: Game) -> dict[str, Fraction]:
+def compute_returns(game: Game) -> dict[str, Fraction]:
     return {bet.bet: bet.rtp for bet in analyse(game, AnalysisDepth.RETURN).bets}
 
 
@@ -70,7 +70,7 @@ KNOWN: dict[str, Mapping[str, Fraction]] = {
 @pytest.mark.requirement("P-07", "C-05", "S-36", "S-37", "S-45", "S-48", "S-49")
 @pytest.mark.parametrize("name", KNOWN)
 def test_every_bet_has_the_known_return(name: str) -> None:
-    found = returns(load_game(name))
+    found = compute_returns(load_game(name))
     assert {bet: found[bet] for bet in KNOWN[name]} == KNOWN[name]
     assert all(rules.spot.group in found for rules in one_draw(load_game(name)).spot_rules)
 
@@ -83,18 +83,22 @@ def one_draw(game: Game) -> OneDrawTable:
 @pytest.mark.requirement("S-39")
 def test_a_double_pays_more_without_a_triple_and_outside_bets_need_their_option() -> None:
     for name, numbers in (("quebec-roulette-french", 37), ("quebec-roulette-american", 38)):
-        assert "double" not in returns(load_game(name))
-        alone = returns(changed(name, option={"double": True}))
+        assert "double" not in compute_returns(load_game(name))
+        alone = compute_returns(build_changed_game(name, option={"double": True}))
         assert alone["double"] == Fraction(1201, numbers**2)
         assert not {"column", "dozen", "even-chance", "triple"} & set(alone)
-        both = returns(changed(name, option={"double": True, "triple": True, "outside": True}))
+        both = compute_returns(
+            build_changed_game(name, option={"double": True, "triple": True, "outside": True})
+        )
         assert both["double"] == Fraction(1001, numbers**2)
         assert both["triple"] == Fraction(10001, numbers**3)
         assert {"column", "dozen", "even-chance"} <= set(both)
 
 
 def test_a_double_of_exactly_two_dice_returns_less() -> None:
-    assert returns(changed("quebec-sic-bo", option={"double_on_triple": False}))["double"] == Fraction(5, 8)
+    assert compute_returns(build_changed_game("quebec-sic-bo", option={"double_on_triple": False}))[
+        "double"
+    ] == Fraction(5, 8)
 
 
 def test_prison_figures_equal_the_markov_chain_to_the_last_level() -> None:
@@ -155,7 +159,7 @@ def test_bets_on_dice_have_the_distribution_over_every_throw() -> None:
 
 
 def test_a_table_refuses_bets_that_could_win_more_than_it_pays() -> None:
-    game = changed("quebec-roulette-double", table={"seats": 2, "most_win": 400})
+    game = build_changed_game("quebec-roulette-double", table={"seats": 2, "most_win": 400})
     assert game.build_wager(11, bets={"straight-7": 11}).credits == 11
     with pytest.raises(WagerError, match="return 406 credits to seat 0; the table allows 400 at most"):
         game.build_wager(16, bets={"straight-7": 11, "red": 5})
@@ -185,7 +189,7 @@ def test_seats_share_one_spin_and_have_separate_settlements() -> None:
     with pytest.raises(WagerError, match="no seat '8'"):
         game.build_wager(1, seats={"8": {"straight-7": 1}})
     assert game.rules.betting_seconds == 30
-    assert changed("monaco-boule", table={"seats": 1}).rules.betting_seconds is None
+    assert build_changed_game("monaco-boule", table={"seats": 1}).rules.betting_seconds is None
 
 
 @pytest.mark.parametrize(
@@ -262,7 +266,7 @@ CYLINDER = parse(read_source("quebec-roulette-french"))["cylinder"]
 )
 def test_a_roulette_that_cannot_be_played_is_refused_by_key(tables_: Any, key: str, reason: str) -> None:
     with pytest.raises(DefinitionError) as refused:
-        changed("quebec-roulette-french", **tables_)
+        build_changed_game("quebec-roulette-french", **tables_)
     assert refused.value.key == key
     assert reason in refused.value.reason
 
@@ -284,7 +288,7 @@ def test_a_roulette_that_cannot_be_played_is_refused_by_key(tables_: Any, key: s
 )
 def test_a_sic_bo_that_cannot_be_played_is_refused_by_key(bet: dict[str, Any], key: str, reason: str) -> None:
     with pytest.raises(DefinitionError) as refused:
-        changed("quebec-sic-bo", bet=[{"id": "one", "least": 1, "most": 9} | bet])
+        build_changed_game("quebec-sic-bo", bet=[{"id": "one", "least": 1, "most": 9} | bet])
     assert refused.value.key == key
     assert reason in refused.value.reason
 

@@ -137,7 +137,7 @@ class Given:
         return self.values.pop(0)
 
 
-def laid(pick: random.Random, spots: tuple[Spot, ...]) -> dict[str, int]:
+def lay_bets(pick: random.Random, spots: tuple[Spot, ...]) -> dict[str, int]:
     """Some bets within the limits of their spots."""
     bets = {}
     for spot in pick.sample(spots, pick.randint(1, min(9, len(spots)))):
@@ -183,7 +183,7 @@ def rounds(name: str, count: int, seed: int) -> None:
     game_at_table, stood = game, []
     order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}
     for _ in range(count):
-        bets = {} if stood and pick.random() < 0.3 else laid(pick, game.rules.list_spots())
+        bets = {} if stood and pick.random() < 0.3 else lay_bets(pick, game.rules.list_spots())
         cost = sum(bets.values())
         wager = game_at_table.build_wager(cost, bets=bets)
         draw = RecordingDrawSource(chance)

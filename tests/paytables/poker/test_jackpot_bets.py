@@ -49,7 +49,7 @@ def side(game):
     return next(bet for bet in analyse(game, AnalysisDepth.PRIZES).bets if bet.bet == "progressive")
 
 
-def played(game, wager, draw, rounds):
+def play_rounds(game, wager, draw, rounds):
     """Random rounds against the text: what the side bet pays, and what it wins of the level."""
     found = Counter()
     for n in range(rounds):
@@ -69,13 +69,13 @@ def played(game, wager, draw, rounds):
 @pytest.mark.requirement("S-22", "I-18")
 def test_the_side_bet_is_settled_as_the_text_says(quick, seeded_draw):
     wager = quick.build_wager(2, bets={"ante": 1, "progressive": 1})
-    assert played(quick, wager, seeded_draw("side bet"), 2_000)["flush"]
+    assert play_rounds(quick, wager, seeded_draw("side bet"), 2_000)["flush"]
 
 
 @pytest.mark.slow
 def test_the_side_bet_is_settled_as_the_text_says_a_hundred_thousand_times(quick, seeded_draw):
     wager = quick.build_wager(2, bets={"ante": 1, "progressive": 1})
-    assert played(quick, wager, seeded_draw("side bets"), 100_000)["quads"]
+    assert play_rounds(quick, wager, seeded_draw("side bets"), 100_000)["quads"]
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def read(name):
     return (0, "") if name == "Jk" else (RANKS.index(name[0]) + 2, name[1])
 
 
-def plain(hand):  # noqa: PLR0911 (a line a combination)
+def rank_without_joker(hand):  # noqa: PLR0911 (a line a combination)
     """Five cards without a joker, larger for the better hand, in the order of s.40."""
     ranks = sorted((rank for rank, _ in hand), reverse=True)
     groups = sorted(((n, rank) for rank, n in Counter(ranks).items()), reverse=True)
@@ -72,8 +72,10 @@ def high(hand):
     """A high hand: the joker is an ace, or what completes a straight or a flush (s.39)."""
     natural_cards = [card for card in hand if card[0]]
     if len(natural_cards) == 5:
-        return plain(natural_cards)
-    found = ((rank, plain([*natural_cards, (rank, suit)])) for rank in range(2, 15) for suit in "cdhs")
+        return rank_without_joker(natural_cards)
+    found = (
+        (rank, rank_without_joker([*natural_cards, (rank, suit)])) for rank in range(2, 15) for suit in "cdhs"
+    )
     return max(worth for rank, worth in found if rank == 14 or worth[0] in {5, 6, 9, 10})
 
 
@@ -132,7 +134,7 @@ def house(ways, cards):
     return next(way for way in tried() if way)
 
 
-def settled(player, bank, stake):
+def compute_return(player, bank, stake):
     """What comes back of a stake (ss.44-47)."""
     better = (player[0] > bank[0]) + (player[1] > bank[1])
     return (0, stake, 2 * stake - stake // 20)[better]
@@ -217,7 +219,7 @@ def beside(bets, number, remaining):
     return back
 
 
-def laid(game, draw):
+def lay_bets(game, draw):
     """Bets by chance: any spots, any stakes they take."""
     spots = [
         spot for spot in game.rules.list_spots() if spot.accepts_bets and draw.below(3, "spot") == 0
@@ -229,7 +231,7 @@ def laid(game, draw):
 def rounds(game, seeded_draw, number):
     for n in range(number):
         player = seeded_draw(f"player {n}")
-        bets = laid(game, player)
+        bets = lay_bets(game, player)
         wager = game.build_wager(sum(bets.values()), bets=bets)
         record = RecordingDrawSource(seeded_draw(f"cards {n}"))
         found, answers = Round(game.play(wager, record), wager), []
@@ -249,7 +251,7 @@ def rounds(game, seeded_draw, number):
             own_setting = (low(cards["player"][:2]), high(tuple(sorted(cards["player"][2:]))))
             assert (low(cards["bank"][:2]), high(tuple(sorted(cards["bank"][2:])))) == bank
             gave_up = answers[0].value == "surrender"
-            expected["stake"] = 0 if gave_up else settled(own_setting, bank, bets["stake"])
+            expected["stake"] = 0 if gave_up else compute_return(own_setting, bank, bets["stake"])
         assert {settlement.spot: settlement.credits for settlement in outcome.settlements} == expected
         assert outcome.win_credits <= game.rules.find_highest_round_return(wager)
         replay_draw = ReplayDrawSource(record.records)

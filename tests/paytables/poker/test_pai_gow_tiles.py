@@ -150,7 +150,7 @@ def test_points_of_a_hand_are_counted_in_both_languages(hand, english, french):
     assert (setting_texts["en"].split(" / ")[0], setting_texts["fr"].split(" / ")[0]) == (english, french)
 
 
-def settled(player, bank, stake):
+def compute_return(player, bank, stake):
     """What comes back (ss.108-111), hands being pairs of tiles as (low, high)."""
     low = worth(player[0]) > worth(bank[0]) and worth(player[0])[:2] != (-21, 0)
     better = low + (worth(player[1]) > worth(bank[1]))
@@ -173,7 +173,7 @@ def test_rounds_are_settled_as_the_text_says(seeded_draw):
         hands = {
             hand["id"]: (hand["cards"][:2], hand["cards"][2:]) for hand in found.outcome.display["hands"]
         }
-        assert found.outcome.win_credits == settled(hands["player"], hands["bank"], stake)
+        assert found.outcome.win_credits == compute_return(hands["player"], hands["bank"], stake)
         replay_draw = ReplayDrawSource(record.records)
         assert play_through(game, wager, replay_draw, [answer]) == found.outcome
         replay_draw.finish()
@@ -205,7 +205,7 @@ def test_seats_have_their_own_tiles_and_one_bank(seeded_draw):
     assert sorted(tile for cards in hands.values() for tile in cards) == sorted(ALL_TILES)
     for settlement in found.settlements:
         own_tiles = hands["player" if settlement.seat == 0 else f"player-{settlement.seat + 1}"]
-        assert settlement.credits == settled(
+        assert settlement.credits == compute_return(
             (own_tiles[:2], own_tiles[2:]), (hands["bank"][:2], hands["bank"][2:]), 20
         )
 
@@ -251,7 +251,7 @@ def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
         banks.append(max(best, key=lambda way: (worth(way[0]), worth(way[1]))))
     for _, _, mask in list_settings(own_tiles):
         own_halves = halves(own_tiles, mask)
-        results = [settled(own_halves, bank, 20) for bank in banks]
+        results = [compute_return(own_halves, bank, 20) for bank in banks]
         assert len(results) == 20475
         found = sum(result - 20 for result in results)
         expected = _kernel_value(game, own_tiles, mask)

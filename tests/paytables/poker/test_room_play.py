@@ -37,7 +37,7 @@ BACK = "??"
 BUTTON = {"en": "Button", "fr": "Rondelle"}
 
 
-def changed(name=GAME, **tables):
+def build_changed_game(name=GAME, **tables):
     """A game with other tables of its definition."""
     data = json.loads(load_game(name).text)
     for key, table in tables.items():
@@ -51,15 +51,15 @@ NO_LIMIT = load_game(GAME)
 VARIANTS = {
     "no limit": lambda: NO_LIMIT,
     "Omaha": lambda: load_game(OMAHA),
-    "stud": lambda: changed(STUD, stack={"limits": SHORT}),
-    "pot limit": lambda: changed(limit={"kind": "pot"}),
-    "fixed limit": lambda: changed(
+    "stud": lambda: build_changed_game(STUD, stack={"limits": SHORT}),
+    "pot limit": lambda: build_changed_game(limit={"kind": "pot"}),
+    "fixed limit": lambda: build_changed_game(
         limit={"kind": "fixed", "bets": [8, 8, 16, 16], "raises": 4}, stack={"limits": SHORT}
     ),
-    "spread limit and ante": lambda: changed(
+    "spread limit and ante": lambda: build_changed_game(
         limit={"kind": "spread", "most": 40, "raises": 3}, forced={"ante": 3}, stack={"limits": SHORT}
     ),
-    "dear commission": lambda: changed(commission={"percent": 7, "most": 5, "from_round": 1}),
+    "dear commission": lambda: build_changed_game(commission={"percent": 7, "most": 5, "from_round": 1}),
 }
 
 
@@ -580,7 +580,7 @@ def test_a_table_that_no_game_leaves_is_refused(table):
 )
 def test_a_definition_that_the_rules_do_not_allow_is_refused(tables, reason):
     with pytest.raises(DefinitionError, match=reason):
-        changed(**tables)
+        build_changed_game(**tables)
 
 
 # ---------------------------------------------------------------------------------- figures
@@ -599,4 +599,4 @@ def test_of_a_deal_that_is_not_counted_the_return_is_stated_where_equal_hands_sh
     assert bet.rtp == 1 - Fraction(2, 2) / 200  # of 20 credits two are taken, one from each
     assert (bet.variance, bet.distribution, bet.max_win_credits) == (None, None, 9 * 200)
     with pytest.raises(BeyondExactAnalysis, match="how often two hands are equal"):
-        analyse(changed(deal=[{"hole": 4}, {"board": 3}, {"board": 1}, {"board": 1}], uses=2))
+        analyse(build_changed_game(deal=[{"hole": 4}, {"board": 3}, {"board": 1}, {"board": 1}], uses=2))

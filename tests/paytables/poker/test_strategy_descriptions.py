@@ -6,7 +6,7 @@ from paytables import AnalysisError, DefinitionError, analyse, build_game
 from paytables.definition import parse, read_source
 
 
-def changed(name, **changes):
+def build_changed_game(name, **changes):
     data = parse(read_source(name))
     data.update(changes)
     return build_game(data, "changed")
@@ -21,7 +21,7 @@ FALSE = {"en": "always fold", "fr": "toujours passer"}
 
 @pytest.mark.requirement("P-10")
 def test_the_described_strategy_is_the_one_to_which_the_figures_belong():
-    game = changed("quebec-three-card-poker", strategy=FALSE, simplest=FALSE)
+    game = build_changed_game("quebec-three-card-poker", strategy=FALSE, simplest=FALSE)
     assert words(game) == {
         "main": (
             "play with queen-six-four or better, otherwise fold",
@@ -45,7 +45,7 @@ def test_the_described_strategy_is_the_one_to_which_the_figures_belong():
     ],
 )  # fmt: skip
 def test_library_games_describe_their_strategies(name, bet, best, simplest):
-    assert words(changed(name))[bet] == (best, simplest)
+    assert words(build_changed_game(name))[bet] == (best, simplest)
 
 
 @pytest.mark.requirement("P-10")
@@ -66,7 +66,7 @@ def test_strategy_lines_that_are_not_the_best_strategy_are_refused(name, lines):
     options = [option["id"] for step in data["step"] for option in step.get("option", ())]
     other = next(option for option in options if option != "raise")
     lines = [{**line, "option": other if line["option"] == "stay" else line["option"]} for line in lines]
-    game = changed(name, best=lines, proved={})
+    game = build_changed_game(name, best=lines, proved={})
     with pytest.raises(AnalysisError, match="best: these lines are not the best play"):
         analyse(game)
 
@@ -85,9 +85,9 @@ def test_strategy_lines_that_are_not_the_best_strategy_are_refused(name, lines):
 )
 def test_strategy_lines_with_impossible_hands_are_refused_when_loaded(name, lines, reason):
     with pytest.raises(DefinitionError, match=reason):
-        changed(name, best=lines)
+        build_changed_game(name, best=lines)
 
 
 def test_a_share_of_a_level_is_not_compared_with_odds_in_remarks():
     """A row of 10 % of the level goes before one of 100:1, and neither is said to pay more."""
-    assert changed("quebec-caribbean-stud").rules.list_remarks() == ()
+    assert build_changed_game("quebec-caribbean-stud").rules.list_remarks() == ()

@@ -241,7 +241,7 @@ def cards_shown(outcome):
     return {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
 
 
-def played(game, wager, draw, answers):
+def play_round(game, wager, draw, answers):
     """Play one round with random answers, which are kept in ``answers``; return the round."""
     found = Round(game.play(wager, draw), wager)
     found.advance()
@@ -274,7 +274,7 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
         bets = {spot: min(credits_ * (1 + n % 3), most[spot].bet_max) for spot, credits_ in form.bets.items()}
         wager = game.build_wager(sum(bets.values()), bets=bets)
         draw, answers = Apart(seeded_draw(f"{name} {n}")), []
-        found = played(game, wager, draw, answers)
+        found = play_round(game, wager, draw, answers)
         shown = cards_shown(found.outcome)
         bank = [] if "??" in shown.get("bank", []) else shown.get("bank", [])
         expected = SETTLED[name](bets, answers, shown["player"], shown.get("board", []), bank)
@@ -529,7 +529,7 @@ def test_several_seats_play_against_one_bank(seeded_draw):
         seats = {"0": {"ante": 1}, "3": {"ante": 2, "pair-plus": 1}, "6": {"pair-plus": 5}}
         wager = game.build_wager(9, seats=seats)
         answers = []
-        found = played(game, wager, seeded_draw(f"seats {n}"), answers)
+        found = play_round(game, wager, seeded_draw(f"seats {n}"), answers)
         assert len(answers) == 2
         shown = cards_shown(found.outcome)
         bank = [] if "??" in shown["bank"] else shown["bank"]

@@ -108,14 +108,14 @@ def test_entries_of_real_machines_are_reported_in_every_state_that_forbids_them(
             entry = decode(body)
             before = copy.copy(ledger)
             for rule in find_rules(entry.kind):
-                if rule in BEGINNING and fits(rule, entry, before, audit.facts):
+                if rule in BEGINNING and is_fitting(rule, entry, before, audit.facts):
                     for state, planted in wrong_states(rule):
                         before.state = {**ledger.state, **planted}
                         if (
                             derive_machine_state(before, 1, Facts()) is state
                         ):  # else a more pressing one holds
                             tried.add((entry.kind, state))
-                            assert named(entry, before, audit.facts), (entry.kind, planted)
+                            assert list_named_reasons(entry, before, audit.facts), (entry.kind, planted)
             if not entry.kind.startswith("clear."):
                 audit.check_entry(entry, ledger)
             ledger.apply_effect(ledger.compute_effect(entry.transaction), entry)
@@ -123,7 +123,7 @@ def test_entries_of_real_machines_are_reported_in_every_state_that_forbids_them(
     assert {state for _, state in tried} == MEMORY.keys()
 
 
-def fits(rule, entry, before, facts):
+def is_fitting(rule, entry, before, facts):
     try:
         rule.check(entry, before, copy.deepcopy(facts))
     except (PatternMismatch, KeyError, TypeError, AttributeError):  # another of the ways it may be
@@ -131,7 +131,7 @@ def fits(rule, entry, before, facts):
     return True
 
 
-def named(entry, before, facts):
+def list_named_reasons(entry, before, facts):
     found = []
     audit = EntryRulesAudit(lambda _, reason: found.append(reason))
     audit.facts = copy.deepcopy(facts)

@@ -49,7 +49,7 @@ KEY = MachineKey(bytes(range(32)))
 TWO = {"person": "2", "persons": ("2", "5")}
 
 
-def played(rig):
+def play_game(rig):
     rig.play()
     rig.report_shown()
 
@@ -58,7 +58,7 @@ def money(rig):
     """Bills, games, a ticket out and in again, promotions and a transfer each way."""
     rig.insert(2000)
     for _ in range(2):
-        played(rig)
+        play_game(rig)
     rig.machine.random_service = create_generator()
     digits = rig.cash_out_ticket()
     rig.offer_ticket(digits)
@@ -116,7 +116,7 @@ def troubles(rig):
         rig.engine.handle(event, door="main")
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="a string")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    played(rig)
+    play_game(rig)
     rig.engine.handle(EventType.GAME, value="hold-fast")
     rig.machine.random_service = ScriptedChance(0, 0, 0)
     rig.play()
@@ -329,7 +329,7 @@ def side_by_side(folder):
     for rig in (first, second):
         rig.insert(500)
         rig.machine.random_service = ScriptedChance(*MAPLES)
-        played(rig)
+        play_game(rig)
         rig.engine.handle(EventType.SERVICE)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         rig.engine.handle(EventType.BILL_RETURNED, reason="device")
@@ -429,7 +429,7 @@ def test_nonrestricted_credit_converted_without_a_cash_out_is_reported(tmp_path)
         rig.machine.name_credit_account(CreditKind.NONRESTRICTED),
     )
     write_undeclared(rig.machine, "credit.converted", transfers=(Transfer(promotional, cashable, 100),))
-    played(rig)
+    play_game(rig)
     whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
     assert any("a cash-out must follow at once" in reason for reason in whys)
     rig.close()

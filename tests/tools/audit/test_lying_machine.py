@@ -30,7 +30,7 @@ def shelf():
     return GameFiles()
 
 
-def named(entries, shelf, *sequences):
+def check_named_entries(entries, shelf, *sequences):
     """Return the findings by entry, of which one must be at ``sequences``."""
     report = Auditor(shelf).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     found = {finding.sequence: finding.why for finding in report.findings}
@@ -49,7 +49,7 @@ def lamp(entries, *transfers, **fields):
     }
 
 
-def won(entries):
+def find_won_game_end(entries):
     """Return the index of the end of a won game; its start precedes it."""
     return next(
         index for index, raw in enumerate(entries) if raw["kind"] == "game.end" and raw.get("transfers")
@@ -65,7 +65,7 @@ def test_an_honest_journal_has_no_findings(honest, shelf):
 @pytest.mark.parametrize("back", [True, False], ids=["stake back", "stake kept"])
 @pytest.mark.parametrize("persons", [["attendant"], ["1001"]])
 def test_voiding_a_won_game_with_a_key_is_reported(honest, shelf, back, persons):
-    index = won(honest)
+    index = find_won_game_end(honest)
     start, end = honest[index - 1], honest[index]
     play_id = start["record"]["play_id"]
     staked = start["transfers"][0][2]
@@ -87,7 +87,7 @@ def test_voiding_a_won_game_with_a_key_is_reported(honest, shelf, back, persons)
         },
         **({"transfers": [["house:refund_defect", CREDIT, staked]]} if back else {}),
     }
-    findings = named([*honest[:index], void], shelf, index + 1)
+    findings = check_named_entries([*honest[:index], void], shelf, index + 1)
     assert (
         "no two people ruled" in findings[index + 1]
         or "record.recorded: expected decided" in findings[index + 1]
@@ -97,22 +97,22 @@ def test_voiding_a_won_game_with_a_key_is_reported(honest, shelf, back, persons)
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("which", ["game.end", "game.start"])
 def test_a_win_or_wager_that_is_only_reserved_and_then_voided_is_reported(honest, shelf, which):
-    index = won(honest) - (which == "game.start")
+    index = find_won_game_end(honest) - (which == "game.start")
     entries = json.loads(json.dumps(honest[: index + 1]))
     entries[index]["phase"] = "reserve"
     given_up = lamp(entries, phase="void", ref=entries[index]["id"])
     del given_up["transfers"]
-    named([*entries, given_up], shelf, index + 1)
-    named([*entries, given_up], shelf, index + 2)
+    check_named_entries([*entries, given_up], shelf, index + 1)
+    check_named_entries([*entries, given_up], shelf, index + 2)
 
 
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("target", ["house:orphan", "out:hopper"])
 def test_a_win_paid_to_another_account_is_reported(honest, shelf, target):
-    index = won(honest)
+    index = find_won_game_end(honest)
     entries = json.loads(json.dumps(honest[: index + 1]))
     entries[index]["transfers"][0][1] = target
-    named(entries, shelf, index + 1)
+    check_named_entries(entries, shelf, index + 1)
 
 
 @pytest.mark.requirement("E-13")
@@ -128,15 +128,15 @@ def test_a_win_paid_to_another_account_is_reported(honest, shelf, target):
     ids=lambda transfer: f"{transfer[0]}-{transfer[1]}",
 )
 def test_a_lamp_entry_that_moves_money_is_reported(honest, shelf, transfer):
-    index = won(honest)
+    index = find_won_game_end(honest)
     entries = honest[: index + 1]
-    findings = named([*entries, lamp(entries, transfer)], shelf, index + 2)
+    findings = check_named_entries([*entries, lamp(entries, transfer)], shelf, index + 2)
     assert f"{transfer[2]} cents from {transfer[0]} to {transfer[1]}" in findings[index + 2]
 
 
 @pytest.mark.requirement("E-13", "H-08")
 def test_a_voucher_credited_twice_is_reported(honest, shelf):
-    entries = honest[: won(honest) + 1]
+    entries = honest[: find_won_game_end(honest) + 1]
     entry_count, mark = len(entries), compute_journal_tag(honest[0])
     for _ in range(2):
         paper = {
@@ -168,7 +168,7 @@ def test_a_voucher_credited_twice_is_reported(honest, shelf):
                 "record": credited,
             },
         ]
-    findings = named(entries, shelf, entry_count + 3, entry_count + 4)
+    findings = check_named_entries(entries, shelf, entry_count + 3, entry_count + 4)
     assert "was used by an earlier entry" in "".join(findings.values())
 
 
@@ -188,16 +188,16 @@ def test_a_voucher_credited_twice_is_reported(honest, shelf):
 def test_counts_and_meter_dimensions_that_differ_from_the_game_are_reported(
     honest, shelf, which, where, value
 ):
-    index = won(honest) - (which == "game.start")
-    entries = json.loads(json.dumps(honest[: won(honest) + 1]))
+    index = find_won_game_end(honest) - (which == "game.start")
+    entries = json.loads(json.dumps(honest[: find_won_game_end(honest) + 1]))
     entries[index].setdefault(where[0], {})[where[1]] = value
-    named(entries, shelf, index + 1)
+    check_named_entries(entries, shelf, index + 1)
 
 
 @pytest.mark.requirement("B-08")
 def test_a_game_id_in_a_journal_is_never_opened_as_a_path(tmp_path, monkeypatch, honest):
     """Definitions come from the library and the given folders only; an id in the journal is not a file name."""
-    index = won(honest)
+    index = find_won_game_end(honest)
     entries = json.loads(json.dumps(honest[: index + 1]))
     evil = tmp_path / "evil.toml"
     evil.write_text("[game]\n")
@@ -208,7 +208,7 @@ def test_a_game_id_in_a_journal_is_never_opened_as_a_path(tmp_path, monkeypatch,
         shelf = GameFiles()
         loaded = []
         monkeypatch.setattr(shelf, "_load", loaded.append)
-        findings = named(entries, shelf, index)
+        findings = check_named_entries(entries, shelf, index)
         assert "no definition available" in " ".join(findings.values())
         assert name not in loaded
 

@@ -31,7 +31,7 @@ def carried(cents, *, entry_id="carried-1", claim=CREDIT, kind="clear.carried"):
     return Transaction(id=entry_id, kind=kind, transfers=(flow,), record={"claim": claim})
 
 
-def wrong(folder, written, *, authorised=None, claim=OWED):
+def list_findings(folder, written, *, authorised=None, claim=OWED):
     """Return the findings about a journal started by a clear that authorises some entries and writes others."""
     named = written if authorised is None else authorised
     cleared = {
@@ -52,7 +52,7 @@ def wrong(folder, written, *, authorised=None, claim=OWED):
 
 @pytest.mark.requirement("A-05")
 def test_a_truthful_record_of_a_memory_clear_has_no_finding(tmp_path):
-    assert wrong(tmp_path, [carried(300)]) == []
+    assert list_findings(tmp_path, [carried(300)]) == []
 
 
 @pytest.mark.requirement("A-05")
@@ -82,4 +82,4 @@ def test_a_truthful_record_of_a_memory_clear_has_no_finding(tmp_path):
     ],
 )
 def test_a_false_record_of_a_memory_clear_is_reported(tmp_path, written, options, expected_text):
-    assert any(expected_text in reason for reason in wrong(tmp_path, written, **options))
+    assert any(expected_text in reason for reason in list_findings(tmp_path, written, **options))

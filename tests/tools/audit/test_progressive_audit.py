@@ -64,7 +64,7 @@ def find_entry_index(bodies, kind, number=-1):
     return [n for n, body in enumerate(bodies) if json.loads(body)["kind"] == kind][number]
 
 
-def edited(bodies, index, change):
+def edit_entry(bodies, index, change):
     raw = json.loads(bodies[index])
     change(raw)
     return [*bodies[:index], encode_canonical_json(raw), *bodies[index + 1 :]]
@@ -134,7 +134,7 @@ def hit(raw, **changes):
     ],
 )
 def test_a_progressive_amount_that_cannot_be_derived_is_reported(bodies, shelf, kind, number, change, reason):
-    report = audit(edited(bodies, find_entry_index(bodies, kind, number), change), shelf)
+    report = audit(edit_entry(bodies, find_entry_index(bodies, kind, number), change), shelf)
     assert any(reason in finding.why for finding in report.findings), report.findings
 
 
@@ -146,7 +146,7 @@ def test_a_payment_that_differs_from_the_locked_amount_is_reported(bodies, shelf
             if transfer[0].startswith("house:progressive"):
                 transfer[2] -= 1
 
-    report = audit(edited(bodies, paid, less), shelf)
+    report = audit(edit_entry(bodies, paid, less), shelf)
     assert any(f.sequence == paid + 1 and "levels hit" in f.why for f in report.findings)
 
 
@@ -167,10 +167,10 @@ def test_contributions_and_awards_of_a_link_are_audited(tmp_path, shelf):
         (lambda raw: raw["record"]["fed"][0].update(sequence=2), "expected 1"),
         (lambda raw: raw["record"]["fed"][0].update(amount="1/7"), "expected 5/7 of"),
     ):
-        report = audit(edited(bodies, start, change), shelf)
+        report = audit(edit_entry(bodies, start, change), shelf)
         assert any(reason in finding.why for finding in report.findings)
     answer = find_entry_index(bodies, "progressive.award")
-    report = audit(edited(bodies, answer, lambda raw: raw["record"].update(amount_cents=5)), shelf)
+    report = audit(edit_entry(bodies, answer, lambda raw: raw["record"].update(amount_cents=5)), shelf)
     assert any("levels hit" in finding.why for finding in report.findings)
 
 

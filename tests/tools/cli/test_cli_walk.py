@@ -24,20 +24,20 @@ GO_ON = {
 }  # fmt: skip
 
 
-def leaves(group, path=()):
+def iter_commands(group, path=()):
     """Every command with its path."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if isinstance(command, click.Group):
-            yield from leaves(command, (*path, name))
+            yield from iter_commands(command, (*path, name))
         else:
             yield (*path, name), command
 
 
-LEAVES = {path: command for group in (main, dev) for path, command in leaves(group)}
+LEAVES = {path: command for group in (main, dev) for path, command in iter_commands(group)}
 #: What only developers have, and the name it is called by.
-DEV = set(dict(leaves(dev)))
+DEV = set(dict(iter_commands(dev)))
 
 
 def answer(*args, cwd):
@@ -69,7 +69,7 @@ def required(command, nonsense):
 def test_every_option_has_a_help_text():
     options = [
         (*path, *parameter.opts, parameter.help)
-        for path, command in leaves(main)
+        for path, command in iter_commands(main)
         for parameter in command.params
         if isinstance(parameter, click.Option) and not parameter.hidden
     ]

@@ -23,7 +23,7 @@ print(*sorted(heavy & set(sys.modules)), file=sys.stderr)
 """
 
 
-def loaded(*arguments):
+def list_loaded_modules(*arguments):
     """Return the heavy packages and modules that a command has loaded when it ends."""
     program = PROGRAM.format(arguments=list(arguments))
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
@@ -31,18 +31,18 @@ def loaded(*arguments):
 
 
 def test_the_list_of_games_loads_no_heavy_package():
-    assert loaded("game", "list") == []
+    assert list_loaded_modules("game", "list") == []
 
 
 def test_a_par_sheet_loads_no_more_than_its_figures_need():
-    assert loaded("par", "maple-classic") == ["numpy"]
+    assert list_loaded_modules("par", "maple-classic") == ["numpy"]
 
 
 def test_checking_a_cabinet_file_loads_no_heavy_package(tmp_path):
     file = str(tmp_path / "cabinet.toml")
     given = ["--profile", "generic", "--game", "maple-classic", "--game", "quebec-blackjack"]
     assert CliRunner().invoke(main, ["cabinet", "new", file, *given]).exit_code == 0
-    assert loaded("cabinet", "check", file) == []
+    assert list_loaded_modules("cabinet", "check", file) == []
 
 
 def test_starting_a_cabinet_loads_no_game_analysis_and_reads_no_source():

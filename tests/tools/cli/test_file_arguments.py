@@ -16,7 +16,7 @@ def egm(*words):
     return CliRunner().invoke(main, [str(word) for word in words])
 
 
-def refused(*words):
+def run_refused(*words):
     output = egm(*words)
     assert output.exit_code in {1, 2}, output.output
     assert output.exception is None or isinstance(output.exception, SystemExit), repr(output.exception)
@@ -36,7 +36,7 @@ def test_a_file_that_is_not_regular_is_not_replaced(command, state, tmp_path):
     os.mkfifo(pipe)
     link.symlink_to(pipe)
     for name in (pipe, link):
-        assert "is not a regular file" in refused("audit", *command, name, "--state", state)
+        assert "is not a regular file" in run_refused("audit", *command, name, "--state", state)
         assert stat.S_ISFIFO(pipe.stat().st_mode)
         assert link.is_symlink()
 
@@ -67,7 +67,7 @@ WHOLE = ("backup", "show")
 def test_only_a_regular_file_is_read(command, file, tmp_path):
     os.mkfifo(tmp_path / "pipe.toml")
     (tmp_path / "zero.toml").symlink_to("/dev/zero")
-    assert "is not a regular file" in refused(*command, tmp_path / file)
+    assert "is not a regular file" in run_refused(*command, tmp_path / file)
 
 
 def test_a_pipe_as_a_picture_is_refused(tmp_path):
@@ -75,7 +75,7 @@ def test_a_pipe_as_a_picture_is_refused(tmp_path):
     assert egm("game", "new", game).exit_code == 0
     os.mkfifo(tmp_path / "seven.svg")
     game.write_text(game.read_text() + '\n[art.pictures]\nseven = "seven.svg"\n')
-    assert "seven.svg: is not a regular file" in refused("game", "check", game)
+    assert "seven.svg: is not a regular file" in run_refused("game", "check", game)
 
 
 @pytest.mark.parametrize("command", READERS[:2], ids=" ".join)
@@ -92,7 +92,7 @@ def test_a_pipe_as_a_picture_is_refused(tmp_path):
 def test_input_too_large_for_a_parser_is_reported_as_one_error(command, text, expected_text, tmp_path):
     file = tmp_path / "file.toml"
     file.write_text(text)
-    output = refused(*command, file)
+    output = run_refused(*command, file)
     assert expected_text in output
     assert len(output) < 2000
 
@@ -105,7 +105,7 @@ def test_input_too_large_for_a_parser_is_reported_as_one_error(command, text, ex
 def test_deeply_nested_json_is_reported_as_one_error(command, tmp_path):
     file = tmp_path / "file.json"
     file.write_text("[" * 5000)
-    assert str(file) in refused(*command, file)
+    assert str(file) in run_refused(*command, file)
 
 
 BACKUP = {"format": 1, "machine": "B-1", "at": "", "sequence": 1, "head": "", "public_key": "", "files": {}}
@@ -132,7 +132,7 @@ BACKUP = {"format": 1, "machine": "B-1", "at": "", "sequence": 1, "head": "", "p
 def test_a_file_that_is_not_a_backup_is_reported_in_one_line(text, expected_text, tmp_path):
     file = tmp_path / "file.json"
     file.write_bytes(text.encode("latin-1"))
-    output = refused(*WHOLE, file)
+    output = run_refused(*WHOLE, file)
     assert expected_text in output
     assert len(output) < 400 + len(str(file))
 
@@ -142,7 +142,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
     with file.open("wb") as stream:
         stream.truncate(1 << 32)
     for command in (*READERS[:2], WHOLE):
-        assert "is too large" in refused(*command, file)
+        assert "is too large" in run_refused(*command, file)
 
 
 def endless(file, *heads):
@@ -159,7 +159,7 @@ def test_a_line_without_end_is_read_up_to_a_limit(command, state, tmp_path, monk
     assert egm("audit", "export", tmp_path / "good", "--state", state).exit_code == 0
     heads = (tmp_path / "good").read_bytes().splitlines()[:2]
     for known in (0, 2) if command != ("audit", "readout") else (0,):
-        output = refused(*command, endless(tmp_path / "file", *heads[:known]))
+        output = run_refused(*command, endless(tmp_path / "file", *heads[:known]))
         assert "are read" in output or "is too large" in output
         assert f"line {known + 1}" in output or "is too large" in output
 
@@ -172,9 +172,9 @@ def test_an_invalid_time_zone_is_reported_with_its_line(zone, tmp_path):
     line_index = lines.index("[machine]") + 1
     lines.insert(line_index, f"time_zone = {zone!r}" if "\0" not in zone else 'time_zone = "a\\u0000b"')
     file.write_text("\n".join(lines))
-    output = refused("cabinet", "check", "--quick", "--csv", file)
+    output = run_refused("cabinet", "check", "--quick", "--csv", file)
     assert f"{line_index + 1},machine.time_zone,yes" in output
-    assert "machine.time_zone" in refused("run", "--cabinet", file, "--state", tmp_path / "run")
+    assert "machine.time_zone" in run_refused("run", "--cabinet", file, "--state", tmp_path / "run")
 
 
 HUGE = "99999999999999999999"
@@ -193,19 +193,19 @@ HUGE = "99999999999999999999"
 )
 def test_a_number_beyond_the_storage_limit_is_refused(command, state):
     assert egm(*command, "--state", state).exit_code == 2
-    refused(*command, "--state", state)
+    run_refused(*command, "--state", state)
 
 
 @pytest.mark.parametrize("share", ["1e400", "1e-999999999", "1e999999999", "9" * 5000, "0.5/0", "", "."])
 def test_a_share_with_an_extreme_exponent_is_refused(share, tmp_path):
     game = tmp_path / "mine.toml"
     assert egm("game", "new", game).exit_code == 0
-    assert "is not a share" in refused("game", "tune", game, "--return", share)
+    assert "is not a share" in run_refused("game", "tune", game, "--return", share)
 
 
 @pytest.mark.parametrize("witness", ["9" * 200 + ":" + "a" * 12, "7=1e999999999"])
 def test_a_witness_with_a_number_beyond_the_storage_limit_is_refused(witness, state):
-    assert "is not a witness" in refused("audit", "verify", "--state", state, "--witness", witness)
+    assert "is not a witness" in run_refused("audit", "verify", "--state", state, "--witness", witness)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_picture_that_would_take_too_long_to_draw_is_refused(head, body, expec
     picture = tmp_path / "seven.svg"
     game.write_text(game.read_text() + '\n[art.pictures]\nseven = "seven.svg"\n')
     picture.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" {head}>{body}</svg>')
-    assert expected_text in refused("game", "check", game)
+    assert expected_text in run_refused("game", "check", game)
 
 
 WRITERS = (
@@ -243,24 +243,24 @@ def test_a_command_names_the_file_it_wrote_or_why_it_could_not(command, tmp_path
     assert egm(*command, file).output.startswith(f"{file}: ")
     assert file.stat().st_size
     nowhere = tmp_path / "none" / "result.png"
-    assert refused(*command, nowhere) == f"Error: {nowhere}: the folder {nowhere.parent} does not exist\n"
+    assert run_refused(*command, nowhere) == f"Error: {nowhere}: the folder {nowhere.parent} does not exist\n"
 
 
 @pytest.mark.parametrize("command", ["game", "cabinet", "tournament"])
 def test_a_missing_folder_of_a_new_file_is_named(command, tmp_path):
-    output = refused(command, "new", tmp_path / "missing" / "new.toml")
+    output = run_refused(command, "new", tmp_path / "missing" / "new.toml")
     assert f"the folder {tmp_path / 'missing'} does not exist" in " ".join(output.split())
 
 
 def test_a_new_game_file_must_end_in_toml(tmp_path):
-    output = refused("game", "new", tmp_path / "maple-classic")
+    output = run_refused("game", "new", tmp_path / "maple-classic")
     assert "the name of a definition file must end in .toml; nothing was written" in output
     assert not (tmp_path / "maple-classic").exists()
 
 
 @pytest.mark.parametrize("day", ["2026-02-30", "30.2.2026", "today"])
 def test_an_invalid_day_is_refused_with_the_expected_form(day, tmp_path):
-    output = refused("intervention", "day", day, "--out", tmp_path / "day.pdf")
+    output = run_refused("intervention", "day", day, "--out", tmp_path / "day.pdf")
     assert "YYYY-MM-DD" in output
     assert f"'{day}' is not a day of the calendar, written as YYYY-MM-DD" in output
 

@@ -12,7 +12,7 @@ from tools.cli.commands.memory import command
 CREDIT = "credit:1:cashable"
 
 
-def opened(state, second):
+def open_journal(state, second):
     return Journal.open(state, second_dir=second, machine_id="M-1", now=stated_now)
 
 
@@ -25,7 +25,7 @@ def egm(*arguments):
 def test_a_named_person_replaces_the_second_medium_and_the_next_start_fills_it(tmp_path):
     state, second = tmp_path / "state", tmp_path / "second"
     where = ("--state", state, "--second", second)
-    with opened(state, second) as journal:
+    with open_journal(state, second) as journal:
         bill = Transaction(id="b", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 500),))
         journal.append(bill)
     code, output = egm("show", *where)
@@ -34,21 +34,21 @@ def test_a_named_person_replaces_the_second_medium_and_the_next_start_fills_it(t
     shutil.rmtree(second)
     second.mkdir()
     with pytest.raises(MediumMissing):
-        opened(state, second)
+        open_journal(state, second)
     assert "no medium of this machine is there" in egm("show", *where)[1]
     code, output = egm("replace", *where, "--person", "7", "--reason", "worn out")
     assert code == 0, output
-    with opened(state, second) as journal:
+    with open_journal(state, second) as journal:
         details = [e.record for e in journal.entries("event")]
     assert any(r["code"] == "memory.medium_replaced" and "7: worn out" in r["why"] for r in details)
     shutil.rmtree(state)
-    with opened(state, second) as journal:
+    with open_journal(state, second) as journal:
         assert journal.balance_cents(CREDIT) == 500
 
 
 def test_a_missing_second_folder_is_reported_as_having_no_label(tmp_path):
     second = tmp_path / "second"
-    opened(tmp_path, second).close()
+    open_journal(tmp_path, second).close()
     assert egm("show", "--state", tmp_path)[1].endswith("both media are this machine's\n")
     shutil.rmtree(second)
     code, output = egm("show", "--state", tmp_path)
@@ -57,7 +57,7 @@ def test_a_missing_second_folder_is_reported_as_having_no_label(tmp_path):
 
 def test_a_medium_in_use_is_not_overwritten(tmp_path):
     state, second = tmp_path / "state", tmp_path / "second"
-    opened(state, second).close()
+    open_journal(state, second).close()
     code, output = egm("replace", "--state", state, "--second", second, "--person", "7", "--reason", "x")
     assert code == 1
     assert "in use" in output

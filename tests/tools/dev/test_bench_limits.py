@@ -44,7 +44,7 @@ def clings():
     yield BenchFigure(name="never", value=1.0, unit="s")
 
 
-def dies():
+def exit_at_once():
     yield BenchFigure(name="the first", value=1.0, unit="s")
     os._exit(7)
 
@@ -63,7 +63,7 @@ def measures():
         (waits_for_ever, 5, "1 figures, and then no end within 5 s"),
         (sleeps_for_ever, 0.3, "0 figures, and then no end within 0.3 s"),
         (clings, 0.3, "0 figures, and then no end within 0.3 s"),
-        (dies, 200, "1 figures, and then its process ended (7)"),
+        (exit_at_once, 200, "1 figures, and then its process ended (7)"),
         (breaks, 200, "RuntimeError: the port is [taken]"),
     ],
 )

@@ -14,16 +14,18 @@ ROWS = [
 ]
 
 
-def named(cell):
+def find_code_spans(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
 def test_every_entry_kind_meter_and_file_on_the_g2s_page_exists():
     assert len(ROWS) > 12
     for name, _, here, kinds, meters in ROWS:
-        assert [kind for kind in named(kinds) if kind not in RULES_BY_KIND] == [], name
+        assert [kind for kind in find_code_spans(kinds) if kind not in RULES_BY_KIND] == [], name
         assert [
-            meter for meter in named(meters) if meter not in METER_BY_NAME and meter not in OCCURRENCE_METERS
+            meter
+            for meter in find_code_spans(meters)
+            if meter not in METER_BY_NAME and meter not in OCCURRENCE_METERS
         ] == [], name
-        paths = [text for text in named(here) if "/" in text and " " not in text]
+        paths = [text for text in find_code_spans(here) if "/" in text and " " not in text]
         assert [path for path in paths if not (ROOT / path).exists()] == [], name

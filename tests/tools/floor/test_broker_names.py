@@ -23,7 +23,7 @@ ROGUE = "EGM-1"
 
 
 @contextlib.asynccontextmanager
-async def running(folder):
+async def run_broker(folder):
     """A broker with two machines and two signs; who may connect, as the certificates in its folder say."""
     try:
         make_link(folder / "link", (), "127.0.0.1", machine_clock(), ("1", "2"))
@@ -46,7 +46,11 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
     lost, is_connected = [], asyncio.Event()
 
     async def run():
-        async with running(tmp_path) as (broker, names), asyncio.TaskGroup() as group, asyncio.timeout(120):
+        async with (
+            run_broker(tmp_path) as (broker, names),
+            asyncio.TaskGroup() as group,
+            asyncio.timeout(120),
+        ):
             assert {"controller", "EGM-2", "sign-1", "sign-2"} <= names
             waiting = names - {ROGUE}
             victims = sorted(waiting)
@@ -88,7 +92,7 @@ def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_pa
 
     async def run():
         sign_ids = []
-        async with running(tmp_path) as (broker, _), asyncio.timeout(120):
+        async with run_broker(tmp_path) as (broker, _), asyncio.timeout(120):
             ear = broker.create_link_slot("controller")
             async with open_connection(ear, build_tls_context(ear), "controller") as listening:
                 await listening.subscribe(topics.SIGN_HEARTBEAT_TOPIC_FILTER)

@@ -31,7 +31,7 @@ def read(path):
     return x509.load_pem_x509_certificate(path.read_bytes())
 
 
-def listed(folder):
+def list_revoked_serials(folder):
     return {
         certificate.serial_number
         for certificate in x509.load_pem_x509_crl((folder / "revoked.crl").read_bytes())
@@ -46,7 +46,7 @@ def check_certificates(folder, *machines):
         certificate.verify_directly_issued_by(authority)
         key = load_pem_private_key((folder / f"{name}.key").read_bytes(), None)
         assert certificate.public_key() == key.public_key(), name
-    assert listed(folder) == set()
+    assert list_revoked_serials(folder) == set()
 
 
 @pytest.mark.requirement("I-15")
@@ -58,7 +58,7 @@ def test_a_lost_revocation_list_is_rebuilt_with_every_revoked_certificate(tmp_pa
     (tmp_path / "revoked.crl").unlink()
     also = {read(tmp_path / "EGM-3.crt").serial_number} if then == "revoke" else set()
     egm(then, tmp_path, "EGM-3")
-    assert listed(tmp_path) == {gone} | also
+    assert list_revoked_serials(tmp_path) == {gone} | also
 
 
 def test_an_invalid_revocation_list_is_reported_and_can_be_rebuilt(tmp_path):
@@ -69,7 +69,7 @@ def test_an_invalid_revocation_list_is_reported_and_can_be_rebuilt(tmp_path):
     assert "revoked.crl: not a list" in egm("certificates", tmp_path, code=1)
     (tmp_path / "revoked.crl").unlink()
     egm("certificates", tmp_path)
-    assert listed(tmp_path) == {gone}
+    assert list_revoked_serials(tmp_path) == {gone}
     (tmp_path / "EGM-9.revoked-x.crt").write_bytes(b"")
     assert "does not contain a certificate's serial number" in egm("certificates", tmp_path, code=1)
 
@@ -119,9 +119,9 @@ def test_an_interrupted_revocation_is_completed_by_the_next_run(tmp_path):
         make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
         old = read(folder / "EGM-1.crt")
         was = cut(lambda folder=folder: revoke_certificate(folder, "EGM-1", NOW), folder, write)
-        revoked_serials = listed(folder)
+        revoked_serials = list_revoked_serials(folder)
         make_link(folder, ["EGM-1"], "10.0.0.2", NOW)
-        assert listed(folder) == revoked_serials
+        assert list_revoked_serials(folder) == revoked_serials
         assert (read(folder / "EGM-1.crt").public_key() != old.public_key()) is bool(revoked_serials)
         if not was:
             break
@@ -211,7 +211,7 @@ def test_a_valid_certificate_is_returned_again_and_an_invalid_one_replaced(tmp_p
     bad = read(tmp_path / "EGM-1.crt").serial_number
     good = answer_request(tmp_path, *asks, NOW, PLACE).read_facts()
     good.check_holder_and_validity("EGM-1", asks[1], NOW)
-    assert listed(tmp_path) == {bad}
+    assert list_revoked_serials(tmp_path) == {bad}
 
 
 def test_certificates_are_readable_by_the_broker_and_keys_by_their_owner_alone(tmp_path, asks):

@@ -558,7 +558,7 @@ def test_altered_software_is_recorded_and_refused(floor):
     assert details == {"trouble": ["egm/progressive/level.py: differs"]}
 
 
-def _held(controller):
+def _list_held_claims(controller):
     with controller.open_read_session() as session:
         return [held for held in session.list_held_claims() if not held.ruling]
 
@@ -577,7 +577,7 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     for _ in range(2):
         assert isinstance(floor.commit("EGM-2", "c", 10**8, way="hand"), ClaimClosure)
     assert floor.record() == before
-    ((held),) = _held(floor.controller)
+    ((held),) = _list_held_claims(floor.controller)
     (hit,) = floor.controller.read_win_register()
     assert (held.claim, hit.paid_cents, hit.amount_cents) == ("c/payment", 10**8, before.level.paid_cents)
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
@@ -586,7 +586,7 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     floor.controller.check()
     floor.controller.rule("c/payment", "decline", ("1", "2"), "the slip says the award")
     assert floor.record() == before
-    assert _held(floor.controller) == []
+    assert _list_held_claims(floor.controller) == []
     floor.controller.list_values()
     assert floor.controller.unruled_count == 0
 
@@ -609,7 +609,7 @@ def test_a_payment_below_award_and_display_returns_nothing_to_the_level(floor):
     before = floor.record()
     floor.commit("EGM-1", "c", 0, way="hand")
     assert floor.record() == before
-    assert [held.claim for held in _held(floor.controller)] == ["c/payment"]
+    assert [held.claim for held in _list_held_claims(floor.controller)] == ["c/payment"]
     assert floor.record().level.paid_cents == award.amount_cents
 
 
@@ -624,7 +624,7 @@ def test_what_a_machine_showed_before_another_hit_is_paid_without_a_ruling(floor
     second = floor.tell("EGM-2", _claim(machine="EGM-2", claim="c2", after=1, shown_cents=shown_cents))
     assert first.amount_cents == shown_cents > second.amount_cents
     floor.commit("EGM-2", "c2", shown_cents, way="hand")
-    assert _held(floor.controller) == []
+    assert _list_held_claims(floor.controller) == []
     assert floor.record().level.paid_cents == 2 * shown_cents
     floor.controller.check()
 

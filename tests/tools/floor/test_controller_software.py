@@ -31,7 +31,7 @@ def shipped(tmp_path_factory):
     return Installation(tmp_path_factory.mktemp("software"))
 
 
-def served(shipped, folder, *arguments):
+def run_serve(shipped, folder, *arguments):
     """Return the output of ``egm progressive serve`` without certificates, so that it never listens."""
     levels, store = folder / "levels.toml", folder / "controller.db"
     if not levels.exists():
@@ -50,7 +50,7 @@ def test_a_controller_with_one_altered_bit_does_not_serve(shipped, tmp_path):
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
     (tmp_path / "levels.toml").write_text(LEVELS)
     shipped.make(own_files=(("own/levels/levels.toml", str(tmp_path / "levels.toml")),))
-    output, kinds = served(shipped, tmp_path, *signed)
+    output, kinds = run_serve(shipped, tmp_path, *signed)
     assert "certificates" in output
     assert kinds[:2] == ["software_verified", "opened"]
     altered = shipped.root / "egm" / "progressive" / "level.py"
@@ -58,14 +58,14 @@ def test_a_controller_with_one_altered_bit_does_not_serve(shipped, tmp_path):
     data = bytearray(original)
     data[3] ^= 1  # a letter of its docstring: nothing but the digest tells
     altered.write_bytes(bytes(data))
-    output, kinds = served(shipped, tmp_path, *signed)
+    output, kinds = run_serve(shipped, tmp_path, *signed)
     altered.write_bytes(original)
     assert output.startswith("1 ")
     assert "the software differs from the signed software: egm/progressive/level.py" in output
     assert kinds[-1] == "software_altered"
-    output, kinds = served(shipped, tmp_path)
+    output, kinds = run_serve(shipped, tmp_path)
     assert kinds[-1] == "software_not_verified"
-    assert served(shipped, tmp_path, "--manifest", shipped.manifest_file)[0].startswith("2 ")
+    assert run_serve(shipped, tmp_path, "--manifest", shipped.manifest_file)[0].startswith("2 ")
 
 
 @pytest.mark.requirement("I-08", "A-09")
@@ -83,9 +83,9 @@ def test_the_level_file_and_its_custom_games_are_verified_too(shipped, tmp_path,
     assert [name for name, _ in own_files] == ["own/levels/levels.toml", "own/levels/./games/own.toml"]
     shipped.make(own_files=own_files)
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)
-    assert "differs from the signed software" not in served(shipped, tmp_path, *signed)[0]
+    assert "differs from the signed software" not in run_serve(shipped, tmp_path, *signed)[0]
     (tmp_path / changed).write_text((tmp_path / changed).read_text() + "\n# more\n")
-    output, _ = served(shipped, tmp_path, *signed)
+    output, _ = run_serve(shipped, tmp_path, *signed)
     assert "the software differs from the signed software" in output or "altered" in output
     assert changed in output
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, initramfs_lines, lacking, program_in
-from rigs.screen_words import is_sign_of, says, shows, writes
+from rigs.screen_words import is_page_shown, is_plate_shown, is_sign_of, writes
 
 from egm.kernel.messages import Notice
 from egm.staff.service.sign_in import SignInPage
@@ -130,7 +130,9 @@ def test_a_clock_set_to_1970_is_reported_to_staff(tmp_path, built):
         cabinet.hand("io", "key", name="operator", on=True)
         page = SignInPage(lambda _machine, _person: None, build_text("service.sign_in")).build_page(None)
         notice = Notice(code="fault.clock_doubted", severity="warning")
-        cabinet.until(lambda: shows(cabinet.picture(), page, notice), "the fault above the page", every_s=5)
+        cabinet.until(
+            lambda: is_page_shown(cabinet.picture(), page, notice), "the fault above the page", every_s=5
+        )
         cabinet.keep("clock-menu")
     finally:
         cabinet.close()
@@ -150,7 +152,9 @@ def test_a_changed_byte_in_either_slot_is_detected_before_play(tmp_path, built):
     try:
         tampered(cabinet, "egm-esp-b")
         cabinet.on()
-        cabinet.until(lambda: says(cabinet.picture(), "software_differs"), "the display says so", every_s=5)
+        cabinet.until(
+            lambda: is_plate_shown(cabinet.picture(), "software_differs"), "the display says so", every_s=5
+        )
         cabinet.keep("other-slot")
         cabinet.hand("bill", "insert", amount_cents=500)
         cabinet.until(lambda: not cabinet.hand("bill").state["inside_cents"], "the bill is given back")
@@ -168,7 +172,7 @@ def test_a_changed_byte_in_either_slot_is_detected_before_play(tmp_path, built):
         cabinet.close()
 
 
-def released(built, folder, number, kernel_parameters=""):
+def write_update(built, folder, number, kernel_parameters=""):
     """Return a signed update like the image in ``built`` with additional ``kernel_parameters``."""
     key = read_signing_key((built / "release.pem").read_bytes(), "release.pem")
     with (built / "open-egm.bundle").open("rb") as bundle:
@@ -186,7 +190,7 @@ def released(built, folder, number, kernel_parameters=""):
 @pytest.mark.timeout(4 * PATIENCE_S + 3600)
 def test_an_update_that_does_not_start_falls_back_by_itself(cabinet, tmp_path, built):
     """Half an hour where nothing else is at work: the new release has a quarter of an hour to come up."""
-    bundle = released(built, tmp_path, 1, "systemd.mask=open-egm-machine.service")
+    bundle = write_update(built, tmp_path, 1, "systemd.mask=open-egm-machine.service")
     cabinet.comes_up()
     cabinet.plug(bundle, **{"read-only": True})
     for entry in ("open-egm b", "open-egm a"):

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from rigs.emulated_cabinet import PATIENCE_S, image_in, lacking
 from rigs.emulated_hands import BROKER, SERIAL, FirstStart
 from rigs.emulated_media import BILL_CENTS, Computer
-from rigs.screen_words import says
+from rigs.screen_words import is_plate_shown
 
 from tools.cli import main
 from tools.dev.progressive.broker import find_mosquitto
@@ -91,7 +91,7 @@ def test_one_changed_byte_of_the_signed_cabinet_file_stops_the_machine(computer)
     first, _ = computer.parts
     computer.changes(first, "cabinet.toml", b'"hall"', b'"ball"')
     computer.on(*ADAPTER)
-    computer.until(lambda: says(computer.picture(), "cabinet_file_changed"), "the fault", every_s=5)
+    computer.until(lambda: is_plate_shown(computer.picture(), "cabinet_file_changed"), "the fault", every_s=5)
     computer.keep("file")
     before = computer.hand("bill").state["stacked_cents"]
     computer.hand("bill", "insert", amount_cents=BILL_CENTS)

@@ -9,7 +9,7 @@ import time
 import pytest
 from rigs.emulated_cabinet import PATIENCE_S, image_in, initramfs_lines, lacking
 from rigs.emulated_media import BILL_CENTS, Computer
-from rigs.screen_words import says, writes
+from rigs.screen_words import is_plate_shown, writes
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,7 +44,7 @@ def starting_until(computer, code):
             seen.append(time.monotonic())
             if len(seen) == 1:
                 computer.keep("starting")
-        return says(shown, code)
+        return is_plate_shown(shown, code)
 
     computer.until(other, f"{code} on the display", every_s=2)
     assert seen, "that it is starting"
@@ -53,7 +53,9 @@ def starting_until(computer, code):
 
 def check_fault_refuses_money(computer, code, reason=""):
     """Check that the display shows the fault and that no money is accepted."""
-    computer.until(lambda: says(computer.picture(), code, reason), f"{code} on the display", every_s=5)
+    computer.until(
+        lambda: is_plate_shown(computer.picture(), code, reason), f"{code} on the display", every_s=5
+    )
     before = computer.hand("bill").state["stacked_cents"]
     computer.hand("bill", "insert", amount_cents=BILL_CENTS)
     computer.until(lambda: not computer.hand("bill").state["inside_cents"], "the bill is given back")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, lacking
-from rigs.screen_words import says, writes
+from rigs.screen_words import is_plate_shown, writes
 
 from egm.verify.manifest import create_signing_key
 from tools.image import image as builder
@@ -53,7 +53,7 @@ def stopped(cabinet, name):
     cabinet.until(lambda: cabinet.hand("bill").state["status"] == "disabled", "the acceptor is off")
     assert not takes(cabinet)
     cabinet.until(
-        lambda: says(cabinet.picture(), "out_of_service.screen_missing"),
+        lambda: is_plate_shown(cabinet.picture(), "out_of_service.screen_missing"),
         "the words on the display",
         every_s=1,
     )
@@ -61,7 +61,7 @@ def stopped(cabinet, name):
     cabinet.keep(name)
 
 
-def goes_on(cabinet):
+def wait_until_bills_taken(cabinet):
     cabinet.comes_up()
     cabinet.until(lambda: takes(cabinet), "bills are taken again", every_s=5)
 
@@ -88,7 +88,7 @@ def test_no_money_is_accepted_without_a_stable_screen(cabinet):
         # It hangs: its last picture stays, until systemd's watchdog ends its program and starts it again.
         does(f"systemctl kill -s STOP {SCREEN}")
         stopped(cabinet, "hung")
-        goes_on(cabinet)
+        wait_until_bills_taken(cabinet)
 
         # It dies as often as it is started; the display says that, too.
         does(f"while :; do systemctl kill -s KILL {SCREEN}; sleep 5; done & echo $! >/run/dies")
@@ -98,7 +98,7 @@ def test_no_money_is_accepted_without_a_stable_screen(cabinet):
         assert not takes(cabinet)
         does("kill $(cat /run/dies)")
         stopped(cabinet, "died")
-        goes_on(cabinet)
+        wait_until_bills_taken(cabinet)
 
         # It lives for less than a minute at a time.
         does(f"while :; do systemctl kill -s KILL {SCREEN}; sleep 45; done & echo $! >/run/flaps")
@@ -107,4 +107,4 @@ def test_no_money_is_accepted_without_a_stable_screen(cabinet):
             time.sleep(20)
             assert not takes(cabinet)
         does("kill $(cat /run/flaps)")
-        goes_on(cabinet)
+        wait_until_bills_taken(cabinet)

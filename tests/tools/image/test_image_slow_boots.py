@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 from rigs.emulated_cabinet import PATIENCE_S, Cabinet, image_in, lacking
 from rigs.moments import machine_clock
-from rigs.screen_words import says
+from rigs.screen_words import is_plate_shown
 
 from tools.image.emulated import EMULATED_DEVICE_PORTS
 
@@ -77,7 +77,9 @@ class SlowComputer(Cabinet):
         self.on(*self._slowness.options)
         if late:
             code, detail = _FAULTS[late]
-            self.until(lambda: says(self.picture(), code, detail), f"{code} on the display", every_s=5)
+            self.until(
+                lambda: is_plate_shown(self.picture(), code, detail), f"{code} on the display", every_s=5
+            )
             seen[f"{late} medium missed"] = time.monotonic() - began
             self.plug_medium(*self._media[late])
         self.comes_up()

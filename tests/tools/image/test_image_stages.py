@@ -67,7 +67,7 @@ def built(tmp_path_factory):
     return image_in(tmp_path_factory.mktemp("image"))
 
 
-def bare(folder, built):
+def boot_to_first_program(folder, built):
     """The same kernel and initramfs, by the same firmware, as far as the first program."""
     program_in(f"{built / 'open-egm.img'}@@{builder.compute_partition_offsets()['egm-esp-a']}", folder)
     builder._build_esp(folder, _BARE, "0")
@@ -116,7 +116,7 @@ def boot_to_game(folder, built):
 def test_the_time_from_power_to_attract_is_measured_beside_a_bare_boot(tmp_path, built):
     """About five minutes on quiet cores."""
     reached = []
-    for boot in (bare, boot_to_game):
+    for boot in (boot_to_first_program, boot_to_game):
         folder, load = tmp_path / boot.__name__, os.getloadavg()[0]
         folder.mkdir()
         stages = boot(folder, built)

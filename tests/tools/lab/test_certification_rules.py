@@ -47,7 +47,7 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
     assert "after one" in finding.evidence
 
 
-def held(rule, table, **keys):
+def judge_rule(rule, table, **keys):
     """The status of a rule's first finding about maple-classic, where the profile has these keys in a table."""
     profile = load_profile("generic")
     changed = getattr(profile, table).model_copy(update=keys)
@@ -60,11 +60,11 @@ def test_the_return_floor_and_the_longest_odds_are_compared_exactly():
     """A floor of exactly the game's return, and odds of exactly its rarest award, pass; a hair more fails."""
     (bet,) = analyse(load_game("maple-classic"), AnalysisDepth.FULL).bets
     hair = Fraction(1, 10**12)
-    assert held(return_floor, "returns", reels=bet.rtp) is FindingStatus.PASS
-    assert held(return_floor, "returns", reels=bet.rtp + hair) is FindingStatus.FAIL
+    assert judge_rule(return_floor, "returns", reels=bet.rtp) is FindingStatus.PASS
+    assert judge_rule(return_floor, "returns", reels=bet.rtp + hair) is FindingStatus.FAIL
     one_in = int(1 / list_awards(bet)[0].rate)
-    assert held(longest_odds, "awards", longest_one_in=one_in) is FindingStatus.PASS
-    assert held(longest_odds, "awards", longest_one_in=one_in - 1) is FindingStatus.FAIL
+    assert judge_rule(longest_odds, "awards", longest_one_in=one_in) is FindingStatus.PASS
+    assert judge_rule(longest_odds, "awards", longest_one_in=one_in - 1) is FindingStatus.FAIL
 
 
 @pytest.mark.requirement("C-07", "C-10:b")

@@ -30,7 +30,7 @@ EFFECTS = {
 }
 
 
-def printed(audience, language):
+def print_manual(audience, language):
     result = CliRunner().invoke(main, ["manual", audience, "--language", language])
     assert result.exit_code == 0, result.output
     return result.output
@@ -58,7 +58,7 @@ def roles(texts, permission):
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("audience", AUDIENCES)
 def test_every_fault_page_and_form_is_in_the_manual(audience, language):
-    texts, page = Texts(language), printed(audience, language)
+    texts, page = Texts(language), print_manual(audience, language)
     page_rows = rows(page, texts, "faults")
     for code in list_fault_codes():
         shown, remedy, _, clears, _ = page_rows[code]
@@ -99,7 +99,7 @@ def test_the_manual_lists_exactly_the_faults_with_texts_and_every_one_raised():
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_service_manual_has_every_step_of_every_procedure(language):
-    page = printed("service", language)
+    page = print_manual("service", language)
     steps = {key: text for key, text in read_catalogue(language).items() if key.startswith("manual.steps.")}
     assert {key.split(".")[2] for key in steps} >= {"memory", "denomination"}
     assert [key for key, text in steps.items() if text not in page] == []
@@ -108,7 +108,7 @@ def test_the_service_manual_has_every_step_of_every_procedure(language):
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_operator_manual_states_who_may_clear_memory_and_change_denominations(language):
-    texts, page = Texts(language), printed("operator", language)
+    texts, page = Texts(language), print_manual("operator", language)
     assert f"| {roles(texts, Permission.CLEAR_MEMORY)} |" in page
     assert "`egm audit clear`" in page
     denomination = next(form for form in SERVICE_MENU.forms if form.id == "options_denomination")
@@ -125,7 +125,7 @@ def test_the_operator_manual_states_who_may_clear_memory_and_change_denomination
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_service_manual_lists_every_significant_event_and_every_line(language, tmp_path):
-    texts, page = Texts(language), printed("service", language)
+    texts, page = Texts(language), print_manual("service", language)
     page_rows = rows(page, texts, "events")
     for subject, event in FEATURES.entry_declarations.iter_significant():
         words, *_, sas, pattern = page_rows[subject]
@@ -144,7 +144,7 @@ def test_the_service_manual_lists_every_significant_event_and_every_line(languag
         .exit_code
         == 0
     )
-    assert manual_file.read_text(encoding="utf-8") == printed("service", language)
+    assert manual_file.read_text(encoding="utf-8") == print_manual("service", language)
 
 
 @pytest.mark.requirement("R-06")
@@ -169,7 +169,7 @@ def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
     joined = "".join(words)
     for code in list_fault_codes():
         for key in (f"tilt.text.{code}", f"manual.remedy.{code}"):
-            assert bare(texts.say(key)) in joined, key
+            assert remove_separators(texts.say(key)) in joined, key
         assert code in joined
     assert all(subject in joined for subject, _ in FEATURES.entry_declarations.iter_significant())
     document.close()
@@ -188,6 +188,6 @@ def test_the_same_software_writes_the_same_pdf(chapters, tmp_path, monkeypatch):
     assert outs[0].read_bytes() == outs[1].read_bytes()
 
 
-def bare(text):
+def remove_separators(text):
     """A text without what parts its words, as a page has it line by line."""
     return re.sub(r"\s+", "", text.replace("`", ""))

@@ -16,7 +16,7 @@ from tools.lab.certification import chance, rules
 from tools.lab.certification.finding import CertificationCase, FindingStatus
 
 
-def changed(name, **values_by_path):
+def build_changed_game(name, **values_by_path):
     """A library game with values changed: ``stage__base__strips=...``."""
     data = copy.deepcopy(parse(read_source(name)))
     for path, value in values_by_path.items():
@@ -78,38 +78,38 @@ UNEQUAL = {
 }
 
 REFUSED = {
-    "return-floor": lambda: case_of(changed("maple-classic", **prize("base", 4, {3: 1}))),
-    "return-ceiling": lambda: case_of(changed("maple-classic", **prize("base", 0, {3: 50_000})), returns={"ceiling": 1}),
-    "largest-win": lambda: case_of(changed("maple-classic", **prize("base", 0, {3: 20_000})), "quebec-vlt"),
-    "progressive-levels": lambda: case_of(changed("maple-classic", progressive=level(one_in=100))),
-    "progressive-stakes": lambda: case_of(changed("maple-classic", **UNEQUAL)),
+    "return-floor": lambda: case_of(build_changed_game("maple-classic", **prize("base", 4, {3: 1}))),
+    "return-ceiling": lambda: case_of(build_changed_game("maple-classic", **prize("base", 0, {3: 50_000})), returns={"ceiling": 1}),
+    "largest-win": lambda: case_of(build_changed_game("maple-classic", **prize("base", 0, {3: 20_000})), "quebec-vlt"),
+    "progressive-levels": lambda: case_of(build_changed_game("maple-classic", progressive=level(one_in=100))),
+    "progressive-stakes": lambda: case_of(build_changed_game("maple-classic", **UNEQUAL)),
     "prizes-in-kind": lambda: case_of(load_game("orchard-picnic"), by_hand={"prizes_in_kind": "refused"}),
-    "languages": lambda: case_of(changed("maple-classic", game__help=SAME)),
+    "languages": lambda: case_of(build_changed_game("maple-classic", game__help=SAME)),
     "void-rule": lambda: case_of(
-        changed("maple-classic", game__help={"en": "A malfunction voids all.", "fr": "Toute défectuosité annule tout."})
+        build_changed_game("maple-classic", game__help={"en": "A malfunction voids all.", "fr": "Toute défectuosité annule tout."})
     ),
     "longest-odds": lambda: case_of(CLASSIC, awards={"longest_one_in": 100}),
     "levy": lambda: case_of(load_game("monaco-chemin-de-fer")),
     "long-odds": lambda: case_of(CLASSIC, awards={"top_told_one_in": 2, "other_told_one_in": 2}),
-    "return-by-stake": lambda: case_of(changed("seven-rivers", stage__base__pay__0__pays={3: [0, 33, 300]})),
+    "return-by-stake": lambda: case_of(build_changed_game("seven-rivers", stage__base__pay__0__pays={3: [0, 33, 300]})),
     "bet-limit": lambda: case_of(CLASSIC, play={"bet_limit_cents": 2}),
-    "double-up": lambda: case_of(changed("orchard-picnic", double_up={"most_rounds": 1, "most_credits": 1})),
-    "chance-decides": lambda: case_of(changed("maple-classic", **ALWAYS, **ONLY_PINE)),
-    "draw-on-every-path": lambda: case_of(changed("maple-classic", **ALWAYS, **ONLY_PINE)),
+    "double-up": lambda: case_of(build_changed_game("orchard-picnic", double_up={"most_rounds": 1, "most_credits": 1})),
+    "chance-decides": lambda: case_of(build_changed_game("maple-classic", **ALWAYS, **ONLY_PINE)),
+    "draw-on-every-path": lambda: case_of(build_changed_game("maple-classic", **ALWAYS, **ONLY_PINE)),
     "strategy": lambda: case_of(
-        changed("hold-fast", game__help=silent(["hold", "held", "garde", "conserv", "bloqu", "reten"], load_game("hold-fast")))
+        build_changed_game("hold-fast", game__help=silent(["hold", "held", "garde", "conserv", "bloqu", "reten"], load_game("hold-fast")))
     ),
     "depicted-odds": lambda: case_of(
-        changed("maple-classic", stage__base__weights=[[0] + [1] * 23, [1] * 24, [1] * 24])
+        build_changed_game("maple-classic", stage__base__weights=[[0] + [1] * 23, [1] * 24, [1] * 24])
     ),
     "prizes-at-every-bet": lambda: case_of(
-        changed("maple-classic", stage__base__pay__6={"of": "maple", "pays": {3: 1}, "id": "less"})
+        build_changed_game("maple-classic", stage__base__pay__6={"of": "maple", "pays": {3: 1}, "id": "less"})
     ),
-    "pay-tables": lambda: case_of(changed("quebec-three-card-poker", proved__main__won=[]), depth=AnalysisDepth.PRIZES),
+    "pay-tables": lambda: case_of(build_changed_game("quebec-three-card-poker", proved__main__won=[]), depth=AnalysisDepth.PRIZES),
     "stages-played": lambda: case_of(
-        changed("maple-classic", stage__lost={"like": "base", "multiplier": 2})
+        build_changed_game("maple-classic", stage__lost={"like": "base", "multiplier": 2})
     ),
-    "same-file": lambda: case_of(changed("maple-classic", game__version="9.9.9"), path="maple-classic"),
+    "same-file": lambda: case_of(build_changed_game("maple-classic", game__version="9.9.9"), path="maple-classic"),
 }  # fmt: skip
 #: Held against what the machine plays, not against what the definition says: each has its test below.
 OF_PLAY = {"simulation", "replay"}
@@ -118,7 +118,7 @@ ONLY_NOTED = {"levy", "long-odds", "return-by-stake"}
 OF_DEFINITIONS = [rule for rule in rules.CERTIFICATION_RULES if rule not in {rules.simulation, rules.replay}]
 
 
-def findings(case):
+def list_findings(case):
     return [found for rule in rules.CERTIFICATION_RULES for found in rule(case)]
 
 
@@ -143,9 +143,11 @@ def test_every_rule_has_a_case_that_it_refuses():
         "river-wheel",
         "monaco-chemin-de-fer",
     ):
-        named |= {f.rule for f in findings(case_of(load_game(game), games=20, depth=AnalysisDepth.PRIZES))}
-    named |= {f.rule for f in findings(case_of(CLASSIC, games=20))}
-    named |= {f.rule for f in findings(case_of(load_game("quebec-three-card-poker"), games=20))}
+        named |= {
+            f.rule for f in list_findings(case_of(load_game(game), games=20, depth=AnalysisDepth.PRIZES))
+        }
+    named |= {f.rule for f in list_findings(case_of(CLASSIC, games=20))}
+    named |= {f.rule for f in list_findings(case_of(load_game("quebec-three-card-poker"), games=20))}
     assert named == set(REFUSED) | OF_PLAY
 
 
@@ -234,7 +236,7 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
         ]
         is FindingStatus.NOTED
     )
-    doubled = changed("orchard-picnic", double_up={"most_rounds": 10, "most_credits": 1_000_000})
+    doubled = build_changed_game("orchard-picnic", double_up={"most_rounds": 10, "most_credits": 1_000_000})
     assert FindingStatus.FAIL in {f.status for f in rules.largest_win(case_of(doubled, "quebec-vlt"))}
     unknown = case_of(load_game("aurora-twenty"), "quebec-vlt", depth=AnalysisDepth.PRIZES)
     (reason,) = {
@@ -247,7 +249,7 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
 
 @pytest.mark.requirement("R-10:a")
 def test_a_machine_that_pays_more_than_its_sheet_fails_the_simulation():
-    richer = changed("maple-classic", **prize("base", 4, {3: 50}))
+    richer = build_changed_game("maple-classic", **prize("base", 4, {3: 50}))
     case = case_of(CLASSIC, games=3000)
     other = CertificationCase(richer, case.path, case.analysis, case.profile, case.draw, case.games)
     assert {f.status for f in rules.simulation(other)} == {FindingStatus.FAIL}
@@ -299,7 +301,7 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
 def test_a_malfunction_rule_is_found_in_any_wording(code, rule):
     text = {"en": "Three maples pay.", "fr": "Trois érables paient."}
     case = case_of(
-        changed("maple-classic", game__help={**text, code: f"{text[code]} {rule}"}),
+        build_changed_game("maple-classic", game__help={**text, code: f"{text[code]} {rule}"}),
         depth=AnalysisDepth.RETURN,
     )
     status_by_evidence = {finding.evidence[:2]: finding.status for finding in rules.void_rule(case)}

@@ -15,7 +15,7 @@ from egm.tickets.model import TicketState
 from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 
 
-def cleared(rig: MachineRig, folder, **options) -> MachineRig:
+def clear_and_boot(rig: MachineRig, folder, **options) -> MachineRig:
     """The same cabinet, its memory cleared as by ``egm audit clear``, at work again."""
     credit_cents = rig.credit_cents
     rig.close()
@@ -47,7 +47,7 @@ def test_a_cash_out_never_returns_a_ticket_from_before_a_clear(rig, tmp_path):
     come_to(rig, 30)
     old = rig.cash_out_ticket()
     sequence = number_of(rig.store.find_ticket(old).issue_id)
-    restarted = cleared(rig, tmp_path).insert(500)
+    restarted = clear_and_boot(rig, tmp_path).insert(500)
     come_to(restarted, sequence)
     new = restarted.cash_out_ticket()
     assert new != old
@@ -67,7 +67,7 @@ def test_a_ticket_from_before_a_clear_is_redeemed_once(rig, tmp_path):
     sequence = number_of(rig.machine.memory.get(MoneyKey.PAPER)["id"])
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
-    restarted = cleared(rig, tmp_path)
+    restarted = clear_and_boot(rig, tmp_path)
     come_to(restarted, sequence)
     restarted.offer_ticket(tickets[1])
     restarted.ledger.credit_stacked_paper()
@@ -84,7 +84,7 @@ def test_ids_differ_after_every_clear(rig, tmp_path):
     for _ in range(3):
         come_to(rig, 50)
         ids.append(rig.machine.fresh_id("play"))
-        rig = cleared(rig, tmp_path)
+        rig = clear_and_boot(rig, tmp_path)
     assert all(play_id.startswith("play-50-") for play_id in ids)
     assert len(set(ids)) == 3
     assert {number_of(play_id) for play_id in ids} == {50}
@@ -103,7 +103,7 @@ def test_a_host_can_read_tickets_unread_before_the_clear(tmp_path):
         numbers.append(rig.cash_out_ticket())
     HostTicketInterface(rig.engine, rig.submit_event).mark_ticket_read(numbers[0])
     for _ in range(2):  # a clear, and another
-        rig = cleared(rig, tmp_path, host=host())
+        rig = clear_and_boot(rig, tmp_path, host=host())
         port = HostTicketInterface(rig.engine, rig.submit_event)
         assert port.find_oldest_unread().ticket.number == numbers[1]
     port.mark_ticket_read(numbers[1])
@@ -114,7 +114,7 @@ def test_a_host_can_read_tickets_unread_before_the_clear(tmp_path):
 
 
 def test_games_and_hand_pays_continue_after_a_clear(rig, tmp_path):
-    restarted = cleared(rig, tmp_path).insert(2000)
+    restarted = clear_and_boot(rig, tmp_path).insert(2000)
     restarted.play()
     restarted.report_shown()
     restarted.engine.handle(EventType.CASH_OUT)

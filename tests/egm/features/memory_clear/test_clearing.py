@@ -49,11 +49,11 @@ def reopen_cleared(rig: MachineRig, folder: Path, *, make=None, **decisions: Cla
     rig.close()
     clear_with_decisions(folder, **decisions)
     started = (MachineRig(folder, devices=SOLD) if make is None else make()).boot()
-    assert wrong(started) == []
+    assert list_findings(started) == []
     return started
 
 
-def wrong(rig: MachineRig) -> list[str]:
+def list_findings(rig: MachineRig) -> list[str]:
     report = Auditor(GameFiles([VECTORS])).audit_entries(rig.journal.iter_bodies())
     return [f"{finding.id}: {finding.why}" for finding in report.findings]
 
@@ -80,7 +80,7 @@ def test_credit_is_carried_over_and_can_be_cashed_out(tmp_path):
     assert (rig.credit_cents, values["carried_over"], values["money_in"]) == (2000, 2000, 0)
     number = rig.cash_out_ticket()
     assert rig.store.find_ticket(number).ticket.amount_cents == 2000
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
@@ -111,7 +111,7 @@ def test_credit_paid_by_hand_at_the_clear_is_booked_and_not_owed_again(tmp_path)
 
 @pytest.mark.requirement("A-05", "F-09")
 def test_a_waiting_jackpot_is_carried_over_and_paid(tmp_path):
-    rig = won_by_hand(tmp_path)
+    rig = win_by_hand(tmp_path)
     handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
     rig.close()
     assert claims_of(tmp_path)["handpay:1"] == handpay["amount_cents"]
@@ -120,11 +120,11 @@ def test_a_waiting_jackpot_is_carried_over_and_paid(tmp_path):
     rig.engine.handle(EventType.KEY_TURNED)
     assert rig.state is State.IDLE
     assert rig.journal.meters().values["att_jackpot"] == handpay["amount_cents"]
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
-def won_by_hand(folder: Path) -> MachineRig:
+def win_by_hand(folder: Path) -> MachineRig:
     profile_file = folder / "place.toml"
     import egm.profiles
 
@@ -146,7 +146,7 @@ def won_by_hand(folder: Path) -> MachineRig:
 
 @pytest.mark.requirement("A-05")
 def test_a_jackpot_settled_by_hand_at_the_clear_is_not_paid_again(tmp_path):
-    rig = won_by_hand(tmp_path)
+    rig = win_by_hand(tmp_path)
     cents = rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
     rig = reopen_cleared(rig, tmp_path, handpay_1=build_paid_decision(cents))
     assert rig.state is State.IDLE
@@ -170,7 +170,7 @@ def test_a_decided_game_is_shown_again_and_its_win_paid(tmp_path):
     assert rig.state is State.PLAYING
     rig.report_shown()
     assert (rig.state, rig.credit_cents) == (State.IDLE, before + win_cents)
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
@@ -202,7 +202,7 @@ def test_prizes_in_kind_are_carried_over_and_handed_over(tmp_path):
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.IDLE, "prize_delivered")
     assert rig.journal.meters().values["att_merchandise.value"] == 29000
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
@@ -223,7 +223,7 @@ def test_levels_are_carried_over_to_the_fraction(tmp_path):
     assert rig.journal.states(ProgressiveKey.LEVEL) == levels_before
     rig.play()
     rig.report_shown()
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     assert rig.records("progressive.hit")
     rig.close()
 
@@ -238,7 +238,7 @@ def test_a_game_with_a_pending_decision_asks_again(tmp_path):
     rig.engine.handle(EventType.CHOOSE, value=question.options[0])
     rig.report_shown()
     assert rig.state in {State.IDLE, State.HANDPAY}
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     (play,) = iter_recent_plays(rig.journal)
     assert (play.bet_cents, play.start_entry.kind, len(play.choice_entries)) == (50, "game.carried", 1)
     rig.close()
@@ -266,7 +266,7 @@ def test_a_game_waiting_for_its_linked_award_is_carried_over(tmp_path):
     rig.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=1700)
     assert rig.state is State.IDLE
     assert rig.credit_cents >= credit + 1700
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
@@ -288,7 +288,7 @@ def test_a_ticket_in_the_printer_is_completed_by_the_printer(tmp_path, end):
     else:
         assert rig.store.find_ticket(number).state is TicketState.VOID
         assert rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 2000
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
@@ -325,7 +325,7 @@ def test_a_bill_being_stacked_is_credited_or_returned_by_the_acceptor(tmp_path, 
     else:
         rig.ledger.void_unstacked_paper("returned at power-up")
     assert rig.credit_cents == (2000 if stacked else 0)
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
@@ -381,7 +381,7 @@ def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_jour
 
 @pytest.mark.requirement("A-05", "G-09")
 def test_a_payout_in_progress_is_continued_or_settled(tmp_path):
-    rig = coins_under_way(tmp_path)
+    rig = start_coin_payout(tmp_path)
     cents = rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]
     rig = reopen_cleared(rig, tmp_path)
     assert rig.state is State.PAYING
@@ -392,11 +392,11 @@ def test_a_payout_in_progress_is_continued_or_settled(tmp_path):
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
     values = rig.journal.meters().values
     assert (values["att_cancel_credit"], values["phys_coin_out"]) == (cents - 200, 200)
-    assert wrong(rig) == []
+    assert list_findings(rig) == []
     rig.close()
 
 
-def coins_under_way(folder: Path) -> MachineRig:
+def start_coin_payout(folder: Path) -> MachineRig:
     rig = MachineRig(folder, devices=("hopper",)).boot().insert(1000)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.machine.memory.get(MoneyKey.PAY_OUT)["way"] == "coins"
@@ -406,7 +406,7 @@ def coins_under_way(folder: Path) -> MachineRig:
 # ---------------------------------------------------------------------------------------------- the act
 @pytest.mark.requirement("A-05", "A-21")
 def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path):
-    rig = won_by_hand(tmp_path)
+    rig = win_by_hand(tmp_path)
     rig.close()
     found = inspect_claims(tmp_path, FEATURES)
     acts = {
@@ -445,7 +445,7 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
     assert full_inspection.proposals[0].describe_agreement_of_copies in {"good", "one copy goes further"}
 
 
-def paid_out_since(folder: Path) -> MachineRig:
+def pay_out_after_readable_copy(folder: Path) -> MachineRig:
     """A machine that has paid out its credit by ticket, and whose memory can be read up to the bill only."""
     rig = MachineRig(folder, devices=SOLD).boot().insert(2000)
     log = next((folder / "second").glob("*.log"))
@@ -466,7 +466,7 @@ def paid_out_since(folder: Path) -> MachineRig:
 )
 def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_readable, standing):
     """It said "one copy goes further", and the persons could only owe the player the credit a second time."""
-    rig = paid_out_since(tmp_path)
+    rig = pay_out_after_readable_copy(tmp_path)
     if not are_heads_readable:
         for head in (*tmp_path.glob("journal.head"), *tmp_path.glob("second/journal.head")):
             head.write_bytes(b"")
@@ -491,7 +491,7 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
 
 @pytest.mark.requirement("A-05")
 def test_a_possibly_paid_claim_is_carried_over_if_the_persons_decide_so(tmp_path):
-    rig = reopen_cleared(paid_out_since(tmp_path), tmp_path)
+    rig = reopen_cleared(pay_out_after_readable_copy(tmp_path), tmp_path)
     assert rig.credit_cents == 2000
     rig.close()
 
@@ -505,7 +505,7 @@ def test_a_claim_proved_up_to_the_last_entry_cannot_be_closed(tmp_path):
         build_clearance(found, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
 
 
-def contradicting(folder: Path) -> None:
+def write_contradicting_copies(folder: Path) -> None:
     """One machine whose two copies tell different stories from one entry on: 25.00 in the first, 30.00 in the second."""
     MachineRig(folder / "one", devices=SOLD).boot().insert(2000).close()
     shutil.copytree(folder / "one", folder / "other")
@@ -517,7 +517,7 @@ def contradicting(folder: Path) -> None:
 
 @pytest.mark.requirement("A-06")
 def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_path):
-    contradicting(tmp_path)
+    write_contradicting_copies(tmp_path)
     found = inspect_claims(tmp_path / "one", FEATURES).inspection
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path / 'one'}"]).output
     rows = [" ".join(line.split()) for line in shown.splitlines()]
@@ -531,7 +531,7 @@ def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_pa
 @pytest.mark.parametrize(("copy", "cents"), [("first", 2500), ("second", 3000)])
 @pytest.mark.parametrize("act", ["carry", "paid"])
 def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy, cents, act):
-    contradicting(tmp_path)
+    write_contradicting_copies(tmp_path)
     state = tmp_path / "one"
     with pytest.raises(JournalDamaged, match="both copies: they differ at entry"):
         MachineRig(state, devices=SOLD).boot()
@@ -560,7 +560,7 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
     assert "the third copy cannot be chosen" in cleared(f"{decision_text}@third").output
     assert cleared(f"{decision_text}@{copy}").exit_code == 0
     rig = MachineRig(state, devices=SOLD).boot()
-    assert (wrong(rig), rig.credit_cents) == ([], cents if act == "carry" else 0)
+    assert (list_findings(rig), rig.credit_cents) == ([], cents if act == "carry" else 0)
     (claim,) = (
         claim for claim in rig.journal.genesis.record["cleared"]["claims"] if claim["id"] == credit.id
     )

@@ -18,7 +18,7 @@ from egm.testing.machine import MachineRig
 from meters.clear import ClearRefused
 
 
-def hosted(folder: Path) -> MachineRig:
+def open_with_host(folder: Path) -> MachineRig:
     host = HostMoney(
         ticket_validator=TicketValidator.SYSTEM,
         can_transfer=True,
@@ -43,13 +43,13 @@ def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) 
 
 @pytest.mark.requirement("A-05", "K-09")
 def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tmp_path):
-    rig = hosted(tmp_path).boot()
+    rig = open_with_host(tmp_path).boot()
     HostTransferInterface(rig.engine, rig.submit_event).register_machine(7, b"k" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
     assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
     for settled in (build_paid_decision(5100), None):
         decisions = {} if settled is None else {"credit_1_cashable": settled}
-        rig = reopen_cleared(rig, tmp_path, make=lambda: hosted(tmp_path), **decisions)
+        rig = reopen_cleared(rig, tmp_path, make=lambda: open_with_host(tmp_path), **decisions)
         assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
         assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
         assert rig.credit_cents == 0
@@ -60,14 +60,14 @@ def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tm
 
 @pytest.mark.requirement("A-05", "K-09")
 def test_without_proof_no_identifier_moves_value_before_the_host_registers(tmp_path):
-    rig = hosted(tmp_path).boot()
+    rig = open_with_host(tmp_path).boot()
     HostTransferInterface(rig.engine, rig.submit_event).register_machine(7, b"k" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
     rig.close()
     for medium in (tmp_path, tmp_path / "second"):
         (medium / "journal.head").unlink()  # nobody can say where the journal ended
     rig = reopen_cleared(
-        rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000)
+        rig, tmp_path, make=lambda: open_with_host(tmp_path), credit_1_cashable=build_paid_decision(5000)
     )
     port = HostTransferInterface(rig.engine, rig.submit_event)
     assert not port.current_registration.is_registered
@@ -80,7 +80,7 @@ def test_without_proof_no_identifier_moves_value_before_the_host_registers(tmp_p
 
 @pytest.mark.requirement("A-05")
 def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tmp_path):
-    rig = hosted(tmp_path).boot()
+    rig = open_with_host(tmp_path).boot()
     assert order(rig, "T-1", restricted=900) is TransferStatus.FULL
     assert order(rig, "T-2", nonrestricted=700) is TransferStatus.FULL
     terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
@@ -94,7 +94,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     assert "paid" in finding.possible_decisions
     assert finding.claim.details == {}
     rig = reopen_cleared(
-        rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700)
+        rig, tmp_path, make=lambda: open_with_host(tmp_path), credit_1_nonrestricted=build_paid_decision(700)
     )
     assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cashable_cents) == (900, 0)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
@@ -103,13 +103,13 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
 
 @pytest.mark.requirement("A-05")
 def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
-    rig = hosted(tmp_path).boot()
+    rig = open_with_host(tmp_path).boot()
     assert order(rig, "T-1", restricted=900) is TransferStatus.FULL
     terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
     rig.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
         build_clearance(inspect_claims(tmp_path, FEATURES), credit_1_restricted=build_paid_decision(900))
-    rig = reopen_cleared(rig, tmp_path, make=lambda: hosted(tmp_path))
+    rig = reopen_cleared(rig, tmp_path, make=lambda: open_with_host(tmp_path))
     assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cashable_cents) == (900, 0)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
     rig.close()
