@@ -65,7 +65,7 @@ def modules(tracked):
     return {file: ast.parse((ROOT / file).read_text(encoding="utf-8")) for file in files}
 
 
-def test_only_the_house_stands_at_the_top(tracked):
+def test_only_listed_files_and_folders_are_at_the_top(tracked):
     stray = {file.parts[0] for file in tracked if len(file.parts) > 1} - FOLDERS
     stray |= {str(file) for file in tracked if len(file.parts) == 1 and not FILES.fullmatch(file.name)}
     assert not stray

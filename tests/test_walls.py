@@ -170,7 +170,7 @@ def test_both_contracts_let_the_same_features_import_what_others_show():
     assert set(CONTRACTS["house"]["ignore_imports"]) <= set(CONTRACTS["cycles"]["ignore_imports"])
 
 
-def test_all_that_is_installed_is_kept_from_what_is_not():
+def test_installed_packages_import_no_test_rigs_or_developer_tools():
     """The tests' rigs are above all of egm, and developers' tools above all tools: nothing below imports them."""
     assert CONFIG_BUILD["exclude"] == ["/egm/testing", "/tools/dev"]
     assert CONTRACTS["house"]["layers"][0] == "testing"

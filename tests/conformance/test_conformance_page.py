@@ -97,7 +97,7 @@ def test_a_test_that_runs_with_an_unknown_mark_fails(tmp_path):
     assert re.search(r"2 passed, .*3 errors", result.stdout), result.stdout
 
 
-def test_status_tells_shown_from_part_from_library_from_open_from_not_yet():
+def test_status_distinguishes_shown_part_library_open_and_not_yet():
     row = load().rows["A-01"]
     evidence_tests = (EvidenceTest("tests/test_a.py", "test_b"),)
     some, none = Evidence({"A-01": evidence_tests}), Evidence({})

@@ -104,7 +104,7 @@ def engine(*some: Rule) -> StateMachineEngine:
     return state_machine
 
 
-def test_a_rule_is_finished_and_what_was_begun_ended_before_what_follows():
+def test_a_rule_and_its_unfinished_actions_end_before_the_next_event():
     toy = engine(
         Rule(EventType.PLAY, IDLE, (), (ask_for_more, begin)), Rule(EventType.BET, IDLE, (), (begin,))
     )

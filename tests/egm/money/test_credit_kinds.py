@@ -272,7 +272,7 @@ def test_a_void_game_returns_the_stake_to_each_credit_kind(make):
 
 
 @pytest.mark.requirement("F-15")
-def test_forfeited_promotional_credit_is_metered_with_the_rest(make):
+def test_forfeited_promotional_credit_is_metered_with_cashable_credit(make):
     rig = transfer_in(make(), restricted=300, nonrestricted=40).insert(100)
     answers = {"reason": "a device in the coin slot", "place": "7"}
     fill_in(rig, "forfeit_credits", **TWO, **answers, amount_cents=440)

@@ -131,7 +131,7 @@ def test_coins_are_paid_while_the_ticket_before_lies_in_the_printers_path(tmp_pa
 
 
 @pytest.mark.requirement("F-09", "G-10")
-def test_a_refilled_hopper_pays_the_rest_and_both_payouts_are_stated(tmp_path, coins_first):
+def test_a_refilled_hopper_pays_the_remainder_and_both_payouts_are_stated(tmp_path, coins_first):
     rig = cash_out_in_coins(tmp_path, coins_first, "printer", cents=500)
     hopper_pays(rig, 2)
     rig.engine.handle(EventType.CASH_OUT)

@@ -426,7 +426,7 @@ def _pay_coins_and_a_rest(coins):
 
 
 @pytest.mark.requirement("D-13", "F-10", "F-13", "P-08")
-def test_the_hopper_pays_whole_coins_and_the_rest_is_paid_in_the_next_way(coins, tmp_path):
+def test_the_hopper_pays_whole_coins_and_the_remainder_is_paid_in_the_next_way(coins, tmp_path):
     _pay_coins_and_a_rest(coins)
     assert (coins.state, coins.credit_cents) == (State.HANDPAY, 0)
     assert coins.journal.meters().values["hopper_level"] == 25 - 500, "no fill was recorded"
@@ -436,7 +436,7 @@ def test_the_hopper_pays_whole_coins_and_the_rest_is_paid_in_the_next_way(coins,
 
 @pytest.mark.requirement("F-10", "A-08")
 @pytest.mark.parametrize("stopped", ["door", "restart"])
-def test_payment_of_the_rest_continues_after_an_interruption(coins, tmp_path, stopped):
+def test_payment_of_the_remainder_continues_after_an_interruption(coins, tmp_path, stopped):
     if stopped == "door":
         coins.insert(500)
         coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
@@ -460,7 +460,7 @@ def test_payment_of_the_rest_continues_after_an_interruption(coins, tmp_path, st
 
 
 @pytest.mark.requirement("F-10")
-def test_the_rest_stays_on_the_credit_meter_if_the_profile_says_so(coins, tmp_path):
+def test_the_remainder_stays_on_the_credit_meter_if_the_profile_says_so(coins, tmp_path):
     coins.close()
     profile = tmp_path / "stays.toml"
     text = (tmp_path / "coins.toml").read_text()
@@ -472,7 +472,7 @@ def test_the_rest_stays_on_the_credit_meter_if_the_profile_says_so(coins, tmp_pa
 
 
 @pytest.mark.requirement("F-10", "D-13")
-def test_a_rest_below_every_way_of_payment_may_be_given_up_if_the_profile_says_so(coins, tmp_path):
+def test_a_remainder_below_every_way_of_payment_may_be_given_up_if_the_profile_says_so(coins, tmp_path):
     profile = tmp_path / "residual.toml"
     text = (tmp_path / "coins.toml").read_text()
     profile.write_text(text.replace("[pay_out]", '[pay_out]\nresidual = "given_up"'))
@@ -553,7 +553,7 @@ def test_a_payout_survives_a_restart(coins, tmp_path, ordered):
 
 
 @pytest.mark.requirement("G-08", "F-09")
-def test_a_short_payout_counts_the_paid_coins_and_the_rest_is_paid_by_hand(coins):
+def test_a_short_payout_counts_the_paid_coins_and_the_remainder_is_paid_by_hand(coins):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, _ = _order(coins)

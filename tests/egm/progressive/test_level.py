@@ -120,7 +120,7 @@ def test_contributions_above_the_ceiling_go_to_the_next_prize():
 
 
 @pytest.mark.requirement("I-14")
-def test_a_share_is_rounded_down_and_the_rest_stays():
+def test_a_share_is_rounded_down_and_the_remainder_stays():
     level = Level.open(LevelTerms(base_cents=2500, increment=Fraction(1, 3))).add_contribution(4000)
     assert level.current == 2500 + Fraction(4000, 3)
     amount, after = level.pay_hit(Fraction(1, 10))

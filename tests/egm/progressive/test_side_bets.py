@@ -185,7 +185,7 @@ def test_changed_terms_wait_until_the_whole_level_is_won(rig, tmp_path):
 
 
 @pytest.mark.requirement("I-09", "O-01")
-def test_the_second_of_two_winning_positions_wins_the_rest(tmp_path):
+def test_the_second_of_two_winning_positions_wins_a_share_of_the_reset_level(tmp_path):
     first = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(1, 2)).boot()
     second = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(2, 2), first_rig=first).boot()
     for rig in (first, second):

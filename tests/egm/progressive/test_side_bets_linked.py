@@ -57,7 +57,7 @@ def begin(rig):
 
 @pytest.mark.requirement("I-01", "I-03", "I-09")
 @pytest.mark.parametrize("chance", [OF_GAME, WRITTEN])
-def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_rest_stays(tmp_path, chance):
+def test_a_share_of_a_linked_jackpot_is_locked_by_its_controller_and_the_remainder_stays(tmp_path, chance):
     controller = RealController(tmp_path, *level(**chance))
 
     async def life():

@@ -54,7 +54,7 @@ def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(
 
 
 @pytest.mark.requirement("S-04")
-def test_a_minimum_of_the_venue_stands_in_place_of_a_lower_one_of_the_table(theme):
+def test_a_minimum_of_the_venue_replaces_a_lower_one_of_the_table(theme):
     _, view = load_table_game("quebec-baccarat")
     idle = build_idle_view((view,), view, "en")
     least, most = format_table_limits(Stage(TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, idle))

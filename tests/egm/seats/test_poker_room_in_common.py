@@ -230,7 +230,7 @@ def test_a_single_position_stakes_nothing_and_learns_how_many_are_needed(seats, 
 
 
 @pytest.mark.requirement("S-32", "A-05")
-def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seats, tmp_path):
+def test_a_round_that_not_every_position_has_started_returns_the_table_stakes(seats, tmp_path):
     """As after a power loss between two games: nobody wins or loses what was never wagered."""
     rooms = with_credit(seats(GAME, count=3))
     chance = script_cards(CARDS, decks=1)

@@ -500,7 +500,7 @@ def test_the_wheel_itself_decides_through_its_reader(room):
     assert room.records("game.choice")[0]["outcome"]["win_credits"] == 36 * 5
 
 
-def test_the_audit_holds_a_game_to_the_number_told(room, tmp_path):
+def test_the_audit_compares_a_game_with_the_reported_number(room, tmp_path):
     bet(room)
     spin(room, 17)
     room.report_shown()
@@ -529,7 +529,7 @@ def test_an_american_wheel_has_no_reader(tmp_path):
 
 
 @pytest.mark.requirement("B-18")
-def test_a_spin_whose_number_was_missed_is_recorded_when_the_wheel_tells_of_the_next(room):
+def test_a_spin_whose_number_was_missed_is_recorded_when_the_wheel_reports_the_next(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS, 7)
     phase(room, WheelPhase.NUMBER, 8, number=17)

@@ -188,7 +188,7 @@ def test_standing_bets_are_played_on_after_the_last_round(tables, tmp_path):
     assert audit(rig, tmp_path) == []
 
 
-def test_the_clock_tells_the_machine_each_minute_of_the_last_half_hour(tables):
+def test_the_clock_notifies_the_machine_each_minute_of_the_last_half_hour(tables):
     (rig,) = tables(ROULETTE)
     fill_in(rig, "close_tables", **MANAGER, minutes=31)
     clock = ClosingClock(MachineContext(rig.engine, None, None, rig.clock, rig.submit_event))
