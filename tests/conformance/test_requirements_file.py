@@ -1,4 +1,4 @@
-"""The file of requirements: whole, consistent, and refused with a reason where it is not."""
+"""The file of requirements is complete and consistent; an invalid one is refused with a reason."""
 
 import re
 from pathlib import Path

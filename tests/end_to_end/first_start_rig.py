@@ -235,7 +235,7 @@ class Kind(StrEnum):
 
 
 class Campaign:
-    """Life after life on one place, each begun anew, cut, and judged."""
+    """Runs on one state folder, each started anew, cut, and judged."""
 
     def __init__(self, root, state_path):
         self.setting, self.made_folder = Setting(root, state_path), root / "made"

@@ -190,7 +190,7 @@ class Player:
             self._writer.write(encode_message(Intent(name=name, value=value, options=options or None)))
 
     async def wait_for_answer(self) -> None:
-        """Wait until the machine has said something, as a person does; not long, since it may have nothing to say.
+        """Wait until the machine has sent a message, as a person does; not long, since there may be none.
 
         Without it a machine on a loaded computer would only work off old requests and door events.
         """
@@ -201,7 +201,7 @@ class Player:
 
 @contextlib.contextmanager
 def _watched(pid: int):
-    """What is done as soon as a process has ended, though somebody else waits for it."""
+    """Wait until a process has ended, though another task waits for it, and act on it."""
     loop, file = asyncio.get_running_loop(), os.pidfd_open(pid)
     ended = loop.create_future()
     loop.add_reader(file, lambda: ended.done() or ended.set_result(None))
@@ -452,7 +452,7 @@ class Rig:
         return self.log.read_text()[-4000:] if self.log.exists() else ""
 
     def tickets(self) -> list[str]:
-        """The bar codes of all tickets that ever came out of the printer whole, redeemed ones too."""
+        """Return the bar codes of all completely printed tickets, redeemed ones too."""
         printed = self.bench.simulated_devices["printer"].describe()["printed"]
         return [paper["barcode"] for paper in printed if paper["barcode_complete"]]
 

@@ -37,7 +37,7 @@ class Manager:
     def answer(self, shown: Snapshot | None, printed: list[str]) -> tuple[str, str, str] | None:
         """Do the next thing that a ruling needs; the answer to an open page: its id, the action and the input.
 
-        ``printed``: the numbers of the tickets that came out of the printer whole.
+        ``printed``: the numbers of the completely printed tickets.
         """
         if shown is None:
             return None

@@ -95,7 +95,7 @@ class PowerRig(Rig):
             _run("mount", "--bind", str(self._outside / name), str(self.media[0].mount_point / name))
 
     def _end(self, pid: int) -> None:
-        """The plug: the media first, so that no machine says what only a disk without power has heard."""
+        """Cut the power of the media first, so that no machine acknowledges data written to a disk without power."""
         for medium in self.media:
             medium.disk.off()
         os.kill(pid, signal.SIGKILL)

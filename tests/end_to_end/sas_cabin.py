@@ -291,7 +291,7 @@ class Cabin:
         self._puts_in(cents, "insert", amount_cents=cents)
 
     def puts_in_ticket(self, cents: int) -> None:
-        """Insert the ticket printed last, of so much, until it is credit."""
+        """Insert the last printed ticket, of this amount, until it is credited."""
         self._puts_in(cents, "insert_ticket", barcode=self.tickets()[-1])
 
     def _puts_in(self, cents: int, action: str, **paper) -> None:
@@ -315,7 +315,7 @@ class Cabin:
         self.does("io", "key", name="attendant", on=False)
 
     def tickets(self) -> list[str]:
-        """The numbers of all tickets that came out of the printer whole."""
+        """Return the numbers of all completely printed tickets."""
         printed = self._hand.execute_action("printer").state["printed"]
         return [paper["barcode"] for paper in printed if paper["barcode_complete"]]
 
@@ -335,7 +335,7 @@ class Cabin:
 
     @contextlib.contextmanager
     def host(self, name="main"):
-        """Connect our host to a SAS line; its ledger is kept from one use to the next."""
+        """Connect our host to a SAS line; its ledger is reused by later calls."""
         with self.line(name) as line:
             host = self._hosts.setdefault(name, LineHost())
             host.connect(line)

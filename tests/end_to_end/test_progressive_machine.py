@@ -118,7 +118,7 @@ def query_controller(folder, verb):
 
 
 def _all_paid(folder, wagers):
-    """Wait until the controller has heard of every wager and of every payment."""
+    """Wait until the controller has received every wager and every payment."""
 
     def is_all_paid(controller):
         (held,) = controller.list_level_records()
@@ -382,7 +382,7 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
 
 
 async def _answer_to(slot):
-    """What the broker says to somebody whose certificate another authority signed: nothing at all."""
+    """Return the broker's reply to a certificate of another authority: none."""
     with contextlib.suppress(ssl.SSLError, ConnectionError):
         reader, writer = await asyncio.open_connection(slot.host, slot.port, ssl=build_tls_context(slot))
         try:

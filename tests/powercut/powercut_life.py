@@ -139,7 +139,7 @@ class LifeOfSeats(Life):
     CREDIT_CENTS = 0
 
     def __init__(self, folder, disk, started_counts):
-        """``begun``: how many seats had begun their game, from cut to cut."""
+        """``started_counts``: the numbers of seats that had started their game, over all cuts."""
         super().__init__(folder, disk)
         self.started_counts, self.rooms, self.table = started_counts, [], SharedTable()
         self.is_played = self.is_ended = False

@@ -1,6 +1,6 @@
 """The power is cut at every storage operation of a throw that three seats play, two with nothing but standing bets.
 
-Whose game had begun when the power went has it decided by the dice of the throw. Whose had not keeps bets and
+A game started before the cut is decided by the dice of the throw. A seat without one keeps bets and
 point, has staked nothing new, and throws for them later: with the others, or apart where they have gone on.
 """
 

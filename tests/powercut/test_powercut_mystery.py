@@ -1,7 +1,7 @@
 """The power is cut at every storage operation of a mystery prize a controller found won: it is paid once.
 
 The machine is the real one on a simulated disk. Beyond the disk is what a controller says, again and again, as
-long as it has not heard of the payment: that the second contribution has won.
+long as it has not received the payment: that the second contribution has won.
 """
 
 from types import SimpleNamespace
@@ -41,7 +41,7 @@ class LevelDisplay(FixedFace):
 
 
 class Mystery(Life):
-    """Two games. ``late``: the attendant lets the second end before the controller is heard."""
+    """Two games. ``late``: the attendant lets the second end before the controller's reply."""
 
     shelf = (GAME.parent,)
     counted_when_up = True

@@ -1,6 +1,6 @@
 """The power is cut at every storage operation of a round of four seats: each has its stake or its game.
 
-A seat whose game had not begun when the power went has wagered nothing. One whose game had begun has it ended
+A seat whose game had not started at the power cut has wagered nothing. A game that had started is ended
 with the round's own numbers. Nobody's credits are touched by another's.
 """
 

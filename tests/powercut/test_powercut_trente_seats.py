@@ -1,7 +1,7 @@
 """The power is cut at every storage operation of a refait that two seats play of one shoe of trente et quarante.
 
-The first leaves his stake in prison, the second takes half. Whoever's game had begun has the coup that was dealt
-and his own answer; who had not has staked nothing. Then both play on, of the shoe that is left.
+The first leaves the stake in prison, the second takes half. A game that had started has the coup that was dealt
+and its own answer; a seat without one has staked nothing. Then both play on, of the shoe that is left.
 """
 
 import pytest

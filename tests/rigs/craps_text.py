@@ -216,7 +216,7 @@ def shut(house, kind, number, point, stood):
 
 
 def is_reduction_refused(house, spot, kind, stood, less):
-    """Whether so many credits may not be taken away."""
+    """Return whether this number of credits may not be taken away."""
     never = kind in {"pass", "come"} or spot in ONE_THROW[house] or spot.startswith("hop-")
     return never or less > stood or (kind == "dontpass" and house == MONACO and stood - less < 1)
 

@@ -156,7 +156,7 @@ class Cabinet:
         return Image.open(io.BytesIO(shown.read_bytes())).convert("RGB")
 
     def keep(self, name):
-        """Keep what the display shows beside the disks, for whoever looks at it."""
+        """Store a picture of the display beside the disks, for inspection."""
         self.picture().save(self.folder / f"{name}.png")
 
     def plug(self, file, **options):

@@ -144,7 +144,7 @@ class FirstStart:
             await self._wizard._step_task
 
     async def _seen(self, instead=None, *, body=True):
-        """Wait until the display shows the page that stands here; ``instead``: other words than here."""
+        """Wait until the display shows the current page of the wizard here; ``instead``: texts to replace."""
         await self._work()
         text = self._wizard.page.model_dump_json()
         for own_text, other_text in (instead or {}).items():

@@ -132,7 +132,7 @@ class Computer(Cabinet):
         disk.bad = range(begin, begin + part.stat().st_size)
 
     def repair_media(self):
-        """Every medium gives back what is on it."""
+        """Make every medium readable again."""
         for disk in self.power.disks:
             disk.bad = range(0)
 

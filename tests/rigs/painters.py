@@ -6,7 +6,7 @@ from egm.screen.painter import Painter
 
 
 class TextPainter(Painter):
-    """Draws each text whole, and one clear pixel for each piece of art; keeps little of what it has drawn."""
+    """A painter that draws each text, but one clear pixel for each piece of art; it caches little."""
 
     cache_bytes_max = 24 * 1024 * 1024
 

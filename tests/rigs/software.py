@@ -59,7 +59,7 @@ class Installation:
     def make(
         self, reason: str = "first", own_files: tuple[tuple[str, str], ...] = (), *, bytecode: bool = False
     ) -> None:
-        """The manufacturer lists and signs what is installed."""
+        """List and sign the installed files, as the manufacturer."""
         code = (
             "import json, sys; from egm.verify.software_files import SoftwareScope, list_software_files;"
             "from egm.verify.digest import compute_digests;"

@@ -135,7 +135,7 @@ class Hall:
         return self.fill("tournament_round_end", room, MANAGER, status=status, reason=reason)
 
     def play_round(self, room=None, games=1000):
-        """Play until the round is over, or so many games; return the purse."""
+        """Play until the round is over, or this number of games; return the purse."""
         room = room or self.room
         for _ in range(games):
             if read_purse(room)["ending"]:

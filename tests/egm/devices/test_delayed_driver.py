@@ -25,7 +25,7 @@ class _Handle:
 
 
 class _Line(SerialLine):
-    """A line to a device that answers at once, in two halves; its driver gets no time after each is heard."""
+    """A line to a device that replies at once, in two halves; its driver gets no time after receiving each."""
 
     def __init__(self, answer):
         self._ours, self.device = socket.socketpair()

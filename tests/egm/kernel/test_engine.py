@@ -30,7 +30,7 @@ PAYLOADS = PayloadClasses((dict.fromkeys(EventType, EmptyPayload) | {EventType.B
 
 
 class Toy:
-    """A machine that writes down what is done to it."""
+    """A machine that records the effects executed on it."""
 
     def __init__(self) -> None:
         self.notice = None

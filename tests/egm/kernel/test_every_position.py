@@ -221,7 +221,7 @@ def test_a_call_at_the_third_position_is_answered(three):
 
 
 def take_menu_to(three: Three, number: int, role: Role) -> Menu:
-    """Somebody signs in at the machine's first position and takes the menu to another."""
+    """Sign in at the machine's first position and take the menu to another; return that position's menu."""
     menus = [Menu(rig) for rig in three.rooms]
     three.board(EventType.MENU, key="operator")
     menus[0].prove(role)

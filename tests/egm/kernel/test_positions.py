@@ -250,7 +250,7 @@ def test_a_machine_with_one_position_writes_no_position(tmp_path):
 @pytest.mark.requirement("O-01", "F-01", "D-01", "A-08")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_whatever_two_players_do_their_money_stays_separate(machine, seed):
-    """Random play at both, with doors, jams, cash-outs by hand and restarts: what each put in is his alone."""
+    """Random play at both, with doors, jams, cash-outs by hand and restarts: each player keeps only their own money."""
     dice = random.Random(seed)
     rigs = machine()
     put_in, taken_out = [0, 0], [0, 0]

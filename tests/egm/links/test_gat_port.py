@@ -176,7 +176,7 @@ class OutsideHost:
         return answer[2:-2]
 
     def initiate(self, *words):
-        """Order a function. What is in the answer this host does not read."""
+        """Order a function, and ignore the content of the reply."""
         self.ask(0x04, b"\xba\x00" + "\t".join(words).encode())
 
     def wait(self, polls=2000):

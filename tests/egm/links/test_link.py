@@ -86,7 +86,7 @@ def test_a_request_with_a_fraction_is_refused(options):
     ],
 )
 def test_an_oversized_request_is_refused_with_a_short_message(fields):
-    """Whatever handles a request need not fear its sizes; and what is recorded of the refusal is bounded."""
+    """Request handlers receive only bounded sizes, and the record of the refusal is bounded too."""
     line = json.dumps({"type": "intent", "name": "bet", **fields}).encode()
     with pytest.raises(MessageError) as refused:
         decode_message(line)

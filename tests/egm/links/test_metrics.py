@@ -77,7 +77,7 @@ def test_a_scrape_has_the_values_of_the_meter_reading(exporter):
 
 
 def test_an_occurrence_is_exported_at_zero_before_it_happens():
-    """An increase of a series that is born at 1 is none: the alert on a first door or fault could not fire."""
+    """A series that starts at 1 shows no increase: the alert on a first door or fault could not fire."""
     never = {
         (sample.name, *sorted(sample.labels.items())): sample.value
         for family in build_meter_families(

@@ -70,7 +70,7 @@ NOT_KEPT = {
 
 
 def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
-    """Each meter as poll 6F gives it; None where it is not kept."""
+    """Return each meter as poll 6F sends it; None for a meter that the machine does not have."""
     found: dict[int, int | None] = {}
     codes = sorted(METER_DEFINITION_BY_CODE)
     for offset in range(0, len(codes), 12):

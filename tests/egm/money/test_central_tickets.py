@@ -1,4 +1,4 @@
-"""Where tickets must be kept by a central system: none without it (Monaco, article 19.7)."""
+"""Where a central system must store tickets, the machine issues none without it (Monaco, article 19.7)."""
 
 import pytest
 

@@ -240,7 +240,7 @@ class MoneyMachine(RuleBasedStateMachine):
                 path.write_bytes(content)
 
     def claims(self):
-        """What the model owes, as an inspection should tell it."""
+        """Return what the model owes, in the form of an inspection's claims."""
         held = {f"reservation:{ref}": abs(cents) for ref, (_, cents, _) in self.model.pending.items()}
         free = {f"credit:1:{kind}": self.model.available(kind) for kind in KINDS}
         return (

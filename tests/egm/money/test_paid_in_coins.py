@@ -56,7 +56,7 @@ def hopper_pays(rig, coins, doubt=""):
 
 
 def read_handpay_cents(rig):
-    """What the page tells: owed, paid in coins, left."""
+    """Return the page's amounts owed, paid in coins, and remaining."""
     handpay = build_snapshot(rig.engine).handpay
     return handpay.owed_cents, handpay.coins_cents, handpay.amount_cents
 

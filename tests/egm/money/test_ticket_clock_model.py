@@ -53,7 +53,7 @@ class Machine:
         self.room.clock.wall = self.truth
 
     def is_confirmed(self):
-        """A technician reads the right date and stands for it, with the door open."""
+        """A technician with the door open confirms the correct date."""
         self.is_set()
         self.room.engine.handle(EventType.DOOR_OPENED, door="main")
         signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}

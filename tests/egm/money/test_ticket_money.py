@@ -49,7 +49,7 @@ def rig(tmp_path):
 
 
 def restart(rig, tmp_path, **changes):
-    """The machine after a stop, on what is left of its memory."""
+    """Restart the machine on its remaining memory."""
     rig.close()
     return MachineRig(tmp_path, devices=("printer",), **changes).boot()
 
@@ -193,7 +193,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
 
 @pytest.mark.requirement("G-16")
 def test_a_ticket_without_a_journal_entry_is_refused(rig):
-    """Whoever has the key, or a program with a fault, enters a ticket that no cash-out has paid for."""
+    """Somebody with the key, or a faulty program, enters a ticket without a cash-out."""
     desk = rig.machine.find_installed(TicketDesk)
     ticket = desk.prepare_ticket("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)
@@ -371,7 +371,7 @@ def test_a_redeemed_ticket_is_worthless_in_a_restored_older_ledger(rig, tmp_path
 
 @pytest.mark.requirement("H-07")
 def test_a_ledger_from_before_its_replacement_is_recognised(rig, tmp_path):
-    """Whoever puts files back needs neither key nor persons."""
+    """Putting files back needs neither the key nor authorised persons."""
     rig.close()
     restore_ledger(rig, tmp_path)
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -434,7 +434,7 @@ def test_the_cage_pays_nothing_from_an_older_ledger(rig, tmp_path, monkeypatch):
 
 
 def test_the_cage_pays_no_ticket_without_a_journal_entry(rig, tmp_path, monkeypatch):
-    """Whoever has the key enters one; the machine does not take it, nor does the cage."""
+    """Somebody with the key enters one; neither the machine nor the cage accepts it."""
     desk = rig.machine.find_installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):

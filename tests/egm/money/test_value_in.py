@@ -180,7 +180,7 @@ STOPS = {
 @pytest.mark.requirement("G-03", "E-13")
 @pytest.mark.parametrize("stop", STOPS)
 def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(rig, stop):
-    """The acceptor asks again just before it orders; whoever recorded it all the same is named by the audit."""
+    """The acceptor asks again just before it orders; the audit reports an entry that was recorded all the same."""
     assert rig.ledger.may_order_stacking()
     event, values = STOPS[stop]
     rig.engine.handle(event, **values)

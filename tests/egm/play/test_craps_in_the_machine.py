@@ -88,7 +88,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
 
 
 def read_standing_bets(rig):
-    """What stands on its table, credits by spot, as the machine remembers it."""
+    """Return the standing bets of its table, as credits by spot, from the machine's memory."""
     tables = list_standing_tables(rig.machine)
     found = {}
     for table in tables:

@@ -47,7 +47,7 @@ def test_with_a_prize_limit_no_double_up_beyond_it_is_offered(tmp_path):
 
 @pytest.mark.requirement("C-20")
 def test_the_exact_figures_include_the_double_up(tmp_path):
-    """Against every path of the game itself, played by whoever doubles as often as he may."""
+    """Compare with every path of the game, played by doubling as often as permitted."""
     found = load_game(game(tmp_path, double_up=TABLE))
     (bet,) = [b for b in analyse(found, AnalysisDepth.FULL).bets if b.cost_credits == 1]
     plain = load_game(game(tmp_path))

@@ -371,7 +371,7 @@ def test_a_profile_with_a_prize_limit_refuses_prizes_in_kind(tmp_path):
     ],
 )
 def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind, source, target, reason):
-    """A machine that lies in its journal: a sound chain, and a prize out of nothing."""
+    """A falsified journal with a valid chain and a prize that no game won."""
     rig = open_rig(tmp_path, PEARS).insert(500)
     append = rig.journal.append
 

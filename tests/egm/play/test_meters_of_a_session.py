@@ -1,4 +1,4 @@
-"""What the meters of a machine tell apart and count from, over games, denominations, bills, a door and a restart."""
+"""How meters are split, and when they start to count: games, denominations, bills, a door and a restart."""
 
 import json
 

@@ -189,7 +189,7 @@ def test_a_returned_stake_is_no_large_win_however_high(duel, tmp_path):
 
 @pytest.mark.requirement("D-15")
 def test_returned_promotional_credit_stays_promotional(duel, tmp_path):
-    """Else whoever is given play-only credit has it made money by betting on a push."""
+    """Otherwise play-only credit could be turned into money by betting on a push."""
     rig = transfer_in(duel(3, 3).insert(100), restricted=30)
     bet(rig, ante=10)
     assert rig.machine.read_credit_cents(CreditKind.RESTRICTED) == 0

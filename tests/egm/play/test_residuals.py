@@ -1,4 +1,4 @@
-"""A rest of credit that buys nothing: kept, given up, or staked on one fair draw, as the place offers."""
+"""Residual credit below the minimum bet: kept, given up, or staked on one fair draw, as the jurisdiction permits."""
 
 import pytest
 
@@ -180,7 +180,7 @@ def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
 
 @pytest.mark.requirement("N-03", "F-10")
 def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
-    """It was the one stake a paused player could go on with, as often as he put a coin in."""
+    """It was the only stake that a paused player could still make, once for each coin inserted."""
     rig = make(added_text="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
     rig.play()
     rig.report_shown()

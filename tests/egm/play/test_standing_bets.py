@@ -328,7 +328,7 @@ def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path
 
 @pytest.mark.requirement("Q-06", "F-18")
 def test_unclaimed_credits_include_the_standing_bets(point, tmp_path):
-    """They were the same person's: the register has the whole, and the next player finds no bet of his."""
+    """They belong to the same person: the register has the total, and the next player finds none of these bets."""
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
     assert fill_in(rig, "orphan_credits", **TWO) == "refused.location_is_stated"

@@ -221,7 +221,7 @@ def test_an_unresponsive_broker_is_disconnected_and_connected_again(
 @pytest.mark.requirement("I-15:c", "K-07")
 @pytest.mark.parametrize("intruder", ["", "of another authority", "of another name", "of an older protocol"])
 def test_a_broker_without_a_valid_certificate_receives_nothing(tmp_path, intruder):
-    """Who answers for it in its place hears of no wager and no claim."""
+    """An impostor of the broker receives no wager and no claim."""
 
     async def session():
         async with Taciturn(tmp_path / "link", "").listening(older=intruder.endswith("protocol")) as broker:
@@ -345,7 +345,7 @@ def test_a_lost_connection_is_reported_after_other_ends_of_the_same_moment():
 
 
 def test_a_machine_starts_without_certificate_and_connects_once_it_has_one(tmp_path):
-    """What is exchanged while it runs is used by the next connection; why there is none is said once."""
+    """A certificate exchanged while it runs is used by the next connection; the reason for none is reported once."""
     ears = Claimant()
 
     async def session():

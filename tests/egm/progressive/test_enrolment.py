@@ -170,7 +170,7 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
 
 
 def spoil(hall, **changes):
-    """The stick's answer, changed by somebody who has not the authority's key."""
+    """Change the stick's reply without the authority's key."""
     stick = EnrolmentStick(hall.stick)
     content = stick.read()
     stick.write(content["request"], replace(stick.read_answer(), **changes))

@@ -419,7 +419,7 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
 
 @pytest.mark.requirement("I-07", "I-09", "I-14")
 def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path, controller):
-    """What was paid went on being shown, and was paid once more to whoever won next."""
+    """The paid amount was still shown, and was paid again to the next winner."""
     older = copy.deepcopy(controller)
 
     async def life():

@@ -52,7 +52,7 @@ def views(rig):
 
 
 def worth(machine):
-    """The player's credit, and what he is owed by hand."""
+    """Return the player's credit plus the amount owed by hand."""
     owed = machine.machine.memory.get(MoneyKey.HANDPAY)
     return machine.credit_cents + (0 if owed is None else owed["amount_cents"])
 

@@ -30,7 +30,7 @@ MULTI, OPTIONS = "quebec-multi-action-blackjack", "quebec-blackjack-options"
 
 
 class Player:
-    """Who touches one thing after another; what he bets is what the game takes."""
+    """A player that touches one target after another; the game validates each bet."""
 
     def __init__(self, name, theme):
         self.game, game_view = load_table_game(name)

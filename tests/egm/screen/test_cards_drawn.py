@@ -21,7 +21,7 @@ from tools.lab.views import UNIT_CENTS, build_idle_view
 
 
 def build_table_stage(name, theme, language="en", **changes):
-    """A table at rest, and the bet in force as the machine tells it."""
+    """Build the stage of an idle table, with the bet in force as the machine sends it."""
     game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, language)
     if changes:

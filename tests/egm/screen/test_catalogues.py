@@ -181,7 +181,7 @@ def test_a_fault_without_a_text_names_its_device():
 @pytest.mark.requirement("Q-14")
 @pytest.mark.parametrize("jurisdiction", ["quebec-casino", "quebec-vlt"])
 def test_in_quebec_the_malfunction_clause_promises_the_refund(jurisdiction):
-    """Ss. 94-95: no blanket "malfunction voids all"; the bet comes back, except to whoever disrupts."""
+    """Ss. 94-95: no blanket "malfunction voids all"; the bet is returned, except to a player who causes the disruption."""
     defect = load_profile(jurisdiction).pay_out.defect
     english, french = Texts("en"), Texts("fr")
     assert "your bet is returned" in english.say(f"defect.{defect}")

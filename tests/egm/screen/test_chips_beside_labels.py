@@ -22,7 +22,7 @@ ROUND = 7
 
 
 class Watched(TextPainter):
-    """Keeps where chips lie and where words stand that are no chip's own."""
+    """A painter that records the rects of chips and of texts that are not on a chip."""
 
     def __init__(self, theme, scale=1.0):
         super().__init__(theme, scale)

@@ -1,4 +1,4 @@
-"""While a device holds the player's money nothing else is said, and nobody is asked to insert a bill into a faulty acceptor."""
+"""While a device holds the player's money, the status line shows only that; a faulty acceptor invites no bill."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Pictures within every limit of form that would end, or hold up, whoever decodes them."""
+"""Pictures within every format limit that would crash or block their decoder."""
 
 import math
 import struct

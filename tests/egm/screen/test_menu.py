@@ -87,7 +87,7 @@ def test_every_game_is_reached_by_its_kind_or_by_turning_pages(on_offer, theme, 
 
 
 class Beside(TextPainter):
-    """Keeps where words and where pictures of a game stand."""
+    """A painter that records the rects of texts and of game pictures."""
 
     def __init__(self, theme):
         super().__init__(theme)

@@ -45,9 +45,9 @@ LEGAL = ("defect.refund",)
 
 
 class Watcher(TextPainter):
-    """Keeps what was written and is still seen: the words, where their ink is, and the size of their letters.
+    """A painter that records the visible texts, their ink rects and their letter sizes.
 
-    And what no eye should see: words half under a plate, or over the edge of the one they stand on.
+    It also records faults: texts partly under a plate, or beyond the edge of their own plate.
     """
 
     def __init__(self, theme):
@@ -464,7 +464,7 @@ def test_nothing_flashes_faster_than_three_times_a_second(theme):
 
 
 def test_reduced_motion_has_no_animation(published, outcomes, theme):
-    """At rest, paying out, value coming in, a level growing: nothing moves that tells nothing."""
+    """At rest, paying out, value coming in, a level growing: animations without information are off."""
     game = next(game for game in published if game.id == "lantern-harbour")
     scenes = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))
     scenes |= dict(iter_machine_scenes(published, "en", theme))

@@ -1,4 +1,4 @@
-"""The line below the field says of a settled table what the field says: a win, what is received, a push."""
+"""The status line states the result of a settled table as the field does: a win, the return, a push."""
 
 from dataclasses import replace
 
@@ -127,7 +127,7 @@ def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, col
 def build_ended_stage(
     theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after
 ):
-    """A round heard as the machine reports it: played, shown, and then ended in an idle snapshot."""
+    """Apply a round as the machine reports it: played, shown, and then ended by an idle snapshot."""
     _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
     idle_snapshot = view.snapshot.model_copy(

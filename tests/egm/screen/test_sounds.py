@@ -1,4 +1,4 @@
-"""What is heard: the samples themselves, the mix on a device, and when each sound begins and ends."""
+"""Sounds: the samples, the mix on a device, and when each sound starts and ends."""
 
 import array
 import asyncio
@@ -74,7 +74,7 @@ class Ears:
 
 
 def play_and_list_sounds(view, theme, seconds, step=0.02):
-    """Every cue begun, and what was on the channels at each moment, while a view's time passes."""
+    """Return every cue started, and what the channels held at each moment, while a view's time passes."""
     ears = Ears()
     sounds = SoundPlayer(theme, ears)
     moments = []

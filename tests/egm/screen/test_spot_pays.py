@@ -98,7 +98,7 @@ ADDED = [
 
 @pytest.mark.parametrize(("name", "spot", "english", "french"), ADDED)
 def test_a_stake_of_the_round_is_explained_at_its_required_bet(theme, name, spot, english, french):
-    """Its limits are no sums to bet: half of the bet, or so many times the ante."""
+    """Its limits are not amounts: half of the bet, or a multiple of the ante."""
     for language, expected_text in (("en", english), ("fr", french)):
         stage = build_table_stage(name, theme, language)
         lines = [words for words, _ in format_spot_lines(stage, stage.view.table.spots[spot], UNIT_CENTS)]

@@ -142,7 +142,7 @@ def test_the_bet_meter_includes_splits_and_doubles(visit):
 
 
 def read_side_panel(player_visit):
-    """What stands on the right glass."""
+    """Return the texts of the right side panel."""
     picture = Picture(player_visit.theme)
     painter = picture.painter = Scribe(player_visit.theme)
     picture.draw_view(pygame.Surface(picture.size_pixels), player_visit.view)

@@ -134,7 +134,7 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
 
 @pytest.mark.parametrize("answer", ["refused", "silent"])
 def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
-    """Something came over the machine just then: it still tells the bets that were thrown."""
+    """The machine was interrupted at that moment: its snapshot still has the bets of the finished round."""
     if not player.view.table.can_bets_stay:
         pytest.skip("its chips stay where they were laid")
     spot = spots_of(player)[0]

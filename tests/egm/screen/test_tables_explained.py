@@ -1,4 +1,4 @@
-"""What a table tells the player before the machine has to refuse him."""
+"""Explanations on the table before the machine would have to refuse a bet."""
 
 from dataclasses import replace
 
@@ -279,7 +279,7 @@ def test_the_clock_shows_the_venues_time_wherever_the_screen_is(theme, zone, clo
 
 # ---------------------------------------------------------------------- while the wheel turns
 class Drawn(WordPainter):
-    """Keeps what is drawn: how many chips, which words."""
+    """A painter that records the number of chips and the texts."""
 
     def __init__(self, theme, scale):
         super().__init__(theme, scale)

@@ -168,7 +168,7 @@ def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_pat
 
 
 def test_the_same_messages_make_the_same_view(published):
-    """The top screen hears what the player's screen hears; there is nothing else to tell it."""
+    """The top screen receives the same messages as the player's screen, and no others."""
     game = published[0]
     idle_view = build_idle_view(published, game, "en")
     assert apply_message(idle_view, idle_view.snapshot).snapshot == idle_view.snapshot

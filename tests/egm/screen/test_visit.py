@@ -1,4 +1,4 @@
-"""A visit on the real machine: the automaton with its journal, and the screen that hears what it says.
+"""A visit on the real machine: the state machine with its journal, and a screen that receives its messages.
 
 Chance is scripted where an outcome must be had: three maple leaves (60 credits), three canoes
 (10 credits), a loss.
@@ -94,7 +94,7 @@ class Visit:
         self.message_count = len(self.room.hands.messages)
 
     def do(self, act, *args, **kwargs):
-        """Something happens to the machine, and the screen hears of it."""
+        """Execute an act on the machine, and let the screen receive the messages."""
         act(*args, **kwargs)
         self.listen()
         return self
@@ -453,7 +453,7 @@ def test_a_call_ends_when_a_ticket_replaces_the_hand_pay(visit):
 
 
 def over(player_visit):
-    """Nobody is called any more, the journal says so once, and the audit follows it."""
+    """Check that the call has ended, that the journal records it once, and that the audit agrees."""
     assert not any(notice.code == "service_called" for notice in player_visit.view.snapshot.notices)
     assert "service" not in find_lit_tower_lights(player_visit.view.snapshot)
     assert len(player_visit.room.records("service.answered")) == 1
@@ -534,7 +534,7 @@ def test_after_the_greatest_wins_a_press_ends_only_the_roll_up(visit):
 # ------------------------------------------------------------------ stakes on a layout
 @pytest.mark.requirement("P-05", "P-06", "P-07")
 def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeypatch):
-    """Québec by-law, ss. 118 and 119: the player sees each stake where it lies before he closes betting."""
+    """Québec by-law, ss. 118 and 119: the player sees each stake at its area before closing the betting."""
     player_visit = visit(games=("river-wheel",))
     player_visit.do(player_visit.room.insert, 2000)
     for area in ("bear", "bear", "bear", "otter"):

@@ -149,7 +149,7 @@ def test_an_unanswered_request_leaves_no_chips_without_a_bet(tmp_path, theme):
 
 
 def test_the_next_player_finds_no_bets(tmp_path, theme):
-    """A table opens with none, and what a player had laid is laid no more when his credit has gone."""
+    """A table opens with none, and bets of a player are removed once the credit is gone."""
     visit = start_visit(tmp_path, theme, "quebec-roulette-french")
     assert (visit.view.chips.bets, visit.view.snapshot.bet_credits) == ({}, 0)
     visit.press("spot", "red")

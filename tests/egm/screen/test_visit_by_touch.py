@@ -36,7 +36,7 @@ class Hand(Cabinet):
         self.picture = Picture(theme, layout=choose_fitting_layout(size, portrait=False)[0])
 
     def snapshot(self):
-        """As a screen of its own would hear it."""
+        """Return the snapshot as another screen would receive it."""
         self.now += 0.05
         for message in self.ear.poll(self.now).messages:
             if isinstance(message, Snapshot):
@@ -71,7 +71,7 @@ class Hand(Cabinet):
         return Browser.wait_until(lambda: part in self.words(), f"{part!r} to be said, not {self.words()!r}")
 
     def bench_told(self):
-        """Hear from the bench which devices there are, as an open drawer does."""
+        """Read the list of devices from the bench, as an open drawer does."""
         for message in self.drawer.poll(self.now).messages:
             if isinstance(message, BenchReply):
                 self.view = apply_bench_reply(self.view, message)
@@ -79,7 +79,7 @@ class Hand(Cabinet):
         return self.view.device_states
 
     def insert(self, amount_cents):
-        """Touch the drawer's bill of so much."""
+        """Touch the drawer's bill of this amount."""
         self.until(lambda _: bool(self.bench_told()), "the bench's devices")
         drawer_open = {"drawer_opened_at": -1.0, "is_bench_linked": True}
         bills = [

@@ -163,7 +163,7 @@ def test_the_number_of_browser_sessions_is_limited(web):
 
 
 def test_requests_that_browsers_send_by_themselves_open_no_session(web):
-    """A cookie goes to every port of this computer, another user's server's too: there is none, and none is heard."""
+    """A cookie goes to every port of this computer, another user's server's too: the server sets none and accepts none."""
     session = enter(web)
     cookies = f"egm_{web._access.port}={session}; session={session}"
     assert read_close_code(web, "", Cookie=cookies) == CloseCode.POLICY_VIOLATION
@@ -550,7 +550,7 @@ def test_many_silent_connections_do_not_block_others(web):
 
 
 def draw_after(web, link):
-    """The link that was let in before still shows frames and hears keys."""
+    """The link that was admitted before still shows frames and receives keys."""
     link.send('{"shown": true}')
     draw(web, View(now=2.0))
     assert isinstance(link.recv(timeout=20), bytes)

@@ -114,7 +114,7 @@ def test_only_a_page_behind_the_sign_in_counts_as_staff_signed_in(published):
 
 
 def test_the_sdl_of_the_wheel_can_drive_a_bare_console():
-    """What hears a kiosk's touch screen is in the library this runs on, before anybody has such a kiosk."""
+    """The library in use supports a kiosk's touch screen."""
     (library,) = (Path(pygame.__file__).parent.parent / "pygame_ce.libs").glob("libSDL2-2*")
     sdl = ctypes.CDLL(str(library))
     sdl.SDL_GetVideoDriver.restype = ctypes.c_char_p

@@ -1,4 +1,4 @@
-"""Several players at one blackjack: one deal, each asked in turn, every answer in each game, each his own money."""
+"""Several players at one blackjack table: one deal, decisions in turn, each answer in every game, separate money."""
 
 import asyncio
 from copy import deepcopy
@@ -68,7 +68,7 @@ def table_of(rooms):
 
 
 def answer(rooms, seat, choice):
-    """A seat answers, and the others hear of it."""
+    """Let a seat answer, and pass the answer to the others."""
     before = len(find_open_game(rooms[seat].machine).steps)
     rooms[seat].engine.handle(EventType.CHOOSE, value=choice)
     assert len(find_open_game(rooms[seat].machine).steps) == before + 1, rooms[seat].notice
@@ -93,7 +93,7 @@ def end(rooms):
 
 
 def check_credits_of_deal(rooms):
-    """One deal, and each his own money: a push of two stakes and a loss; two won; one lost."""
+    """Check the credits after one deal: a push of two stakes and a loss; two won; one lost."""
     games = [find_open_game(rig.machine) for rig in rooms]
     assert len({game.round_id for game in games}) == 1
     assert len({game.steps for game in games}) == 1
@@ -474,7 +474,7 @@ def test_a_player_cannot_state_the_seat_or_the_bets_of_others(seats, options, co
 
 @pytest.mark.requirement("A-08")
 def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(seats, tmp_path):
-    """The others had ended theirs and left; nobody was there to tell it what they had answered."""
+    """The others had ended theirs and left; their answers were no longer available to it."""
     rooms = seats(GAME, count=3)
     sit_down(rooms)
     play_on(rooms, ANSWERS[:3])

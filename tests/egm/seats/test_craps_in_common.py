@@ -1,4 +1,4 @@
-"""Several positions at one craps table: one throw for all, a point in common, and each his own standing bets."""
+"""Several positions at one craps table: one throw for all, a common point, and separate standing bets."""
 
 import random
 from copy import deepcopy
@@ -47,7 +47,7 @@ def lay(rig, **bets):
 
 
 def throw_dice(rooms, a, b, game=QUEBEC):
-    """No more bets, two dice for whoever plays, and the end of each game; who played."""
+    """Close the betting, throw two dice for all who play, and end each game; return the positions that played."""
     generator, dice_left = rooms[0].machine.random_service, dice(rooms, a, b).values
     rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms[0], game))
     playing = [rig for rig in rooms if rig.state is State.PLAYING and find_open_game(rig.machine).round_id]
@@ -68,7 +68,7 @@ def clear_fault(rig):
 
 
 def read_standing_bets(rig):
-    """What stands at a position, credits by spot; the record says of as much money."""
+    """Return a position's standing bets as credits by spot; check that the record has the same amount."""
     found = {}
     for table in list_standing_tables(rig.machine):
         found |= {bet["spot"]: bet["credits"] for bet in table.table_state["bets"]}
@@ -320,7 +320,7 @@ class Session:
         return self.points[n] if self.bets[n] else self.point
 
     def offer(self, n):
-        """A change a player makes, and what then lies there; None where he says nothing."""
+        """Return a player's change of bets and the bets after it; None for no change."""
         point = self.point_of(n)
         change = proposal(self.house, self.spots, point, self.bets[n], self.chance)
         laid = allowed(self.house, point, self.bets[n], change)

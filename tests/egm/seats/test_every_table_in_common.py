@@ -1,4 +1,4 @@
-"""Every table that deals hands, played by several positions: one deal, each answers in turn, each his own money."""
+"""Every table that deals hands, played by several positions: one deal, decisions in turn, separate money."""
 
 import pytest
 from rigs.seated import DEALT_FACE_DOWN, SEATED_GAMES, is_hidden
@@ -28,7 +28,7 @@ def lay_forms(rooms, game):
 
 
 def answer_next(rooms):
-    """The seat that is asked gives its last answer, the others hear of it; False once nobody is asked."""
+    """Let the deciding seat give its last answer and pass it to the others; return False if none is deciding."""
     for rig in rooms:
         shown = rig.hands.messages[-1]
         if getattr(shown, "options", ()):
@@ -47,7 +47,7 @@ def check_hidden(rooms, game):
 
 
 def check_end(rooms, folder):
-    """Each player has what was given back of his own bets, and the audit finds nothing."""
+    """Check that each player has the return of their own bets, and that the audit has no findings."""
     games = [find_open_game(rig.machine) for rig in rooms]
     assert len({game.round_id for game in games}) == 1
     assert len({game.steps for game in games}) == 1

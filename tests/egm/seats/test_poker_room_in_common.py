@@ -63,7 +63,7 @@ def close(rooms):
 
 
 def find_deciding_rig(rooms):
-    """The position that is asked; None once nobody is."""
+    """Return the position that must decide, or None."""
     found = [
         rig
         for rig in rooms

@@ -1,4 +1,4 @@
-"""The audit of seats: who has bet has played, each in his own place; one wheel decides every table around it."""
+"""The audit of seats: who has bet has played, each at the own position; one wheel decides every table around it."""
 
 import json
 
@@ -30,7 +30,7 @@ def played(seats):
 
 
 def find_entry_indices(entries, kind, position):
-    """Where the entries of a kind at a position stand."""
+    """Return the indices of the entries of a kind at a position."""
     return [n for n, raw in enumerate(entries) if raw["kind"] == kind and raw["dims"]["position"] == position]
 
 
@@ -87,7 +87,7 @@ def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(playe
 
 @pytest.mark.requirement("E-13", "O-06")
 def test_exchanged_games_of_two_seats_are_found(played):
-    """Whoever sits at the lower place is the lower position: no win goes to the neighbour."""
+    """The lower seat is the lower position: no win goes to the neighbour."""
     end = find_entry_indices(played, "game.start", 1)[1]
     altered = json.loads(json.dumps(played[:end]))
     for raw in altered:

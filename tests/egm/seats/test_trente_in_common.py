@@ -25,7 +25,7 @@ def digest_of(rooms):
 
 
 def seat_players(seats, cards=""):
-    """Two players with credit, and what is dealt to whoever draws it."""
+    """Seat two players with credit, and script the cards of the next coup."""
     rooms, chance = seats(GAME, count=2), script_cards(cards, DECKS) if cards else None
     for rig in rooms:
         for _ in range(BILLS):
@@ -41,7 +41,7 @@ def lay(rig, **bets):
 
 
 def deal_coup(rooms):
-    """No more bets: the games of whoever plays, all with the same rows."""
+    """Close the betting; return the games of all who play, which have the same rows."""
     rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms))
     games = [find_open_game(rig.machine) for rig in rooms if rig.state is State.PLAYING]
     assert games

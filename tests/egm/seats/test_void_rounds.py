@@ -59,7 +59,7 @@ def go_on(rooms):
 
 
 def find_asked(rooms):
-    """The position that is asked; None once nobody is."""
+    """Return the position that must decide, or None."""
     undecided = [rig for rig in rooms if (game := find_open_game(rig.machine)) and game.outcome is None]
     return next((rig for rig in undecided if rig.hands.messages[-1].options), None)
 

@@ -1,4 +1,4 @@
-"""Where no byte tells who owes whom, a person decides an amount: nothing is credited, paid or lost by default."""
+"""If no record shows who owes whom, a person decides the amount: nothing is credited, paid or lost by default."""
 
 import re
 from contextlib import suppress

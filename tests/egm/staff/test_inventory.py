@@ -248,7 +248,7 @@ def test_a_machine_without_an_entry_says_so(tmp_path):
 # ---------------------------------------------------------------------------------------------- certificates
 @pytest.fixture(scope="module")
 def maker(tmp_path_factory):
-    """A maker's folder of certificates: one game certified for Monaco and one for Québec, and his key."""
+    """A maker's folder of certificates: one game certified for Monaco and one for Québec, and the maker's key."""
     folder = tmp_path_factory.mktemp("maker")
     for jurisdiction, game in (("monaco", GAME), ("quebec-casino", OTHER)):
         args = [

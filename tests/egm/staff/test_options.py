@@ -92,7 +92,7 @@ def test_no_option_changes_with_credits_or_a_game_in_progress(tmp_path):
 @pytest.mark.requirement("A-22", "O-07")
 @pytest.mark.parametrize("position", [1, 2])
 def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, position):
-    """All his credits were on it: his game was taken off, and a file could be signed for, under his hands."""
+    """All credits of the player were on the table: the game could be removed, and a file signed, during play."""
     rigs = []
     for number in (1, 2):
         where = Position(number, 2)

@@ -24,7 +24,7 @@ def office(tmp_path):
 @pytest.mark.requirement("H-10")
 @pytest.mark.parametrize("year", [1970, 2036, 2038])
 def test_a_clock_that_is_wrong_for_a_moment_expires_nothing(office, year):
-    """Whoever looks at a ticket while the clock is wrong leaves no trace in it."""
+    """Reading a ticket while the clock is wrong changes nothing in it."""
     number = office.issued().number
     right = office.clock.wall
     office.clock.wall = datetime(year, 1, 19, 3, 14, 8, tzinfo=UTC)
@@ -84,7 +84,7 @@ def test_a_redeemed_ticket_is_not_taken_again_under_its_old_id(office):
 
 # ---------------------------------------------------------------- a text editor
 def build_forged_line(office, cents=999_999):
-    """A whole ticket, chained by whoever has no key: reserved and issued in one line."""
+    """Build a complete ticket, chained without the key: reserved and issued in one line."""
     rows = [list(row) for row in office.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
     move_number, before = office.store.last_move
     line = []

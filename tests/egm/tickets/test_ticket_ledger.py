@@ -169,7 +169,7 @@ def test_the_ledgers_sums_are_those_of_its_tickets(tmp_path):
 
 # ---------------------------------------------------------------- damage and refusals
 def with_hands_on(folder, *statements):
-    """Somebody opens the file with another program."""
+    """Open the file with another program."""
     with closing(sqlite3.connect(folder / TICKET_DATABASE_FILE_NAME)) as connection:
         for statement in statements:
             connection.execute(statement)

@@ -1,6 +1,6 @@
 """Blackjack by brute force, for tests: every order of a tiny shoe, one play at a time, no code of the product.
 
-A play is a function of the cards of the hand alone; whoever wants the best goes through all of them.
+A play is a function of the cards of the hand alone; the best play is found by going through all of them.
 """
 
 from collections import Counter

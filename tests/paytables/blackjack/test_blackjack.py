@@ -144,7 +144,7 @@ class Referee:
         return (3, 1) if ranks == ["6", "7", "8"] and len({card[1] for card in cards}) == 1 else None
 
     def due(self, hand, first, bank):
-        """What comes back of a hand against one of the dealer's, where the box first staked so much."""
+        """Return the return of a hand against the dealer's, given the box's first stake."""
         cards = self.hands[hand]
         base = first if hand[5:] == "" else 0
         added = first * self.added.get(hand, 0)

@@ -64,7 +64,7 @@ def every_play(brute, counts, up, cards, *, split):
 
 
 def compute_split_means(rules, counts, up, cards, *, hands):
-    """Return the same of the product: split into up to so many hands, or kept (0)."""
+    """Return the product's means: split into up to this number of hands, or not split (0)."""
     round_, play = SolvedRound(rules, up, counts), StrategyEvaluation(rules)
     hand = sum(PACKED_CARD_BY_VALUE[card - 1] for card in cards)
     node = round_.tree[hand]

@@ -198,7 +198,7 @@ def test_a_table_definition_stores_its_figures_and_its_chart(name):
 
 @pytest.mark.parametrize("up", [3, 9])
 def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
-    """Twos split three ways against some first cards only: what is printed must tell the rest of them too."""
+    """Twos split three ways against some first cards only: the printed chart must cover the other first cards too."""
     table = policies.StrategyTable(
         house(decks=6, has_hole_card=False, first_stake_only=False, hands_max=3, double_after_split=True),
         (up,),

@@ -120,7 +120,7 @@ class Dice:
 
 
 def play_each(house, games, seed):
-    """Play every bet to its end so many times, on the table it is asked on, and hold it against its figures."""
+    """Play every bet to its end ``rounds`` times, and compare the result with its figures."""
     game, dice = load_game(house), Dice(seed)
     for bet in analyse(game).bets:
         tally = play_batch(game, bet.cost_credits, bet.options, games, dice, table=bet.table)

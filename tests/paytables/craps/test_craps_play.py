@@ -37,7 +37,7 @@ def choose_instructions(house, bets, instructed, chance):
 
 
 def play_many(house, rounds, seed):
-    """Play random bets for so many throws; every step is held against the text."""
+    """Play random bets for ``rounds`` throws, and compare every step with the text."""
     game, chance, dice = load_game(house), random.Random(seed), Dice(seed)
     spots = [spot.id for spot in game.rules.list_spots()]
     table, bets, point, instructed = None, {}, None, set()

@@ -285,7 +285,7 @@ def test_media_that_report_false_syncs_are_detected(tmp_path, monkeypatch):
 
 # ------------------------------------------------------------ staff
 class Restarter(random.Random):
-    """Somebody who goes straight to what starts the machine anew, and confirms it."""
+    """A person who goes straight to the restart form and confirms it."""
 
     def choice(self, seq):
         return next((target for target in ("form:restart", "confirm") if target in seq), seq[0])

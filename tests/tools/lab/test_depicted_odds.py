@@ -106,7 +106,7 @@ class TestBetsTogether:
     """A bias that is not significant in any single bet is detected in all of them together."""
 
     def case(self, monkeypatch, away):
-        """Simulations whose bets are so many standard errors from their exact returns."""
+        """Return simulations whose bets are this number of standard errors from their exact returns."""
         game = load_game("quebec-roulette-french")
         case = CertificationCase(
             game, game.id, analyse(game), load_profile("generic"), FixedDraws("together"), 2_000

@@ -138,7 +138,7 @@ def test_the_stored_dieharder_run_is_complete_without_a_failure() -> None:
 
 @pytest.mark.requirement("B-02:a")
 def test_the_stored_dieharder_run_was_made_with_the_current_code(tmp_path: Path) -> None:
-    """Whoever changes what makes raw output runs dieharder again, which takes twenty minutes."""
+    """A change of the code that makes raw output needs a new dieharder run of twenty minutes."""
     stored_run = read_dieharder()
     assert sum(line.startswith("made by ") for line in stored_run.provenance) == 2
     assert stored_run.list_changed_sources() == ()

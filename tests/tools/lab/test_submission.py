@@ -93,7 +93,7 @@ def submission(bundles):
 
 
 def signed_anew(bundles, folder, out, changed):
-    """A bundle with other files in it, signed by the key that signed the first: whole, and not the same."""
+    """Write a bundle with other files, signed with the same key: valid, but different; return its folder."""
     facts = json.loads((folder / "manifest.json").read_text())
     files = {name: (folder / name).read_bytes() for name in facts.pop("files")}
     files |= changed

@@ -119,7 +119,7 @@ def test_a_spot_that_the_table_has_closed_takes_no_points(tmp_path):
 
 
 def lay_exactly(game, credits_):
-    """A bet of so many credits on a table in its present state, which may have closed the spot of the first bet."""
+    """Build a bet of exactly ``credits_`` on a table in its present state, which may have closed the first spot."""
     spots = {spot.id: spot for spot in game.rules.list_spots()}
     for spot in spots.values():
         for least in range(spot.bet_min, min(spot.bet_max, credits_) + 1, spot.bet_step):
