@@ -241,8 +241,8 @@ def test_a_file_that_imports_back_is_found_in_every_folder(skeleton):
             by_folder.setdefault(importer.rpartition(".")[0], (importer, imported))
     assert len(by_folder) > 40
     for importer, imported in by_folder.values():
-        for one, other in ((importer, imported), (imported, importer)):
-            file = skeleton / modules()[one].relative_to(ROOT)
+        for first, other in ((importer, imported), (imported, importer)):
+            file = skeleton / modules()[first].relative_to(ROOT)
             file.write_text(f"{file.read_text()}import {other}\n")
     broken = lint(skeleton, "cycles")
     for pair in by_folder.values():

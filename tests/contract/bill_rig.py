@@ -29,17 +29,17 @@ class MortalLedger(CrashingLedger, TransientEscrowLedger):
         with self._die_if_due_around():
             super().delete_confirmed_paper()
 
-    def void_unstacked_paper(self, why):
+    def void_unstacked_paper(self, reason):
         with self._die_if_due_around():
-            super().void_unstacked_paper(why)
+            super().void_unstacked_paper(reason)
 
-    def dispute_lost_paper(self, why):
+    def dispute_lost_paper(self, reason):
         with self._die_if_due_around():
-            super().dispute_lost_paper(why)
+            super().dispute_lost_paper(reason)
 
-    def dispute_unordered_stacking(self, why, most_cents):
+    def dispute_unordered_stacking(self, reason, most_cents):
         with self._die_if_due_around():
-            super().dispute_unordered_stacking(why, most_cents)
+            super().dispute_unordered_stacking(reason, most_cents)
 
     def record_direction(self, *, is_returning):
         with self._die_if_due_around():

@@ -110,7 +110,7 @@ def test_a_first_start_interrupted_by_power_cuts_is_asked_again_or_signed(comput
         if cuts % BOOT_EVERY == 0:
             if seen[-1]:
                 computer.on()
-                FirstStart(computer, tmp_path / f"beside{cuts}").asked()
+                FirstStart(computer, tmp_path / f"beside{cuts}").wait_for_first_page()
                 computer.cut()
             else:
                 check_machine_runs(computer)

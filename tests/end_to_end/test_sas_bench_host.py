@@ -254,9 +254,9 @@ def test_a_machine_answers_behind_a_serial_device_server(tmp_path):
 
 def _relay(server):
     """Join the first two callers to each other until one leaves."""
-    (one, _), (two, _) = server.accept(), server.accept()
-    other = {one: two, two: one}
-    with one, two:
+    (first, _), (second, _) = server.accept(), server.accept()
+    other = {first: second, second: first}
+    with first, second:
         for end in other:
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while True:

@@ -53,22 +53,22 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                     change=lambda text: text.replace("[machine]", "[machine]\npositions = 2"),
                 )
             )
-            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
-                await until(one.screen, is_idle_with(0))
-                await until(two.screen, is_idle_with(0))
-                await one.insistently("bill", "insert", amount_cents=500)
-                await two.insistently("bill2", "insert", amount_cents=1000)
-                await one.sees(state="idle", credit_cents=500)
-                await two.sees(state="idle", credit_cents=1000)
-                one.send_intent("play")
-                two.send_intent("play")
-                first = await until(one.screen, lambda m: isinstance(m, GameOutcome))
-                second = await until(two.screen, lambda m: isinstance(m, GameOutcome))
+            async with Visit.connect(folder) as visit_1, Visit.connect(folder, position=2) as visit_2:
+                await until(visit_1.screen, is_idle_with(0))
+                await until(visit_2.screen, is_idle_with(0))
+                await visit_1.insistently("bill", "insert", amount_cents=500)
+                await visit_2.insistently("bill2", "insert", amount_cents=1000)
+                await visit_1.sees(state="idle", credit_cents=500)
+                await visit_2.sees(state="idle", credit_cents=1000)
+                visit_1.send_intent("play")
+                visit_2.send_intent("play")
+                first = await until(visit_1.screen, lambda m: isinstance(m, GameOutcome))
+                second = await until(visit_2.screen, lambda m: isinstance(m, GameOutcome))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
                 for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
                     socket.unlink(missing_ok=True)
-            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
-                for visit, shown, before_cents in ((one, first, 500), (two, second, 1000)):
+            async with Visit.connect(folder) as visit_1, Visit.connect(folder, position=2) as visit_2:
+                for visit, shown, before_cents in ((visit_1, first, 500), (visit_2, second, 1000)):
                     repeated_outcome = await until(visit.screen, lambda m: isinstance(m, GameOutcome))
                     assert (repeated_outcome.play_id, repeated_outcome.display, repeated_outcome.resumed) == (
                         shown.play_id,
@@ -77,14 +77,14 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                     )
                     visit.send_intent("shown", repeated_outcome.play_id)
                     await visit.sees(state="idle", credit_cents=before_cents - 5 + shown.win_cents)
-                await one.hand("io", "door", name="main", open=True)
-                await one.sees(state="door_open")
-                await two.sees(state="door_open")
-                await one.hand("io", "door", name="main", open=False)
-                await two.sees(state="idle")
-                two.send_intent("cash_out")
-                await two.sees(state="idle", credit_cents=0)
-                printed = (await two.hand("printer2", "state")).state["printed"]
+                await visit_1.hand("io", "door", name="main", open=True)
+                await visit_1.sees(state="door_open")
+                await visit_2.sees(state="door_open")
+                await visit_1.hand("io", "door", name="main", open=False)
+                await visit_2.sees(state="idle")
+                visit_2.send_intent("cash_out")
+                await visit_2.sees(state="idle", credit_cents=0)
+                printed = (await visit_2.hand("printer2", "state")).state["printed"]
                 assert len(printed) == 1
 
     asyncio.run(session())
@@ -122,23 +122,23 @@ def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp
                     change=lambda text: text.replace("[machine]", "[machine]\npositions = 3"),
                 )
             )
-            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
-                await until(two.screen, is_idle_with(0))
-                await two.insistently("bill2", "insert", amount_cents=2000)
-                await two.sees(state="idle", credit_cents=2000)
-                two.send_intent("cash_out")
-                await two.sees(state="handpay")
+            async with Visit.connect(folder) as first, Visit.connect(folder, position=2) as second:
+                await until(second.screen, is_idle_with(0))
+                await second.insistently("bill2", "insert", amount_cents=2000)
+                await second.sees(state="idle", credit_cents=2000)
+                second.send_intent("cash_out")
+                await second.sees(state="handpay")
                 async with asyncio.timeout(60):
-                    while not (board := (await one.hand("io", "state")).state)["bell"]:  # noqa: ASYNC110
+                    while not (board := (await first.hand("io", "state")).state)["bell"]:  # noqa: ASYNC110
                         await asyncio.sleep(0.05)  # for the command to reach the board over its line
                 assert "jackpot" in board["tower"]
-                await one.hand("io", "key", name="attendant", on=True)
-                await two.sees(state="idle", credit_cents=0)
-                await one.hand("io", "key", name="attendant", on=False)
-                two.send_intent("service")
-                await until(two.screen, lambda m: isinstance(m, Snapshot) and _called(m))
-                await one.hand("io", "key", name="attendant", on=True)
-                await until(two.screen, lambda m: isinstance(m, Snapshot) and not _called(m))
+                await first.hand("io", "key", name="attendant", on=True)
+                await second.sees(state="idle", credit_cents=0)
+                await first.hand("io", "key", name="attendant", on=False)
+                second.send_intent("service")
+                await until(second.screen, lambda m: isinstance(m, Snapshot) and _called(m))
+                await first.hand("io", "key", name="attendant", on=True)
+                await until(second.screen, lambda m: isinstance(m, Snapshot) and not _called(m))
 
     asyncio.run(session())
     with open_view(folder.root) as view:
@@ -166,31 +166,31 @@ def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
                     change=lambda text: text.replace("[machine]", "[machine]\npositions = 2"),
                 )
             )
-            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
-                await until(one.screen, is_idle_with(0))
-                await until(two.screen, is_idle_with(0))
-                await one.insistently("bill", "insert", amount_cents=2000)
-                await two.insistently("bill2", "insert", amount_cents=1000)
+            async with Visit.connect(folder) as visit_1, Visit.connect(folder, position=2) as visit_2:
+                await until(visit_1.screen, is_idle_with(0))
+                await until(visit_2.screen, is_idle_with(0))
+                await visit_1.insistently("bill", "insert", amount_cents=2000)
+                await visit_2.insistently("bill2", "insert", amount_cents=1000)
                 for visit, credit_cents, bets in (
-                    (one, 2000, {"red": 5, "black": 5}),
-                    (two, 1000, {"straight-17": 2}),
+                    (visit_1, 2000, {"red": 5, "black": 5}),
+                    (visit_2, 1000, {"straight-17": 2}),
                 ):
                     await visit.sees(state="idle", credit_cents=credit_cents)
                     visit.send_intent("game", "quebec-roulette-french")
                     await visit.sees(game_id="quebec-roulette-french")
                     visit.send_intent("bet", sum(bets.values()), {"bets": bets})
                     await visit.sees(bet_credits=sum(bets.values()))
-                one.send_intent("play")
-                waiting = await one.sees(state="betting", credit_cents=2000)
+                visit_1.send_intent("play")
+                waiting = await visit_1.sees(state="betting", credit_cents=2000)
                 assert [notice.code for notice in waiting.notices] == ["bets_placed"]
-                two.send_intent("play")
-                first = await until(one.screen, lambda m: isinstance(m, GameOutcome))
-                second = await until(two.screen, lambda m: isinstance(m, GameOutcome))
+                visit_2.send_intent("play")
+                first = await until(visit_1.screen, lambda m: isinstance(m, GameOutcome))
+                second = await until(visit_2.screen, lambda m: isinstance(m, GameOutcome))
                 assert first.display["pocket"] == second.display["pocket"]
-                for visit, shown in ((one, first), (two, second)):
+                for visit, shown in ((visit_1, first), (visit_2, second)):
                     visit.send_intent("shown", shown.play_id)
-                await one.sees(state="idle", credit_cents=2000 - 1000 + first.win_cents)
-                await two.sees(state="idle", credit_cents=1000 - 200 + second.win_cents)
+                await visit_1.sees(state="idle", credit_cents=2000 - 1000 + first.win_cents)
+                await visit_2.sees(state="idle", credit_cents=1000 - 200 + second.win_cents)
 
     asyncio.run(session())
     with open_view(folder.root) as view:
@@ -231,8 +231,8 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
     async def session():
         async with contextlib.AsyncExitStack() as stack:
             running = await stack.enter_async_context(machine())
-            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
-                for visit, bill in ((one, "bill"), (two, "bill2")):
+            async with Visit.connect(folder) as first, Visit.connect(folder, position=2) as second:
+                for visit, bill in ((first, "bill"), (second, "bill2")):
                     await until(visit.screen, is_idle_with(0))
                     await visit.insistently(bill, "insert", amount_cents=2000)
                     await visit.sees(state="idle", credit_cents=2000)
@@ -240,21 +240,21 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                     await visit.sees(game_id="quebec-blackjack")
                     visit.send_intent("bet", 4, {"bets": {"main": 4}})
                     await visit.sees(bet_credits=4)
-                one.send_intent("play")
-                two.send_intent("play")
-                await until(one.screen, lambda m: isinstance(m, GameOutcome | Question))
-                await until(two.screen, lambda m: isinstance(m, GameOutcome | Question))
+                first.send_intent("play")
+                second.send_intent("play")
+                await until(first.screen, lambda m: isinstance(m, GameOutcome | Question))
+                await until(second.screen, lambda m: isinstance(m, GameOutcome | Question))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
                 for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
                     socket.unlink(missing_ok=True)
-            async with Visit.connect(folder) as one, Visit.connect(folder, position=2) as two:
-                outcomes = await play_on((one, two))
+            async with Visit.connect(folder) as first, Visit.connect(folder, position=2) as second:
+                outcomes = await play_on((first, second))
                 hands = [
                     {hand["id"]: hand["cards"] for hand in outcome.display["hands"]} for outcome in outcomes
                 ]
                 assert hands[0] == hands[1]
                 assert hands[0].keys() == {"bank", "box-1", "box-2"}
-                for visit, shown in zip((one, two), outcomes, strict=True):
+                for visit, shown in zip((first, second), outcomes, strict=True):
                     visit.send_intent("shown", shown.play_id)
                     await visit.sees(state="idle", credit_cents=2000 - 100 + shown.win_cents)
 

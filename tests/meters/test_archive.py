@@ -309,12 +309,12 @@ def test_an_altered_segment_is_reported(lived):
 
 def test_a_segment_under_another_name_is_reported(lived):
     folder, _ = lived
-    one, two = (path.name for path in segments(folder)[1:3])
+    first, second = (path.name for path in segments(folder)[1:3])
 
     def swap(archive):
-        (archive / one).rename(archive / "x")
-        (archive / two).rename(archive / one)
-        (archive / "x").rename(archive / two)
+        (archive / first).rename(archive / "x")
+        (archive / second).rename(archive / first)
+        (archive / "x").rename(archive / second)
 
     both(folder, swap)
     fault(folder, "other entries or to another journal")

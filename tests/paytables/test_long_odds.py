@@ -22,17 +22,17 @@ LONG = ("comet-respin", "aurora-twenty", "northern-ways")
 
 @pytest.mark.requirement("C-23")
 def test_long_odds_of_top_and_other_awards_are_reported():
-    one, two = analyse(load_game(GAME), AnalysisDepth.PRIZES).bets
+    first, second = analyse(load_game(GAME), AnalysisDepth.PRIZES).bets
     reported_odds = {
         bet.bet: [(a.name, a.one_in, a.is_top) for a in list_longer_awards(list_awards(bet), ONTARIO_LIMITS)]
-        for bet in (one, two)
+        for bet in (first, second)
     }
     # 300 cases a reel: three comets are one game in 27,000,000. They are the top award of one credit only.
     assert reported_odds["one"] == [("sky", 40_000_000, False), ("3 comet", 27_000_000, True)]
     assert reported_odds["two"] == [("sky", 40_000_000, False), ("3 star", 27_000_000, True)]
-    exactly = list_longer_awards(list_awards(two), OddsLimits(27_000_000, 40_000_000))
+    exactly = list_longer_awards(list_awards(second), OddsLimits(27_000_000, 40_000_000))
     assert exactly == []  # odds of exactly the limit are not beyond it
-    assert list_longer_awards(list_awards(two), OddsLimits(None, None)) == []
+    assert list_longer_awards(list_awards(second), OddsLimits(None, None)) == []
 
 
 @pytest.mark.requirement("C-23")

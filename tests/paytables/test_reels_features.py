@@ -181,12 +181,12 @@ def test_a_top_award_of_the_last_line_only():
     level = {"id": "top", "name": TEXT, "reset_credits": 500, "increment": "1/100"}
     data = definition({"base": base}, symbols=("a", "b"), progressive=[level])
     data["bets"]["mode"] = [{"id": "one", "cost": 1, "lines": 1}, {"id": "three", "cost": 3}]
-    one, three = analyse(build_game(data, "test")).bets
-    assert one.mean_credits == Fraction(3 * 2, 20) * 5
-    assert three.mean_credits == Fraction(3 * 2, 20) * (5 + 5 + 100)
-    assert [p.rate for p in one.progressives + three.progressives] == [0, Fraction(6, 20)]
+    first, third = analyse(build_game(data, "test")).bets
+    assert first.mean_credits == Fraction(3 * 2, 20) * 5
+    assert third.mean_credits == Fraction(3 * 2, 20) * (5 + 5 + 100)
+    assert [p.rate for p in first.progressives + third.progressives] == [0, Fraction(6, 20)]
     law = brute.run_law(data, cost=3)
-    assert brute.moments(law) == (three.mean_credits, three.variance)
+    assert brute.moments(law) == (third.mean_credits, third.variance)
 
 
 def test_a_symbol_chosen_for_free_games_that_pays_by_reels():

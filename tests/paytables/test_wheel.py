@@ -25,10 +25,10 @@ from paytables.wheel.figures import analyse_bets
 TEXT = {"en": "text", "fr": "texte"}
 
 
-def definition(parts="a b a b a b a b c", again=(), most_factor=1, **changes):
+def definition(parts="a b a b a b a b c", spin_again_factors=(), most_factor=1, **changes):
     """A small wheel as plain data."""
     ids = list(dict.fromkeys(parts.split()))
-    factors = dict(again)
+    factors = dict(spin_again_factors)
     paying = [i for i in ids if i not in factors]
     data = {
         "game": {
@@ -142,7 +142,7 @@ def test_several_bets_at_once_have_the_distribution_over_the_parts():
 def test_spinning_again_has_the_distribution_of_all_sequences_of_spins(parts, x, y, most, data_source):
     text = " ".join(parts)
     spin_again_factors = {k: f for k, f in (("x", x), ("y", y)) if k in parts}
-    data = definition(text, again=spin_again_factors, most_factor=most)
+    data = definition(text, spin_again_factors=spin_again_factors, most_factor=most)
     if len(data["symbol"]) < 2:
         return
     game = build_game(data, "test.toml")
@@ -249,7 +249,7 @@ def test_equal_part_widths_are_accepted():
 @pytest.mark.requirement("P-07", "B-08")
 @pytest.mark.library_only("B-15")
 def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
-    data = definition("a b x a b a b a c", again={"x": 3}, most_factor=9)
+    data = definition("a b x a b a b a c", spin_again_factors={"x": 3}, most_factor=9)
     data["area"].append({"id": "either", "name": TEXT, "pays": {"a": 2, "b": 3}})
     game = build_game(data, "test.toml")
     wager = game.build_wager(8, bets={"on-a": 1, "either": 5, "on-c": 2})

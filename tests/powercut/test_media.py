@@ -176,23 +176,23 @@ def test_a_replaced_medium_is_recognised_when_it_returns(tmp_path, closed):
 
 
 def test_two_media_never_used_together_are_refused(tmp_path, closed):
-    one, other = (
+    first, other = (
         replace_with_blank_medium(closed, tmp_path / "two"),
         replace_with_blank_medium(closed, tmp_path / "one"),
     )
-    replace_second(SimStorage(one), tmp_path / "one", tmp_path / "two", "A. Tremblay: worn")
-    assert Player(tmp_path, one).run(())
+    replace_second(SimStorage(first), tmp_path / "one", tmp_path / "two", "A. Tremblay: worn")
+    assert Player(tmp_path, first).run(())
     assert Player(tmp_path, other).run(())
     with pytest.raises(JournalUnwritable, match="never used together"):
-        Player(tmp_path, take_medium_from(other, one, tmp_path / "two")).open()
+        Player(tmp_path, take_medium_from(other, first, tmp_path / "two")).open()
 
 
 def test_swapped_media_are_reported_and_not_changed(tmp_path, closed):
     swapped = copy.deepcopy(closed)
-    one, two = (swapped.names[tmp_path / name / LABEL_FILE_NAME] for name in ("one", "two"))
+    first, second = (swapped.names[tmp_path / name / LABEL_FILE_NAME] for name in ("one", "two"))
     swapped.names[tmp_path / "one" / LABEL_FILE_NAME], swapped.names[tmp_path / "two" / LABEL_FILE_NAME] = (
-        two,
-        one,
+        second,
+        first,
     )
     with pytest.raises(JournalUnwritable, match="are swapped"):
         Player(tmp_path, swapped).open()
@@ -256,13 +256,13 @@ def running(tmp_path):
 @pytest.mark.requirement("A-05", "E-13")
 def test_a_tail_cut_off_without_the_key_is_refused_even_without_the_first_copy(tmp_path, running):
     cut = drop(cut_short(running, tmp_path), "journal.sqlite")
-    one, two = (tmp_path / name / "journal.head" for name in ("one", "two"))
+    first, second = (tmp_path / name / "journal.head" for name in ("one", "two"))
     only_second = copy.deepcopy(cut)
-    del only_second.names[one]
+    del only_second.names[first]
     with pytest.raises(JournalDamaged, match="was acknowledged"):
         Player(tmp_path, only_second).open()
     none = copy.deepcopy(only_second)
-    del none.names[two]
+    del none.names[second]
     for _ in range(2):
         with pytest.raises(JournalDamaged, match="every journal head"):
             Player(tmp_path, none).open()

@@ -151,9 +151,9 @@ def test_a_write_succeeds_on_one_medium_and_fails_on_none(folders):
 
 
 def test_derived_keys_differ_by_purpose_and_machine():
-    one, other = MachineKey(b"1" * 32), MachineKey(b"2" * 32)
-    derived = {one.derive(b"tickets"), one.derive(b"roster"), other.derive(b"tickets"), b"1" * 32}
+    first, other = MachineKey(b"1" * 32), MachineKey(b"2" * 32)
+    derived = {first.derive(b"tickets"), first.derive(b"roster"), other.derive(b"tickets"), b"1" * 32}
     assert len(derived) == 4
-    assert one.derive(b"tickets") == MachineKey(b"1" * 32).derive(b"tickets")
+    assert first.derive(b"tickets") == MachineKey(b"1" * 32).derive(b"tickets")
     with pytest.raises(ValueError, match="purpose"):
-        one.derive(b"")
+        first.derive(b"")

@@ -81,16 +81,16 @@ class Trente(LifeOfSeats):
         assert [room.credit_cents for room in self.rooms] == credits_left
 
     def judge(self):
-        one, two = self.count_started_games()
-        assert one >= two
-        self.check([20 * one, 20 * two], [0, 10 * two], [20 * one, 0], 8 * one)
+        first, second = self.count_started_games()
+        assert first >= second
+        self.check([20 * first, 20 * second], [0, 10 * second], [20 * first, 0], 8 * first)
         self.disk.cut_at = None  # what follows goes on from where the power came back
-        self.lay(self.rooms[0], {} if one else BETS[0])
+        self.lay(self.rooms[0], {} if first else BETS[0])
         self.lay(self.rooms[1], {LATER: 20})
         self.table.close_betting(self.room.machine.games[GAME].digest)
         self.end()
-        if one:
-            self.check([20, 20 + 20 * two], [0, 40 + 10 * two], [0, 0], 8 + 9)
+        if first:
+            self.check([20, 20 + 20 * second], [0, 40 + 10 * second], [0, 0], 8 + 9)
         else:
             self.check([20, 20], [0, 10], [20, 0], 8)
         assert self.room.journal.list_pending() == []

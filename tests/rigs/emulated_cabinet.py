@@ -37,13 +37,13 @@ def lacking() -> list[str]:
     ]
 
 
-def image_in(out: Path) -> Path:
+def image_in(image_folder: Path) -> Path:
     """A folder with an image, and the key that signed it."""
     if built_image := os.environ.get("EGM_IMAGE"):
         return Path(built_image)
-    (out / "release.pem").write_bytes(create_signing_key())
-    builder.build(out, out / "release.pem", overlays=(OVERLAY,))
-    return out
+    (image_folder / "release.pem").write_bytes(create_signing_key())
+    builder.build(image_folder, image_folder / "release.pem", overlays=(OVERLAY,))
+    return image_folder
 
 
 def initramfs_lines(verb: str) -> list[str]:

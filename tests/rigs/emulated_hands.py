@@ -78,7 +78,7 @@ class FirstStart:
         """All of it, until the two have signed."""
         asyncio.run(self._all())
 
-    def asked(self):
+    def wait_for_first_page(self):
         """Wait for its first page."""
         asyncio.run(self._seen())
 

@@ -42,12 +42,12 @@ _APART = 64
 _CELL = (8, 16)
 
 
-def is_plate_shown(shown: Image.Image, code: str, why: str = "") -> bool:
+def is_plate_shown(shown: Image.Image, code: str, reason: str = "") -> bool:
     """Whether a display shows the plate that says this: a fault's code, an ``out_of_service.`` notice's, or ``lost``."""
     picture = _picture_in(shown)
     width = picture.size[0]
     left, upper, right, lower = (round(a * b) for a, b in zip(_PLATE, picture.size * 2, strict=True))
-    wanted = _plate(code, why, width).crop((left, upper, right, lower))
+    wanted = _plate(code, reason, width).crop((left, upper, right, lower))
     for higher in range(round(_HIGHER * width / LANDSCAPE_LAYOUT.size[0])):
         plate = picture.crop((left, upper - higher, right, lower - higher))
         if sum(ImageStat.Stat(ImageChops.difference(plate, wanted)).mean) < _SAME:
@@ -78,14 +78,14 @@ def _picture_in(shown: Image.Image) -> Image.Image:
     return shown.crop((0, top, width, top + height)).convert("RGB")
 
 
-def _plate(code: str, why: str, width: int) -> Image.Image:
+def _plate(code: str, reason: str, width: int) -> Image.Image:
     kind, _, of = code.rpartition(".")
     if kind:
         notice = Notice(code=code, severity="alarm")
         changes: dict[str, object] = {"state": kind, "notices": (notice,)}
     else:
-        tilt = Tilt(code=of, since=_SINCE, cleared_by=get_fault_definition(of).cleared_by, detail=why)
-        notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": why}, lasting=True)
+        tilt = Tilt(code=of, since=_SINCE, cleared_by=get_fault_definition(of).cleared_by, detail=reason)
+        notice = Notice(code=f"fault.{of}", severity="alarm", values={"why": reason}, lasting=True)
         changes = {"notices": (notice,), "tilts": (tilt,)}
     return draw_snapshot(_bare().model_copy(update=changes), width, is_lost=code == "lost")[1]
 

@@ -114,13 +114,13 @@ def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
 
 def test_metric_families_of_one_name_are_merged(exporter):
     collector, server = exporter
-    one, two = (
+    first, second = (
         iter_line_metrics(
             name, SasLineHealth(host_is_polling=name == "two", replies_by_time_bucket_ms=((0, 0),))
         )
         for name in ("one", "two")
     )
-    collector.publish([*one, *two])
+    collector.publish([*first, *second])
     with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics") as answer:
         assert answer.read().decode().count("# TYPE egm_host_link_up gauge") == 1
     samples = _scrape(server.port)

@@ -178,12 +178,12 @@ def test_at_a_full_table_the_players_hands_are_below_and_legible_after_a_split(t
     _, _, stages = build_table_stages(theme, "quebec-blackjack-options")
     own_position = {"seat": 2, "is_own": True}
     others = [DealtHand(f"box-{n + 1}", ("8c", "8d"), {}, seat=n) for n in range(seats) if n != 2]
-    one = [DealtHand("bank", ("9c",), {}), *others, DealtHand("box-3", ("8h", "8s"), {}, **own_position)]
-    three = [*one, *(DealtHand(f"box-3-{n}", ("8h",), {}, **own_position) for n in (2, 3))]
+    first = [DealtHand("bank", ("9c",), {}), *others, DealtHand("box-3", ("8h", "8s"), {}, **own_position)]
+    third = [*first, *(DealtHand(f"box-3-{n}", ("8h",), {}, **own_position) for n in (2, 3))]
     for stage in stages:
         before, after = (
             {hand.id: cards for hand, cards in lay_out_hands(stage, _list_hands_with_area(stage, hands))}
-            for hands in (one, three)
+            for hands in (first, third)
         )
         own_hands = [after[name] for name in ("box-3", "box-3-2", "box-3-3")]
         if stage.layout.is_telephone:  # it has no room for the hands of others

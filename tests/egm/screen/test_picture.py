@@ -450,12 +450,12 @@ def test_on_a_telephone_numbers_are_marked_on_a_slip_that_play_closes(published,
 def test_drawing_changes_no_state_and_is_reproducible(published, outcomes, theme):
     game = published[0]
     view = dict(iter_game_scenes(published, game, outcomes[game.id], "fr", theme, LANDSCAPE_LAYOUT))["spin"]
-    one, other = Picture(theme, scale=0.5), Picture(theme, scale=0.5)
-    first, second = pygame.Surface(one.size_pixels), pygame.Surface(one.size_pixels)
-    one.draw_view(first, view)
-    one.draw_view(first, build_idle_view(published, game, "en"))
-    one.draw_view(first, view)
-    other.draw_view(second, view)
+    first_picture, second_picture = Picture(theme, scale=0.5), Picture(theme, scale=0.5)
+    first, second = pygame.Surface(first_picture.size_pixels), pygame.Surface(first_picture.size_pixels)
+    first_picture.draw_view(first, view)
+    first_picture.draw_view(first, build_idle_view(published, game, "en"))
+    first_picture.draw_view(first, view)
+    second_picture.draw_view(second, view)
     assert first.get_buffer().raw == second.get_buffer().raw
 
 

@@ -486,7 +486,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
 
     def list_cues(view):
         views = [replace(view, now=view.presentation.began_at + (stopped - 0.05) * i / 20) for i in range(21)]
-        return [list(list_cues_between(one, two, theme)) for one, two in pairwise(views)]
+        return [list(list_cues_between(first, second, theme)) for first, second in pairwise(views)]
 
     assert list_cues(won) == list_cues(without)
     for since in (0.1, stopped - 0.05):

@@ -169,39 +169,39 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
 
 @pytest.mark.requirement("S-07")
 def test_a_seat_decides_only_for_itself_and_in_turn(seats):
-    one, two, three = rooms = seats(GAME, count=3)
+    first, second, third = rooms = seats(GAME, count=3)
     sit_down(rooms)
-    two.engine.handle(EventType.CHOOSE, value="stand")
-    assert (two.notice, len(find_open_game(two.machine).steps)) == ("refused.turn_is_yours", 1)
-    one.engine.handle(EventType.CHOOSE, value="stand")
+    second.engine.handle(EventType.CHOOSE, value="stand")
+    assert (second.notice, len(find_open_game(second.machine).steps)) == ("refused.turn_is_yours", 1)
+    first.engine.handle(EventType.CHOOSE, value="stand")
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 1, 1]
-    two.engine.handle(EventType.CHOOSE, value="stand")  # it has not heard of the first's answer yet
-    assert len(find_open_game(two.machine).steps) == 1
+    second.engine.handle(EventType.CHOOSE, value="stand")  # it has not heard of the first's answer yet
+    assert len(find_open_game(second.machine).steps) == 1
     apply_recorded_steps(table_of(rooms))
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
-    assert read_last_message(two).options == ("stand", "hit", "double")
-    assert read_last_message(three).options == ()
+    assert read_last_message(second).options == ("stand", "hit", "double")
+    assert read_last_message(third).options == ()
 
 
 def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
-    one, two, three = rooms = seats(GAME, count=3)
+    first, second, third = rooms = seats(GAME, count=3)
     sit_down(rooms, f"{DEAL} Qs")
     table = table_of(rooms)
     assert [seat.machine.position.number for seat in answer_overdue_turns(table)] == [1, 2, 3]
     assert answer_overdue_turns(table) == []
-    one.clock.pass_seconds(4.5)
+    first.clock.pass_seconds(4.5)
     notices = [[(notice.code, notice.values) for notice in iter_notices(rig.machine)] for rig in rooms]
     seconds_left = TURN_SECONDS_MAX - 4
     assert notices == [
         [("answer_within", {"seconds": seconds_left})],
         *[[("seat_answers", {"seat": 1, "seconds": seconds_left})]] * 2,
     ]
-    for rig in (one, two):
+    for rig in (first, second):
         answer_overdue_turns(table)
-        one.clock.pass_seconds(TURN_SECONDS_MAX)
+        first.clock.pass_seconds(TURN_SECONDS_MAX)
         answer_overdue_turns(table)
         assert rig.notice == "answered_for"
-        assert (three.notice, len({len(find_open_game(rig.machine).steps) for rig in rooms})) == (None, 1)
+        assert (third.notice, len({len(find_open_game(rig.machine).steps) for rig in rooms})) == (None, 1)
     answer(rooms, 2, "stand")
     assert [game.outcome.win_credits for game in (find_open_game(rig.machine) for rig in rooms)] == [0, 0, 0]
     end(rooms)
@@ -210,28 +210,28 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
 
 @pytest.mark.requirement("O-06")
 def test_a_seat_with_a_fault_delays_nobody_and_catches_up(seats, tmp_path):
-    one, two, three = rooms = seats(GAME, count=3)
+    first, second, third = rooms = seats(GAME, count=3)
     sit_down(rooms, "8s 6h Th Ks 8d 5h 9c 2d Qs")
     answer(rooms, 0, "stand")
-    two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    assert two.state is State.TILT
+    second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert second.state is State.TILT
     answer_overdue_turns(table_of(rooms))
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
-    one.clock.pass_seconds(TURN_SECONDS_MAX)
+    first.clock.pass_seconds(TURN_SECONDS_MAX)
     answer_overdue_turns(table_of(rooms))
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [3, 2, 3]
     answer(rooms, 2, "stand")
-    for rig in (one, three):
+    for rig in (first, third):
         rig.report_shown()
     assert [rig.state for rig in rooms] == [State.IDLE, State.TILT, State.IDLE]
-    two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
-    two.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert two.state is State.PLAYING
+    second.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    second.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert second.state is State.PLAYING
     apply_recorded_steps(table_of(rooms))
-    game = find_open_game(two.machine)
+    game = find_open_game(second.machine)
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
-    two.report_shown()
-    assert two.credit_cents == CREDIT_CENTS + STAKE_CENTS  # the dealer has twenty-two
+    second.report_shown()
+    assert second.credit_cents == CREDIT_CENTS + STAKE_CENTS  # the dealer has twenty-two
     check_audit(rooms, tmp_path)
 
 
@@ -315,27 +315,27 @@ def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_p
 
 
 def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
-    one, two, three = rooms = seats(GAME, count=3)
+    first, second, third = rooms = seats(GAME, count=3)
     chance = script_cards(f"{DEAL} Qs", decks=8)
     for rig in rooms:
         lay(rig, chance)
-    two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    table_of(rooms).close_betting(digest_of(one))
+    second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    table_of(rooms).close_betting(digest_of(first))
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
-    assert two.credit_cents == CREDIT_CENTS
+    assert second.credit_cents == CREDIT_CENTS
     answer(rooms, 0, "stand")
     answer_overdue_turns(table_of(rooms))  # nobody is there to answer for the second box
-    assert [len(find_open_game(rig.machine).steps) for rig in (one, three)] == [3, 3]
+    assert [len(find_open_game(rig.machine).steps) for rig in (first, third)] == [3, 3]
     answer(rooms, 2, "stand")
-    end((one, three))
+    end((first, third))
     check_audit(rooms, tmp_path)
 
 
 def test_at_the_end_of_the_time_the_table_answers_for_a_silent_player(seats):
-    one, *_ = rooms = seats(GAME, count=3)
+    first, *_ = rooms = seats(GAME, count=3)
     sit_down(rooms, f"{DEAL} Qs")
     handle = table_of(rooms).seats[1].submit_event
-    clock = BettingClock(MachineContext(one.engine, None, None, one.clock, handle))
+    clock = BettingClock(MachineContext(first.engine, None, None, first.clock, handle))
 
     async def session():
         async def turn():
@@ -346,9 +346,9 @@ def test_at_the_end_of_the_time_the_table_answers_for_a_silent_player(seats):
 
         running = asyncio.create_task(clock.run())
         found = [await turn()]
-        one.engine.handle(EventType.CHOOSE, value="stand")
+        first.engine.handle(EventType.CHOOSE, value="stand")
         found.append(await turn())
-        one.clock.pass_seconds(TURN_SECONDS_MAX + 1)
+        first.clock.pass_seconds(TURN_SECONDS_MAX + 1)
         found += [await turn(), await turn()]
         running.cancel()
         return found
@@ -358,14 +358,14 @@ def test_at_the_end_of_the_time_the_table_answers_for_a_silent_player(seats):
 
 
 def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
-    one, *_ = rooms = seats(GAME, count=2)
+    first, *_ = rooms = seats(GAME, count=2)
     sit_down(rooms, "8s 6h Ks 8d 5h Qs 9d")
     answer(rooms, 0, "stand")
     for rig in rooms:
         rig.machine.random_service = FailingChance()
         rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
     answer_overdue_turns(table_of(rooms))
-    one.clock.pass_seconds(TURN_SECONDS_MAX)
+    first.clock.pass_seconds(TURN_SECONDS_MAX)
     events = []
     seat = table_of(rooms).seats[2]
     seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.type), handle(event))
@@ -376,31 +376,31 @@ def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
 
 
 def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
-    one, *_ = rooms = seats(GAME, count=3)
+    first, *_ = rooms = seats(GAME, count=3)
     sit_down(rooms)
     answer_overdue_turns(table_of(rooms))
     for rig in rooms:
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    one.clock.pass_seconds(10 * TURN_SECONDS_MAX)
+    first.clock.pass_seconds(10 * TURN_SECONDS_MAX)
     answer_overdue_turns(table_of(rooms))
     for rig in rooms:
         rig.engine.handle(EventType.DOOR_CLOSED, door="main")
         rig.engine.update_state()
     assert [rig.state for rig in rooms] == [State.PLAYING] * 3
     answer_overdue_turns(table_of(rooms))
-    assert len(find_open_game(one.machine).steps) == 1
+    assert len(find_open_game(first.machine).steps) == 1
     play_on(rooms)
     check_credits_of_deal(rooms)
 
 
 def test_the_next_round_waits_for_the_one_in_play(seats):
-    one, *others, late = rooms = seats(GAME, count=4)
+    first, *others, late = rooms = seats(GAME, count=4)
     sit_down(rooms[:3])
-    lay(late, one.machine.random_service)
-    assert table_of(rooms).must_next_round_wait(digest_of(one))
+    lay(late, first.machine.random_service)
+    assert table_of(rooms).must_next_round_wait(digest_of(first))
     play_on(rooms)
-    assert not table_of(rooms).must_next_round_wait(digest_of(one))
-    check_credits_of_deal((one, *others))
+    assert not table_of(rooms).must_next_round_wait(digest_of(first))
+    check_credits_of_deal((first, *others))
 
 
 @pytest.mark.requirement("B-01")
@@ -504,13 +504,13 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
 @pytest.mark.requirement("F-14")
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats, restarted):
-    one, behind = rooms = seats(GAME, count=2)
+    first, behind = rooms = seats(GAME, count=2)
     sit_down(rooms, "8s 6h Ks 8d 5h Qs")
     behind.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    one.engine.handle(EventType.CHOOSE, value="stand")
+    first.engine.handle(EventType.CHOOSE, value="stand")
     if restarted:
-        one.close()
-        one, behind = rooms = seats(GAME, count=2)
+        first.close()
+        first, behind = rooms = seats(GAME, count=2)
     for rig in rooms:
         rig.machine.random_service = FailingChance()
         rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")

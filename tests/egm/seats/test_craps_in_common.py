@@ -99,17 +99,17 @@ def seat_players(seats, count=3, game=QUEBEC):
 
 @pytest.mark.requirement("B-01", "P-07")
 def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, tmp_path):
-    one, two, three = rooms = seat_players(seats)
-    assert lay(one, pass_=10) is State.BETTING
-    assert lay(two, dontpass=10) is State.BETTING
-    assert throw_dice(rooms, 4, 2) == [one, two]
+    first, second, third = rooms = seat_players(seats)
+    assert lay(first, pass_=10) is State.BETTING
+    assert lay(second, dontpass=10) is State.BETTING
+    assert throw_dice(rooms, 4, 2) == [first, second]
     assert [point_of(rig) for rig in rooms] == [6] * 3
-    _, shut, felt = read_table_view(three.machine)
+    _, shut, felt = read_table_view(third.machine)
     assert (felt.point, "pass" in shut, "come" in shut) == (6, True, False)
-    three.engine.handle(EventType.BET, value=10, options={"bets": {"pass": 10}})
-    assert three.notice == "refused.bet_is_offered"  # a line bet waits for the come-out
-    one.engine.handle(EventType.BET, value=5, options={"bets": {"come": 5}})  # chosen, and not placed
-    assert lay(three, come=10, right_8=6) is State.BETTING
+    third.engine.handle(EventType.BET, value=10, options={"bets": {"pass": 10}})
+    assert third.notice == "refused.bet_is_offered"  # a line bet waits for the come-out
+    first.engine.handle(EventType.BET, value=5, options={"bets": {"come": 5}})  # chosen, and not placed
+    assert lay(third, come=10, right_8=6) is State.BETTING
     before = [rig.credit_cents for rig in rooms]
     assert throw_dice(rooms, 5, 4) == rooms
     assert [rig.credit_cents for rig in rooms] == [before[0], before[1], before[2] - 16 * CENTS]
@@ -118,7 +118,7 @@ def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, t
         {"dontpass": 10},
         {"come-9": 10, "right-8": 6},
     ]
-    assert lay(two) is State.BETTING  # who has bets standing may ask for the throw with nothing new
+    assert lay(second) is State.BETTING  # who has bets standing may ask for the throw with nothing new
     assert throw_dice(rooms, 3, 4) == rooms
     assert [rig.credit_cents for rig in rooms] == [
         before[0],
@@ -126,101 +126,101 @@ def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, t
         before[2] - 16 * CENTS,
     ]
     assert [read_standing_bets(rig) for rig in rooms] == [{}] * 3
-    assert point_of(three) is None
-    meters = [one.journal.meters().select(position=n).values for n in (1, 2, 3)]
+    assert point_of(third) is None
+    meters = [first.journal.meters().select(position=n).values for n in (1, 2, 3)]
     assert [meter["games_played"] for meter in meters] == [3, 3, 2]
     assert [meter["coin_in"] for meter in meters] == [10 * CENTS, 10 * CENTS, 16 * CENTS]
     check_books(rooms, tmp_path)
 
 
 def test_the_next_throw_waits_for_the_presentation_but_not_for_silent_players(seats):
-    one, two, three = rooms = seat_players(seats)
-    lay(one, pass_=10)
-    lay(two, pass_=10)
+    first, second, third = rooms = seat_players(seats)
+    lay(first, pass_=10)
+    lay(second, pass_=10)
     dice(rooms, 2, 2)
-    table, digest = one.machine.component(SharedTable), digest_of(one)
+    table, digest = first.machine.component(SharedTable), digest_of(first)
     table.close_betting(digest)
-    one.report_shown()
+    first.report_shown()
     assert table.must_next_round_wait(digest)
-    two.report_shown()
+    second.report_shown()
     assert not table.must_next_round_wait(digest)
-    lay(three, come=5)
-    lay(one)
+    lay(third, come=5)
+    lay(first)
     assert (table.have_all_positions_bet(digest), table.compute_seconds_left(digest)) == (False, 20)
-    one.clock.pass_seconds(20)
+    first.clock.pass_seconds(20)
     assert table.compute_seconds_left(digest) == 0
     assert throw_dice(rooms, 2, 1) == rooms
 
 
 @pytest.mark.requirement("O-06")
 def test_a_player_who_cannot_play_keeps_bets_and_point_for_later(seats, tmp_path):
-    one, two, three = rooms = seat_players(seats)
+    first, second, third = rooms = seat_players(seats)
     for rig in rooms[:2]:
         lay(rig, pass_=10)
     throw_dice(rooms, 4, 2)
-    two.engine.handle(EventType.FAULT_RAISED, code=FAULT)
-    lay(one)
-    assert throw_dice(rooms, 3, 4) == [one]
-    lay(one, pass_=10)
-    assert throw_dice(rooms, 2, 2) == [one]
-    assert (read_standing_bets(two), read_standing_bets(one), point_of(one)) == (
+    second.engine.handle(EventType.FAULT_RAISED, code=FAULT)
+    lay(first)
+    assert throw_dice(rooms, 3, 4) == [first]
+    lay(first, pass_=10)
+    assert throw_dice(rooms, 2, 2) == [first]
+    assert (read_standing_bets(second), read_standing_bets(first), point_of(first)) == (
         {"pass": 10},
         {"pass": 10},
         4,
     )
-    clear_fault(two)
-    assert (two.state, is_round_shared(two.machine, digest_of(two))) == (State.IDLE, False)
-    assert [n.code for n in iter_notices(two.machine)] == ["bets_apart"]
-    assert read_table_view(two.machine)[2].point == 6
-    lay(three, come=5)
-    assert throw_dice(rooms, 6, 4) == [one, three]  # not his throw
+    clear_fault(second)
+    assert (second.state, is_round_shared(second.machine, digest_of(second))) == (State.IDLE, False)
+    assert [n.code for n in iter_notices(second.machine)] == ["bets_apart"]
+    assert read_table_view(second.machine)[2].point == 6
+    lay(third, come=5)
+    assert throw_dice(rooms, 6, 4) == [first, third]  # not his throw
     dice(rooms, 4, 2)
-    credit_cents = two.credit_cents
-    assert lay(two, come=5) is State.PLAYING  # at once: he waits for nobody
-    assert find_open_game(two.machine).round_id == ""
-    two.report_shown()
-    assert (two.credit_cents, read_standing_bets(two)) == (credit_cents + 15 * CENTS, {"come-6": 5})
-    assert point_of(one) == 4
+    credit_cents = second.credit_cents
+    assert lay(second, come=5) is State.PLAYING  # at once: he waits for nobody
+    assert find_open_game(second.machine).round_id == ""
+    second.report_shown()
+    assert (second.credit_cents, read_standing_bets(second)) == (credit_cents + 15 * CENTS, {"come-6": 5})
+    assert point_of(first) == 4
     dice(rooms, 4, 2)
-    lay(two)
-    two.report_shown()
-    assert (read_standing_bets(two), read_table_view(two.machine)[2].point) == ({}, 4)
-    assert lay(two, come=5) is State.BETTING
+    lay(second)
+    second.report_shown()
+    assert (read_standing_bets(second), read_table_view(second.machine)[2].point) == ({}, 4)
+    assert lay(second, come=5) is State.BETTING
     assert throw_dice(rooms, 2, 2) == rooms
     check_books(rooms, tmp_path)
 
 
 @pytest.mark.requirement("D-15")
 def test_bets_taken_down_between_throws_leave_the_others_point(seats, tmp_path):
-    one, two, _ = rooms = seat_players(seats)
-    lay(one, pass_=10, right_8=12)
-    lay(two, dontpass=10)
+    first, second, _ = rooms = seat_players(seats)
+    lay(first, pass_=10, right_8=12)
+    lay(second, dontpass=10)
     throw_dice(rooms, 4, 2)
-    credit_cents = two.credit_cents
-    two.engine.handle(EventType.CASH_OUT)
-    assert (read_standing_bets(two), point_of(two)) == ({}, 6)
-    assert two.state is State.PAYING
-    assert one.journal.entries("table.returned")
-    cents = one.credit_cents
-    assert lay(one, right_8=-12) is State.BETTING
-    assert throw_dice(rooms, 2, 1) == [one]
-    assert (one.credit_cents, read_standing_bets(one)) == (cents + 12 * CENTS, {"pass": 10})
-    one.engine.handle(EventType.CASH_OUT)
-    assert (one.notice, read_standing_bets(one)) == ("bets_stay", {"pass": 10})
+    credit_cents = second.credit_cents
+    second.engine.handle(EventType.CASH_OUT)
+    assert (read_standing_bets(second), point_of(second)) == ({}, 6)
+    assert second.state is State.PAYING
+    assert first.journal.entries("table.returned")
+    cents = first.credit_cents
+    assert lay(first, right_8=-12) is State.BETTING
+    assert throw_dice(rooms, 2, 1) == [first]
+    assert (first.credit_cents, read_standing_bets(first)) == (cents + 12 * CENTS, {"pass": 10})
+    first.engine.handle(EventType.CASH_OUT)
+    assert (first.notice, read_standing_bets(first)) == ("bets_stay", {"pass": 10})
     assert credit_cents == 10_000 - 10 * CENTS
     check_books(rooms, tmp_path)
 
 
 def test_a_series_of_throws_survives_its_players_and_a_restart(seats):
-    one, two, _ = rooms = seat_players(seats)
-    lay(one, dontpass=10)
+    first, second, _ = rooms = seat_players(seats)
+    lay(first, dontpass=10)
     throw_dice(rooms, 4, 2)
-    one.engine.handle(EventType.BET, value=0, options={"bets": {}})
-    one.engine.handle(EventType.CASH_OUT)
+    first.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    first.engine.handle(EventType.CASH_OUT)
     assert [point_of(rig) for rig in rooms] == [6] * 3
-    lay(two, come=5)
+    lay(second, come=5)
     throw_dice(rooms, 5, 5)
-    one.close()
+    first.close()
     restarted = seats(QUEBEC, count=3)
     assert [point_of(rig) for rig in restarted] == [6] * 3
     assert read_standing_bets(restarted[1]) == {"come-10": 5}
@@ -231,40 +231,40 @@ def test_a_series_of_throws_survives_its_players_and_a_restart(seats):
 
 @pytest.mark.requirement("A-05", "D-15")
 def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp_path):
-    one, two, three = rooms = seat_players(seats)
+    first, second, third = rooms = seat_players(seats)
     for rig in rooms:
         lay(rig, pass_=10)
     throw_dice(rooms, 4, 2)
-    two.engine.handle(EventType.FAULT_RAISED, code=FAULT)
-    lay(one)
+    second.engine.handle(EventType.FAULT_RAISED, code=FAULT)
+    lay(first)
     throw_dice(rooms, 3, 4)
-    lay(one, dontpass=10)
-    lay(three, pass_=10)
+    lay(first, dontpass=10)
+    lay(third, pass_=10)
     dice(rooms, 2, 2)
-    one.machine.component(SharedTable).close_betting(digest_of(one))
+    first.machine.component(SharedTable).close_betting(digest_of(first))
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
-    one.close()
+    first.close()
     clear_with_decisions(tmp_path)
-    one, two, three = restarted = seats(QUEBEC, count=3)
-    for rig in (one, three):
+    first, second, third = restarted = seats(QUEBEC, count=3)
+    for rig in (first, third):
         rig.report_shown()
-    clear_fault(two)
+    clear_fault(second)
     assert [read_standing_bets(rig) for rig in restarted] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
     assert [is_round_shared(rig.machine, digest_of(rig)) for rig in restarted] == [True, False, True]
     assert [read_table_view(rig.machine)[2].point for rig in restarted] == [4, 6, 4]
-    lay(three)
-    assert throw_dice(restarted, 3, 1) == [one, three]
+    lay(third)
+    assert throw_dice(restarted, 3, 1) == [first, third]
     assert [rig.credit_cents for rig in restarted] == [10_000 - 500, 10_000 - 250, 10_000 - 250 + 250]
     check_books(restarted, tmp_path)
 
 
 @pytest.mark.requirement("B-01")
 def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
-    one, two, _ = rooms = seat_players(seats)
-    lay(one, pass_=10)
-    lay(two, pass_=10)
+    first, second, _ = rooms = seat_players(seats)
+    lay(first, pass_=10)
+    lay(second, pass_=10)
     throw_dice(rooms, 4, 2)
-    lay(two)
+    lay(second)
     throw_dice(rooms, 5, 4)
     bodies = check_books(rooms, tmp_path)
     entries = [entry for entry in map(decode, bodies) if entry.kind.startswith("game.")]

@@ -48,17 +48,17 @@ SPOTS = ("red", "black", "dozen-1", "straight-17")
 
 @pytest.mark.requirement("P-05", "O-06")
 def test_a_seat_that_has_placed_its_bets_waits_and_has_wagered_nothing(seats):
-    one, two, *_ = rigs = seats()
+    first, second, *_ = rigs = seats()
     for rig in rigs:
         rig.insert(2000)
-    join(one, SPOTS[0])
-    assert (one.state, two.state) == (State.BETTING, State.IDLE)
-    assert (one.credit_cents, find_open_game(one.machine)) == (2000, None)
-    assert one.journal.meters().value("coin_in") == 0
-    assert [(n.code, n.values) for n in iter_notices(two.machine)] == [("bets_close", {"seconds": 30})]
-    assert [(n.code, n.values) for n in iter_notices(one.machine)] == [("bets_placed", {"seconds": 30})]
-    one.clock.pass_seconds(22.5)
-    assert [n.values["seconds"] for n in iter_notices(two.machine)] == [8]
+    join(first, SPOTS[0])
+    assert (first.state, second.state) == (State.BETTING, State.IDLE)
+    assert (first.credit_cents, find_open_game(first.machine)) == (2000, None)
+    assert first.journal.meters().value("coin_in") == 0
+    assert [(n.code, n.values) for n in iter_notices(second.machine)] == [("bets_close", {"seconds": 30})]
+    assert [(n.code, n.values) for n in iter_notices(first.machine)] == [("bets_placed", {"seconds": 30})]
+    first.clock.pass_seconds(22.5)
+    assert [n.values["seconds"] for n in iter_notices(second.machine)] == [8]
 
 
 def test_every_seat_plays_the_same_numbers_with_its_own_wager(seats):
@@ -111,61 +111,65 @@ def test_the_audit_requires_one_draw_for_all_seats_of_a_round(seats, tmp_path):
 
 @pytest.mark.requirement("O-06")
 def test_a_hand_pay_of_one_seat_holds_nobody_else(seats):
-    one, two, *_ = rigs = seats()
-    for rig in (one, two):
+    first, second, *_ = rigs = seats()
+    for rig in (first, second):
         for _ in range(5):
             rig.insert(2000)
-    stop_index = one.machine.games[GAME].build_presentation()["wheel"].index("17")
+    stop_index = first.machine.games[GAME].build_presentation()["wheel"].index("17")
     for rig in rigs:
         rig.machine.random_service = ScriptedChance(stop_index, 3)
-    join(one, "straight-17", 100)
-    join(two, "red")
+    join(first, "straight-17", 100)
+    join(second, "red")
     no_more_bets(rigs)
-    for rig in (one, two):
+    for rig in (first, second):
         rig.report_shown()
-    assert (one.state, two.state) == (State.HANDPAY, State.IDLE)
-    two.engine.handle(EventType.PLAY)
-    assert two.state is State.BETTING
+    assert (first.state, second.state) == (State.HANDPAY, State.IDLE)
+    second.engine.handle(EventType.PLAY)
+    assert second.state is State.BETTING
     no_more_bets(rigs)
-    two.report_shown()
-    assert (one.state, two.state) == (State.HANDPAY, State.IDLE)
-    one.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (one.state, one.credit_cents) == (State.IDLE, 0)
-    assert one.journal.meters().value("att_jackpot") == 100 * 36 * 100
+    second.report_shown()
+    assert (first.state, second.state) == (State.HANDPAY, State.IDLE)
+    first.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (first.state, first.credit_cents) == (State.IDLE, 0)
+    assert first.journal.meters().value("att_jackpot") == 100 * 36 * 100
 
 
 def test_a_position_alone_at_its_game_plays_at_once(seats):
-    one, two, *_ = rigs = seats()
-    one.insert(2000)
-    join(one, SPOTS[0])
-    assert table_of(rigs).have_all_positions_bet(one.machine.games[GAME].digest)
-    two.insert(100)
-    assert not table_of(rigs).have_all_positions_bet(one.machine.games[GAME].digest)
+    first, second, *_ = rigs = seats()
+    first.insert(2000)
+    join(first, SPOTS[0])
+    assert table_of(rigs).have_all_positions_bet(first.machine.games[GAME].digest)
+    second.insert(100)
+    assert not table_of(rigs).have_all_positions_bet(first.machine.games[GAME].digest)
 
 
 def test_cash_out_withdraws_the_bets(seats):
-    one, *_ = rigs = seats()
-    one.insert(2000)
-    join(one, SPOTS[0])
-    one.engine.handle(EventType.CASH_OUT)
-    assert one.state is State.PAYING
+    first, *_ = rigs = seats()
+    first.insert(2000)
+    join(first, SPOTS[0])
+    first.engine.handle(EventType.CASH_OUT)
+    assert first.state is State.PAYING
     assert table_of(rigs).betting_deadlines_ns == {}
     no_more_bets(rigs)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
-        one.report_print_state(state)
-    assert (one.state, one.credit_cents, one.journal.meters().value("coin_in")) == (State.IDLE, 0, 0)
+        first.report_print_state(state)
+    assert (first.state, first.credit_cents, first.journal.meters().value("coin_in")) == (State.IDLE, 0, 0)
 
 
 def test_a_seat_with_a_fault_is_left_out_and_informed(seats):
-    one, two, *_ = rigs = seats()
-    for rig in (one, two):
+    first, second, *_ = rigs = seats()
+    for rig in (first, second):
         rig.insert(2000)
         join(rig, SPOTS[0])
-    two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    assert (one.state, two.state) == (State.BETTING, State.TILT)
+    second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert (first.state, second.state) == (State.BETTING, State.TILT)
     no_more_bets(rigs)
-    assert one.state is State.PLAYING
-    assert (two.credit_cents, find_open_game(two.machine), two.notice) == (2000, None, "bets_not_taken")
+    assert first.state is State.PLAYING
+    assert (second.credit_cents, find_open_game(second.machine), second.notice) == (
+        2000,
+        None,
+        "bets_not_taken",
+    )
 
 
 def test_a_restart_during_the_betting_time_returns_all_credits(seats):
@@ -179,64 +183,64 @@ def test_a_restart_during_the_betting_time_returns_all_credits(seats):
 
 
 def test_a_seat_with_other_draws_than_its_round_is_refused(seats):
-    one, *_ = seats()
-    one.insert(2000)
-    join(one, SPOTS[0])
+    first, *_ = seats()
+    first.insert(2000)
+    join(first, SPOTS[0])
     drawn = RecordedStep(choice=None, draws=((38, 17, "ball"),))
-    one.machine.component(PositionRounds).starting_round = SharedRound("round-1", {}, [drawn])
+    first.machine.component(PositionRounds).starting_round = SharedRound("round-1", {}, [drawn])
     with pytest.raises(InvariantError, match=r"the game draws below 37 for spin, the record has 17 below 38"):
-        one.engine.handle(TableEvent.NO_MORE_BETS)
+        first.engine.handle(TableEvent.NO_MORE_BETS)
 
 
 @pytest.mark.requirement("P-05")
 def test_each_round_has_a_whole_betting_time_that_no_later_bet_makes_longer(seats):
-    one, two, *_ = rigs = seats()
-    for rig in (one, two):
+    first, second, *_ = rigs = seats()
+    for rig in (first, second):
         rig.insert(2000)
     for _ in range(2):
-        join(one, SPOTS[0])
-        assert compute_betting_seconds_left(one.machine) == 30
-        one.clock.pass_seconds(20)
-        join(two, SPOTS[1])
-        assert compute_betting_seconds_left(one.machine) == 10
+        join(first, SPOTS[0])
+        assert compute_betting_seconds_left(first.machine) == 30
+        first.clock.pass_seconds(20)
+        join(second, SPOTS[1])
+        assert compute_betting_seconds_left(first.machine) == 10
         no_more_bets(rigs)
-        assert [rig.state for rig in (one, two)] == [State.PLAYING] * 2
-        assert compute_betting_seconds_left(one.machine) is None
-        for rig in (one, two):
+        assert [rig.state for rig in (first, second)] == [State.PLAYING] * 2
+        assert compute_betting_seconds_left(first.machine) is None
+        for rig in (first, second):
             rig.report_shown()
 
 
 @pytest.mark.requirement("P-05")
 def test_the_betting_time_goes_on_for_the_others_when_one_takes_the_bets_back(seats):
-    one, two, *_ = seats()
-    for rig in (one, two):
+    first, second, *_ = seats()
+    for rig in (first, second):
         rig.insert(2000)
-    join(one, SPOTS[0])
-    one.clock.pass_seconds(20)
-    join(two, SPOTS[1])
-    one.engine.handle(EventType.CASH_OUT)
-    assert (one.state is State.BETTING, two.state) == (False, State.BETTING)
-    assert compute_betting_seconds_left(two.machine) == 10
+    join(first, SPOTS[0])
+    first.clock.pass_seconds(20)
+    join(second, SPOTS[1])
+    first.engine.handle(EventType.CASH_OUT)
+    assert (first.state is State.BETTING, second.state) == (False, State.BETTING)
+    assert compute_betting_seconds_left(second.machine) == 10
 
 
 @pytest.mark.requirement("P-05")
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
-    one, two, *_ = rigs = seats()
+    first, second, *_ = rigs = seats()
     events = []
     for rig in rigs:
         seat = table_of(rigs).seats[rig.machine.position.number]
         seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.type), handle(event))
     handle = table_of(rigs).seats[1].submit_event
-    clock = BettingClock(MachineContext(one.engine, None, None, one.clock, handle))
-    for rig in (one, two):
+    clock = BettingClock(MachineContext(first.engine, None, None, first.clock, handle))
+    for rig in (first, second):
         rig.insert(2000)
-    join(one, SPOTS[0])
+    join(first, SPOTS[0])
 
     async def session():
         running = asyncio.create_task(clock.run())
         await asyncio.sleep(0)
         assert events == [EventType.MACHINE_CHANGED] * SEATS
-        one.clock.pass_seconds(31)
+        first.clock.pass_seconds(31)
         clock.process_change(None)
         for _ in range(9):  # it hears of it, and looks
             await asyncio.sleep(0)
@@ -244,7 +248,7 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
 
     asyncio.run(session())
     assert events[-1] is TableEvent.NO_MORE_BETS
-    assert (one.state, two.state) == (State.PLAYING, State.IDLE)
+    assert (first.state, second.state) == (State.PLAYING, State.IDLE)
 
 
 def test_shared_tables_are_a_feature_of_the_machine():
@@ -252,20 +256,20 @@ def test_shared_tables_are_a_feature_of_the_machine():
 
 
 def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_spin(seats):
-    one, two, other, *_ = rigs = seats()
+    first, second, other, *_ = rigs = seats()
     for rig in rigs[:2]:
         rig.insert(2000)
         join(rig, "red")
     no_more_bets(rigs)
-    result = (find_open_game(one.machine).outcome.display["result"],)
+    result = (find_open_game(first.machine).outcome.display["result"],)
 
     def read_results(rig):
         return build_snapshot(rig.engine).results
 
-    one.report_shown()
-    assert [read_results(rig) for rig in (one, two, other)] == [result, (), result]
-    two.report_shown()
-    assert [read_results(rig) for rig in (one, two, other)] == [result] * 3
+    first.report_shown()
+    assert [read_results(rig) for rig in (first, second, other)] == [result, (), result]
+    second.report_shown()
+    assert [read_results(rig) for rig in (first, second, other)] == [result] * 3
 
 
 def small_table(folder, name, seats):

@@ -76,18 +76,18 @@ def check_audit(rooms, folder):
 
 @pytest.mark.requirement("B-01", "P-07")
 def test_a_refait_asks_each_player_and_the_next_coup_uses_the_same_shoe(seats, tmp_path):
-    one, two = rooms = seat_players(seats, f"{REFAIT} {BLACK}")
-    lay(one, red=20)
-    lay(two, black=20, colour=20)
+    first, second = rooms = seat_players(seats, f"{REFAIT} {BLACK}")
+    lay(first, red=20)
+    lay(second, black=20, colour=20)
     deal_coup(rooms)
-    one.engine.handle(EventType.CHOOSE, value="prison")
-    two.engine.handle(EventType.CHOOSE, value="half")
-    two.engine.handle(EventType.CHOOSE, value="prison")
+    first.engine.handle(EventType.CHOOSE, value="prison")
+    second.engine.handle(EventType.CHOOSE, value="half")
+    second.engine.handle(EventType.CHOOSE, value="prison")
     assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
     end(rooms)
     assert [rig.credit_cents for rig in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 30 * CENTS]
-    lay(one)  # nothing but the stake in prison
-    lay(two, inverse=20)
+    lay(first)  # nothing but the stake in prison
+    lay(second, inverse=20)
     games = deal_coup(rooms)
     assert [rows_of(game) for game in games] == [[BLACK.split()[:4], BLACK.split()[4:]]] * 2
     assert [
@@ -126,10 +126,10 @@ def coup(rooms, seats_of):
 @pytest.mark.parametrize("shoes", [1, pytest.param(8, marks=pytest.mark.slow)])
 def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path, shoes):
     """Now both play, now one alone: every coup comes of what the one before left, to the last five cards."""
-    one, two = rooms = seat_players(seats)
+    seat_1, seat_2 = rooms = seat_players(seats)
     cards_left, ends, turn = DECKS * 52, 0, 0
     while ends < shoes:
-        seats_of = ([one, two], [one], [one, two], [two])[turn % 4]
+        seats_of = ([seat_1, seat_2], [seat_1], [seat_1, seat_2], [seat_2])[turn % 4]
         game, add_step = coup(rooms, seats_of)
         turn += 1
         cards_left -= add_step
@@ -146,20 +146,20 @@ def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path
 
 @pytest.mark.requirement("D-15")
 def test_after_a_restart_both_continue_with_the_shoe_and_the_stakes_in_prison(seats, tmp_path):
-    one, two = rooms = seat_players(seats, REFAIT)
-    lay(one, red=20)
-    lay(two, colour=20)
+    first, second = rooms = seat_players(seats, REFAIT)
+    lay(first, red=20)
+    lay(second, colour=20)
     deal_coup(rooms)
     for rig in rooms:
         rig.engine.handle(EventType.CHOOSE, value="prison")
     end(rooms)
-    one.close()
-    one, two = rooms = seats(GAME, count=2)
+    first.close()
+    first, second = rooms = seats(GAME, count=2)
     assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
-    one.machine.random_service = two.machine.random_service = script_cards(f"{REFAIT} {BLACK}", DECKS)
-    del one.machine.random_service.values[: len(REFAIT.split())]
-    lay(one)
-    lay(two)
+    first.machine.random_service = second.machine.random_service = script_cards(f"{REFAIT} {BLACK}", DECKS)
+    del first.machine.random_service.values[: len(REFAIT.split())]
+    lay(first)
+    lay(second)
     games = deal_coup(rooms)
     assert [
         [(settlement.spot, settlement.credits) for settlement in game.outcome.settlements] for game in games

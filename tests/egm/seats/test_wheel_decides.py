@@ -219,20 +219,20 @@ def test_spin_without_a_received_number_is_voided_when_the_wheel_continues(room,
 
 def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_next(tmp_path):
     table = SharedTable()
-    one = start_rig(tmp_path, Position(1, 2), table=table)
-    two = start_rig(tmp_path, Position(2, 2), one, table)
-    for rig in (one, two):
+    first = start_rig(tmp_path, Position(1, 2), table=table)
+    second = start_rig(tmp_path, Position(2, 2), first, table)
+    for rig in (first, second):
         rig.insert(2000)
-    bet(one)
-    phase(one, WheelPhase.NO_MORE_BETS, 7)
-    bet(two)
-    spin(one, 17, 8)
-    assert [record["unheard"] for record in one.records("wheel.unheard")] == ["another_spin"]
-    assert [record["play_id"] for record in one.records("game.choice")] == [
-        one.records("game.start")[1]["play_id"]
+    bet(first)
+    phase(first, WheelPhase.NO_MORE_BETS, 7)
+    bet(second)
+    spin(first, 17, 8)
+    assert [record["unheard"] for record in first.records("wheel.unheard")] == ["another_spin"]
+    assert [record["play_id"] for record in first.records("game.choice")] == [
+        first.records("game.start")[1]["play_id"]
     ]
-    assert one.state is State.PLAYING
-    one.close()
+    assert first.state is State.PLAYING
+    first.close()
 
 
 @pytest.mark.requirement("B-18")
@@ -311,28 +311,28 @@ def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, nam
 
 def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken(tmp_path):
     table = SharedTable()
-    one = start_rig(tmp_path, Position(1, 2), table=table)
-    two = start_rig(tmp_path, Position(2, 2), one, table)
-    for rig in (one, two):
+    first = start_rig(tmp_path, Position(1, 2), table=table)
+    second = start_rig(tmp_path, Position(2, 2), first, table)
+    for rig in (first, second):
         rig.insert(2000)
         bet(rig)
-    phase(one, WheelPhase.NO_MORE_BETS, 7)
-    two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    phase(one, WheelPhase.NUMBER, 7, number=17)
-    deliver_spin_number(one.machine)
-    one.report_shown()
+    phase(first, WheelPhase.NO_MORE_BETS, 7)
+    second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    phase(first, WheelPhase.NUMBER, 7, number=17)
+    deliver_spin_number(first.machine)
+    first.report_shown()
     for number in (3, 4):
-        bet(one)
-        spin(one, number, 8 + number)
-        one.report_shown()
-    fill_in(two, "refund_game", **TWO, reason="it was not played")
-    assert not one.records("game.void")
-    two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
-    two.engine.handle(EventType.KEY_TURNED, key="attendant")
-    deliver_spin_number(one.machine)
-    two.report_shown()
-    assert (two.state, two.credit_cents) == (State.IDLE, 1500 + 36 * 500)
-    one.close()
+        bet(first)
+        spin(first, number, 8 + number)
+        first.report_shown()
+    fill_in(second, "refund_game", **TWO, reason="it was not played")
+    assert not first.records("game.void")
+    second.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    second.engine.handle(EventType.KEY_TURNED, key="attendant")
+    deliver_spin_number(first.machine)
+    second.report_shown()
+    assert (second.state, second.credit_cents) == (State.IDLE, 1500 + 36 * 500)
+    first.close()
     with open_view(tmp_path / "state") as view:
         assert Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings == []
 
@@ -364,22 +364,22 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
 def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_path, monkeypatch):
     monkeypatch.setattr(rounds, "_REMEMBERED_ROUNDS_MAX", 1)
     table = SharedTable()
-    one = start_rig(tmp_path, Position(1, 2), table=table)
-    two = start_rig(tmp_path, Position(2, 2), one, table)
-    for rig in (one, two):
+    first = start_rig(tmp_path, Position(1, 2), table=table)
+    second = start_rig(tmp_path, Position(2, 2), first, table)
+    for rig in (first, second):
         rig.insert(2000)
-    bet(two)
+    bet(second)
     for number in range(3):
-        bet(one)
-        spin(one, number, 7 + number)
-        one.report_shown()
-        two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    assert [rig.state for rig in (one, two)] == [State.IDLE, State.TILT]
-    two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
-    two.engine.handle(EventType.KEY_TURNED, key="attendant")
-    two.report_shown()
-    assert two.state is State.IDLE
-    one.close()
+        bet(first)
+        spin(first, number, 7 + number)
+        first.report_shown()
+        second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert [rig.state for rig in (first, second)] == [State.IDLE, State.TILT]
+    second.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
+    second.engine.handle(EventType.KEY_TURNED, key="attendant")
+    second.report_shown()
+    assert second.state is State.IDLE
+    first.close()
     with open_view(tmp_path / "state") as view:
         assert Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings == []
 

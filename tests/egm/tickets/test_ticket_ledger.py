@@ -321,12 +321,12 @@ def test_a_damaged_log_is_not_replaced_by_an_older_database(tmp_path):
 
 
 def test_contradicting_copies_are_refused(tmp_path):
-    one, other = tmp_path / "one", tmp_path / "other"
-    write_ledger(one)
+    first, other = tmp_path / "one", tmp_path / "other"
+    write_ledger(first)
     Office(other).issued("x")
-    (one / LOG_NAME).write_bytes((other / LOG_NAME).read_bytes())
+    (first / LOG_NAME).write_bytes((other / LOG_NAME).read_bytes())
     with pytest.raises(TicketLedgerDamaged, match="differs from this file"):
-        TicketStore.open(one, key=KEY)
+        TicketStore.open(first, key=KEY)
 
 
 def test_a_reader_that_does_not_prove_still_never_believes_a_changed_row(tmp_path):

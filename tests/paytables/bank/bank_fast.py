@@ -85,25 +85,25 @@ def baccarat(game, decks, pick, rounds):
 
 
 def bets_of_baccarat(game, p, b, naturals, third, cards):
-    equal, one, other_points = (
+    equal, bet_names, other_points = (
         p == b,
         ("player", "bank") if game == "quebec-baccarat" else ("punto", "banco"),
         None,
     )
     cost = {"quebec-baccarat": (10, 20), "monaco-punto-banco": (20, 20), "monaco-punto-2000": (10, 10)}[game]
-    yield one[0], paid(cost[0], ("won", p > b, 2 * cost[0]), ("push", equal, cost[0]))
+    yield bet_names[0], paid(cost[0], ("won", p > b, 2 * cost[0]), ("push", equal, cost[0]))
     if game == "monaco-punto-2000":
         cases = [("won with six", (b > p) & (b == 6), 15), ("won", b > p, 20)]
     else:  # 5 % of what is won, or of the stake, a credit
         cases = [("won", b > p, 39)]
-    yield one[1], paid(cost[1], *cases, ("push", equal, cost[1]))
+    yield bet_names[1], paid(cost[1], *cases, ("push", equal, cost[1]))
     stake = 2 if game == "quebec-baccarat" else 5
     yield "tie", paid(stake, ("won", equal, 9 * stake))
     if game == "quebec-baccarat":
         return
     for name, card_indices in (("punto-pair", (0, 2)), ("banco-pair", (1, 3))):
         yield name, paid(5, ("won", cards[card_indices[0]] // 4 == cards[card_indices[1]] // 4, 60))
-    first, second = (cards[one] // 4 == cards[two] // 4 for one, two in ((0, 2), (1, 3)))
+    first, second = (cards[first] // 4 == cards[second] // 4 for first, second in ((0, 2), (1, 3)))
     yield "pairs", paid(10, ("two pairs", first & second, 120), ("one pair", first | second, 60))
     for n, (name, own_points, other_points) in enumerate((("punto", p, b), ("banco", b, p))):
         natural, won = naturals[n], (own_points > other_points) & ~naturals[n] & third[n]
@@ -179,22 +179,22 @@ def super_pan(decks, pick, rounds):
 
 def red_dog(decks, pick, rounds):
     for shoes in lots(pick, rounds, decks):
-        one, two, three = ((shoes.deal() // 4 - 1) % 13 for _ in range(3))  # the ace is high
-        low, high = np.minimum(one, two), np.maximum(one, two)
+        first, second, third = ((shoes.deal() // 4 - 1) % 13 for _ in range(3))  # the ace is high
+        low, high = np.minimum(first, second), np.maximum(first, second)
         spread = high - low - 1
-        between = (low < three) & (three < high)
+        between = (low < third) & (third < high)
         raised = spread >= 7
         pays = np.select([spread == 1, spread == 2, spread == 3], [5, 4, 3 - 1], 1)
         won = (spread > 0) & between
         back = np.where(
             spread == 0,
             1,
-            np.where(spread == -1, np.where(three == low, 12, 1), won * (1 + pays)),
+            np.where(spread == -1, np.where(third == low, 12, 1), won * (1 + pays)),
         )
         net = back + raised * np.where(won, 1, -1)
         named = {
-            ("three of a rank", "ante", 12): (spread == -1) & (three == low),
-            ("push", "ante", 1): (spread == 0) | ((spread == -1) & (three != low)),
+            ("three of a rank", "ante", 12): (spread == -1) & (third == low),
+            ("push", "ante", 1): (spread == 0) | ((spread == -1) & (third != low)),
             **{("won", "ante", 1 + n): won & (pays == n) for n in (5, 4, 2, 1)},
             ("won", "raise", 2): won & raised,
         }

@@ -394,7 +394,7 @@ def count_results(decks, against=any):
             counts_left[rows, value] -= 1
         weight *= np.array([1 + (a != b) for a, b in PAIRS])[pair]
     totals = np.array([sum(pair) % 10 for pair in PAIRS])
-    one, two, banks = totals[first], totals[second], totals[bank]
+    first_totals, second_totals, banks = totals[first], totals[second], totals[bank]
     table = np.array([[sign in BANKER.get(n, "") for sign in "-0123456789"] for n in range(10)])
     found = {answers: np.zeros((55, 55, 3, 3)) for answers in ANSWER_NAMES}
     orders = np.prod([52.0 * decks - n for n in range(9)])
@@ -406,7 +406,7 @@ def count_results(decks, against=any):
         for answers in ANSWER_NAMES:
             draws = [
                 (total < 5) | ((total == 5) & (answer == "draw"))
-                for total, answer in zip((one, two), answers, strict=True)
+                for total, answer in zip((first_totals, second_totals), answers, strict=True)
             ]
             calls = [
                 table[banks, np.where(drawn, third + 1, 0)]
@@ -415,7 +415,7 @@ def count_results(decks, against=any):
             bankers = calls[0] | calls[1] if against is any else calls[0] & calls[1]
             ends = [
                 (total + drawn * third) % 10
-                for total, drawn, third in zip((one, two), draws, thirds, strict=True)
+                for total, drawn, third in zip((first_totals, second_totals), draws, thirds, strict=True)
             ]
             for third_points in range(10):
                 last = (banks + bankers * third_points) % 10
@@ -441,8 +441,8 @@ def test_the_figures_equal_a_new_count_of_every_deal_of_nine_cards(counted):
             for case in rules._iter_cases(rules.build_wager(10, bets={spot: 10}), answers):
                 stated[case.settlements[0].credits] += case.weight
             recounted = Counter()
-            for one, two in product(range(3), repeat=2):
-                recounted[compute_due_by_the_text(spot, 10, [one - 1, two - 1])] += both[one, two]
+            for first, second in product(range(3), repeat=2):
+                recounted[compute_due_by_the_text(spot, 10, [first - 1, second - 1])] += both[first, second]
             assert set(stated) == set(recounted)
             assert all(abs(float(stated[win]) - recounted[win]) < 1e-9 for win in stated)
 

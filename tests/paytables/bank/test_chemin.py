@@ -205,7 +205,7 @@ def hold_rounds(seeded_draw, count):
         seen["follows"] += turn.follower is not None
     assert set(seen) == {
         "refused", "not covered", "follows", *(("caller", case) for case in (True, False)),
-        *(("result", each) for each in (-1, 0, 1)), *(("shoe", each) for each in (True, False)),
+        *(("result", value) for value in (-1, 0, 1)), *(("shoe", value) for value in (True, False)),
     }  # fmt: skip
 
 

@@ -196,8 +196,8 @@ def test_two_cards_against_an_ace_have_the_returns_of_the_wizard_of_odds(case):
     table = policies.StrategyTable(rules, (1,))
     round_, play = table.rounds[0], table.play
     values = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(1), policies.choose_best)
-    for (one, other), published in WIZARD[case].items():
-        hand = PACKED_CARD_BY_VALUE[one - 1] + PACKED_CARD_BY_VALUE[other - 1]
+    for (first, other), published in WIZARD[case].items():
+        hand = PACKED_CARD_BY_VALUE[first - 1] + PACKED_CARD_BY_VALUE[other - 1]
         node = round_.tree[hand]
         ways = play.count_completed_ways(node) * play.unit
         options = play.evaluate_options(

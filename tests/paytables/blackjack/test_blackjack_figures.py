@@ -111,24 +111,26 @@ def perm(number, times):
 def test_progressive_rows_have_the_probabilities_of_their_formulas(decks):
     """Each by the falling factorials of the cards it may be made of, higher rows taken off."""
     cards, n = 52 * decks, decks
-    one, two, three = (compute_row_chances(side(*PROGRESSIVE[table]), n, hole=False) for table in (1, 2, 3))
+    first, second, third = (
+        compute_row_chances(side(*PROGRESSIVE[table]), n, hole=False) for table in (1, 2, 3)
+    )
     run = Fraction(120 * 4 * n**5, perm(cards, 5))
-    assert one["row-0"] == three["row-0"] == run
+    assert first["row-0"] == third["row-0"] == run
     # a 2-3-4-5 in the first four, less those an ace follows
-    assert one["row-1"] == Fraction(24 * 4 * n**4, perm(cards, 4)) * (1 - Fraction(n, cards - 4))
-    assert one["row-2"] == Fraction(6 * 4 * n**3, perm(cards, 3))
-    assert one["row-3"] == Fraction(2 * 4 * n * n, perm(cards, 2))
-    assert one["row-6"] == Fraction(2 * (4 * n) * (16 * n) - 2 * 4 * 4 * n * n, perm(cards, 2))
+    assert first["row-1"] == Fraction(24 * 4 * n**4, perm(cards, 4)) * (1 - Fraction(n, cards - 4))
+    assert first["row-2"] == Fraction(6 * 4 * n**3, perm(cards, 3))
+    assert first["row-3"] == Fraction(2 * 4 * n * n, perm(cards, 2))
+    assert first["row-6"] == Fraction(2 * (4 * n) * (16 * n) - 2 * 4 * 4 * n * n, perm(cards, 2))
     four = 2 * perm(2 * n, 4)
-    assert two["row-0"] == Fraction(four, perm(cards, 4))
+    assert second["row-0"] == Fraction(four, perm(cards, 4))
     suited = Fraction(4 * perm(n, 3), perm(cards, 3))
     after = Fraction(2 * n - 3, cards - 3) if decks > 1 else 0
-    assert two["row-1"] == suited * (1 - after)
+    assert second["row-1"] == suited * (1 - after)
     every = Fraction(perm(4 * n, 3), perm(cards, 3))
-    assert two["row-0"] + two["row-1"] + two["row-2"] == every
-    assert sum(two.values()) == Fraction(perm(4 * n, 2), perm(cards, 2))
-    assert three["row-1"] == Fraction(4 * four, perm(cards, 4))
-    assert three["row-4"] == Fraction(4 * 4 * perm(n, 2), perm(cards, 2))
+    assert second["row-0"] + second["row-1"] + second["row-2"] == every
+    assert sum(second.values()) == Fraction(perm(4 * n, 2), perm(cards, 2))
+    assert third["row-1"] == Fraction(4 * four, perm(cards, 4))
+    assert third["row-4"] == Fraction(4 * 4 * perm(n, 2), perm(cards, 2))
 
 
 def test_a_hidden_blackjack_ends_the_round_before_a_third_card():

@@ -305,23 +305,23 @@ def lie_about_order(entries, game, order_lie):
     """Return the entries with a whole game left out, repeated, moved, or taken apart."""
     games = list_games(seal(entries), game)
     first, second = games[1], games[2]
-    before, one, two = (
+    before, first_entries, second_entries = (
         entries[: first.start],
         entries[first.start : first.stop],
         entries[second.start : second.stop],
     )
     after = entries[second.stop :]
     return {
-        "left out": [*before, *two, *after],
-        "repeated": [*before, *one, *one, *two, *after],
-        "swapped": [*before, *two, *one, *after],
-        "moved to the end": [*before, *two, *after, *one],
-        "without its start": [*before, *one[1:], *two, *after],
-        "without its end": [*before, *one[:-1], *two, *after],
-        "ended twice": [*before, *one, one[-1], *two, *after],
-        "started twice": [*before, one[0], *one, *two, *after],
-        "end before start": [*before, one[-1], *one[:-1], *two, *after],
-        "inside another": [*before, one[0], *two, *one[1:], *after],
+        "left out": [*before, *second_entries, *after],
+        "repeated": [*before, *first_entries, *first_entries, *second_entries, *after],
+        "swapped": [*before, *second_entries, *first_entries, *after],
+        "moved to the end": [*before, *second_entries, *after, *first_entries],
+        "without its start": [*before, *first_entries[1:], *second_entries, *after],
+        "without its end": [*before, *first_entries[:-1], *second_entries, *after],
+        "ended twice": [*before, *first_entries, first_entries[-1], *second_entries, *after],
+        "started twice": [*before, first_entries[0], *first_entries, *second_entries, *after],
+        "end before start": [*before, first_entries[-1], *first_entries[:-1], *second_entries, *after],
+        "inside another": [*before, first_entries[0], *second_entries, *first_entries[1:], *after],
     }[order_lie]
 
 

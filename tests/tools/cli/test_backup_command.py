@@ -68,8 +68,8 @@ class Cabinet:
         assert result.exit_code == code, (result.output, result.exception)
         return result.output
 
-    def create(self, out):
-        return self.egm("create", out, "--person", "1", pins=("1",))
+    def create(self, backup_file):
+        return self.egm("create", backup_file, "--person", "1", pins=("1",))
 
     def restore(self, file, *, code=0, pins=("1", "2")):
         arguments = ("restore", file, "--person", "1", "--second", "2", "--reason", "the disk was lost")

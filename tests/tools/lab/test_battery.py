@@ -288,9 +288,11 @@ class TestRetest:
         assert len(run_game("dice", IndependentNumbers(6, 2), 5_000, 0.01, Streams(1)).runs) == 1
 
     def test_the_data_of_a_run_is_identified_by_its_digest(self) -> None:
-        one, two = (run_game("dice", IndependentNumbers(6, 2), 5_000, 0.01, Streams(1)) for _ in range(2))
+        first, second = (
+            run_game("dice", IndependentNumbers(6, 2), 5_000, 0.01, Streams(1)) for _ in range(2)
+        )
         other = run_game("dice", IndependentNumbers(6, 2), 5_000, 0.01, Streams(2))
-        assert one.runs[0].data_sha256 == two.runs[0].data_sha256 != other.runs[0].data_sha256
+        assert first.runs[0].data_sha256 == second.runs[0].data_sha256 != other.runs[0].data_sha256
 
     def test_no_plays_are_refused(self) -> None:
         with pytest.raises(InvalidSampleError):

@@ -55,9 +55,9 @@ def test_a_planted_defect_is_detected_with_every_seed(
 
 
 def test_a_calibration_repeats_with_the_same_counts() -> None:
-    one, two = (calibrate("reels", 5, first_seed=3) for _ in range(2))
-    assert one == two
-    assert {test.replications for test in one.tests} == {5}
+    first, second = (calibrate("reels", 5, first_seed=3) for _ in range(2))
+    assert first == second
+    assert {test.replications for test in first.tests} == {5}
 
 
 @pytest.mark.parametrize(

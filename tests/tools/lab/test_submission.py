@@ -92,13 +92,15 @@ def submission(bundles):
     return bundles / "submission"
 
 
-def signed_anew(bundles, folder, out, changed):
+def signed_anew(bundles, folder, bundle_folder, changed):
     """Write a bundle with other files, signed with the same key: valid, but different; return its folder."""
     facts = json.loads((folder / "manifest.json").read_text())
     files = {name: (folder / name).read_bytes() for name in facts.pop("files")}
     files |= changed
-    bundle.write_bundle(out, files, facts, bundle.load_laboratory_key(bundle.find_key_path(None, bundles)))
-    return out
+    bundle.write_bundle(
+        bundle_folder, files, facts, bundle.load_laboratory_key(bundle.find_key_path(None, bundles))
+    )
+    return bundle_folder
 
 
 @pytest.mark.requirement("R-05")
@@ -301,7 +303,7 @@ def names_in(folder):
         return [name.partition("/")[2] for name in archive.getnames()]
 
 
-def submit(out, *options, code=0):
+def submit(bundle_folder, *options, code=0):
     arguments = (
         "maple-classic",
         "--jurisdiction",
@@ -309,7 +311,7 @@ def submit(out, *options, code=0):
         "--games-played",
         200,
         "--out",
-        out,
+        bundle_folder,
         "--submission",
     )
     return run("certify", *arguments, *options, code=code)

@@ -82,13 +82,13 @@ def test_eight_positions_of_two_machines_a_failed_position_a_re_entry_and_power_
         (tmp_path / name).mkdir()
     first = Hall(tmp_path / "first", RULES, count=4).enter()
     second = Hall(tmp_path / "second", RULES, count=4, number="8").enter()
-    one, two, three, four = first.rooms
-    assert first.sell(1, "P-1", one) is None
-    assert first.sell(2, "P-2", two) is None
-    assert first.sell(3, "P-3", three) is None
+    room_1, room_2, room_3, room_4 = first.rooms
+    assert first.sell(1, "P-1", room_1) is None
+    assert first.sell(2, "P-2", room_2) is None
+    assert first.sell(3, "P-3", room_3) is None
     assert second.sell(4, "P-4", second.rooms[0]) is None
     assert second.sell(5, "P-1", second.rooms[1]) is None
-    assert first.sell(6, "P-5", four) is None
+    assert first.sell(6, "P-5", room_4) is None
     assert second.sell(7, "P-6", second.rooms[2]) is None
     assert second.sell(8, "P-7", second.rooms[3]) is None
     for hall in (first, second):
