@@ -98,13 +98,13 @@ def cycles(contract):
     """One import against each import between two modules of a folder."""
     known = modules()
     left_out = tuple(f"{name}." for name in contract.get("skip_descendants", ()))
-    wanted = tuple(f"{name}." for name in contract["ancestors"])
+    expected = tuple(f"{name}." for name in contract["ancestors"])
     for name, file in known.items():
         for imported in imports(file):
             target = imported if imported in known else imported.rpartition(".")[0]
             same = target in known and target.rpartition(".")[0] == name.rpartition(".")[0]
             shown = name.startswith((*LOWER_FEATURES, "egm.features.")) and SHARED.match(target)
-            if same and name.startswith(wanted) and not f"{name}.".startswith(left_out) and not shown:
+            if same and name.startswith(expected) and not f"{name}.".startswith(left_out) and not shown:
                 yield target, name
 
 

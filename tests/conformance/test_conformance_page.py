@@ -202,9 +202,9 @@ def test_a_collection_that_is_killed_says_so_first_and_names_no_tests(tmp_path):
         "\n\ndef pytest_collection_finish(session):\n"
         '    print("\\n".join(f"tests/test_many.py::test_{n}" for n in range(9000)), "memory", sep="\\n", flush=True)\n'
     )
-    with pytest.raises(EvidenceError) as refused:
+    with pytest.raises(EvidenceError) as raised:
         collect(load(), tmp_path)
-    first, *others = str(refused.value).splitlines()
+    first, *others = str(raised.value).splitlines()
     assert first == "pytest could not collect the tests: signal 9 ended it"
     assert not [line for line in others if "::" in line]
     assert len(others) <= 40

@@ -163,9 +163,9 @@ def test_a_row_is_cited_by_its_provision_and_need_not_name_it(written):
 def test_a_file_that_contradicts_itself_is_refused(written, old, new, reason):
     assert old in SMALL
     path = written(SMALL.replace(old, new, 1))
-    with pytest.raises(RequirementsError, match=re.escape(reason)) as refused:
+    with pytest.raises(RequirementsError, match=re.escape(reason)) as raised:
         load(path)
-    assert str(path) in str(refused.value)
+    assert str(path) in str(raised.value)
 
 
 @pytest.mark.parametrize(

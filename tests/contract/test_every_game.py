@@ -268,7 +268,7 @@ def test_the_cabinet_check_states_how_far_the_bet_limit_reduces_a_bet(tmp_path):
 
 
 # ---------------------------------------------------------------------------------- reported limits
-def find_bets_of_cost(rules, wanted):
+def find_bets_of_cost(rules, expected):
     """Return bets whose round may cost exactly ``wanted``, with raises and insurance; None if there are none."""
     spots = [spot for spot in rules.list_spots() if not spot.added_bet_multiples]
     for lead in sorted(
@@ -276,7 +276,7 @@ def find_bets_of_cost(rules, wanted):
     ):
         for credits_ in range(lead.bet_max, lead.bet_min - 1, -lead.bet_step):
             bets = rules.table_layout.find_smallest_bets_with(lead, credits_)
-            remaining_credits = wanted - rules.table_layout.compute_round_cost(bets)
+            remaining_credits = expected - rules.table_layout.compute_round_cost(bets)
             for optional in {
                 0,
                 int(

@@ -265,12 +265,12 @@ def browser(count, _):
     """Send malformed browser messages to the frame loop of a screen without a machine."""
     samples = [{"tap": [0.5, 0.5]}, {"key": "Space", "char": " "}, {"room": [100, 200, 1.5]}, {"shown": True}]
     samples += [{"calm": True}, {"session": "x"}]
-    did, refused = [], 0
+    did, refusal_count = [], 0
     for data in messages(samples, count):
         text = data.decode("utf-8", "replace")
         message_input = read_input(text)
         did += [] if message_input.input_action is None else [message_input.input_action]
-        refused += (
+        refusal_count += (
             message_input.input_action is None
             and message_input.window_size_pixels is None
             and not message_input.has_shown_frame
@@ -295,7 +295,7 @@ def browser(count, _):
     app = ScreenApp(theme=None, surface=still, machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0)
     for input_event in did:
         app._take_input(input_event)
-    return refused
+    return refusal_count
 
 
 def screen(count, tmp_path):
@@ -354,11 +354,11 @@ def bench(count, tmp_path):
 # ---------------------------------------------------------------------------------------------- lines
 def devices(count, _):
     """Decode damaged frames with every codec: they are refused, and only ProtocolError is raised."""
-    refused = 0
+    refusal_count = 0
     for name, codec in CODECS.items():
         for number, data in enumerate(messages(list(codec.samples), count)):
-            refused += bool(feed_codec(name, data, 1 + number % 7).refused)
-    return refused
+            refusal_count += bool(feed_codec(name, data, 1 + number % 7).refused)
+    return refusal_count
 
 
 def host_line(count, _):
@@ -373,13 +373,13 @@ def host_line(count, _):
 
 # ---------------------------------------------------------------------------------------------- files
 def refusals(deliver, inputs, *kinds):
-    refused = 0
+    refusal_count = 0
     for level_input in inputs:
         try:
             deliver(level_input)
         except kinds:
-            refused += 1
-    return refused
+            refusal_count += 1
+    return refusal_count
 
 
 def cabinet_file(count, _):

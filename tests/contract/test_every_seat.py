@@ -186,8 +186,8 @@ def check_rounds(game, seeds, seats=SEATS):
                 if any(choice == "stand" and hand not in hands for _, choice, hand in answers):
                     continue
             own_choices = iter([choice for chooser, choice, _ in own_answers if chooser == seat])
-            wanted = rename_for_seat(deal.dealt, seat, boxes)
-            alone = Deal(game.rules, Random(seed), wanted)
+            expected = rename_for_seat(deal.dealt, seat, boxes)
+            alone = Deal(game.rules, Random(seed), expected)
             apart, _ = play(game, wager, alone, lambda _, choices=own_choices: next(choices))
             assert list_own(apart) == list_own(steps, seat), (seed, seat)
             assert list(own_choices) == []
@@ -251,8 +251,8 @@ def test_a_seat_sees_nothing_of_another_seats_face_down_cards(name):
         views.append(play(game, combine(game, wagers, viewer), first, give_up))
         dealt = dict(first.dealt)
         others = [purpose for purpose in dealt if purpose.split(" ")[0] == unseen]
-        wanted = {purpose: [card] for purpose, card in dealt.items() if purpose not in others}
-        second = Deal(game.rules, Random(seed + 1), wanted, dealt.values())
+        expected = {purpose: [card] for purpose, card in dealt.items() if purpose not in others}
+        second = Deal(game.rules, Random(seed + 1), expected, dealt.values())
         views.append(play(game, combine(game, wagers, viewer), second, give_up))
         changed = dict(second.dealt)
         assert [purpose for purpose in dealt if dealt[purpose] != changed[purpose]] == others

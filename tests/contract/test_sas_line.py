@@ -74,8 +74,8 @@ def test_the_rom_signature_is_reported_later_and_depends_on_the_seed(
             signed = compute_signatures(
                 list_software_files(scope), SignatureAlgorithm.SHA1_HMAC, bytes.fromhex(seed), components
             )
-            wanted = compute_crc_kermit("".join(signed[name] for name in components).encode())
-            assert await _signature(wire, seed) == wanted.to_bytes(2, "little").hex()
+            expected = compute_crc_kermit("".join(signed[name] for name in components).encode())
+            assert await _signature(wire, seed) == expected.to_bytes(2, "little").hex()
         wire.close()
 
     with_machine(tmp_path, scenario, {"main": {"chirp": False}})

@@ -75,12 +75,12 @@ async def connect(socket, token):
             await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
 
 
-async def until(reader, wanted):
+async def until(reader, condition):
     """Read messages until one satisfies the condition."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             message = decode_message(await reader.readline())
-            if wanted(message):
+            if condition(message):
                 return message
 
 

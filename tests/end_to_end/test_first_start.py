@@ -63,9 +63,9 @@ class Hand:
         finally:
             writer.close()
 
-    async def read(self, wanted):
+    async def read(self, condition):
         """Read messages until a page satisfies the condition; check its texts in both languages."""
-        while self.page is None or not wanted(self.page):
+        while self.page is None or not condition(self.page):
             shown = await until(self._reader, lambda m: isinstance(m, Snapshot) and m.page is not None)
             self.page = shown.page
             self.seen.append(shown.page)

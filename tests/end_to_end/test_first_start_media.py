@@ -49,14 +49,14 @@ def medium(tmp_path):
             subprocess.run(["umount", "--lazy", mount_point], check=True)
 
 
-async def wait_for_snapshot(folder, wanted):
+async def wait_for_snapshot(folder, condition):
     """Return the first snapshot that satisfies the condition, reconnecting if necessary."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             with contextlib.suppress(MessageError, ConnectionError):
                 reader, writer = await connect(folder.screen_socket, folder.screen_token)
                 try:
-                    return await until(reader, lambda m: isinstance(m, Snapshot) and wanted(m))
+                    return await until(reader, lambda m: isinstance(m, Snapshot) and condition(m))
                 finally:
                     writer.close()
             await asyncio.sleep(0.05)

@@ -49,13 +49,13 @@ async def machine(folder, file, *options):
         assert "Traceback" not in error_output.decode()
 
 
-async def wait_for_snapshot(folder, wanted):
+async def wait_for_snapshot(folder, expected):
     """Return the first snapshot that satisfies the condition, reconnecting when the machine ends."""
     while True:
         reader, writer = await connect(folder.screen_socket, folder.screen_token)
         with contextlib.suppress(MessageError, OSError):
             try:
-                return await until(reader, wanted)
+                return await until(reader, expected)
             finally:
                 writer.close()
 

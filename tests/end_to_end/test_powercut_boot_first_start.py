@@ -85,11 +85,11 @@ def check_machine_runs(computer):
     computer.cut()
     computer.audited(rests=True)
     with computer.read() as (first, _), open_view(first) as view:
-        wanted = (compute_digest((first / "cabinet.toml").read_text()), SIGNERS)
+        expected = (compute_digest((first / "cabinet.toml").read_text()), SIGNERS)
         signed = [
             (entry.record["digest"], entry.record["persons"]) for entry in view.entries(CABINET_SIGNED_KIND)
         ]
-        assert signed == [wanted]
+        assert signed == [expected]
         assert not (first / SIGNATURE_FILE_NAME).exists(), "a signature that was taken up is put away"
 
 

@@ -392,21 +392,21 @@ async def _answer_to(slot):
     return b""
 
 
-def _logged(log, wanted):
+def _logged(log, expected):
     """Wait until the broker has recorded this: it is the one to whom a false certificate was shown."""
     for _ in range(600):
-        if wanted in log.read_text().lower():
+        if expected in log.read_text().lower():
             return
         time.sleep(0.05)  # another process
     raise AssertionError(log.read_text())
 
 
-def _recorded(folder, wanted):
+def _recorded(folder, expected):
     """Wait until the controller has recorded all of this."""
     for _ in range(600):
         base = sqlite3.connect(f"file:{folder / 'controller.db'}?mode=ro", uri=True)
         with contextlib.closing(base):
-            if wanted <= {row[0] for row in base.execute("SELECT kind FROM event")}:
+            if expected <= {row[0] for row in base.execute("SELECT kind FROM event")}:
                 return
         time.sleep(0.05)  # another process
-    raise AssertionError(f"not recorded: {wanted}")
+    raise AssertionError(f"not recorded: {expected}")

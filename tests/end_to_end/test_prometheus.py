@@ -91,13 +91,13 @@ class Prometheus:
         groups = (await asyncio.to_thread(self._get, "rules"))["groups"]
         return [rule for group in groups for rule in group["rules"]]
 
-    async def until(self, query, wanted):
+    async def until(self, query, condition):
         """Query another process until its answer satisfies the condition."""
         async with asyncio.timeout(120):
             while True:
                 with contextlib.suppress(OSError):
                     answer = await query()
-                    if wanted(answer):
+                    if condition(answer):
                         return answer
                 await asyncio.sleep(0.2)
 

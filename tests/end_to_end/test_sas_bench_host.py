@@ -139,7 +139,7 @@ def test_the_features_reported_are_those_supported(host):
 @pytest.mark.requirement("K-11", "K-14")
 def test_a_host_reads_the_regulators_meters_during_play(cabin, host):
     before = cabin.player.games
-    wanted = {
+    expected = {
         0x0B: ("credits from bills accepted", 1000),
         0x24: ("total drop", 1000),
         0x15: ("total ticket in", 0),
@@ -153,7 +153,7 @@ def test_a_host_reads_the_regulators_meters_during_play(cabin, host):
     meters = host.read_meters(
         tuple(METER_DEFINITION_BY_CODE)
     )  # every meter of the table: those it does not have come as None
-    assert {code: (METER_DEFINITION_BY_CODE[code].name, meters[code]) for code in wanted} == wanted
+    assert {code: (METER_DEFINITION_BY_CODE[code].name, meters[code]) for code in expected} == expected
     assert host.send_poll(0x1C).values["door_opened"] == 0
     cabin.player.plays()
     assert cabin.player.games == before + 1

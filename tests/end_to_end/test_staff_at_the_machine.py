@@ -25,11 +25,11 @@ class Staff:
         self._badge = next(badge for badge in badges if badge["role"] == role)
         self._build_page = None
 
-    async def sees(self, wanted):
+    async def sees(self, condition):
         """Return the next page that satisfies the condition."""
 
         def holds(message):
-            return isinstance(message, Snapshot) and message.page is not None and wanted(message.page)
+            return isinstance(message, Snapshot) and message.page is not None and condition(message.page)
 
         self._build_page = (await until(self._visit.screen, holds)).page
         return self._build_page

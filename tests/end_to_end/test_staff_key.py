@@ -39,9 +39,9 @@ class Person:
     def __init__(self, app):
         self.app = app
 
-    async def until(self, wanted):
+    async def until(self, condition):
         end = time.monotonic() + PATIENCE_SECONDS
-        while not wanted(self.app.view):
+        while not condition(self.app.view):
             assert time.monotonic() < end, self.app.view
             assert self.app.run_frame()
             await asyncio.sleep(0.01)

@@ -14,9 +14,9 @@ from tools.image.slot import Release
 from tools.image.update import ScreenWatch, wait_until_lasting
 
 
-async def wait_for(wanted):
+async def wait_for(condition):
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while not wanted():  # noqa: ASYNC110 (another process)
+        while not condition():  # noqa: ASYNC110 (another process)
             await asyncio.sleep(0.1)
 
 

@@ -14,8 +14,8 @@ def fits(data, stage, want, symbol):
     """The multiplier `symbol` brings to a cell that wants `want`; 0 when it does not fit."""
     exact = want.startswith("=")
     name = want.removeprefix("=")
-    wanted = data.get("groups", {}).get(name, [name])
-    if symbol in wanted:
+    expected = data.get("groups", {}).get(name, [name])
+    if symbol in expected:
         return factor_of(data, symbol) if stage.get("multiply_own") else 1
     if exact:
         return 0
@@ -23,7 +23,7 @@ def fits(data, stage, want, symbol):
     every = [s["id"] for s in data["symbol"]]
     stands = every if "*" in wild.get("substitutes", []) else wild.get("substitutes", [])
     stands = [s for s in stands if s not in wild.get("not_for", [])]
-    return factor_of(data, symbol) if any(s in wanted for s in stands) else 0
+    return factor_of(data, symbol) if any(s in expected for s in stands) else 0
 
 
 def factor_of(data, symbol):
@@ -81,9 +81,9 @@ def columns(stage):
     return found
 
 
-def is_of_symbol(data, wanted, symbol):
+def is_of_symbol(data, expected, symbol):
     """Whether a symbol is itself what an element wants, not a substitute for it."""
-    name = wanted.removeprefix("=")
+    name = expected.removeprefix("=")
     return symbol == name or symbol in data.get("groups", {}).get(name, [])
 
 

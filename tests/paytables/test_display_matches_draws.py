@@ -66,8 +66,8 @@ def test_every_window_shows_the_strips_at_the_drawn_stops(name, seeded_draw):
         try:
             decision = next(play)
             while True:
-                wanted = decision.prompt.get("advice", decision.options[0])
-                decision = play.send(Choice(wanted))
+                expected = decision.prompt.get("advice", decision.options[0])
+                decision = play.send(Choice(expected))
         except StopIteration as end:
             outcome = end.value
         drawn = [(p, v) for _, v, p in draw.records if ".reel" in p]

@@ -94,9 +94,9 @@ def test_the_levels_share_is_stated_only_for_bets_that_play_for_it():
 
 
 def test_a_stake_that_is_not_on_offer_is_refused():
-    with pytest.raises(DefinitionError, match="which do not contain 3") as refused:
+    with pytest.raises(DefinitionError, match="which do not contain 3") as raised:
         build_game(data(stake=3), "test.toml")
-    assert refused.value.key == "progressive.0.stake"
+    assert raised.value.key == "progressive.0.stake"
 
 
 @pytest.mark.requirement("I-03")

@@ -295,11 +295,11 @@ def test_a_bet_without_marks_is_the_first_preset_ticket_of_that_cost():
     ],
 )
 def test_a_definition_that_cannot_be_played_is_refused_by_file_key_and_reason(changes, key, reason):
-    with pytest.raises(DefinitionError) as refused:
+    with pytest.raises(DefinitionError) as raised:
         build_game(rules_data(**changes), "test.toml")
-    assert refused.value.file == "test.toml"
-    assert refused.value.key == key
-    assert reason in refused.value.reason
+    assert raised.value.file == "test.toml"
+    assert raised.value.key == key
+    assert reason in raised.value.reason
 
 
 @pytest.mark.parametrize(
@@ -314,9 +314,9 @@ def test_a_definition_that_cannot_be_played_is_refused_by_file_key_and_reason(ch
 )
 def test_a_progressive_that_nothing_can_win_is_refused(change, key):
     level = rules_data()["progressive"][0] | change
-    with pytest.raises(DefinitionError) as refused:
+    with pytest.raises(DefinitionError) as raised:
         build_game(rules_data(progressive=[level]), "test.toml")
-    assert refused.value.key == key
+    assert raised.value.key == key
 
 
 @pytest.mark.library_only("M-07")

@@ -332,8 +332,8 @@ def test_a_ticket_event_that_the_state_table_lacks_is_refused():
             if (state, event) in claims.TICKET_TRANSITIONS:
                 assert call(record).state is claims.TICKET_TRANSITIONS[state, event]
             else:
-                wanted = ClaimRefusal.VOID if state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE
-                assert read_refusal(call, record) is wanted
+                expected = ClaimRefusal.VOID if state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE
+                assert read_refusal(call, record) is expected
 
 
 def test_a_negative_prize_is_refused():

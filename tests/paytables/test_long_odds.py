@@ -45,8 +45,8 @@ def test_the_odds_of_a_prize_in_kind_are_disclosed():
 @pytest.mark.requirement("C-23")
 def test_a_machine_reports_long_odds_to_the_screen_without_duplicates():
     level = ProgressiveLevelTable(game="long-odds", level="sky")
-    admitted, refused = admit_games((GameTable(game=str(GAME)),), load_profile("generic"), (level,))
-    assert not refused
+    admitted, refusals = admit_games((GameTable(game=str(GAME)),), load_profile("generic"), (level,))
+    assert not refusals
     reported_odds = [(row.name, row.stage, row.one_in, row.bets) for row in admitted["long-odds"].long_odds]
     assert reported_odds == [
         ("sky", "", 40_000_000, (1, 2)),

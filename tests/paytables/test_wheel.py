@@ -167,10 +167,10 @@ def test_spinning_again_has_the_distribution_of_all_sequences_of_spins(parts, x,
 @pytest.mark.requirement("B-14")
 @pytest.mark.parametrize("count", [8, 61, 1])
 def test_a_wheel_has_nine_to_sixty_parts(count):
-    with pytest.raises(DefinitionError) as refused:
+    with pytest.raises(DefinitionError) as raised:
         build_game(definition(" ".join(["a", *["b"] * (count - 1)])), "test.toml")
-    assert refused.value.key == "wheel.parts"
-    assert f"9 to 60 parts, not {count}" in refused.value.reason
+    assert raised.value.key == "wheel.parts"
+    assert f"9 to 60 parts, not {count}" in raised.value.reason
 
 
 @pytest.mark.requirement("B-14")
@@ -235,10 +235,10 @@ def test_nine_and_sixty_parts_are_played(count):
     ],
 )
 def test_a_wheel_that_cannot_be_played_is_refused_by_key_and_reason(changes, key, reason):
-    with pytest.raises(DefinitionError) as refused:
+    with pytest.raises(DefinitionError) as raised:
         build_game(definition(**changes), "test.toml")
-    assert refused.value.key == key
-    assert reason in refused.value.reason
+    assert raised.value.key == key
+    assert reason in raised.value.reason
 
 
 def test_equal_part_widths_are_accepted():

@@ -145,9 +145,9 @@ class Cabinet:
         assert isinstance(reply, BenchReply)
         return reply
 
-    def until(self, wanted, condition_text="", every_s=0.5):
+    def until(self, condition, condition_text="", every_s=0.5):
         end = time.monotonic() + PATIENCE_S
-        while not wanted():
+        while not condition():
             assert time.monotonic() < end, f"never: {condition_text}"
             time.sleep(every_s)
 

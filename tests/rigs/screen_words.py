@@ -47,10 +47,10 @@ def is_plate_shown(shown: Image.Image, code: str, reason: str = "") -> bool:
     picture = _picture_in(shown)
     width = picture.size[0]
     left, upper, right, lower = (round(a * b) for a, b in zip(_PLATE, picture.size * 2, strict=True))
-    wanted = _plate(code, reason, width).crop((left, upper, right, lower))
+    expected = _plate(code, reason, width).crop((left, upper, right, lower))
     for higher in range(round(_HIGHER * width / LANDSCAPE_LAYOUT.size[0])):
         plate = picture.crop((left, upper - higher, right, lower - higher))
-        if sum(ImageStat.Stat(ImageChops.difference(plate, wanted)).mean) < _SAME:
+        if sum(ImageStat.Stat(ImageChops.difference(plate, expected)).mean) < _SAME:
             return True
     return False
 
@@ -58,14 +58,14 @@ def is_plate_shown(shown: Image.Image, code: str, reason: str = "") -> bool:
 def is_page_shown(shown: Image.Image, page: ServicePage, *standing: Notice, body: bool = True) -> bool:
     """Whether a display shows this page and what stands; without its ``body``, its head and the keys at its foot."""
     picture = _picture_in(shown)
-    wanted = draw_snapshot(page_snapshot(page, *standing), picture.size[0])[1]
+    expected = draw_snapshot(page_snapshot(page, *standing), picture.size[0])[1]
     scale = picture.size[0] / LANDSCAPE_LAYOUT.size[0]
     x, y, w, h = (round(a * scale) for a in LANDSCAPE_LAYOUT.page)
     head, foot = round(78 * scale), round(76 * scale)
     boxes = [(x, y, x + w, y + h)] if body else [(x, y, x + w, y + head), (x, y + h - foot, x + w, y + h)]
     apart = 0
     for box in boxes:
-        difference = ImageChops.difference(picture.crop(box), wanted.crop(box)).convert("L")
+        difference = ImageChops.difference(picture.crop(box), expected.crop(box)).convert("L")
         apart += sum(difference.histogram()[_APART:])
     return apart < _DOTS
 

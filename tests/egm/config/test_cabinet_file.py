@@ -332,12 +332,12 @@ def test_a_new_file_for_any_profile_has_every_key_and_is_valid(profile, tmp_path
     repeated = CliRunner().invoke(main, ["cabinet", "new", str(file), *options])
     assert (repeated.exit_code, "was not changed" in repeated.output) == (1, True)
     checked = CliRunner().invoke(main, ["cabinet", "check", str(file)])
-    wanted = (
+    expected = (
         {"certificate"}
         if load_cabinet(file).hardware_port_descriptions and "certificate" in checked.output
         else set()
     )
-    assert checked.exit_code == bool(wanted), checked.output
+    assert checked.exit_code == bool(expected), checked.output
 
 
 def test_the_path_of_a_game_is_stored_so_that_the_file_works_from_any_directory(tmp_path, monkeypatch):

@@ -393,9 +393,9 @@ def test_egm_device_operates_the_bench(tmp_path, process):
     assert "top door open" in opened.output
     assert "hand  door {'name': 'top', 'open': True}: top door open" in egm("io", "log").output
     assert json.loads(egm("io", "--json").output)["doors_open"] == ["top"]
-    refused = egm("io", "door", "name=cat", "open=true")
-    assert refused.exit_code == 1
-    assert "no door 'cat'" in refused.output
+    result = egm("io", "door", "name=cat", "open=true")
+    assert result.exit_code == 1
+    assert "no door 'cat'" in result.output
     assert "key=value" in egm("io", "door", "top").output
     nobody = CliRunner().invoke(device_command, ["--state", str(tmp_path / "empty")])
     assert nobody.exit_code == 1

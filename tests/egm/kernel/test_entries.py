@@ -124,10 +124,10 @@ def required_fields(record):
 
 
 def refuse(entry: EntryDeclaration, transaction: Transaction, reason: str) -> None:
-    with pytest.raises(EntryError) as refused:
+    with pytest.raises(EntryError) as raised:
         entry.check_transaction(transaction, FEATURES.storage_keys)
-    assert reason in str(refused.value), str(refused.value)
-    assert str(refused.value).startswith(entry.kind)
+    assert reason in str(raised.value), str(raised.value)
+    assert str(raised.value).startswith(entry.kind)
 
 
 @pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.kind)

@@ -228,8 +228,8 @@ def test_a_refused_request_never_returns_another_requests_result(inspection):
 
 @pytest.mark.requirement("A-18")
 def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection, monkeypatch):
-    async def first_never_ends(scope, algorithm, seed, wanted):
-        found = sign_in_child_process(scope, algorithm, seed, wanted)
+    async def first_never_ends(scope, algorithm, seed, expected):
+        found = sign_in_child_process(scope, algorithm, seed, expected)
         if seed:
             found, _ = await asyncio.gather(found, asyncio.Event().wait())  # until it is cancelled
             return found

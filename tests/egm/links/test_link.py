@@ -88,10 +88,10 @@ def test_a_request_with_a_fraction_is_refused(options):
 def test_an_oversized_request_is_refused_with_a_short_message(fields):
     """Request handlers receive only bounded sizes, and the record of the refusal is bounded too."""
     line = json.dumps({"type": "intent", "name": "bet", **fields}).encode()
-    with pytest.raises(MessageError) as refused:
+    with pytest.raises(MessageError) as raised:
         decode_message(line)
-    assert len(str(refused.value)) < 600
-    assert str(refused.value).isprintable()
+    assert len(str(raised.value)) < 600
+    assert str(raised.value).isprintable()
 
 
 def test_the_largest_numbers_of_a_request_are_read():

@@ -86,10 +86,10 @@ def read_credit_kinds(bench: Bench) -> tuple[int, ...]:
 def test_a_transfer_from_its_order_to_its_acknowledgement(make):
     bench = make()
     assert bench.send_long_poll(0x72, INTERROGATE) == "0200ff", "nothing to tell"
-    wanted = order("T1", cents=(1000, 200, 30), pool="0700", expires="12312026")
-    assert len(wanted) // 2 == 1 + 51 + 2
+    expected = order("T1", cents=(1000, 200, 30), pool="0700", expires="12312026")
+    assert len(expected) // 2 == 1 + 51 + 2
     echo = "0000000010000000000200000000003000" + WIRE_ASSET + "025431"
-    assert bench.send_long_poll(0x72, wanted) == "2b0040ff" + echo + "00" * 7 + "123120260700000000"
+    assert bench.send_long_poll(0x72, expected) == "2b0040ff" + echo + "00" * 7 + "123120260700000000"
     assert bench.read_exceptions() == [0x69]
     body = "0100ff" + echo + NOW + "123120260700050000001000050000000200050000000030"
     assert bench.send_long_poll(0x72, "02fe00") == f"{len(body) // 2:02x}{body}", "only looked at"

@@ -159,9 +159,9 @@ def test_selected_meters_are_sent_in_the_requested_order(bench: Bench) -> None:
 @pytest.mark.sas(polls="6F AF")
 def test_extended_meters_state_their_size_and_missing_meters(bench: Bench) -> None:
     query = "08 0000 0000 A600 8600"
-    wanted = "14 0000 0000 04 00000005 A600 00 8600 05 0000002795"
-    assert bench.send_long_poll(0x6F, query) == normalise_hex(wanted)
-    assert bench.send_long_poll(0xAF, query) == normalise_hex(wanted)
+    expected = "14 0000 0000 04 00000005 A600 00 8600 05 0000002795"
+    assert bench.send_long_poll(0x6F, query) == normalise_hex(expected)
+    assert bench.send_long_poll(0xAF, query) == normalise_hex(expected)
 
 
 @pytest.mark.sas(polls="52 2D 6F")

@@ -38,11 +38,11 @@ def test_with_a_prize_limit_no_double_up_beyond_it_is_offered(tmp_path):
     profile = load_profile(profile_file)
     limit_cents = profile.play.win_limit_cents
     assert limit_cents is not None
-    admitted, refused = admit_games((GameTable(game=str(plain)),), profile)
-    assert admitted, refused
-    admitted, refused = admit_games((GameTable(game=str(doubled)),), profile)
+    admitted, refusals = admit_games((GameTable(game=str(plain)),), profile)
+    assert admitted, refusals
+    admitted, refusals = admit_games((GameTable(game=str(doubled)),), profile)
     assert not admitted
-    assert "it can win" in refused[0].reason
+    assert "it can win" in refusals[0].reason
 
 
 @pytest.mark.requirement("C-20")

@@ -54,6 +54,6 @@ def test_a_tables_maximum_win_counts_all_bets_placed_together(limited_profile):
     prizes = compute_largest_prizes(game)
     assert compute_largest_win_cents(game, 100, 1000, prizes) == 36 * 1000
     assert compute_largest_win_cents(game, 100, 1050, prizes) == 36 * 1000
-    residents, refused = admit_games((GameTable(game=GAME),), load_profile(limited_profile))
+    residents, refusals = admit_games((GameTable(game=GAME),), load_profile(limited_profile))
     assert residents[GAME].denominations_cents == (100, 500)
-    assert not refused
+    assert not refusals

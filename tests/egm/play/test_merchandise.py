@@ -345,11 +345,11 @@ def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
 @pytest.mark.requirement("C-03")
 def test_a_profile_without_prizes_in_kind_refuses_the_game(tmp_path):
     for profile in ("quebec-vlt", "monaco"):
-        offered, refused = admit_games((GameTable(game=str(GAME)),), load_profile(profile))
+        offered, refusals = admit_games((GameTable(game=str(GAME)),), load_profile(profile))
         assert not offered
-        assert any("it can win merchandise" in refusal.reason for refusal in refused)
-    offered, refused = admit_games((GameTable(game="orchard-picnic"),), load_profile("quebec-casino"))
-    assert ([*offered], refused) == (["orchard-picnic"], ())
+        assert any("it can win merchandise" in refusal.reason for refusal in refusals)
+    offered, refusals = admit_games((GameTable(game="orchard-picnic"),), load_profile("quebec-casino"))
+    assert ([*offered], refusals) == (["orchard-picnic"], ())
 
 
 def test_a_profile_with_a_prize_limit_refuses_prizes_in_kind(tmp_path):
@@ -424,11 +424,11 @@ def test_prizes_in_kind_do_not_count_towards_the_minimum_return(tmp_path, counte
     )
     for least, is_admitted in (("0.75", True), ("0.76", False)):
         returns = profile.returns.model_copy(update={"reels": Fraction(least)})
-        admitted, refused = admit_games(
+        admitted, refusals = admit_games(
             (GameTable(game=str(poor)),), profile.model_copy(update={"returns": returns})
         )
         assert bool(admitted) is is_admitted
         if is_admitted:
             assert admitted["fair"].lowest_return == Fraction(3, 4)
         else:
-            assert "returns 75.0000 %" in refused[0].reason
+            assert "returns 75.0000 %" in refusals[0].reason

@@ -60,10 +60,10 @@ def minutes(rig, count: float) -> None:
 def test_a_reminder_of_time_comes_after_sixty_minutes_and_then_every_thirty(make):
     rig = make("remind_minutes = [60, 30]").insert(10000)
     play(rig)
-    for after, wanted in ((59, None), (1, "time"), (29, None), (1, "time"), (29, None), (1, "time")):
+    for after, expected in ((59, None), (1, "time"), (29, None), (1, "time"), (29, None), (1, "time")):
         minutes(rig, after)
-        assert find_due_reminder(rig.machine) == wanted
-        if wanted:
+        assert find_due_reminder(rig.machine) == expected
+        if expected:
             rig.engine.handle(EventType.REMINDER_DUE)
             rig.play()
             assert (rig.state, rig.notice) == (State.IDLE, "refused.no_reminder_is_active")
@@ -156,9 +156,9 @@ def test_a_clock_set_far_ahead_triggers_no_reminder_until_confirmed(make):
     rig.engine.handle(EventType.REMINDER_DUE)
     rig.engine.handle(EventType.ACKNOWLEDGE)
     assert find_due_reminder(rig.machine) is None
-    for after, wanted in ((29, None), (1, "time")):
+    for after, expected in ((29, None), (1, "time")):
         minutes(rig, after)
-        assert find_due_reminder(rig.machine) == wanted
+        assert find_due_reminder(rig.machine) == expected
     assert find_next_reminder_time(rig.machine) == rig.clock.wall
 
 

@@ -120,10 +120,10 @@ def test_the_profile_command_lists_shows_and_checks_profiles(tmp_path):
     assert run("check", path).output.endswith("valid, generic\n")
     path.write_text(GOOD.replace('currency = "USD"', 'currency = "dollars"'))
     assert run("check", "monaco").output == "monaco: valid, monaco\n"
-    refused = run("check", path, FOLDER / "monaco.toml")
-    assert refused.exit_code == 1
+    result = run("check", path, FOLDER / "monaco.toml")
+    assert result.exit_code == 1
     (line,) = (n for n, row in enumerate(path.read_text().splitlines(), 1) if row.startswith("currency"))
-    assert f"place.toml: line {line}: currency" in refused.output
-    assert "valid, monaco" in refused.output
+    assert f"place.toml: line {line}: currency" in result.output
+    assert "valid, monaco" in result.output
     for command in ("show", "check"):
         assert "jurisdiction profile atlantis: not in the library" in run(command, "atlantis").output

@@ -92,10 +92,10 @@ def test_an_unknown_profile_is_refused_with_the_list_of_known_profiles(tmp_path)
 def test_a_game_below_the_minimum_return_is_refused_with_both_figures(tmp_path):
     strict = tmp_path / "strict.toml"
     strict.write_text(GOOD.replace('reels = "0.75"', 'reels = "0.99"'))
-    installed, refused = admit_games((GameTable(game="maple-classic"),), load_profile(strict))
+    installed, refusals = admit_games((GameTable(game="maple-classic"),), load_profile(strict))
     assert installed == {}
-    assert "87.3770 % at bet line" in refused[0].reason
-    assert "99.00 %" in refused[0].reason
+    assert "87.3770 % at bet line" in refusals[0].reason
+    assert "99.00 %" in refusals[0].reason
 
 
 @pytest.mark.requirement("C-05", "C-07", "B-12")
@@ -126,8 +126,8 @@ def test_a_game_of_skill_is_admitted_by_the_return_of_its_best_strategy(name):
         returns = profile.returns.model_copy(update={"reels": minimum})
         return admit_games((GameTable(game=name),), profile.model_copy(update={"returns": returns}))
 
-    installed, refused = admit(best)
-    assert (installed[name].lowest_return, refused) == (best, ())
+    installed, refusals = admit(best)
+    assert (installed[name].lowest_return, refusals) == (best, ())
     installed, (refusal,) = admit(best + Fraction(1, 1000))
     assert (dict(installed), refusal.game_id) == ({}, name)
     assert f"requires at least {format_percent(best + Fraction(1, 1000))} %" in refusal.reason
@@ -149,11 +149,11 @@ def test_quebec_casino_has_separate_minimum_returns_for_keno_and_wheel_games(
     assert text.count(prize) == 1
     low = tmp_path / "low.toml"
     low.write_text(text.replace(prize, lower_prize).replace(f'id = "{game}"', 'id = "low"'), "utf-8")
-    installed, refused = admit_games(
+    installed, refusals = admit_games(
         (GameTable(game=game), GameTable(game=str(low))), load_profile("quebec-casino")
     )
     assert list(installed) == [game]
-    assert message in refused[0].reason
+    assert message in refusals[0].reason
 
 
 @pytest.mark.requirement("C-05", "R-09")
@@ -199,9 +199,9 @@ def test_a_profile_may_limit_the_odds_and_require_every_prize_at_every_bet(tmp_p
     path = tmp_path / "strict.toml"
     path.write_text(f"{GOOD}\n[awards]\n{rule}\n")
     strict = load_profile(path)
-    installed, refused = admit_games((GameTable(game=game), GameTable(game="northern-ways")), strict)
+    installed, refusals = admit_games((GameTable(game=game), GameTable(game="northern-ways")), strict)
     assert game not in installed
-    assert reason in refused[0].reason
+    assert reason in refusals[0].reason
     path.write_text(f"{GOOD}\n[awards]\nlongest_one_in = 13824\n")
     installed, _ = admit_games(
         (GameTable(game="maple-classic"), GameTable(game="northern-ways")), load_profile(path)
@@ -215,9 +215,9 @@ def test_a_game_with_a_prize_that_no_result_wins_is_refused(tmp_path):
     hidden = '[[stage.base.pay]]\nof = "maple"\nid = "less"\npays = { 3 = 1 }\n'
     path = tmp_path / "hidden.toml"
     path.write_text(f"{text}\n{hidden}", "utf-8")
-    installed, refused = admit_games((GameTable(game=str(path)),), load_profile("generic"))
+    installed, refusals = admit_games((GameTable(game=str(path)),), load_profile("generic"))
     assert installed == {}
-    assert "no result of bet line wins 3 less" in refused[0].reason
+    assert "no result of bet line wins 3 less" in refusals[0].reason
 
 
 @pytest.mark.requirement("B-15")
@@ -227,9 +227,9 @@ def test_a_wheel_whose_spins_make_fewer_than_three_turns_is_refused(tmp_path, re
     assert text.count("revolutions = 3") == 1
     wheel = tmp_path / "wheel.toml"
     wheel.write_text(text.replace("revolutions = 3", f"revolutions = {revolutions}"), "utf-8")
-    installed, refused = admit_games((GameTable(game=str(wheel)),), load_profile("generic"))
+    installed, refusals = admit_games((GameTable(game=str(wheel)),), load_profile("generic"))
     assert bool(installed) is is_offered
-    assert ["at least 3" in refusal.reason for refusal in refused] == ([] if is_offered else [True])
+    assert ["at least 3" in refusal.reason for refusal in refusals] == ([] if is_offered else [True])
 
 
 @pytest.mark.requirement("B-16:a")
@@ -239,9 +239,9 @@ def test_a_roulette_whose_spins_make_fewer_than_seven_turns_is_refused(tmp_path,
     assert text.count("revolutions = 7") == 1
     roulette = tmp_path / "roulette.toml"
     roulette.write_text(text.replace("revolutions = 7", f"revolutions = {revolutions}"), "utf-8")
-    installed, refused = admit_games((GameTable(game=str(roulette)),), load_profile("quebec-casino"))
+    installed, refusals = admit_games((GameTable(game=str(roulette)),), load_profile("quebec-casino"))
     assert bool(installed) is is_offered
-    assert ["at least 7" in refusal.reason for refusal in refused] == ([] if is_offered else [True])
+    assert ["at least 7" in refusal.reason for refusal in refusals] == ([] if is_offered else [True])
 
 
 @pytest.mark.requirement("B-01")
@@ -251,9 +251,9 @@ def test_a_game_that_draws_no_number_is_refused(tmp_path):
     stage = 'heights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["maple", "maple", "maple"]\n'
     stage += '[[stage.base.pay]]\nof = "maple"\npays = { 3 = 1 }\n'
     path.write_text(text[: text.index("heights")] + stage, "utf-8")
-    installed, refused = admit_games((GameTable(game=str(path)),), load_profile("generic"))
+    installed, refusals = admit_games((GameTable(game=str(path)),), load_profile("generic"))
     assert installed == {}
-    assert "no number is drawn" in refused[0].reason
+    assert "no number is drawn" in refusals[0].reason
 
 
 @pytest.mark.requirement("B-01")
@@ -267,9 +267,9 @@ def test_a_game_with_a_bet_that_draws_no_number_is_refused(tmp_path):
     named = line + 'name = { en = "Line", fr = "Ligne" }\n'
     path = tmp_path / "one.toml"
     path.write_text(text.replace(line, named + mode) + stage, "utf-8")
-    installed, refused = admit_games((GameTable(game=str(path)),), load_profile("generic"))
+    installed, refusals = admit_games((GameTable(game=str(path)),), load_profile("generic"))
     assert installed == {}
-    assert "no number is drawn" in refused[0].reason
+    assert "no number is drawn" in refusals[0].reason
 
 
 def test_unknown_games_unplayable_denominations_and_duplicate_ids_are_refused():
@@ -279,9 +279,9 @@ def test_unknown_games_unplayable_denominations_and_duplicate_ids_are_refused():
         GameTable(game="maple-classic"),
         GameTable(game="maple-classic"),
     )
-    installed, refused = admit_games(slots, load_profile("generic"))
+    installed, refusals = admit_games(slots, load_profile("generic"))
     assert list(installed) == ["maple-classic"]
-    reasons = [refusal.reason for refusal in refused]
+    reasons = [refusal.reason for refusal in refusals]
     assert "no-such-game" in reasons[0]
     assert "denominations [3]" in reasons[1]
     assert "another game with the id" in reasons[2]
@@ -291,12 +291,12 @@ def test_unknown_games_unplayable_denominations_and_duplicate_ids_are_refused():
 def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     vlt = load_profile("quebec-vlt")
     slots = tuple(GameTable(game=name) for name in ("maple-classic", "seven-rivers", "aurora-twenty"))
-    installed, refused = admit_games(slots, vlt)
+    installed, refusals = admit_games(slots, vlt)
     assert installed["maple-classic"].denominations_cents == (5, 25)  # 3 x 500 x $0.25 = $375; no $1 credit
     assert installed["seven-rivers"].denominations_cents == (25,)  # 1506 x $0.25 = $376.50
     for game in installed.values():
         assert max(game.denominations_cents) <= 25
-    assert {refusal.game_id for refusal in refused} <= {"aurora-twenty"}
+    assert {refusal.game_id for refusal in refusals} <= {"aurora-twenty"}
     play = vlt.play
     assert (play.bet_limit_cents, play.win_limit_cents, play.credit_limit_cents) == (250, 100000, 25)
     assert vlt.pay_out.automatic_cents == 100000
@@ -312,11 +312,11 @@ def test_a_game_whose_largest_prize_exceeds_the_win_limit_is_refused(tmp_path):
     text = (Path(egm.profiles.__file__).parent / "quebec-vlt.toml").read_text()
     path = tmp_path / "low.toml"
     path.write_text(text.replace("win_limit_cents = 100000", "win_limit_cents = 7000"))
-    installed, refused = admit_games((GameTable(game="maple-classic"),), load_profile(path))
+    installed, refusals = admit_games((GameTable(game="maple-classic"),), load_profile(path))
     assert installed == {}
     assert (
         "it can win $75.00 in one game at $0.05 a credit; the profile quebec-vlt allows $70.00"
-        in refused[0].reason
+        in refusals[0].reason
     )
 
 

@@ -233,8 +233,8 @@ def test_a_broker_without_a_valid_certificate_receives_nothing(tmp_path, intrude
                 )
             if intruder.endswith("name"):
                 slot = slot.model_copy(update={"host": "localhost"})
-            refused = pytest.raises(aiomqtt.MqttError) if intruder else contextlib.nullcontext()
-            with refused:
+            raised = pytest.raises(aiomqtt.MqttError) if intruder else contextlib.nullcontext()
+            with raised:
                 async with open_connection(slot, build_tls_context(slot), "EGM-1"):
                     pass
             return broker.connections

@@ -260,9 +260,9 @@ def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
 def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes():
     profile = load_profile("generic")
     slot = (GameTable(game=str(GAME)),)
-    none, refused = admit_games(slot, profile, OWN[:2])
+    none, refusals = admit_games(slot, profile, OWN[:2])
     assert not none
-    assert "'mystery'" in refused[0].reason
+    assert "'mystery'" in refusals[0].reason
     only = tuple(
         ProgressiveLevelTable(
             game=s.game, level=s.level, kind=s.kind, stakes={"50": s.level.upper()} if s.stakes else {}
@@ -292,8 +292,8 @@ def test_a_level_with_wagers_of_several_prices_cannot_be_linked():
         game="archipelago-keno", level="lighthouse", kind=LevelScope.LINKED, stakes={"5": "SEA"}
     )
     own_level = ProgressiveLevelTable(game="archipelago-keno", level="buoy")
-    _, refused = admit_games(slot, load_profile("generic"), (shared, own_level))
-    assert "takes one stake only" in refused[0].reason
+    _, refusals = admit_games(slot, load_profile("generic"), (shared, own_level))
+    assert "takes one stake only" in refusals[0].reason
 
 
 # ---------------------------------------------------------------------------------------------- a controller's
@@ -429,9 +429,9 @@ def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
         ((capped[0].model_copy(update={"ceiling_bases": 99}), *OWN[1:]), "level top may show"),
         ((*capped, OWN[2]), None),
     ):
-        admitted, refused = admit_games(slot, load_profile(path), levels)
-        assert (expected_reason is None) == bool(admitted), refused
-        assert expected_reason is None or expected_reason in refused[0].reason
+        admitted, refusals = admit_games(slot, load_profile(path), levels)
+        assert (expected_reason is None) == bool(admitted), refusals
+        assert expected_reason is None or expected_reason in refusals[0].reason
 
 
 @pytest.mark.requirement("C-09", "C-05", "C-26")
@@ -439,9 +439,9 @@ def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
 def test_the_minimum_return_counts_of_a_level_what_the_profile_counts(tmp_path, counted, admits):
     counting = f'[progressives]\ncounted = "{counted}"\n[returns]'
     path = write_profile(tmp_path, '[returns]\nreels = "0.75"', f'{counting}\nreels = "0.85"')
-    admitted, refused = admit_games((GameTable(game=str(GAME)),), load_profile(path), OWN)
-    assert bool(admitted) is admits, refused
-    assert admits or "returns 80.0000 %" in refused[0].reason
+    admitted, refusals = admit_games((GameTable(game=str(GAME)),), load_profile(path), OWN)
+    assert bool(admitted) is admits, refusals
+    assert admits or "returns 80.0000 %" in refusals[0].reason
     for game in admitted.values():
         (bet,) = json.loads(CliRunner().invoke(main, ["par", str(GAME), "--json"]).output)["bets"]
         sheet = {"reset": "progressives_at_reset", "all": "progressives_and_increments"}[counted]

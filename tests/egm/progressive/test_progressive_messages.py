@@ -163,9 +163,9 @@ def test_a_keno_level_that_tickets_of_several_prices_play_for_is_not_shared():
     ],
 )
 def test_an_invalid_level_file_names_the_place(change, named):
-    with pytest.raises(LevelFileError, match=r"levels\.toml") as refused:
+    with pytest.raises(LevelFileError, match=r"levels\.toml") as raised:
         create_levels({"level": [FILE["level"][0] | change]}, "levels.toml")
-    assert named in str(refused.value)
+    assert named in str(raised.value)
 
 
 def level_files_of_the_page():
@@ -180,9 +180,9 @@ def test_each_mistake_in_a_level_file_is_named_with_its_line(tmp_path):
     example, _ = level_files_of_the_page()
     path = tmp_path / "levels.toml"
     path.write_text(example.replace("stake_cents", "stake_cent").replace('"grand"', '"a/b"'))
-    with pytest.raises(LevelFileError) as refused:
+    with pytest.raises(LevelFileError) as raised:
         read_levels(level_source(path))
-    first, second = str(refused.value).splitlines()
+    first, second = str(raised.value).splitlines()
     assert first.startswith(f"level file {path}: line 2: level[1].id: 'a/b' does not fit the pattern")
     assert f"{path}: line 4: level[1].stake_cent: there is no such key; did you mean stake_cents?" in second
 

@@ -307,9 +307,9 @@ def test_a_level_won_in_part_cannot_be_broadcast():
     broadcast = ProgressiveLevelTable(
         game=GAME, level="jackpot", kind=LevelScope.LINKED, carrier="sas", stakes={"100": "1.1"}
     )
-    admitted, refused = admit_games((GameTable(game=GAME),), load_profile("generic"), (broadcast,))
+    admitted, refusals = admit_games((GameTable(game=GAME),), load_profile("generic"), (broadcast,))
     assert not admitted
-    assert "is also won in part, which a broadcast cannot express" in refused[0].reason
+    assert "is also won in part, which a broadcast cannot express" in refusals[0].reason
 
 
 TABLE = "quebec-blackjack-progressive-2"

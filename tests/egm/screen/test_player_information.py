@@ -507,8 +507,8 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
     assert len(series) > 1
     for position_in_series, index in enumerate(series):
         spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
-        wanted = f"{position_in_series + 1} of {len(series)}"
-        assert any(wanted in words for words in read_words(spinning, layout)), wanted
+        expected = f"{position_in_series + 1} of {len(series)}"
+        assert any(expected in words for words in read_words(spinning, layout)), expected
 
 
 @pytest.mark.requirement("C-14:a")
@@ -828,14 +828,14 @@ def test_players_do_not_read_that_the_bill_box_is_full_or_removed(
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 @EVERY_LAYOUT
-@pytest.mark.parametrize(("state", "changes", "wanted"), STOPPED)
+@pytest.mark.parametrize(("state", "changes", "expected"), STOPPED)
 def test_a_machine_that_is_stopped_says_why_and_what_to_do(
-    published, language, layout, state, changes, wanted
+    published, language, layout, state, changes, expected
 ):
     view = build_idle_view(published, published[0], language, credit_cents=2000)
     stopped = apply_message(view, view.snapshot.model_copy(update={"state": state, **changes}))
     text = " ".join(" ".join(read_words(stopped, layout)).split())
-    assert [words for words in wanted[language] if words not in text] == []
+    assert [words for words in expected[language] if words not in text] == []
 
 
 @pytest.mark.requirement("J-15:a", "I-09")
@@ -878,11 +878,11 @@ REMINDERS = [
 @pytest.mark.parametrize("language", ["en", "fr"])
 @EVERY_LAYOUT
 @pytest.mark.parametrize(
-    ("kind", "changes", "wanted"),
+    ("kind", "changes", "expected"),
     [pytest.param(*values, marks=pytest.mark.requirement(row), id=values[0]) for *values, row in REMINDERS],
 )
 def test_a_reminder_says_the_time_played_and_what_was_spent(
-    published, language, layout, kind, changes, wanted
+    published, language, layout, kind, changes, expected
 ):
     reminder = Reminder.model_validate({"kind": kind, "minutes": 60, "spent_cents": 1200, **changes})
     view = build_idle_view(
@@ -890,7 +890,7 @@ def test_a_reminder_says_the_time_played_and_what_was_spent(
     )
     texts_shown = read_words(view, layout)
     assert {"1 h 00 min", Texts(language).money(1200, "CAD")} <= set(texts_shown)
-    assert wanted[language] in " ".join(" ".join(texts_shown).split())
+    assert expected[language] in " ".join(" ".join(texts_shown).split())
 
 
 @pytest.mark.requirement("N-05", "F-03")

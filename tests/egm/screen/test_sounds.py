@@ -165,9 +165,9 @@ def test_the_sound_process_returns_complete_sounds_and_refuses_unknown_families(
     assert sound_store.find_sound("credit", "aurora") is None
     assert sound_store.find_sound("../credit", "keno") is None
     command = [sys.executable, "-I", "-m", "egm.screen.audio", "waltz"]
-    refused = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert refused.returncode == 1
-    assert "one of common, classic" in refused.stderr
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "one of common, classic" in result.stderr
 
 
 def test_the_sound_process_ends_quietly_when_its_reader_ends():

@@ -50,7 +50,7 @@ class Hand(Cabinet):
         self.snapshot()
         view = replace(self.view, **changes)
         touches = self.picture.list_touches(view)
-        places = (t for wanted in actions for t in touches if t.action == wanted)
+        places = (t for expected in actions for t in touches if t.action == expected)
         x, y, w, h = next(places).rect
         width, height = self.picture.layout.size
         box = json.loads(

@@ -112,9 +112,9 @@ def test_bets_wait_for_the_ball_and_its_number_pays_them(room):
 
 def test_a_game_of_a_wheel_is_not_offered_without_one(tmp_path):
     slot = GameTable(game=str(definition(tmp_path)))
-    installed, (refused,) = admit_games((slot,), load_profile("quebec-casino"))
+    installed, (refusals,) = admit_games((slot,), load_profile("quebec-casino"))
     assert not installed
-    assert "needs a real wheel, but the cabinet file has no wheel device" in refused.reason
+    assert "needs a real wheel, but the cabinet file has no wheel device" in refusals.reason
 
 
 def test_nobody_at_the_screen_answers_for_the_wheel(room):

@@ -273,10 +273,10 @@ def key_of(folder):
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
 def test_the_inventory_has_return_and_date_from_the_makers_certificate(maker, rig, tmp_path):
     slot = GameTable(game=GAME, certificate=maker / GAME)
-    admitted, refused = admit_games(
+    admitted, refusals = admit_games(
         (slot,), load_profile("monaco"), certificate_rules=CertificateRules(key_of(maker), True)
     )
-    assert not refused
+    assert not refusals
     resident = admitted[GAME]
     manifest = json.loads((maker / GAME / "manifest.json").read_text())
     assert resident.certificate.return_min == resident.lowest_return == Fraction(manifest["least_return"])

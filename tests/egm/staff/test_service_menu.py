@@ -137,8 +137,8 @@ def at_a_terminal(menu, role, pin, monkeypatch):
     monkeypatch.setattr("click.prompt", lambda *_, **__: pin)
     try:
         return authenticate(menu.room.machine.component(Roster), NUMBERS[role]).name
-    except click.ClickException as refused:
-        return refused.message
+    except click.ClickException as error:
+        return error.message
 
 
 @pytest.mark.requirement("J-16")

@@ -35,11 +35,11 @@ def test_a_ticket_states_every_required_field(jurisdiction, language):
     everything = "\n".join(printed.values()).replace("\N{NO-BREAK SPACE}", " ")
     date = "01/03/2026" if jurisdiction == "monaco" else "2026-03-01"
     last = "31/03/2026" if jurisdiction == "monaco" else "2026-03-31"
-    wanted = ["Maison du Jeu", "EGM-0000001", date, "09:05:09", last, "0417"]
-    wanted += [template.duplicate[language], template.kinds[TicketKind.CASHABLE][language]]
+    expected = ["Maison du Jeu", "EGM-0000001", date, "09:05:09", last, "0417"]
+    expected += [template.duplicate[language], template.kinds[TicketKind.CASHABLE][language]]
     unit = "euros" if jurisdiction == "monaco" else "dollars"
-    wanted.append(f"Mille deux cent trente-quatre {unit}" if language == "fr" else f"thirty-four {unit}")
-    for text in wanted:
+    expected.append(f"Mille deux cent trente-quatre {unit}" if language == "fr" else f"thirty-four {unit}")
+    for text in expected:
         assert text in everything
     assert re.search(r"1 234,56|1,234\.56", everything)
     assert everything.count("91-1234-5678-9012-3456") == 2

@@ -310,9 +310,9 @@ def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
     )
     assert result.exit_code == 0, result.output
     verify = ["verify", "--manifest", str(manifest), "--key", public]
-    refused = cli.invoke(manifest_command, verify)
-    assert refused.exit_code == 1
-    assert "not signed" in refused.output
+    refused_result = cli.invoke(manifest_command, verify)
+    assert refused_result.exit_code == 1
+    assert "not signed" in refused_result.output
     assert cli.invoke(manifest_command, ["sign", str(manifest), "--key", str(key)]).exit_code == 0
     verified = cli.invoke(manifest_command, verify)
     assert verified.exit_code == 0, verified.output

@@ -41,7 +41,7 @@ def play_many(house, rounds, seed):
     game, chance, dice = load_game(house), random.Random(seed), Dice(seed)
     spots = [spot.id for spot in game.rules.list_spots()]
     table, bets, point, instructed = None, {}, None, set()
-    staked = returned = lost = played = refused = bound = 0
+    staked = returned = lost = played = refusal_count = bound = 0
     while played < rounds:
         now = game.with_table_state(table)
         change = proposal(house, spots, point, bets, chance)
@@ -50,7 +50,7 @@ def play_many(house, rounds, seed):
         if laid is None:
             with pytest.raises(WagerError):
                 now.build_wager(cost, bets=change)
-            refused += 1
+            refusal_count += 1
             continue
         instructions, instructed = choose_instructions(house, laid, instructed, chance)
         wager = now.build_wager(cost, bets=change, **({"working": instructions} if instructions else {}))
@@ -68,9 +68,9 @@ def play_many(house, rounds, seed):
             (settlement.name == "taken down", settlement.spot, settlement.credits, settlement.staked_credits)
             for settlement in outcome.settlements
         ]
-        wanted = [(True, spot, down(spot, credits_), credits_) for spot, credits_ in taken.items()]
-        wanted += [(False, spot, credits_, laid[spot]) for spot, credits_ in given.items()]
-        assert sorted(seen) == sorted(wanted), (change, laid, point, (a, b))
+        expected = [(True, spot, down(spot, credits_), credits_) for spot, credits_ in taken.items()]
+        expected += [(False, spot, credits_, laid[spot]) for spot, credits_ in given.items()]
+        assert sorted(seen) == sorted(expected), (change, laid, point, (a, b))
         table = json.loads(json.dumps(outcome.to_json())).get("table")
         rules = game.with_table_state(table).rules
         assert {bet.spot: bet.credits for bet in rules.list_standing_bets()} == bets
@@ -96,7 +96,7 @@ def play_many(house, rounds, seed):
             )
             replay.finish()
         played += 1
-    assert refused < 2 * rounds
+    assert refusal_count < 2 * rounds
 
 
 @pytest.mark.requirement("S-40", "S-41", "S-42", "S-43", "S-44", "P-01")

@@ -265,10 +265,10 @@ CYLINDER = parse(read_source("quebec-roulette-french"))["cylinder"]
     ],
 )
 def test_a_roulette_that_cannot_be_played_is_refused_by_key(tables_: Any, key: str, reason: str) -> None:
-    with pytest.raises(DefinitionError) as refused:
+    with pytest.raises(DefinitionError) as raised:
         build_changed_game("quebec-roulette-french", **tables_)
-    assert refused.value.key == key
-    assert reason in refused.value.reason
+    assert raised.value.key == key
+    assert reason in raised.value.reason
 
 
 @pytest.mark.parametrize(
@@ -287,10 +287,10 @@ def test_a_roulette_that_cannot_be_played_is_refused_by_key(tables_: Any, key: s
     ],
 )
 def test_a_sic_bo_that_cannot_be_played_is_refused_by_key(bet: dict[str, Any], key: str, reason: str) -> None:
-    with pytest.raises(DefinitionError) as refused:
+    with pytest.raises(DefinitionError) as raised:
         build_changed_game("quebec-sic-bo", bet=[{"id": "one", "least": 1, "most": 9} | bet])
-    assert refused.value.key == key
-    assert reason in refused.value.reason
+    assert raised.value.key == key
+    assert reason in raised.value.reason
 
 
 @pytest.mark.parametrize(
@@ -305,9 +305,9 @@ def test_a_wheel_with_a_table_needs_limits_and_cannot_spin_again(change: dict[st
             "symbol": [*data["symbol"], {"id": "sky", "name": names} | change],
             "wheel": data["wheel"] | {"parts": data["wheel"]["parts"] + " sky"},
         }
-    with pytest.raises(DefinitionError) as refused:
+    with pytest.raises(DefinitionError) as raised:
         build_game(data | change, "changed.toml")
-    assert refused.value.key == key
+    assert raised.value.key == key
 
 
 @pytest.mark.requirement("C-02", "C-12", "C-22")

@@ -166,9 +166,9 @@ SPOT = 'limits = { least = 1, most = 1, worth_cents = 100 }\nneeds = "ante"'
 )
 def test_a_side_bet_that_cannot_be_played_for_is_refused(old, new, key, reason):
     assert old in TEXT
-    with pytest.raises(DefinitionError, match=reason) as refused:
+    with pytest.raises(DefinitionError, match=reason) as raised:
         build_game(tomllib.loads(TEXT.replace(old, new, 1)), "test.toml")
-    assert key in str(refused.value)
+    assert key in str(raised.value)
 
 
 def test_a_share_without_a_level_and_a_level_listed_twice_are_refused():

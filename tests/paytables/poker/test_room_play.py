@@ -493,9 +493,9 @@ def test_if_not_all_have_staked_all_table_stakes_are_returned_and_the_button_sta
 
 @pytest.mark.requirement("S-32")
 def test_one_player_plays_no_game(seeded_draw):
-    with pytest.raises(RefusedRoundError, match="by 2 seats or more; 1 have bets") as refused:
+    with pytest.raises(RefusedRoundError, match="by 2 seats or more; 1 have bets") as raised:
         next(NO_LIMIT.play(NO_LIMIT.build_wager(160, bets={"stack": 160}), seeded_draw(1)))
-    assert (refused.value.notice, refused.value.values) == ("too_few_players", {"count": 2})
+    assert (raised.value.notice, raised.value.values) == ("too_few_players", {"count": 2})
 
 
 @pytest.mark.requirement("S-34")

@@ -100,9 +100,9 @@ def test_a_missing_or_altered_roster_requires_the_option_without_roster(staffed,
             copy.unlink(missing_ok=True)
         elif copy.exists():
             copy.write_text(copy.read_text().replace("P2", "P3"))
-    refused = clearing(staffed, "--claim", "credit:1:cashable=carry")
-    assert refused.exit_code == 1
-    assert "nobody can prove their identity" in refused.output
+    refused_result = clearing(staffed, "--claim", "credit:1:cashable=carry")
+    assert refused_result.exit_code == 1
+    assert "nobody can prove their identity" in refused_result.output
     result = clearing(staffed, "--claim", "credit:1:cashable=carry", "--without-roster")
     assert result.exit_code == 0, result.output
     assert genesis(staffed)["roster"].startswith("not proved")
@@ -136,11 +136,11 @@ def test_unreadable_values_are_shown_as_claims_beside_all_others(tmp_path):
     shown = run("inspect", "--state", str(tmp_path)).output
     assert "the memory's 'handpay' is ['no', 'hand-pay'], not a record" in " ".join(shown.split())
     claim_arguments = [f"{name}={'ended' if name in unreadable else 'carry'}" for name in claims]
-    refused = clearing(
+    refused_result = clearing(
         tmp_path,
         *[word for claim in claim_arguments for word in ("--claim", claim.replace("ended", "carry"))],
     )
-    assert "unreadable:game: it can be ended, not 'carried'" in refused.output
+    assert "unreadable:game: it can be ended, not 'carried'" in refused_result.output
     result = clearing(tmp_path, *[word for claim in claim_arguments for word in ("--claim", claim)])
     assert result.exit_code == 0, result.output
     assert genesis(tmp_path)["claims"]
@@ -252,8 +252,8 @@ def test_claims_not_named_are_carried_over_together(tmp_path):
     rig = MachineRig(tmp_path).boot().insert(2000)
     rig.journal.append(Transaction(id="nonsense", kind="test.nonsense", state={"handpay": ["no"]}))
     rig.close()
-    refused = clearing(tmp_path, "--carry-others")
-    assert "these claims are neither settled nor carried over: unreadable:handpay" in refused.output
+    refused_result = clearing(tmp_path, "--carry-others")
+    assert "these claims are neither settled nor carried over: unreadable:handpay" in refused_result.output
     result = clearing(tmp_path, "--carry-others", "--claim", "unreadable:handpay=ended")
     assert result.exit_code == 0, result.output
     assert {claim["id"]: claim["act"] for claim in genesis(tmp_path)["claims"]} == {

@@ -121,22 +121,22 @@ def test_an_altered_export_is_refused_with_the_reason(folder, tmp_path, change, 
     file = tmp_path / "altered.jsonl"
     file.write_bytes(change((folder / "whole.jsonl").read_bytes()))
     for command in (("meters",), ("audit", "log", "plays"), ("returns",)):
-        refused = run(*command, "--file", file)
-        assert refused.exit_code == 1
-        assert refused.output.startswith(f"Error: {file}")
-        assert reason in refused.output
+        result = run(*command, "--file", file)
+        assert result.exit_code == 1
+        assert result.output.startswith(f"Error: {file}")
+        assert reason in result.output
 
 
 def test_an_export_without_the_first_entries_is_refused(folder):
-    refused = run("meters", "--file", folder / "later.jsonl")
-    assert refused.exit_code == 1
-    assert "it begins after entry 5; a complete export is needed" in refused.output
-    refused = run("meters", "--file", folder / "whole.jsonl", "--state", folder / "state")
-    assert refused.exit_code == 2
-    assert "give one of the two" in refused.output
-    refused = run("meters", "--file", folder / "whole.jsonl", "--json", "--sign")
-    assert refused.exit_code == 2
-    assert "cannot be combined with --file" in refused.output
+    result = run("meters", "--file", folder / "later.jsonl")
+    assert result.exit_code == 1
+    assert "it begins after entry 5; a complete export is needed" in result.output
+    result = run("meters", "--file", folder / "whole.jsonl", "--state", folder / "state")
+    assert result.exit_code == 2
+    assert "give one of the two" in result.output
+    result = run("meters", "--file", folder / "whole.jsonl", "--json", "--sign")
+    assert result.exit_code == 2
+    assert "cannot be combined with --file" in result.output
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,9 @@ def test_an_export_without_its_first_entries_is_not_taken_for_a_complete_one(fol
     """Its returns would be those of the later games only, and nothing would say so."""
     file = tmp_path / "tail.jsonl"
     write_forged_export(folder, file, skipped_entries=6)
-    refused = run("returns", "--file", file)
-    assert refused.exit_code == 1
-    assert "does not follow entry 0" in refused.output
+    result = run("returns", "--file", file)
+    assert result.exit_code == 1
+    assert "does not follow entry 0" in result.output
 
 
 @pytest.mark.parametrize(
@@ -251,5 +251,5 @@ def test_a_command_that_ignores_the_end_of_its_terminal_goes_on(folder):
 
 def test_digits_of_meters_are_a_positive_number(folder):
     for digits in ("0", "-5"):
-        refused = run("meters", "--digits", digits, "--file", folder / "whole.jsonl")
-        assert refused.exit_code == 2
+        result = run("meters", "--digits", digits, "--file", folder / "whole.jsonl")
+        assert result.exit_code == 2

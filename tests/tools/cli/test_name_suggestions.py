@@ -78,6 +78,6 @@ def test_a_key_with_unusual_digits_is_refused_by_its_name(tmp_path, command, key
     file.write_text(
         f'"{key}" = 1\n' + read_source("maple-classic").path.read_text(encoding="utf-8"), encoding="utf-8"
     )
-    refused = CliRunner().invoke(main, [*command, str(file)])
-    assert refused.exit_code == 1
-    assert f"{key}: " in refused.output
+    result = CliRunner().invoke(main, [*command, str(file)])
+    assert result.exit_code == 1
+    assert f"{key}: " in result.output

@@ -18,10 +18,10 @@ def taken():
 
 
 def test_a_screen_port_in_use_is_reported_with_the_option_to_change_it(taken):
-    with pytest.raises(click.ClickException) as refused:
+    with pytest.raises(click.ClickException) as raised:
         _open_browser_sockets("screen", taken)
     message = f"screen: port {taken} on 127.0.0.1: Address already in use; choose another with --port, or 0 for any free one"
-    assert refused.value.message.startswith(message)
+    assert raised.value.message.startswith(message)
 
 
 def test_a_metrics_port_in_use_is_reported_with_its_option(taken):

@@ -105,9 +105,9 @@ def test_a_missing_or_altered_source_of_a_register_is_reported(folder, tmp_path)
         ),
         (("erase", "--state", tmp_path, "--before", "2027-01-01"), "there is no identity register"),
     ):
-        refused = run(*args)
-        assert refused.exit_code == 1
-        assert expected_text in refused.output
+        result = run(*args)
+        assert result.exit_code == 1
+        assert expected_text in result.output
 
 
 COMMANDS = (("collusion",), ("statement",), ("show", "handpays"))
@@ -123,10 +123,10 @@ def test_a_line_that_is_not_an_entry_is_reported_by_its_number(folder, tmp_path,
         (b"\xff\n", "utf-8"),
     ):
         (tmp_path / "broken.jsonl").write_bytes(b"".join([*lines[:3], line, *lines[4:]]))
-        refused = run(*args, "--file", tmp_path / "broken.jsonl")
-        assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)
-        assert f"{tmp_path / 'broken.jsonl'} line 4: " in refused.output
-        assert expected_text.lower() in refused.output.lower()
+        result = run(*args, "--file", tmp_path / "broken.jsonl")
+        assert (result.exit_code, type(result.exception)) == (1, SystemExit)
+        assert f"{tmp_path / 'broken.jsonl'} line 4: " in result.output
+        assert expected_text.lower() in result.output.lower()
 
 
 def forge(source, target, change):
@@ -146,17 +146,16 @@ def forge(source, target, change):
 def test_signed_content_that_no_machine_writes_is_reported(folder, tmp_path):
     forged = tmp_path / "forged.jsonl"
     forge(tmp_path / "audit.jsonl", forged, {"time": "9999-12-31T23:59:59.000000-23:00"})
-    refused = run("statement", "--file", forged)
-    assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)
+    result = run("statement", "--file", forged)
+    assert (result.exit_code, type(result.exception)) == (1, SystemExit)
     assert (
-        f"{forged}: entry 3, power.up, or one before it has a content that no machine writes"
-        in refused.output
+        f"{forged}: entry 3, power.up, or one before it has a content that no machine writes" in result.output
     )
 
 
 def test_an_entry_with_an_unknown_account_is_reported(folder, tmp_path):
     forged = tmp_path / "forged.jsonl"
     forge(tmp_path / "audit.jsonl", forged, {"transfers": [["purse", "world:bill", 5]]})
-    refused = run("statement", "--file", forged)
-    assert refused.exit_code == 1
-    assert "has a content that no machine writes: account 'purse' is not in the chart" in refused.output
+    result = run("statement", "--file", forged)
+    assert result.exit_code == 1
+    assert "has a content that no machine writes: account 'purse' is not in the chart" in result.output

@@ -452,8 +452,8 @@ def test_tickets_are_released_revived_reprinted_and_voided_by_two_persons(office
     with Image.open(picture) as opened:
         assert opened.size == (1248, 520)
     assert egm("void", number, *both, "--why", "paid by hand") == "void: $12.34\n"
-    refused = egm("void", number, *both, "--why", "again", status=1)
-    assert "the ticket is void; void requires it to be issued" in refused
+    result = egm("void", number, *both, "--why", "again", status=1)
+    assert "the ticket is void; void requires it to be issued" in result
 
 
 def test_a_list_without_a_machine_is_refused_in_one_line(egm, tmp_path):

@@ -64,8 +64,8 @@ class Floor:
         return answer
 
     def join(self, machine, name="grand", stake=STAKE, odds=ODDS):
-        wanted = LevelEnrolment(level=name, stake_cents=stake, odds=odds)
-        return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(wanted,)))
+        expected = LevelEnrolment(level=name, stake_cents=stake, odds=odds)
+        return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(expected,)))
 
     def give(self, machine, sequence, name="grand", wager=STAKE, amount=SHARE):
         contribution = Contribution(

@@ -50,8 +50,8 @@ def _say(floor, **message):
 
 
 def _join(stake=STAKE, odds="1/50000", **fields):
-    wanted = {"level": "grand", "stake_cents": stake, "odds": odds, **fields}
-    return {"type": "join", "nonce": "n", "levels": [wanted]}
+    expected = {"level": "grand", "stake_cents": stake, "odds": odds, **fields}
+    return {"type": "join", "nonce": "n", "levels": [expected]}
 
 
 def _give(**changes):
@@ -109,11 +109,11 @@ NONE = [
 @pytest.mark.requirement("I-15")
 def test_a_message_beyond_the_storage_limits_is_rejected_with_a_short_reason(floor):
     for message in NONE:
-        with pytest.raises(ProgressiveMessageError) as refused:
+        with pytest.raises(ProgressiveMessageError) as raised:
             _say(floor, **message)
-        assert len(str(refused.value)) < 600
-        assert str(refused.value).isprintable()
-        floor.controller.record_invalid_message("EGM-2", str(refused.value))
+        assert len(str(raised.value)) < 600
+        assert str(raised.value).isprintable()
+        floor.controller.record_invalid_message("EGM-2", str(raised.value))
 
 
 @pytest.mark.requirement("I-15")

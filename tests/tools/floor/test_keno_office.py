@@ -93,9 +93,9 @@ def venue(tmp_path):
 
 
 def refusal(call, *arguments, **options):
-    with pytest.raises(TicketRefusedError) as refused:
+    with pytest.raises(TicketRefusedError) as raised:
         call(*arguments, **options)
-    return refused.value.code
+    return raised.value.code
 
 
 WON = (1, 2, 3, 4, 5)

@@ -71,10 +71,10 @@ class Floor:
 
     def join(self, machine, **changes):
         chance = level().stake_and_odds
-        wanted = LevelEnrolment(
+        expected = LevelEnrolment(
             **{"level": "luck", "stake_cents": chance.stake_cents, "odds": chance.odds, **changes}
         )
-        return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(wanted,)))
+        return self.tell(machine, EnrolmentRequest(machine=machine, nonce="n", levels=(expected,)))
 
     def contribution(self, machine, sequence):
         return Contribution(machine=machine, level="luck", sequence=sequence, wager_cents=STAKE, amount=SHARE)

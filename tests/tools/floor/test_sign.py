@@ -226,7 +226,7 @@ def on_a_link(folder, act):
 @pytest.mark.requirement("I-02", "I-09")
 def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_path):
     steps = iter(("wager", "hit"))
-    wanted = [1_000_00_000, 1_000_05_000, 1_000_00_000]
+    expected = [1_000_00_000, 1_000_05_000, 1_000_00_000]
     seen, wins = [], []
 
     def act(shown, controller, serving):
@@ -236,11 +236,11 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
             seen.append(plate.thousandths)
         if plate.win is not None:
             wins.append((plate.win.machine, plate.win.amount_cents))
-        if not wanted:
+        if not expected:
             return not wins
-        if not seen or seen[-1] != wanted[0]:
+        if not seen or seen[-1] != expected[0]:
             return True
-        wanted.pop(0)
+        expected.pop(0)
         step = next(steps, None)
         machine = {"machine": "EGM-1", "level": "grand"}
         if step == "wager":
@@ -252,7 +252,7 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
             controller.process_messages(
                 [ReceivedMessage("EGM-1", Claim(**machine, claim="1", after=1, shown_cents=1_000_05))]
             )
-        return bool(wanted) or not wins
+        return bool(expected) or not wins
 
     on_a_link(tmp_path, act)
     assert set(wins) == {("EGM-1", 1_000_05)}

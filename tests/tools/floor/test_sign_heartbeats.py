@@ -262,11 +262,11 @@ def test_the_status_states_when_each_machine_was_last_received(tmp_path):
         controller.open_levels([LEVEL])
         for machine in ("EGM-1", "EGM-2"):
             controller.admit(machine)
-        wanted = LevelEnrolment(
+        expected = LevelEnrolment(
             level="grand", stake_cents=LEVEL.stake_and_odds.stake_cents, odds=LEVEL.stake_and_odds.odds
         )
         controller.process_messages(
-            [ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(wanted,)))]
+            [ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(expected,)))]
         )
     shown = CliRunner().invoke(command, ["status", "--store", str(path)])
     assert re.search(r"EGM-1 +2026-11-23T08:30:00 +grand", shown.output), shown.output

@@ -173,9 +173,9 @@ class Container:
     def egm(self, *arguments):
         return self.says("runuser", "-u", "open-egm", "--", "egm", *arguments, "--state", STATE)
 
-    def until(self, wanted, seconds=300):
+    def until(self, condition, seconds=300):
         end = time.monotonic() + seconds
-        while not wanted():
+        while not condition():
             assert time.monotonic() < end, self.runs("journalctl", "-n", "40", "--no-pager").stdout
             time.sleep(0.5)
 
@@ -204,9 +204,9 @@ def debian(request, tmp_path):
     if missing or os.geteuid() != 0:
         pytest.skip(f"needs root and Debian's mmdebstrap and systemd-container; missing: {missing}")
     root = tmp_path / "root"
-    wanted = "systemd,systemd-sysv,udev,dbus,python3,procps"
+    expected = "systemd,systemd-sysv,udev,dbus,python3,procps"
     subprocess.run(
-        ["mmdebstrap", "-q", "--variant=minbase", f"--include={wanted}", request.param, root], check=True
+        ["mmdebstrap", "-q", "--variant=minbase", f"--include={expected}", request.param, root], check=True
     )
     container = Container(root)
     yield container

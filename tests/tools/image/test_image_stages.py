@@ -31,8 +31,8 @@ class Stages:
         self._computer, self._console = computer, folder / "console.log"
         self._began, self.seen = time.monotonic(), []
 
-    def until(self, stage, wanted, every_s=0.2):
-        while not wanted():
+    def until(self, stage, condition, every_s=0.2):
+        while not condition():
             assert time.monotonic() < self._began + PATIENCE_S, f"never: {stage}"
             time.sleep(every_s)
         self.seen.append((stage, time.monotonic() - self._began))

@@ -554,9 +554,9 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
         return CliRunner().invoke(audit, ["clear", f"--state={state}", *authority_options, *options])
 
     decision_text = act if act == "carry" else f"paid:{cents}:A. Tremblay"
-    refused = cleared(decision_text)
-    assert refused.exit_code == 1
-    assert "the copies disagree; name the copy whose claim is right" in refused.output
+    result = cleared(decision_text)
+    assert result.exit_code == 1
+    assert "the copies disagree; name the copy whose claim is right" in result.output
     assert "the third copy cannot be chosen" in cleared(f"{decision_text}@third").output
     assert cleared(f"{decision_text}@{copy}").exit_code == 0
     rig = MachineRig(state, devices=SOLD).boot()

@@ -326,11 +326,11 @@ def test_results_need_a_journal_of_every_machine_of_the_rules(tmp_path):
         derive_results(rules, "0" * 64, {"a": entries}, absent_machines=("A-102",))
     export, results = tmp_path / "export.jsonl", tmp_path / "results.json"
     run("audit", "export", "--state", hall.file, export)
-    refused = CliRunner().invoke(
+    result = CliRunner().invoke(
         main, ["tournament", "results", *map(str, (hall.rules.path, results, export))]
     )
-    assert (refused.exit_code, results.exists()) == (1, False)
-    assert "--without A-102" in refused.output
+    assert (result.exit_code, results.exists()) == (1, False)
+    assert "--without A-102" in result.output
     assert "1 entry" in run("tournament", "results", hall.rules.path, results, export, "--without", "A-102")
 
 
@@ -407,9 +407,9 @@ def export_of(hall):
 
 
 def refuse(*arguments):
-    refused = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert refused.exit_code == 1, refused.output
-    return refused.output
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 1, result.output
+    return result.output
 
 
 @pytest.mark.requirement("L-05")
@@ -493,11 +493,11 @@ def test_results_of_false_or_other_journals_are_refused(tmp_path):
     run("audit", "export", "--state", hall.file, export)
     text = export.read_text(encoding="utf-8")
     false.write_text(text.replace('"participant":"P-1"', '"participant":"P-2"'), encoding="utf-8")
-    refused = CliRunner().invoke(
+    result = CliRunner().invoke(
         main, ["tournament", "results", str(hall.rules.path), str(tmp_path / "r.json"), str(false)]
     )
-    assert refused.exit_code == 1
-    assert "egm audit verify" in refused.output
+    assert result.exit_code == 1
+    assert "egm audit verify" in result.output
     assert not (tmp_path / "r.json").exists()
 
 
@@ -655,9 +655,9 @@ def test_results_are_settled_only_by_the_rules_that_they_were_derived_with(two_m
     rules, other, results = two_machines[0].rules.path, tmp_path / "other.toml", tmp_path / "results.json"
     results.write_text(derived.model_dump_json())
     other.write_text(rules.read_text().replace('share = "1/4"', 'share = "1/2"'))
-    refused = CliRunner().invoke(main, ["tournament", "settle", str(other), str(results)])
-    assert refused.exit_code == 1
-    assert "rules_sha256: the results were derived with the rules file" in refused.output
+    result = CliRunner().invoke(main, ["tournament", "settle", str(other), str(results)])
+    assert result.exit_code == 1
+    assert "rules_sha256: the results were derived with the rules file" in result.output
     settled = CliRunner().invoke(main, ["tournament", "settle", str(rules), str(results)])
     assert "rules_sha256" not in settled.output
 
@@ -665,11 +665,11 @@ def test_results_are_settled_only_by_the_rules_that_they_were_derived_with(two_m
 @pytest.mark.parametrize("option", ["--ignore", "--absent"])
 @pytest.mark.parametrize("text", ["9" * 5000 + ":1:x", "1:" + "9" * 5000, "0:1:x", "1", "1:2:3:4"])
 def test_a_correction_with_an_invalid_number_is_refused(two_machines, option, text):
-    refused = CliRunner().invoke(
+    result = CliRunner().invoke(
         main, ["tournament", "results", str(two_machines[0].rules.path), "r.json", __file__, option, text]
     )
-    assert refused.exit_code == 1
-    assert "ENTRY:ROUND" in refused.output or "not an export" in refused.output
+    assert result.exit_code == 1
+    assert "ENTRY:ROUND" in result.output or "not an export" in result.output
 
 
 @pytest.mark.requirement("L-05", "L-07")
