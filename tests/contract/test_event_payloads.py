@@ -262,7 +262,7 @@ def test_every_request_that_a_screen_can_send_becomes_an_event(name):
 
 
 @pytest.mark.parametrize(
-    ("request_", "refused"),
+    ("request_", "expected_notice"),
     [
         ({"name": "game", "value": 7}, "refused.game_is_offered"),
         ({"name": "denomination", "value": "5"}, "refused.denomination_is_offered"),
@@ -278,10 +278,12 @@ def test_every_request_that_a_screen_can_send_becomes_an_event(name):
     ],
     ids=str,
 )
-def test_a_malformed_request_of_a_screen_is_refused_like_an_unavailable_one(tmp_path, request_, refused):
+def test_a_malformed_request_of_a_screen_is_refused_like_an_unavailable_one(
+    tmp_path, request_, expected_notice
+):
     rig = MachineRig(tmp_path).boot()
     before = rig.journal.sequence
     rig.engine.submit(build_event_from_intent(Intent(**request_), PAYLOADS))
-    assert rig.notice == refused
+    assert rig.notice == expected_notice
     assert rig.journal.sequence == before
     rig.close()

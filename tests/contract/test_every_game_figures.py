@@ -111,9 +111,9 @@ def test_no_stake_returns_less_than_the_stated_minimum(name, count):
 @pytest.mark.parametrize("name", TABLES)
 def test_no_combination_of_bets_returns_less_than_the_stated_minimum(name, count):
     """The combinations include the extreme ones: a minimum main bet with the highest side bets."""
-    (games, stated), chance, held = tables_of(name), random.Random(20261125), 0
+    (games, stated), chance, compared_count = tables_of(name), random.Random(20261125), 0
     for n in range(TRIED):
-        if held == count:
+        if compared_count == count:
             break
         game = games[n % len(games)]
         kinds = every_kind_of_bet(game)
@@ -123,9 +123,9 @@ def test_no_combination_of_bets_returns_less_than_the_stated_minimum(name, count
         )
         rtp = find_combined_return(game, bets)
         if rtp is not None:
-            held += 1
+            compared_count += 1
             assert rtp >= stated, (bets, float(rtp), float(stated))
-    assert held
+    assert compared_count
 
 
 @pytest.mark.requirement("B-12", "C-22")

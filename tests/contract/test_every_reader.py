@@ -172,12 +172,12 @@ def controller(count, tmp_path):
     asyncio.run(deliver(beats, messages([BEAT], count)))
     assert level_controller.list_level_records()[0].level == before
     with level_controller.open_read_session() as session:
-        refused = [k for _, k, _ in session.read_events() if k in {"misunderstood", "refused", "forged"}]
+        refusals = [k for _, k, _ in session.read_events() if k in {"misunderstood", "refused", "forged"}]
         assert not session.read_events("dropped")
     signs.update_states()
     level_controller.check()
     store.close()
-    return len(refused)
+    return len(refusals)
 
 
 def egm_clock():
@@ -301,9 +301,9 @@ def browser(count, _):
 def screen(count, tmp_path):
     """Send malformed requests to a machine with credit: none changes it, and each ends only its own connection."""
     rig = MachineRig(tmp_path / "state").boot().insert(20_00)
-    refused = []
+    peer_errors = []
     server = ScreenServer(
-        tmp_path / "screen.sock", "token", greeting=tuple, on_peer_error=refused.append,
+        tmp_path / "screen.sock", "token", greeting=tuple, on_peer_error=peer_errors.append,
         on_intent=lambda intent: rig.engine.submit(build_event_from_intent(intent, rig.engine.rules.payloads)),
     )  # fmt: skip
     samples = [
@@ -327,7 +327,7 @@ def screen(count, tmp_path):
     assert rig.credit_cents == 20_00
     assert rig.records("game.start") == []
     rig.close()
-    return len(refused)
+    return len(peer_errors)
 
 
 def bench(count, tmp_path):
@@ -530,8 +530,8 @@ _PARSERS = {"json", "tomllib", "x509", "serialization"}
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.__name__)
 @pytest.mark.parametrize("count", [QUICK, pytest.param(SLOW, marks=pytest.mark.slow)])
 def test_no_input_ends_a_reader_or_moves_money(reader, count, tmp_path):
-    refused = reader(count, tmp_path)
-    assert refused > count // 4, "a reader that counts refusals must refuse most of the malformed input"
+    refusal_count = reader(count, tmp_path)
+    assert refusal_count > count // 4, "a reader that counts refusals must refuse most of the malformed input"
 
 
 def _parses(path):

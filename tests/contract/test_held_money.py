@@ -54,7 +54,11 @@ def test_a_jam_with_a_bill_inside_states_the_held_amount_until_it_is_resolved(tm
             rig.perform_action("jam")
         code = "jam" if where == "before escrow" or protocol == "cctalk_bill" else None
         await rig.advance_until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))
-        (values,) = (held for key, held in notices(room).items() if key.startswith("fault.bill_acceptor."))
+        (values,) = (
+            values_of_notice
+            for key, values_of_notice in notices(room).items()
+            if key.startswith("fault.bill_acceptor.")
+        )
         assert values == ({"held": "bill"} if where == "before escrow" else {"amount_cents": 2000}), code
         assert "service" in find_lit_tower_lights(build_snapshot(room.engine))
         room.engine.handle(EventType.KEY_TURNED, key="attendant")

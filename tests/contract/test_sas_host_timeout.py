@@ -155,19 +155,21 @@ def test_a_full_exception_queue_stops_the_machine_if_the_profile_requires_it(tmp
 
 
 @pytest.mark.requirement("K-05")
-@pytest.mark.parametrize("held", ["full", "delay"])
-def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(tmp_path: Path, held: str) -> None:
+@pytest.mark.parametrize("held_state", ["full", "delay"])
+def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(
+    tmp_path: Path, held_state: str
+) -> None:
     async def scenario() -> None:
         rules = profile(tmp_path, "full_queue_stops = true")
         rig = MachineRig(tmp_path, profile=rules)
         bench = Bench(tmp_path, rig, enable=["delay"])
-        if held == "full":
+        if held_state == "full":
             for _ in range(20):
                 rig.engine.handle(EventType.SERVICE)
             bench.send_general_poll()
         else:
             bench.send_long_poll(0x2E, "9999")
-        assert list(list_disabling_sources(rig.machine)) == [f"host:main:{held}"]
+        assert list(list_disabling_sources(rig.machine)) == [f"host:main:{held_state}"]
         bench.line._cursor.write(rig.journal.sequence)  # the host had read every event before the power loss
         rig.close()
         restarted = MachineRig(tmp_path, profile=rules)

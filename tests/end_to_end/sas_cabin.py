@@ -297,13 +297,13 @@ class Cabin:
     def _puts_in(self, cents: int, action: str, **paper) -> None:
         """Again if it comes back, as it does half a second (``--speed``) after a machine that is kept from running."""
         wanted_cents = wait_for(lambda: self.player.snapshot).credit_cents + cents
-        held = before = len(self._acceptor()["stacked"])
-        while held == before:
+        stacked_count = before = len(self._acceptor()["stacked"])
+        while stacked_count == before:
             self.insists("bill", action, **paper)
             wait_for(
                 lambda: self._acceptor()["status"] in {"idle", "disabled"}, lambda: f"{paper} stays under way"
             )
-            held = len(self._acceptor()["stacked"])
+            stacked_count = len(self._acceptor()["stacked"])
         self.player.sees(credit_cents=wanted_cents)
 
     def _acceptor(self) -> dict:

@@ -163,13 +163,13 @@ def test_each_readme_command_has_all_its_required_arguments(line, tmp_path, monk
 def test_only_readme_commands_of_the_laboratory_fail_without_its_packages():
     """Only commands that need the laboratory packages fail without them."""
     (laboratory,) = [block for block in README_BLOCKS if "make setup-dev" in block]
-    refused = [
+    refused_commands = [
         command
         for command, (status, _, _) in PRINTED.items()
         if 0 not in ((status,) if isinstance(status, int) else status)
     ]
-    assert refused
-    assert all(f"egm {command}" in laboratory for command in refused)
+    assert refused_commands
+    assert all(f"egm {command}" in laboratory for command in refused_commands)
 
 
 def test_the_readme_writes_each_file_before_a_command_uses_it():

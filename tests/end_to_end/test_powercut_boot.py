@@ -33,13 +33,13 @@ def built(tmp_path_factory):
 @pytest.mark.parametrize("chain", range(CHAINS))
 def test_a_computer_whose_power_is_cut_boots_and_has_lost_nothing(tmp_path, built, request, chain):
     """Two to six minutes a cut, and as long a whole boot: one for every fifth cut, and one before."""
-    wanted, chance = request.config.getoption("--kills") // 6 // CHAINS, random.Random(20261123 + chain)
+    cut_count, chance = request.config.getoption("--kills") // 6 // CHAINS, random.Random(20261123 + chain)
     computer, lost, began = Computer(tmp_path, built, chance), 0, time.monotonic()
     try:
         took, steps = computer.boots()
         lost += computer.cut()
         computer.audited(rests=True)
-        for cuts in range(1, wanted + 1):
+        for cuts in range(1, cut_count + 1):
             if cuts % 2:
                 computer.power.cut_step = chance.randint(1, steps + steps // 4)
                 lasting = PATIENCE_S
@@ -51,11 +51,11 @@ def test_a_computer_whose_power_is_cut_boots_and_has_lost_nothing(tmp_path, buil
             steps_done = computer.power.steps
             lost += computer.cut()
             computer.audited()
-            summary = f"cut {cuts}/{wanted} at {aim}, after {steps_done} of {steps} steps; {lost} sectors lost in all"
+            summary = f"cut {cuts}/{cut_count} at {aim}, after {steps_done} of {steps} steps; {lost} sectors lost in all"
             print(
                 f" [{time.monotonic() - began:.0f} s: {summary}; {len(computer.journal)} entries]", flush=True
             )
-            if cuts % BOOT_EVERY == 0 or cuts == wanted:
+            if cuts % BOOT_EVERY == 0 or cuts == cut_count:
                 took, steps = computer.boots()
                 lost += computer.cut()
                 computer.audited(rests=True)

@@ -96,12 +96,14 @@ def check_machine_runs(computer):
 @pytest.mark.requirement("A-08", "A-22")
 def test_a_first_start_interrupted_by_power_cuts_is_asked_again_or_signed(computer, tmp_path, request):
     """Six minutes until it is set up; some five seconds a cut, and some three minutes a boot."""
-    wanted, began, lost, seen = request.config.getoption("--kills") // 6, time.monotonic(), 0, []
+    cut_count, began, lost, seen = request.config.getoption("--kills") // 6, time.monotonic(), 0, []
     instants = set_up(computer, tmp_path / "beside")
     signing, chance = len(instants) // 4, random.Random(20261124)
-    cut_indices = [*range(min(signing, wanted // 2))]
+    cut_indices = [*range(min(signing, cut_count // 2))]
     cut_indices += sorted(
-        chance.sample(range(len(cut_indices), len(instants)), min(wanted, len(instants)) - len(cut_indices))
+        chance.sample(
+            range(len(cut_indices), len(instants)), min(cut_count, len(instants)) - len(cut_indices)
+        )
     )
     print(f" [{time.monotonic() - began:.0f} s: set up, {len(instants)} instants kept]", flush=True)
     for cuts, instant in enumerate(cut_indices, 1):

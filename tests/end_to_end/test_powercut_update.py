@@ -130,9 +130,9 @@ class Update:
         self.power.gone.clear()
         for disk in self.disks.values():
             disk.on(survival)
-        return self.held()
+        return self.read_slot_content()
 
-    def held(self):
+    def read_slot_content(self):
         """The number of the release the slot holds, None for an empty one. Raises SlotError."""
         for disk in self.disks.values():
             disk.plug()
@@ -174,9 +174,9 @@ def test_a_slot_is_complete_or_empty_after_any_power_cut(tmp_path, request, fine
             cut_step = (
                 update.chance.choice((last, steps - 1 - last)) if ends else update.chance.randrange(steps)
             )
-            held = update.cut(7, cut_step)
-            found[held] += 1
-            if held != 6:
+            slot_content = update.cut(7, cut_step)
+            found[slot_content] += 1
+            if slot_content != 6:
                 assert update.cut(6, 1 << 30, 1.0) == 6
     finally:
         update.close()

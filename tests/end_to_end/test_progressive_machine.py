@@ -121,8 +121,8 @@ def _all_paid(folder, wagers):
     """Wait until the controller has received every wager and every payment."""
 
     def is_all_paid(controller):
-        (held,) = controller.list_level_records()
-        fed = held.level.contributed_amount == wagers * STAKE_CENTS * Fraction(1, 70)
+        (level_record,) = controller.list_level_records()
+        fed = level_record.level.contributed_amount == wagers * STAKE_CENTS * Fraction(1, 70)
         return fed and all(hit.closed_at for hit in controller.read_win_register())
 
     _until_recorded(folder, is_all_paid)
@@ -191,8 +191,8 @@ def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp
             broker.close()
 
     asyncio.run(session())
-    held = query_controller(tmp_path, "show")["TOP"]["level"]
-    assert Fraction(held["contributed"]) == games * STAKE_CENTS * Fraction(1, 70)
+    level_state = query_controller(tmp_path, "show")["TOP"]["level"]
+    assert Fraction(level_state["contributed"]) == games * STAKE_CENTS * Fraction(1, 70)
     register = query_controller(tmp_path, "register")
     assert len(register) == games
     for hit in register:

@@ -73,11 +73,11 @@ def test_a_ticket_is_issued_and_redeemed_with_the_host(cabin):
         insert_until_redeemed(cabin, host, number)
         poll_until_shown(cabin, host, credit_cents=1000)
 
-        def refused():
+        def is_refused():
             cabin.does("bill", "insert_ticket", barcode=number)  # a copy of it
             return host.ticket_replies[-1] == (number, 0x82)
 
-        until(host, refused)
+        until(host, is_refused)
     meters = check_books_agree(cabin, host)
     assert meters["ticket_in.cashable.value"] == meters["ticket_out.cashable.value"] == 1000
 

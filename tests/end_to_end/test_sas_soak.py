@@ -57,10 +57,16 @@ class Tally:
 class Poller(threading.Thread):
     """One host that polls without pause while the machine is up."""
 
-    def __init__(self, cabin, name, wanted, up, enough):
+    def __init__(self, cabin, name, poll_count, up, enough):
         super().__init__(daemon=True)
         self.tally = Tally()
-        self._cabin, self._channel, self._wanted, self._up, self._check_shoe = cabin, name, wanted, up, enough
+        self._cabin, self._channel, self._wanted, self._up, self._check_shoe = (
+            cabin,
+            name,
+            poll_count,
+            up,
+            enough,
+        )
         self.resting = threading.Event()
 
     def _has_more(self):

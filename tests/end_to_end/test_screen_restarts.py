@@ -31,9 +31,9 @@ def _ask(port, path):
     link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     link.request("GET", path)
     answer = link.getresponse()
-    found = re.search(r'let session = "(\w+)";', answer.read().decode())
+    match = re.search(r'let session = "(\w+)";', answer.read().decode())
     link.close()
-    return answer.status, found[1] if found else ""
+    return answer.status, match[1] if match else ""
 
 
 def _is_let_in(port, session):

@@ -46,12 +46,12 @@ def test_the_reels_shown_before_the_first_game_are_not_a_win_at_any_bet(name):
         (stage,) = [bet["stage"] for bet in shown["bets"] if bet["mode"] == wager.options["mode"]]
         weights, rest_stops = shown["stages"][stage]["weights"], shown["stages"][stage]["rest"]
         values = [sum(w[:stop]) if w else stop for w, stop in zip(weights, rest_stops, strict=True)]
-        found = Round(game.play(wager, ScriptedStep(values)), wager)
-        found.advance()
-        if found.decision is not None:
-            found.advance(Choice(found.decision.options[-1]))  # all reels are held
-        assert found.outcome.display["steps"][0]["stops"] == rest_stops
-        assert (found.outcome.win_credits, found.outcome.display["wins"]) == (0, [])
+        round_ = Round(game.play(wager, ScriptedStep(values)), wager)
+        round_.advance()
+        if round_.decision is not None:
+            round_.advance(Choice(round_.decision.options[-1]))  # all reels are held
+        assert round_.outcome.display["steps"][0]["stops"] == rest_stops
+        assert (round_.outcome.win_credits, round_.outcome.display["wins"]) == (0, [])
 
 
 @pytest.mark.requirement("B-17", "B-10", "B-08")

@@ -79,14 +79,14 @@ def test_only_a_ticket_that_plays_for_the_level_wins_it_at_its_odds():
 
 @pytest.mark.requirement("C-09", "R-09")
 def test_the_levels_share_is_stated_only_for_bets_that_play_for_it():
-    found = analyse(build_game(data(), "test.toml"))
-    sharing = {bet.bet: bet.progressives[0] for bet in found.bets if bet.progressives}
+    analysis = analyse(build_game(data(), "test.toml"))
+    sharing = {bet.bet: bet.progressives[0] for bet in analysis.bets if bet.progressives}
     assert list(sharing) == ["3 spots at 2", "one at 2"]
     share = sharing["3 spots at 2"]
     assert (share.rate, share.rtp_at_reset, share.increment) == (
         Fraction(1, 84), Fraction(40, 84 * 2), Fraction(1, 9),
     )  # fmt: skip
-    assert {"3 spots at 1", "3 spots at 5"} <= {bet.bet for bet in found.bets}
+    assert {"3 spots at 1", "3 spots at 5"} <= {bet.bet for bet in analysis.bets}
     unlinked_analysis = analyse(build_game(data(linked=False), "test.toml"))
     assert {"3 spots at 2", "3 spots at 2 + boost"} <= {
         bet.bet for bet in unlinked_analysis.bets if bet.progressives

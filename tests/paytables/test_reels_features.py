@@ -256,9 +256,11 @@ def test_held_reels_under_the_best_strategy():
     total = Fraction(0)
     for first in itertools.product(*symbols):
         best = Fraction(0)
-        for held in itertools.product([False, True], repeat=3):
+        for held_reels in itertools.product([False, True], repeat=3):
             ends = list(
-                itertools.product(*([f] if h else s for f, h, s in zip(first, held, symbols, strict=True)))
+                itertools.product(
+                    *([f] if h else s for f, h, s in zip(first, held_reels, symbols, strict=True))
+                )
             )
             best = max(best, Fraction(sum(pays.get(e, 0) for e in ends), len(ends)))
         total += best / 36
@@ -459,14 +461,14 @@ def test_a_distribution_that_cannot_be_computed_leaves_a_note_and_exact_figures(
     game = load_game("orchard-picnic")
     exact = analyse(game, AnalysisDepth.VOLATILITY).bets[0]
     monkeypatch.setattr("paytables.reels.win_distribution.CASES_MAX", 100)
-    found = analyse(game_from_text(game.text, "test")).bets[0]
-    assert (found.rtp, found.variance, found.distribution, found.hit_probability) == (
+    analysis = analyse(game_from_text(game.text, "test")).bets[0]
+    assert (analysis.rtp, analysis.variance, analysis.distribution, analysis.hit_probability) == (
         exact.rtp,
         exact.variance,
         None,
         None,
     )
-    assert "more than 100 different kinds of windows" in found.notes[0]
+    assert "more than 100 different kinds of windows" in analysis.notes[0]
 
 
 def test_award_rates_do_not_depend_on_the_order_of_stages():
@@ -492,8 +494,8 @@ def test_the_cabinet_needs_no_laboratory_package():
         "    assert p.analyse(game, p.AnalysisDepth.RETURN).minimum_rtp > 0\n"
         "print('done')\n"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (found.stdout, found.stderr, found.returncode) == ("done\n", "", 0)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.stdout, result.stderr, result.returncode) == ("done\n", "", 0)
 
 
 @pytest.mark.requirement("C-09")

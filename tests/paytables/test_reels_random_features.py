@@ -255,9 +255,9 @@ def test_random_holds_return_what_the_best_of_all_ways_to_hold_does(data):
     line = [(x, 0) for x in range(len(odds))]
 
     @cache
-    def expected(held):
+    def expected(held_symbols):
         total = Fraction(0)
-        drawn = [odds[x] if s is None else [(s, Fraction(1))] for x, s in enumerate(held)]
+        drawn = [odds[x] if s is None else [(s, Fraction(1))] for x, s in enumerate(held_symbols)]
         for end in itertools.product(*drawn):
             win = brute.pay_line(data, stage, 1, line, [[s] for s, _ in end])
             total += win * prod((p for _, p in end), start=Fraction(1))
@@ -266,13 +266,13 @@ def test_random_holds_return_what_the_best_of_all_ways_to_hold_does(data):
     best = worst = Fraction(0)
     for first in itertools.product(*odds):
         p = prod((q for _, q in first), start=Fraction(1))
-        ways = [expected(held) for held in itertools.product(*((s, None) for s, _ in first))]
+        ways = [expected(held_symbols) for held_symbols in itertools.product(*((s, None) for s, _ in first))]
         best += p * max(ways)
         worst += p * min(ways)
     game = build_game(data, "test")
     (bet,) = analyse(game).bets
     assert bet.mean_credits == best == bet.distribution.compute_moment(1)
     assert bet.worst_rtp == worst
-    held = game.rules.stages["m"].get_stage("base").count_holds()
-    assert sum(odds for odds, _ in held.values()) == 1
-    assert sum(paid for _, paid in held.values()) == best
+    hold_counts = game.rules.stages["m"].get_stage("base").count_holds()
+    assert sum(odds for odds, _ in hold_counts.values()) == 1
+    assert sum(paid for _, paid in hold_counts.values()) == best

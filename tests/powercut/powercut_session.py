@@ -110,10 +110,10 @@ def leave(storage, *folders):
     """Release the connections and folder locks of a simulated process that has ended."""
     storage.leave()
     locks = {folder / "machine.lock" for folder in folders}
-    for held in Path("/proc/self/fd").iterdir():
+    for descriptor in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
-            if held.readlink() in locks:
-                os.close(int(held.name))
+            if descriptor.readlink() in locks:
+                os.close(int(descriptor.name))
     for lock in locks:
         lock.unlink(missing_ok=True)
 
@@ -163,7 +163,7 @@ def judge(folder, found, first, *, alone=False):
 def check_money(journal, transactions):
     """Compare the balances with an independent sum of the transactions."""
     reserved = {t.id: t.transfers for t in transactions if t.phase is Phase.RESERVE}
-    balance = held = 0
+    balance = reserved_cents = 0
     for t in transactions:
         moved = (
             t.transfers
@@ -177,7 +177,7 @@ def check_money(journal, transactions):
         )
         if t.phase in {Phase.SETTLE, Phase.VOID}:
             del reserved[t.ref]
-    held = sum(m.amount_cents for moves in reserved.values() for m in moves if m.source == CREDIT)
+    reserved_cents = sum(m.amount_cents for moves in reserved.values() for m in moves if m.source == CREDIT)
     assert journal.balance_cents(CREDIT) == balance
-    assert journal.available_cents(CREDIT) == balance - held
+    assert journal.available_cents(CREDIT) == balance - reserved_cents
     assert sorted(r.id for r in journal.list_pending()) == sorted(reserved)

@@ -130,7 +130,7 @@ def test_a_write_succeeds_on_one_medium_and_fails_on_none(folders):
     disk = write_values(folders, b"old")
 
     class Refusing(SimStorage):
-        refused = (folders[1],)
+        refused_folders = (folders[1],)
 
         def open_file(self, path, *, write):
             if path.parent in self.refused:

@@ -99,11 +99,11 @@ class Hall:
         room.engine.handle(EventType.MENU, key="operator")
         event = next(form.event for form in SERVICE_MENU.forms if form.id == form_id)
         room.engine.handle(event, form=form_id, **by, **values)
-        refused = room.notice
+        refusal = room.notice
         room.engine.handle(EventType.MENU_CLOSED, why="key")
         for other in self.rooms:
             other.engine.update_state()
-        return refused
+        return refusal
 
     def enter(self):
         """Install the rules and enter the tournament."""

@@ -179,11 +179,11 @@ class TestFailure:
         log = Log()
         service = start(log, policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
 
-        def refused(count: int) -> bytes:
+        def fail_input(count: int) -> bytes:
             raise OSError(38, "Function not implemented")
 
         with monkeypatch.context() as broken:
-            broken.setattr(service, "_fresh_input", refused)
+            broken.setattr(service, "_fresh_input", fail_input)
             with service.step() as draws, pytest.raises(OutOfService, match="not implemented"):
                 draws.below(22)
         self.out_of_service(service, log)

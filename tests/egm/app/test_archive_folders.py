@@ -102,7 +102,7 @@ def test_a_missing_archive_medium_delays_archiving_until_it_returns(placed, tmp_
 def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path, monkeypatch):
     """A rename between two file systems is not possible."""
     rename = os.replace
-    held = names(tmp_path / "one")
+    file_names = names(tmp_path / "one")
 
     def across(self, target):
         if self.resolve().is_relative_to(tmp_path / "one") != target.parent.resolve().is_relative_to(
@@ -122,7 +122,7 @@ def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path
     )
     evidence = clear_memory(placed, agreed, now=now, policy=POLICY)
     assert names(tmp_path / "one") == []
-    assert names(evidence / "archive") == held
+    assert names(evidence / "archive") == file_names
     assert write_entries(placed, 400)["through"] > 100
     assert names(tmp_path / "one")
 

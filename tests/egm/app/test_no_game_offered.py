@@ -29,15 +29,17 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
 
     async def look(_):
         seen.append(process._stations[0].build_snapshot())
-        refused = [e.record["reason"] for e in process._machine.journal.entries() if e.kind == "game.refused"]
-        assert len(refused) == 1
-        assert "at least 65.00 %" in refused[0]
-        assert process._machine.active_faults["cabinet_file"]["detail"] == refused[0]
+        refusal_reasons = [
+            e.record["reason"] for e in process._machine.journal.entries() if e.kind == "game.refused"
+        ]
+        assert len(refusal_reasons) == 1
+        assert "at least 65.00 %" in refusal_reasons[0]
+        assert process._machine.active_faults["cabinet_file"]["detail"] == refusal_reasons[0]
         (software,) = (entry.create_page() for entry in SERVICE_MENU.menu_entries if entry.id == "software")
         words = [
             translate_words(text, "en") for text in iter_page_words(software.build_page(process._machine))
         ]
-        assert {str(poor), refused[0]} <= set(words), "staff read why at the machine"
+        assert {str(poor), refusal_reasons[0]} <= set(words), "staff read why at the machine"
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", look)
     asyncio.run(process.run())

@@ -55,12 +55,12 @@ def test_the_line_of_a_killed_bench_is_refused_even_if_its_terminal_is_reused(be
     bench.kill()
     bench.wait()
     assert link.is_symlink(), "nobody was there to take it away"
-    held = []
+    terminals = []
     try:
-        while not held or os.ttyname(held[-1][1]) != terminal:  # another cabinet's printer
-            held.append(pty.openpty())
-            assert len(held) < 500
-        near, far = held[-1]
+        while not terminals or os.ttyname(terminals[-1][1]) != terminal:  # another cabinet's printer
+            terminals.append(pty.openpty())
+            assert len(terminals) < 500
+        near, far = terminals[-1]
         tty.setraw(far)
         os.set_blocking(near, False)
         with pytest.raises(LineLostError, match="that owns this line is not running"):
@@ -68,7 +68,7 @@ def test_the_line_of_a_killed_bench_is_refused_even_if_its_terminal_is_reused(be
         with pytest.raises(BlockingIOError):
             os.read(near, 1)  # not a byte has come
     finally:
-        for near, far in held:
+        for near, far in terminals:
             os.close(near)
             os.close(far)
 

@@ -40,9 +40,9 @@ def test_a_report_is_decoded_as_logged_by_users_of_such_wheels():
     ],
 )
 def test_an_invalid_report_is_refused_with_the_reason(line, reason):
-    (refused, *others) = read(line)
-    assert isinstance(refused, ProtocolError)
-    assert refused.reason == reason
+    (protocol_error, *others) = read(line)
+    assert isinstance(protocol_error, ProtocolError)
+    assert protocol_error.reason == reason
     assert not others
 
 

@@ -186,12 +186,12 @@ class Machine:
     # -------------------------------------------------------------- the host
     def reply_to_number_request(self) -> None:
         self.number_count += 1
-        wanted = self.tickets.pending_ticket_number_request
+        number_request = self.tickets.pending_ticket_number_request
         if self.dice.random() < 0.8:
             answer = self.tickets.assign_ticket_number(f"08{self.number_count:016d}")
         else:
             answer = self.tickets.refuse_ticket_number(has_timed_out=self.dice.random() < 0.5)
-        assert (answer is TicketNumberReplyResult.TAKEN) is (wanted is not None)
+        assert (answer is TicketNumberReplyResult.TAKEN) is (number_request is not None)
 
     def reply_to_redemption(self) -> None:
         digits = self.tickets.offered_ticket_number

@@ -137,14 +137,14 @@ def test_before_the_first_request_there_are_no_results(inspection):
 
 @pytest.mark.parametrize("parameters", [("Component", "nothing"), ("Component", "chance", "zz"), ("Other",)])
 def test_an_impossible_request_is_refused_without_an_earlier_result(inspection, parameters):
-    def refused(verifier):
+    def wait_for_refusal(verifier):
         with pytest.raises(GatError, match="refused"):
             verifier.start_function(*parameters)
         with pytest.raises(GatError, match="not available"):
             verifier.read_results("text")
         return verifier.read_status(), verifier.read_last_authentication()
 
-    _, (status, last) = run(inspection, sign("Component", "chance"), refused)
+    _, (status, last) = run(inspection, sign("Component", "chance"), wait_for_refusal)
     assert (status.state, status.has_results, status.is_calculating) == ("error", False, False)
     assert last == (0, 0xFFFFFFFF)
     assert inspection.room.records("gat.request")[1]["refused"]
@@ -251,8 +251,8 @@ def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection, mo
     assert f"chance: {expected.upper()}" in text
     assert text.count(": ") == text.split("chance: ")[0].count(": ") + 1  # and nothing but what was asked
     assert len(inspection.room.records("gat.request")) == 2
-    [found] = inspection.room.records("gat.result")  # the first one's never came
-    assert found["parameters"] == ["Component", "chance"]
+    [record] = inspection.room.records("gat.result")  # the first one's never came
+    assert record["parameters"] == ["Component", "chance"]
 
 
 def test_missing_results_are_refused(inspection):

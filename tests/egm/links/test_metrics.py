@@ -217,15 +217,17 @@ def test_many_idle_connections_do_not_block_a_scrape(exporter):
     port, ended = exporter[1].port, threading.Event()
 
     def flood():
-        held = []
+        open_connections = []
         while not ended.wait(0.01):
             with contextlib.suppress(OSError):
-                held.append(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS))
-                held[-1].sendall(b"GET /metrics HTTP/1.0\r\nHost: lo")
-            for connection in held[:-40]:
+                open_connections.append(
+                    socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS)
+                )
+                open_connections[-1].sendall(b"GET /metrics HTTP/1.0\r\nHost: lo")
+            for connection in open_connections[:-40]:
                 connection.close()
-            del held[:-40]
-        for connection in held:
+            del open_connections[:-40]
+        for connection in open_connections:
             connection.close()
 
     flooding = threading.Thread(target=flood)

@@ -120,13 +120,13 @@ def bench(tmp_path: Path):
     polls="6F", meters=" ".join(f"{code:02X}" for code in sorted(set(METER_DEFINITION_BY_CODE) - NOT_KEPT))
 )
 def test_every_meter_after_a_session(bench: Bench) -> None:
-    found = every_meter(bench)
-    assert {code for code, value in found.items() if value is None} == NOT_KEPT
-    payback = found.pop(PAYBACK)
+    values_by_code = every_meter(bench)
+    assert {code for code, value in values_by_code.items() if value is None} == NOT_KEPT
+    payback = values_by_code.pop(PAYBACK)
     assert payback == int(
         bench.room.machine.component(InstalledGames).lowest_return_by_game["maple-classic"] * 10_000
     )
-    assert {code: value for code, value in found.items() if value} == NOT_ZERO
+    assert {code: value for code, value in values_by_code.items() if value} == NOT_ZERO
 
 
 @pytest.mark.requirement("O-04")
@@ -337,8 +337,8 @@ def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Pat
     for _ in range(2):
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
         rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    found = every_meter(bench)
-    by_hand = {code: found[code] for code in (0x02, 0x03, 0x04, 0x23)}
+    values_by_code = every_meter(bench)
+    by_hand = {code: values_by_code[code] for code in (0x02, 0x03, 0x04, 0x23)}
     assert by_hand == {0x02: 150_000, 0x03: 9_700, 0x04: 9_700, 0x23: 159_700}
     totals = bench.read(0x1C)
     assert [int(totals[offset : offset + 8]) for offset in range(0, 64, 8)] == [
@@ -360,14 +360,14 @@ def test_the_drop_meter_excludes_coins_in_the_hopper(tmp_path: Path) -> None:
     bench = Bench(tmp_path, rig)
     rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_position=1)
     rig.insert(500)
-    found = every_meter(bench)
-    money = {code: found[code] for code in (0x08, 0x09, 0x0A, 0x0B, 0x24)}
+    values_by_code = every_meter(bench)
+    money = {code: values_by_code[code] for code in (0x08, 0x09, 0x0A, 0x0B, 0x24)}
     assert money == {0x08: 325, 0x09: 0, 0x0A: 225, 0x0B: 500, 0x24: 725}
     rig.offer_ticket(rig.cash_out_ticket())
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
-    found = every_meter(bench)
-    assert (found[0x15], found[0x24]) == (825, 725 + 825)
+    values_by_code = every_meter(bench)
+    assert (values_by_code[0x15], values_by_code[0x24]) == (825, 725 + 825)
     rig.close()
 
 

@@ -241,11 +241,13 @@ class MoneyMachine(RuleBasedStateMachine):
 
     def claims(self):
         """Return what the model owes, in the form of an inspection's claims."""
-        held = {f"reservation:{ref}": abs(cents) for ref, (_, cents, _) in self.model.pending.items()}
+        reserved_cents = {
+            f"reservation:{ref}": abs(cents) for ref, (_, cents, _) in self.model.pending.items()
+        }
         free = {f"credit:1:{kind}": self.model.available(kind) for kind in KINDS}
         return (
             {name: cents for name, cents in free.items() if cents}
-            | held
+            | reserved_cents
             | {"level:toy": self.model.level.held_amount}
         )
 

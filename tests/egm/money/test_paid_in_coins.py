@@ -301,9 +301,9 @@ def test_a_remaining_amount_on_the_credit_meter_stays(tmp_path, coins_first):
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
     write_undeclared(rig.machine, "cashout.ended", state={MoneyKey.CASH_OUT_REMAINDER: None})
-    found = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
+    findings = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     rig.close()
-    assert ["still the player's credit" in str(finding) for finding in found] == [True]
+    assert ["still the player's credit" in str(finding) for finding in findings] == [True]
 
 
 @pytest.mark.requirement("E-13")

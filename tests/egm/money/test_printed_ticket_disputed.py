@@ -188,8 +188,8 @@ def test_no_ruling_makes_a_ticket_of_a_lost_ledger_good(disputed, tmp_path):
 @pytest.mark.requirement("A-02")
 def test_a_memory_clear_carries_a_disputed_ticket_over(disputed, tmp_path):
     disputed.close()
-    found = inspect_claims(tmp_path, FEATURES)
-    assert sum(claim.claim.amount for claim in found.proposals) == 2000
+    claim_inspection = inspect_claims(tmp_path, FEATURES)
+    assert sum(claim.claim.amount for claim in claim_inspection.proposals) == 2000
     clear_with_decisions(tmp_path)
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     decide(restarted, "good")

@@ -183,7 +183,7 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
             except PowerCutError:
                 rig = reopen()
         values = rig.journal.meters().values
-        held = sum(
+        reserved_cents = sum(
             flow.amount_cents
             for reserved in rig.journal.list_pending()
             for flow in reserved.transfers
@@ -191,7 +191,7 @@ def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, 
         )
         on_tickets, by_hand = rig.journal.balance_cents(TICKET), rig.journal.balance_cents(HAND)
         put_in = values["money_in"] + values["coin_out"] + values["att_jackpot"] - values["coin_in"]
-        assert rig.machine.credit_cents + held + on_tickets + by_hand == put_in
+        assert rig.machine.credit_cents + reserved_cents + on_tickets + by_hand == put_in
         issued = [t for t in rig.store.iter_records() if t.state is TicketState.ISSUED]
         assert sum(t.ticket.amount_cents for t in issued) == on_tickets
     rig.close()

@@ -167,7 +167,7 @@ def test_prize_in_kind_is_paid_in_money_where_the_jurisdiction_offers_it(tmp_pat
     open_exchange_page(rig)
     handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
     assert (handpay["kind"], handpay["amount_cents"], handpay.get("prizes")) == ("jackpot", 25020, None)
-    assert [held.id for held in rig.journal.list_pending()] == [handpay["id"]]
+    assert [reservation.id for reservation in rig.journal.list_pending()] == [handpay["id"]]
 
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.IDLE, "handpay_paid")
@@ -249,7 +249,7 @@ def test_a_power_cut_during_an_exchange_leaves_prize_or_money(tmp_path, monkeypa
     rig = open_rig(tmp_path)
     assert rig.state is State.HANDPAY
     owed = rig.machine.memory.get(MoneyKey.HANDPAY)
-    assert [held.id for held in rig.journal.list_pending()] == [owed["id"]]
+    assert [reservation.id for reservation in rig.journal.list_pending()] == [owed["id"]]
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     delivered = entry == "handpay.exchanged"  # nothing of the exchange was written
     assert read_meters(rig)["att_merchandise.count"] == (2 if delivered else 0)
@@ -388,7 +388,7 @@ def test_an_audit_names_a_prize_that_no_game_has_won(tmp_path, monkeypatch, kind
     rig.play()
     rig.report_shown()
     monkeypatch.undo()
-    assert any(reason in found for found in list_findings(rig))
+    assert any(reason in finding for finding in list_findings(rig))
     rig.close()
 
 
@@ -407,7 +407,7 @@ def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
     exchange_prizes(rig.machine, Event(EventType.EXCHANGE_PRIZE, FilledForm(person="1", persons=("1",))))
     settle_handpay(rig.machine, Event(EventType.KEY_TURNED, Authorisation(key="attendant")))
     write_undeclared(rig.machine, "handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
-    assert any("pays its value as well" in found for found in list_findings(rig))
+    assert any("pays its value as well" in finding for finding in list_findings(rig))
     rig.close()
 
 

@@ -179,9 +179,11 @@ def test_a_recorded_draw_that_the_game_does_not_use_fails_the_machine_check(won)
         "machine_checked",
         "right",
     )
-    held = won.machine.component(GameInProgress)
-    (step,) = held.record.steps
-    held.record = replace(held.record, steps=(replace(step, draws=(*step.draws, step.draws[-1])),))
+    game_in_progress = won.machine.component(GameInProgress)
+    (step,) = game_in_progress.record.steps
+    game_in_progress.record = replace(
+        game_in_progress.record, steps=(replace(step, draws=(*step.draws, step.draws[-1])),)
+    )
     assert fill_in(won, "machine_check", **ONE) == "machine_check_failed"
 
 
@@ -212,8 +214,11 @@ def test_unrecoverable_game_is_refunded_by_two_people_and_not_by_a_key(tmp_path)
 def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
     """Whatever fault stands: its record replays, so it ends and is paid as recorded."""
     won.engine.handle(EventType.FAULT_RAISED, code=fault, detail="planted")
-    refused = {"refund_game": "refused.game_cannot_end", "forfeit_game": "refused.game_may_be_forfeit"}
-    assert fill_in(won, form, **TWO, reason="a wire in the slot") == refused[form]
+    refusals_by_form = {
+        "refund_game": "refused.game_cannot_end",
+        "forfeit_game": "refused.game_may_be_forfeit",
+    }
+    assert fill_in(won, form, **TWO, reason="a wire in the slot") == refusals_by_form[form]
     fill_in(won, "settle_faults", person="4", persons=("4",), finding="nothing was found")
     won.engine.handle(EventType.KEY_TURNED, key="attendant")
     won.report_shown()

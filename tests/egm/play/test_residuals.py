@@ -175,7 +175,7 @@ def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
     monkeypatch.setattr(rig.journal, "append", lying)
     rig.engine.handle(EventType.RESIDUAL)
     monkeypatch.undo()
-    assert any(reason in found for found in list_findings(rig))
+    assert any(reason in finding for finding in list_findings(rig))
 
 
 @pytest.mark.requirement("N-03", "F-10")
@@ -225,7 +225,7 @@ def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind
         if cents >= USEFUL_CENTS
         else "does not fit the machine's terms for residual credit, which are 'stays'"
     )
-    assert any(due in found for found in list_findings(rig))
+    assert any(due in finding for finding in list_findings(rig))
 
 
 @pytest.mark.not_audited
@@ -235,7 +235,7 @@ def test_an_audit_names_terms_that_a_game_contradicts(make):
         rig.machine, "power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}}
     )
     rig.play()
-    assert any("the game is started for 5 cents" in found for found in list_findings(rig))
+    assert any("the game is started for 5 cents" in finding for finding in list_findings(rig))
 
 
 def test_a_second_position_records_its_own_terms_once(tmp_path):

@@ -40,8 +40,13 @@ def test_the_quebec_casino_profile_has_the_minimum_returns_of_the_by_law():
 def test_each_profile_applies_the_minimum_return_of_a_table_game_as_its_rules_require():
     returns = {"red": Fraction(9, 10), "tie": Fraction(8, 10)}
     floors = {name: load_profile(name).returns.find_minimum("roulette") for name in list_profile_ids()}
-    refused = {name: floor.find_bet_below(returns) for name, floor in floors.items()}
-    assert refused == {"quebec-casino": None, "quebec-vlt": "tie", "monaco": None, "generic": None}
+    bets_below_by_profile = {name: floor.find_bet_below(returns) for name, floor in floors.items()}
+    assert bets_below_by_profile == {
+        "quebec-casino": None,
+        "quebec-vlt": "tie",
+        "monaco": None,
+        "generic": None,
+    }
     assert floors["quebec-casino"].find_bet_below({"tie": returns["tie"]}) == "tie"
 
 

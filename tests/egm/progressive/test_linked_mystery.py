@@ -311,8 +311,8 @@ def test_an_unproved_prize_is_held_and_not_paid_automatically(tmp_path, controll
                 State.TILT,
                 ["progressive_unproved"],
             )
-            (held,) = rig.room.records("progressive.held")
-            assert reason in held["why"]
+            (held_prize,) = rig.room.records("progressive.held")
+            assert reason in held_prize["why"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.state is State.TILT
             assert rule_on_prize(rig, "decline", ("2",)) == "refused.authorised"

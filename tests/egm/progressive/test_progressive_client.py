@@ -393,8 +393,8 @@ class RealController:
 
     def rule(self):
         with self.controller.open_read_session() as session:
-            held = [claim.claim for claim in session.list_held_claims() if not claim.ruling]
-        for claim in held:
+            held_claims = [claim.claim for claim in session.list_held_claims() if not claim.ruling]
+        for claim in held_claims:
             self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
 
     def process_message(self, message):

@@ -271,9 +271,9 @@ def test_an_impossible_award_is_held_for_two_persons(tmp_path, controller, amoun
             rig.room.insert(2000)
             rig.room.play()
             await rig.until(lambda: rig.room.records("progressive.held"))
-            (held,) = rig.room.records("progressive.held")
+            (held_award,) = rig.room.records("progressive.held")
             shown_cents = next(iter(rig.room.journal.states(ProgressiveKey.CLAIM).values()))["shown_cents"]
-            assert held["amount_cents"] == amount_cents
+            assert held_award["amount_cents"] == amount_cents
             assert list(rig.room.machine.active_faults) == ["progressive_unproved"]
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
             assert rig.room.records("progressive.award") == []
@@ -512,8 +512,8 @@ def test_invalid_messages_move_nothing_and_do_not_fill_the_journal(tmp_path, con
             for n in range(500):
                 rig.wire.ears.handle_invalid_message(f"nonsense {n}")
             assert rig.view().amount_cents == shown
-            refused = rig.room.records("progressive.refused")
-            assert len(refused) == 50
-            assert refused[-1]["last"]
+            refusals = rig.room.records("progressive.refused")
+            assert len(refusals) == 50
+            assert refusals[-1]["last"]
 
     run(life())

@@ -298,8 +298,8 @@ def test_the_audit_names_a_side_bet_of_another_sum(rig):
     raw = json.loads(bodies[index])
     raw["record"]["denomination_cents"] = 25
     bodies[index] = encode_canonical_json(raw)
-    found = Auditor(GameFiles()).audit_entries(bodies).findings
-    assert any("a side bet does not have its fixed amount" in finding.why for finding in found)
+    findings = Auditor(GameFiles()).audit_entries(bodies).findings
+    assert any("a side bet does not have its fixed amount" in finding.why for finding in findings)
 
 
 @pytest.mark.requirement("I-03", "I-09")

@@ -108,8 +108,10 @@ def test_every_drawing_uses_only_what_the_decoder_supports():
                 assert _ATTRIBUTES.fullmatch(key), f"{file.name}: {key}"
             for key in ("fill", "stroke", "stop-color"):
                 paint = element.get(key, "none")
-                held = paint[5:-1] in names if paint.startswith("url(#") else _COLOUR.fullmatch(paint)
-                assert held, f"{file.name}: {paint}"
+                is_known_paint = (
+                    paint[5:-1] in names if paint.startswith("url(#") else _COLOUR.fullmatch(paint)
+                )
+                assert is_known_paint, f"{file.name}: {paint}"
 
 
 def test_every_drawing_would_be_accepted_as_a_games_picture(tmp_path):

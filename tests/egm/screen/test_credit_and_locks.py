@@ -78,8 +78,8 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
         assert draw_view(view, theme, layout) != draw_view(
             build_idle_view(published, game, "en", state=state, credit_cents=3, accepts=()), theme, layout
         )
-    refused = build_idle_view(published, game, "en", credit_cents=3, accepts=("cash_out",))
-    assert picture.find_touched_action(refused, *middle) is None
+    not_accepting = build_idle_view(published, game, "en", credit_cents=3, accepts=("cash_out",))
+    assert picture.find_touched_action(not_accepting, *middle) is None
     covered = replace(view, page=PlayerPage.HELP)
     assert picture.find_touched_action(covered, *middle) != Action("residual")
     assert find_action_by_name("KeyR") == Action("residual")

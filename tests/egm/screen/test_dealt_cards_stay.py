@@ -141,9 +141,9 @@ def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
     On a telephone a hundred would not be seen beside cards that can be held: there they come when they are drawn.
     """
     game, wager, stages = build_table_stages(theme, HELD, credits_)
-    held, thrown = 0b10011, (2, 3)
+    held_bits, thrown = 0b10011, (2, 3)
     for stage in stages if hands < 100 else stages[:2]:
-        steps = list(steps_of(game, wager, FixedDraws(HELD), [held]))
+        steps = list(steps_of(game, wager, FixedDraws(HELD), [held_bits]))
         seen = list(iter_moments(stage, steps))
         assert {len(moment) for moment in seen} == {hands}
         assert list(iter_moved_cards(stage, steps)) == []

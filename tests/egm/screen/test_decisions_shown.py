@@ -66,10 +66,10 @@ def games_that_ask(games, name, kind, count=6):
     ("name", "kind"), [("orchard-picnic", "double_up"), ("orchard-picnic", "pick"), ("hold-fast", "hold")]
 )
 def test_events_before_a_decision_are_shown_once_and_first(games, published, theme, name, kind):
-    source, found = games_that_ask(games, name, kind)
-    assert found, "such games exist"
+    source, asked_games = games_that_ask(games, name, kind)
+    assert asked_games, "such games exist"
     view_of = next(game_view for game_view in published if game_view.id == name)
-    for decisions, outcome in found:
+    for decisions, outcome in asked_games:
         view = build_idle_view(published, view_of, "en", state="playing", accepts=("choose", "language"))
         seen = 0
         for question in decisions:
@@ -104,9 +104,9 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
 def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
     """Boxes, cards and sums: what is drawn at the end of a game that asks is what was recorded."""
     for kind in ("pick", "double_up"):
-        _, found = games_that_ask(games, "orchard-picnic", kind)
+        _, asked_games = games_that_ask(games, "orchard-picnic", kind)
         game = next(game for game in published if game.id == "orchard-picnic")
-        for _, outcome in found:
+        for _, outcome in asked_games:
             view = apply_message(
                 build_idle_view(published, game, "en", state="playing"), build_outcome(game, outcome)
             )
@@ -128,8 +128,8 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
     """BET keys move among the answers, PLAY takes the one marked; none is taken unmarked."""
     game = next(game for game in published if game.id == "orchard-picnic")
     picture = Picture(theme)
-    source, found = games_that_ask(games, "orchard-picnic", "pick", 1)
-    question = next(request for request in found[0][0] if request.kind == "pick")
+    source, asked_games = games_that_ask(games, "orchard-picnic", "pick", 1)
+    question = next(request for request in asked_games[0][0] if request.kind == "pick")
     view = apply_message(
         build_idle_view(published, game, "en", state="playing", accepts=()), build_request(source, question)
     )
@@ -146,8 +146,10 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
 
 def test_a_decision_repeated_after_a_reconnection_changes_nothing(games, published, theme):
     game = next(game for game in published if game.id == "orchard-picnic")
-    source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
-    question = build_request(source, next(request for request in found[0][0] if request.kind == "double_up"))
+    source, asked_games = games_that_ask(games, "orchard-picnic", "double_up", 1)
+    question = build_request(
+        source, next(request for request in asked_games[0][0] if request.kind == "double_up")
+    )
     view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
     later = replace(view, now=view.now + 3)
     assert apply_message(later, question) == later
@@ -155,8 +157,10 @@ def test_a_decision_repeated_after_a_reconnection_changes_nothing(games, publish
 
 def test_after_an_open_door_a_decision_is_shown_again_from_the_start(games, published, theme):
     game = next(game for game in published if game.id == "orchard-picnic")
-    source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
-    question = build_request(source, next(request for request in found[0][0] if request.kind == "double_up"))
+    source, asked_games = games_that_ask(games, "orchard-picnic", "double_up", 1)
+    question = build_request(
+        source, next(request for request in asked_games[0][0] if request.kind == "double_up")
+    )
     view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
     shut = apply_message(
         replace(view, now=150), build_snapshot(game, "en", state="door_open", doors_open=("main",))

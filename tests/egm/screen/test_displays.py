@@ -23,9 +23,9 @@ ONE, OTHER = mode(*SIZE), mode(400, 300)
 @pytest.fixture
 def card():
     """Two displays; the second likes another size best than it names first."""
-    found = GraphicsCard({FIRST: (ONE,), SECOND: (mode(64, 48, preferred=False), OTHER), THIRD: ()})
-    yield found
-    found.close()
+    opened = GraphicsCard({FIRST: (ONE,), SECOND: (mode(64, 48, preferred=False), OTHER), THIRD: ()})
+    yield opened
+    opened.close()
 
 
 def frame(colour):
@@ -138,9 +138,9 @@ class Signs:
 
 @pytest.fixture
 def signs(card, tmp_path):
-    found = Signs(card, tmp_path)
-    yield found
-    found.above.stop()
+    opened = Signs(card, tmp_path)
+    yield opened
+    opened.above.stop()
 
 
 def test_with_one_display_there_is_no_top_screen(card, signs):

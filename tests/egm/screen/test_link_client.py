@@ -30,16 +30,16 @@ class Peer:
 
 @pytest.fixture
 def peer(tmp_path):
-    found = Peer(tmp_path)
-    yield found
-    found.listener.close()
+    opened = Peer(tmp_path)
+    yield opened
+    opened.listener.close()
 
 
 @pytest.fixture
 def client(peer):
-    found = ScreenClient(peer.path, peer.token)
-    yield found
-    found.close()
+    opened = ScreenClient(peer.path, peer.token)
+    yield opened
+    opened.close()
 
 
 def read_line(link):

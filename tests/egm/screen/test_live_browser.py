@@ -91,24 +91,24 @@ class Cabinet:
 
 @pytest.fixture
 def cabinet(tmp_path):
-    found = Cabinet(tmp_path, "--silent")
-    yield found
-    found.close()
+    opened = Cabinet(tmp_path, "--silent")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
 def sounding_cabinet(tmp_path):
-    found = Cabinet(tmp_path)
-    yield found
-    found.close()
+    opened = Cabinet(tmp_path)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
 def browser(tmp_path):
     (tmp_path / "browser").mkdir()
-    found = Browser(tmp_path / "browser")
-    yield found
-    found.close()
+    opened_browser = Browser(tmp_path / "browser")
+    yield opened_browser
+    opened_browser.close()
 
 
 def check_note_is_legible(browser):
@@ -192,8 +192,8 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
 
         def touch(action):
             view = apply_message(View(is_linked=True), cabinet.last)
-            found = next(t for t in picture.list_touches(view) if t.action == Action("answer", action))
-            browser.tap(found.rect[0] + found.rect[2] / 2, found.rect[1] + found.rect[3] / 2)
+            touch = next(t for t in picture.list_touches(view) if t.action == Action("answer", action))
+            browser.tap(touch.rect[0] + touch.rect[2] / 2, touch.rect[1] + touch.rect[3] / 2)
 
         def goes(action, title):
             cabinet.after(lambda: touch(action), lambda s: s.page.title.value == title, title)

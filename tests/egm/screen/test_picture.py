@@ -201,12 +201,12 @@ def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(them
     watcher = picture.painter = Watcher(theme)
     watcher.begin()
     picture.draw_view(pygame.Surface(picture.size_pixels), scenes["asks-hold-1"])
-    held = [
+    card_rects = [
         touch.rect for touch in picture.list_touches(scenes["asks-hold-1"]) if touch.action.name == "hold"
     ]
-    assert len(held) == 5
-    assert min(length for _, _, *size in held for length in size) >= layout.touch_size_min
-    assert all(left[0] + left[2] <= right[0] for left, right in pairwise(held))
+    assert len(card_rects) == 5
+    assert min(length for _, _, *size in card_rects for length in size) >= layout.touch_size_min
+    assert all(left[0] + left[2] <= right[0] for left, right in pairwise(card_rects))
     words = " ".join(words for words, _, _ in watcher.written)
     for pay in load_table_game(name)[1].presentation["pays"]:
         assert all(word in words for word in pay["names"]["fr"].replace("'", "\u2019").split(" ")), pay

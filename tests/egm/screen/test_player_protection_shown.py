@@ -23,8 +23,8 @@ def build_reminder_view(published, **changes):
 
 
 def touch(picture, view, theme, action):
-    found = next(touch for touch in picture.list_touches(view) if touch.action == action)
-    x, y, w, h = found.rect
+    touch = next(touch for touch in picture.list_touches(view) if touch.action == action)
+    x, y, w, h = touch.rect
     assert picture.find_touched_action(view, x + w / 2, y + h / 2) == action
     return apply_action(view, action, theme)
 

@@ -43,10 +43,10 @@ def open_page(idle_view, page):
 
 def touch(picture, view, theme, name, value=None):
     """Touch the middle of the place that has this action; it must be there."""
-    found = next(t for t in picture.list_touches(view) if t.action == Action(name, value))
-    x, y, w, h = found.rect
+    touch = next(t for t in picture.list_touches(view) if t.action == Action(name, value))
+    x, y, w, h = touch.rect
     action = picture.find_touched_action(view, x + w / 2, y + h / 2)
-    assert action == found.action, "nothing covers it"
+    assert action == touch.action, "nothing covers it"
     return apply_action(view, action, theme, picture.list_choices(view))
 
 

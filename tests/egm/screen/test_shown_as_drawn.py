@@ -114,9 +114,9 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
     for view, _ in iter_shown_outcomes(name):
         first = view.presentation.steps[0]
         field = view.fields[view.game.id][first.stage]
-        held = sum(a == b for a, b in zip(first.first_stops, first.stops, strict=False))
+        held_count = sum(a == b for a, b in zip(first.first_stops, first.stops, strict=False))
         line = build_timeline(view.presentation, THEME.motion, 0)
-        if held or line.steps[-1].last_stop > 40:
+        if held_count or line.steps[-1].last_stop > 40:
             continue  # reels that stand do not stop, and a long show is paced as a whole
         for reel, stop in enumerate(line.steps[0].stops):
             before = line.steps[0].stops[reel - 1] if reel else 0.0

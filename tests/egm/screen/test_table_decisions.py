@@ -53,13 +53,13 @@ def numbers(cards):
 @pytest.fixture
 def visit(tmp_path, theme):
     def start_round(cards, *spots):
-        found = Visit(tmp_path, theme, games=(GAME,))
-        found.room.machine.random_service = ScriptedChance(*numbers(cards))
-        found.do(found.room.insert, 10_000)
+        opened = Visit(tmp_path, theme, games=(GAME,))
+        opened.room.machine.random_service = ScriptedChance(*numbers(cards))
+        opened.do(opened.room.insert, 10_000)
         for spot in ("main", *spots):
-            found.press("spot", spot)
-        found.press("play")
-        return found
+            opened.press("spot", spot)
+        opened.press("play")
+        return opened
 
     return start_round
 

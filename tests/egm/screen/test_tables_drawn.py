@@ -80,19 +80,23 @@ class Player:
 @pytest.fixture
 def player(table, theme):
     game, _, view = table
-    found = Player(game, view, theme)
-    found.does("clear")
-    return found
+    opened = Player(game, view, theme)
+    opened.does("clear")
+    return opened
 
 
 def spots_of(player):
     """The spots that take a bet, the first of all and then those that do beside it."""
-    spots, held = player.view.table.spots.values(), build_bet_limits(player.view.snapshot)
-    first = next(spot for spot in spots if not find_reason_spot_is_closed(spot, {}, held)[0])
+    spots, bet_limits = player.view.table.spots.values(), build_bet_limits(player.view.snapshot)
+    first = next(spot for spot in spots if not find_reason_spot_is_closed(spot, {}, bet_limits)[0])
     laid = {first.id: first.bet_min}
     return [
         first,
-        *(spot for spot in spots if spot != first and not find_reason_spot_is_closed(spot, laid, held)[0]),
+        *(
+            spot
+            for spot in spots
+            if spot != first and not find_reason_spot_is_closed(spot, laid, bet_limits)[0]
+        ),
     ]
 
 
@@ -270,8 +274,8 @@ def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
             player.does(name, value)
         except WagerError as error:
             assert re.search("the round could return|come-out|needs a bet", str(error))  # noqa: PT017 (what no spot says)
-            refused = Notice(code="refused.bet_is_offered", severity="warning")
-            snapshot = player.view.snapshot.model_copy(update={"notices": (refused,)})
+            refusal_notice = Notice(code="refused.bet_is_offered", severity="warning")
+            snapshot = player.view.snapshot.model_copy(update={"notices": (refusal_notice,)})
             player.view = apply_message(player.view, snapshot)
             player.view = apply_message(player.view, snapshot.model_copy(update={"notices": ()}))
         if player.bets:
@@ -286,8 +290,8 @@ def test_the_chips_of_a_refused_bet_are_removed(player):
     before = dict(read_registered_bets(player.view.table, player.view.snapshot))
     view, _ = apply_action(player.view, Action("spot", spot.id), player.theme)
     assert dict(view.chips.bets) != before
-    refused = Notice(code="refused.bet_is_offered", severity="warning")
-    view = apply_message(view, view.snapshot.model_copy(update={"notices": (refused,)}))
+    refusal_notice = Notice(code="refused.bet_is_offered", severity="warning")
+    view = apply_message(view, view.snapshot.model_copy(update={"notices": (refusal_notice,)}))
     assert dict(view.chips.bets) == before
 
 

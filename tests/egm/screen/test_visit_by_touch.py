@@ -97,9 +97,9 @@ class Hand(Cabinet):
 @pytest.fixture
 def browser(tmp_path):
     (tmp_path / "browser").mkdir()
-    found = Browser(tmp_path / "browser")
-    yield found
-    found.close()
+    opened_browser = Browser(tmp_path / "browser")
+    yield opened_browser
+    opened_browser.close()
 
 
 @pytest.mark.parametrize(

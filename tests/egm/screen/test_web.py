@@ -45,9 +45,9 @@ PATIENCE_SECONDS = 60
 
 @pytest.fixture
 def web(theme, tmp_path):
-    found = BrowserScreen(theme, scale=0.2, address_file=tmp_path / "screen.url")
-    yield found
-    found.close()
+    opened = BrowserScreen(theme, scale=0.2, address_file=tmp_path / "screen.url")
+    yield opened
+    opened.close()
 
 
 def ask(web, path="/", host=None, session="", added_headers=()):

@@ -27,9 +27,9 @@ from tools.lab.views import build_idle_view
 
 @pytest.fixture
 def window(theme):
-    found = Window(theme)
-    yield found
-    found.close()
+    opened = Window(theme)
+    yield opened
+    opened.close()
 
 
 def test_a_touch_is_a_fraction_of_the_picture(window):

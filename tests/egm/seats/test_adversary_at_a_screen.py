@@ -156,9 +156,9 @@ class Adversary:
                 while not self.found.exists():
                     assert self.process.poll() is None
                     await asyncio.sleep(0.02)
-                found = json.loads(self.found.read_text())
-                if found["sequence"] >= due:
-                    return found
+                data = json.loads(self.found.read_text())
+                if data["sequence"] >= due:
+                    return data
 
 
 async def play(rooms, adversary, answers, searched):

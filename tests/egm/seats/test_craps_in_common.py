@@ -77,8 +77,8 @@ def read_standing_bets(rig):
 
 
 def point_of(rig, game=QUEBEC):
-    found = read_shared_state(rig.machine, digest_of(rig, game))
-    return None if found is None else found["point"]
+    table_record = read_shared_state(rig.machine, digest_of(rig, game))
+    return None if table_record is None else table_record["point"]
 
 
 def check_books(rooms, folder):

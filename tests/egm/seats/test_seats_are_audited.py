@@ -40,8 +40,10 @@ def test_a_missing_game_of_a_seat_is_found_by_its_neighbours_bets(played, positi
     start = find_entry_indices(played, "game.start", position)[0]
     play_id = played[start]["record"]["play_id"]
     gone = [n for n, raw in enumerate(played) if (raw.get("record") or {}).get("play_id") == play_id]
-    found = audit_findings(remove_entries(played[: find_entry_indices(played, "game.start", 1)[1]], *gone))
-    assert any(f"seat {position - 1} has a bet in the round" in reason for reason in found.values()), found
+    findings = audit_findings(remove_entries(played[: find_entry_indices(played, "game.start", 1)[1]], *gone))
+    assert any(f"seat {position - 1} has a bet in the round" in reason for reason in findings.values()), (
+        findings
+    )
 
 
 def check_journal(entries):
@@ -105,8 +107,8 @@ def test_exchanged_games_of_two_seats_are_found(played):
         swapped = text.replace("credit:1:", "credit:x:").replace("credit:2:", "credit:1:")
         if "transfers" in raw:
             raw["transfers"] = json.loads(swapped.replace("credit:x:", "credit:2:"))
-    found = audit_findings(altered)
-    assert any("not in the order of the positions" in reason for reason in found.values()), found
+    findings = audit_findings(altered)
+    assert any("not in the order of the positions" in reason for reason in findings.values()), findings
 
 
 @pytest.mark.requirement("E-13", "O-06")
@@ -172,5 +174,5 @@ def test_no_bet_is_accepted_once_the_ball_has_come_to_rest(tmp_path):
     start, number = kinds.index("game.start"), kinds.index("wheel.number")
     assert start < number
     order = [*range(start), number, *range(start, number), *range(number + 1, len(entries))]
-    found = audit_findings(reorder_entries(entries, order), game_files)
-    assert any("of its round was reported" in reason for reason in found.values()), found
+    findings = audit_findings(reorder_entries(entries, order), game_files)
+    assert any("of its round was reported" in reason for reason in findings.values()), findings

@@ -96,9 +96,9 @@ def rule(rig, form):
     """Two people declare a position's game void; return why it was refused, or None."""
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(EventType(form), form=form, **TWO)
-    refused = rig.notice
+    refusal = rig.notice
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
-    return refused
+    return refusal
 
 
 def wait(rooms):
@@ -177,8 +177,8 @@ def test_a_refund_under_a_players_bank_ends_the_round_of_all(seats, tmp_path, vo
     for rig in rooms:
         rig.machine.random_service = FailingChance()
         rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
-    refused = rule(rooms[void], "refund_game")
-    assert refused is None, refused
+    refusal = rule(rooms[void], "refund_game")
+    assert refusal is None, refusal
     repair(rooms, working)
     wait(rooms)
     for rig in rooms:
@@ -217,6 +217,10 @@ def test_a_memory_clear_treats_all_games_of_the_round_alike(seats, tmp_path, is_
     if is_void:
         assert rule(rooms[1], "refund_game") is None
     rooms[0].close()
-    found = inspect_claims(tmp_path, FEATURES)
-    acts = [proposal.possible_decisions for proposal in found.proposals if proposal.id.startswith("game:")]
+    claim_inspection = inspect_claims(tmp_path, FEATURES)
+    acts = [
+        proposal.possible_decisions
+        for proposal in claim_inspection.proposals
+        if proposal.id.startswith("game:")
+    ]
     assert acts == [("paid",)] * 2 if is_void else [("carried",)] * 3

@@ -236,9 +236,10 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     signed = register(rig, "checks")[-1]["software"]
     assert signed["sha256"] == hashlib.sha256(b"egm 22\nrng 11").hexdigest()
 
-    held = rig.machine.component(GameInProgress)
-    held.record = replace(
-        held.record, outcome=replace(held.record.outcome, settlements=(Settlement("x", 500),))
+    game_in_progress = rig.machine.component(GameInProgress)
+    game_in_progress.record = replace(
+        game_in_progress.record,
+        outcome=replace(game_in_progress.record.outcome, settlements=(Settlement("x", 500),)),
     )
     fill_in(rig, "machine_check", **ONE)
     assert rig.notice == "machine_check_failed"

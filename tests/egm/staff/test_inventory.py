@@ -402,9 +402,9 @@ def test_a_machine_in_monaco_requires_the_whole_entry_and_every_certificate(tmp_
     monkeypatch.setattr("egm.app.process.record_inventory_change", lambda *_, **__: None)
     start_machine(tmp_path / "second")
     with Journal.open(tmp_path / "second", now=StoppedClock().now) as journal:
-        (refused,) = [entry.record for entry in journal.entries("game.refused")]
-    assert refused["game"] == GAME
-    assert f"{GAME}: has no certificate" in refused["reason"]
+        (refusal,) = [entry.record for entry in journal.entries("game.refused")]
+    assert refusal["game"] == GAME
+    assert f"{GAME}: has no certificate" in refusal["reason"]
 
 
 # ---------------------------------------------------------------------------------------------- identity

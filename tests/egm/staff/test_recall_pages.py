@@ -142,7 +142,7 @@ def test_a_game_with_choices_is_recalled_decision_by_decision(tmp_path):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(2000)
     rig.play()
     answers = []
-    held = [], ["1"], ["2"], ["1", "2"], ["3"], ["1", "3"], ["2", "3"], ["1", "2", "3"]
+    held_reels_by_answer = [], ["1"], ["2"], ["1", "2"], ["3"], ["1", "3"], ["2", "3"], ["1", "2", "3"]
     while rig.machine.component(GameInProgress).conversation.decision is not None:
         answers.append(rig.machine.component(GameInProgress).conversation.decision.options[-1])
         rig.engine.handle(EventType.CHOOSE, value=answers[-1])
@@ -155,7 +155,7 @@ def test_a_game_with_choices_is_recalled_decision_by_decision(tmp_path):
         replay = menu.page.replay
         assert (replay.step, replay.steps, replay.answer) == (number, len(answers) + 1, answer)
         assert replay.decision_kind == "hold"
-        words = f"Reels held: {', '.join(held[answer])}" if answer else "No reel held"
+        words = f"Reels held: {', '.join(held_reels_by_answer[answer])}" if answer else "No reel held"
         assert translate_words(replay.answered, "en") == words
         assert {action.id: action.style for action in menu.page.actions if action.id != "back"} == {
             "earlier": "back",
@@ -168,7 +168,7 @@ def test_a_game_with_choices_is_recalled_decision_by_decision(tmp_path):
     menu.touch("earlier")
     assert menu.page.replay.step == len(answers)
     menu.touch("figures")
-    assert menu.lines()["Choice 1"] == f"Reels held: {', '.join(held[answers[0]])}"
+    assert menu.lines()["Choice 1"] == f"Reels held: {', '.join(held_reels_by_answer[answers[0]])}"
     rig.close()
 
 

@@ -418,8 +418,8 @@ def test_no_round_returns_more_than_the_highest_return(seeded_draw):
     highest = []
     for _ in range(300):
         own_bets = {"banco": rng.choice((20, 60)), "stake": rng.choice((6, 40, 500))}
-        held = rng.choice((20, 39, 40, 110, 1000))
-        others = {"0": {"bank": held}, "2": {"stake": 6}, "3": {"stake": 6}}
+        bank_credits = rng.choice((20, 39, 40, 110, 1000))
+        others = {"0": {"bank": bank_credits}, "2": {"stake": 6}, "3": {"stake": 6}}
         wager = game.build_wager(sum(own_bets.values()), bets=own_bets, seat=1, others=others)
         steps, _ = play(game, wager, seeded_draw(rng.randrange(2**30)))
         back = sum(step.credits for step in steps if isinstance(step, Settlement) and step.seat == 1)

@@ -299,9 +299,9 @@ def test_the_sevens_bonus_counts_the_first_three_cards_of_the_box_even_after_a_s
 )
 def test_each_side_bet_wins_only_with_the_cards_that_its_rules_name(name, side, cards, row, returned):
     """The cards are the player's first, the dealer's first and the player's second."""
-    found = play_until_decision(load_game(name), {"main": 2, side: 1}, cards)
+    outcome = play_until_decision(load_game(name), {"main": 2, side: 1}, cards)
     assert [
-        (settlement.name, settlement.credits) for settlement in found.settlements if settlement.spot == side
+        (settlement.name, settlement.credits) for settlement in outcome.settlements if settlement.spot == side
     ] == [(row, returned)]
 
 

@@ -309,11 +309,11 @@ def list_molly_bets():
 
 @pytest.mark.requirement("P-07")
 def test_three_point_molly_stakes_and_loses_as_its_stationary_table_states():
-    found = analyse_named_strategy("three-point-molly", load_game(QUEBEC).rules)
+    analysis = analyse_named_strategy("three-point-molly", load_game(QUEBEC).rules)
     lines, odds = list_molly_bets()
-    lost = (1 - found.rtp_of_all_staked) * found.mean_staked_credits
-    throws = F(found.notes[0].split("average (")[1].split(")")[0])
-    assert float(found.mean_staked_credits / throws) == pytest.approx(lines + odds, abs=1e-9)
+    lost = (1 - analysis.rtp_of_all_staked) * analysis.mean_staked_credits
+    throws = F(analysis.notes[0].split("average (")[1].split(")")[0])
+    assert float(analysis.mean_staked_credits / throws) == pytest.approx(lines + odds, abs=1e-9)
     assert float(lost / throws) == pytest.approx(lines * 7 / 495, abs=1e-9)
 
 

@@ -108,10 +108,10 @@ def test_prison_figures_equal_the_markov_chain_to_the_last_level() -> None:
     for stake in (8, 40, 64, 1024):
         levels = (stake & -stake).bit_length() - 2  # how often a zero leaves a part that can be halved again
         value = Fraction(stake, 2 ** (levels + 1))
-        held = Fraction(value)  # the part that is taken at the last
+        prison_value = Fraction(value)  # the part that is taken at the last
         for level in range(levels - 1, -1, -1):
-            held = Fraction(18, 37) * Fraction(stake, 2**level) + Fraction(1, 37) * held
-        worst = (Fraction(18, 37) * 2 * stake + Fraction(1, 37) * held) / stake
+            prison_value = Fraction(18, 37) * Fraction(stake, 2**level) + Fraction(1, 37) * prison_value
+        worst = (Fraction(18, 37) * 2 * stake + Fraction(1, 37) * prison_value) / stake
         bet = table.analyse_wager(table.build_wager(stake, bets={"red": stake}))
         assert (bet.rtp, bet.worst_rtp, bet.simplest_rtp) == (Fraction(73, 74), worst, Fraction(73, 74))
         assert Fraction(72, 73) < worst < Fraction(73, 74)
@@ -219,14 +219,14 @@ def test_a_table_state_that_no_round_can_leave_is_refused(table: object) -> None
 
 def test_standing_bets_on_repeats_of_two_numbers_are_refused() -> None:
     game = load_game("quebec-roulette-double")
-    held = [{"spot": f"triple-{n}", "credits": 1, "count": 1} for n in (4, 5)]
+    held_bets = [{"spot": f"triple-{n}", "credits": 1, "count": 1} for n in (4, 5)]
     with pytest.raises(ValueError, match="different results"):
-        game.with_table_state({"held": held})
+        game.with_table_state({"held": held_bets})
     with pytest.raises(ValueError, match="is not a stake that can be in prison at this table"):
         game.with_table_state({"held": [{"spot": "double-4", "credits": 1, "count": 2}]})
-    game_at_table = game.with_table_state({"held": held[:1]})
+    game_at_table = game.with_table_state({"held": held_bets[:1]})
     assert game_at_table.rules.list_standing_bets() == (Bet("triple-4", 1),)
-    assert game_at_table.rules.take_down_standing_bets() == ((), {"held": held[:1]})
+    assert game_at_table.rules.take_down_standing_bets() == ((), {"held": held_bets[:1]})
     assert game.with_table_state(None) is game
 
 

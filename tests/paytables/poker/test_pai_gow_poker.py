@@ -292,11 +292,11 @@ def test_one_of_seven_equally_likely_positions_is_dealt_first_and_its_wager_wins
 @pytest.mark.requirement("S-16")
 def test_a_player_may_surrender_the_stake_instead_of_setting_the_hand(game, seeded_draw):
     wager = game.build_wager(20, bets={"stake": 20})
-    found = Round(game.play(wager, seeded_draw("surrender")), wager)
-    found.advance()
-    assert found.decision.options[-1] == "surrender"
-    found.advance(Choice("surrender"))
-    (stake,) = found.outcome.settlements
+    round_ = Round(game.play(wager, seeded_draw("surrender")), wager)
+    round_.advance()
+    assert round_.decision.options[-1] == "surrender"
+    round_.advance(Choice("surrender"))
+    (stake,) = round_.outcome.settlements
     assert (stake.name, stake.spot, stake.staked_credits, stake.credits) == ("surrender", "stake", 20, 0)
 
 
@@ -308,10 +308,10 @@ def test_many_rounds_are_settled_as_the_text_says(game, seeded_draw):
 @pytest.mark.requirement("S-16")
 def test_a_setting_that_is_not_legal_is_refused(game, seeded_draw):
     wager = game.build_wager(20, bets={"stake": 20})
-    found = Round(game.play(wager, seeded_draw("refused")), wager)
-    found.advance()
+    round_ = Round(game.play(wager, seeded_draw("refused")), wager)
+    round_.advance()
     with pytest.raises(ChoiceError, match="is not one of"):
-        found.advance(Choice(0b111))
+        round_.advance(Choice(0b111))
     for bets, reason in (
         ({"stake": 30}, "not a multiple of 20"),
         ({"under": 3}, "not a multiple of 2"),
@@ -383,16 +383,16 @@ def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
     game = load_game(FILE)
     bets = {"stake": 20, "over": 2}
     wager = game.build_wager(6 * 22, seats={str(seat): bets for seat in range(6)})
-    found = Round(game.play(wager, seeded_draw("six")), wager)
-    found.advance()
+    round_ = Round(game.play(wager, seeded_draw("six")), wager)
+    round_.advance()
     asked_seats = []
-    while found.decision is not None:
-        asked_seats.append(found.decision.seat)
-        found.advance(Choice(found.decision.prompt["house"]))
-    hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
+    while round_.decision is not None:
+        asked_seats.append(round_.decision.seat)
+        round_.advance(Choice(round_.decision.prompt["house"]))
+    hands = {hand["id"]: hand["cards"] for hand in round_.outcome.display["hands"]}
     assert asked_seats == list(range(6))
     assert sorted(card for cards in hands.values() for card in cards) == sorted(game.rules.PIECE_NAMES)
-    paid = {(settlement.seat, settlement.spot): settlement.credits for settlement in found.settlements}
+    paid = {(settlement.seat, settlement.spot): settlement.credits for settlement in round_.settlements}
     assert {paid[seat, "over"] for seat in range(6)} == {4 if total_of(hands["remaining"]) > 26 else 0}
 
 

@@ -164,18 +164,18 @@ def test_rounds_are_settled_as_the_text_says(seeded_draw):
         stake = 20 * (1 + n % 4)
         wager = game.build_wager(stake, bets={"stake": stake})
         record, player = RecordingDrawSource(seeded_draw(f"tiles {n}")), seeded_draw(f"player {n}")
-        found = Round(game.play(wager, record), wager)
-        found.advance()
-        options = found.decision.options[:-1]  # the last gives the stake up
+        round_ = Round(game.play(wager, record), wager)
+        round_.advance()
+        options = round_.decision.options[:-1]  # the last gives the stake up
         assert len(record.records) == 4  # the bank has not drawn yet
         answer = Choice(options[player.below(len(options), "set")])
-        found.advance(answer)
+        round_.advance(answer)
         hands = {
-            hand["id"]: (hand["cards"][:2], hand["cards"][2:]) for hand in found.outcome.display["hands"]
+            hand["id"]: (hand["cards"][:2], hand["cards"][2:]) for hand in round_.outcome.display["hands"]
         }
-        assert found.outcome.win_credits == compute_return(hands["player"], hands["bank"], stake)
+        assert round_.outcome.win_credits == compute_return(hands["player"], hands["bank"], stake)
         replay_draw = ReplayDrawSource(record.records)
-        assert play_through(game, wager, replay_draw, [answer]) == found.outcome
+        assert play_through(game, wager, replay_draw, [answer]) == round_.outcome
         replay_draw.finish()
 
 
@@ -197,13 +197,13 @@ def test_the_best_setting_is_advised_and_agrees_with_the_figures(seeded_draw):
 def test_seats_have_their_own_tiles_and_one_bank(seeded_draw):
     game = load_game(FILE)
     wager = game.build_wager(140, seats={str(seat): {"stake": 20} for seat in range(7)})
-    found = Round(game.play(wager, seeded_draw("seven")), wager)
-    found.advance()
-    while found.decision is not None:
-        found.advance(Choice(found.decision.prompt["house"]))
-    hands = {hand["id"]: hand["cards"] for hand in found.outcome.display["hands"]}
+    round_ = Round(game.play(wager, seeded_draw("seven")), wager)
+    round_.advance()
+    while round_.decision is not None:
+        round_.advance(Choice(round_.decision.prompt["house"]))
+    hands = {hand["id"]: hand["cards"] for hand in round_.outcome.display["hands"]}
     assert sorted(tile for cards in hands.values() for tile in cards) == sorted(ALL_TILES)
-    for settlement in found.settlements:
+    for settlement in round_.settlements:
         own_tiles = hands["player" if settlement.seat == 0 else f"player-{settlement.seat + 1}"]
         assert settlement.credits == compute_return(
             (own_tiles[:2], own_tiles[2:]), (hands["bank"][:2], hands["bank"][2:]), 20

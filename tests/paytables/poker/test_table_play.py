@@ -243,13 +243,13 @@ def cards_shown(outcome):
 
 def play_round(game, wager, draw, answers):
     """Play one round with random answers, which are kept in ``answers``; return the round."""
-    found = Round(game.play(wager, draw), wager)
-    found.advance()
-    while found.decision is not None:
-        options = found.decision.options
+    round_ = Round(game.play(wager, draw), wager)
+    round_.advance()
+    while round_.decision is not None:
+        options = round_.decision.options
         answers.append(options[draw.below(len(options), "the player")])
-        found.advance(Choice(answers[-1]))
-    return found
+        round_.advance(Choice(answers[-1]))
+    return round_
 
 
 class Apart:
@@ -274,29 +274,29 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
         bets = {spot: min(credits_ * (1 + n % 3), most[spot].bet_max) for spot, credits_ in form.bets.items()}
         wager = game.build_wager(sum(bets.values()), bets=bets)
         draw, answers = Apart(seeded_draw(f"{name} {n}")), []
-        found = play_round(game, wager, draw, answers)
-        shown = cards_shown(found.outcome)
+        outcome = play_round(game, wager, draw, answers)
+        shown = cards_shown(outcome.outcome)
         bank = [] if "??" in shown.get("bank", []) else shown.get("bank", [])
         expected = SETTLED[name](bets, answers, shown["player"], shown.get("board", []), bank)
         staked, back = {}, {}
-        for bet in found.staked_bets:
+        for bet in outcome.staked_bets:
             staked[bet.spot] = staked.get(bet.spot, 0) + bet.credits
         assert staked == {spot: bet for spot, bet in bets.items() if bet} | compute_raises(
             name, bets, answers
         )
-        for settlement in found.settlements:
+        for settlement in outcome.settlements:
             back[settlement.spot] = back.get(settlement.spot, 0) + settlement.credits
         assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}, (
             answers,
             shown,
         )
-        assert list_undecided_stakes(found) == ()
+        assert list_undecided_stakes(outcome) == ()
         replay_draw = ReplayDrawSource(json.loads(json.dumps(draw.recorded.records)))
         replayed = play_through(
             game, Wager.from_json(wager.to_json()), replay_draw, [Choice(a) for a in answers]
         )
         replay_draw.finish()
-        assert replayed == found.outcome
+        assert replayed == outcome.outcome
         assert paytables.Outcome.from_json(json.loads(json.dumps(replayed.to_json()))) == replayed
 
 
@@ -306,9 +306,9 @@ def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
     game, draw = load(name), RecordingDrawSource(seeded_draw(name))
     form = game.rules.definition.form[1 if name == "quebec-poker-3-5-7" else 0]
     wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
-    found = Round(game.play(wager, draw), wager)
-    found.advance()
-    shown = [card for hand in found.decision.prompt["hands"] for card in hand["cards"]]
+    round_ = Round(game.play(wager, draw), wager)
+    round_.advance()
+    shown = [card for hand in round_.decision.prompt["hands"] for card in hand["cards"]]
     assert len(draw.records) == len([card for card in shown if card != "??"])
     assert len(set(shown) - {"??"}) == len(draw.records)
 
@@ -316,14 +316,14 @@ def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
 def test_a_raise_is_a_separate_stake_and_undecided_bets_are_returned():
     game = load("quebec-caribbean-stud")
     wager = game.build_wager(3, bets={"ante": 3})
-    found = Round(game.play(wager, Given("2c 4d 6h 8s Tc Ah")), wager)
-    found.advance()
-    assert found.decision.get_added_credits("raise") == 6
-    assert found.decision.get_added_bet("raise") == Bet("raise", 6)
-    assert found.decision.limit_to_credits(5).options == ("fold",)
-    assert list_undecided_stakes(found) == (Bet("ante", 3),)
-    found.advance(Choice("fold"))
-    assert [(s.name, s.spot, s.staked_credits, s.credits) for s in found.settlements] == [
+    round_ = Round(game.play(wager, Given("2c 4d 6h 8s Tc Ah")), wager)
+    round_.advance()
+    assert round_.decision.get_added_credits("raise") == 6
+    assert round_.decision.get_added_bet("raise") == Bet("raise", 6)
+    assert round_.decision.limit_to_credits(5).options == ("fold",)
+    assert list_undecided_stakes(round_) == (Bet("ante", 3),)
+    round_.advance(Choice("fold"))
+    assert [(s.name, s.spot, s.staked_credits, s.credits) for s in round_.settlements] == [
         ("folded", "ante", 3, 0)
     ]
 
@@ -408,9 +408,9 @@ def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
         "As Kd Qh Tc 9s": False,
         "2s 2d 3h 3c 9s": True,
     }.items():
-        found = Round(game.play(wager, Given(cards)), wager)
-        found.advance()
-        assert ("play-3" in found.decision.options) == may_play_3, cards
+        round_ = Round(game.play(wager, Given(cards)), wager)
+        round_.advance()
+        assert ("play-3" in round_.decision.options) == may_play_3, cards
 
 
 @pytest.mark.requirement("S-22", "S-23", "S-28", "S-54")
@@ -431,12 +431,12 @@ def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
     bets = game.rules.definition.form[0].bets
     wager = game.build_wager(sum(bets.values()), bets=dict(bets))
     for bank, is_open in ((lowest, True), (below, False)):
-        found = Round(game.play(wager, Given(f"{player} {bank}")), wager)
-        found.advance()
-        found.advance(Choice(answer))
+        round_ = Round(game.play(wager, Given(f"{player} {bank}")), wager)
+        round_.advance()
+        round_.advance(Choice(answer))
         (settled,) = (
             settlement
-            for settlement in found.settlements
+            for settlement in round_.settlements
             if settlement.spot == spot and settlement.staked_credits
         )
         assert (settled.credits > settled.staked_credits) == is_open, bank
@@ -458,10 +458,10 @@ def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, sp
     game = load(name)
     bets = game.rules.definition.form[0].bets
     wager = game.build_wager(sum(bets.values()), bets=dict(bets))
-    found = Round(game.play(wager, Given(f"{player} {bank}")), wager)
-    found.advance()
-    found.advance(Choice(answer))
-    settled = {settlement.spot: settlement for settlement in found.settlements}
+    round_ = Round(game.play(wager, Given(f"{player} {bank}")), wager)
+    round_.advance()
+    round_.advance(Choice(answer))
+    settled = {settlement.spot: settlement for settlement in round_.settlements}
     assert [settled[spot].credits for spot in spots] == [
         times * settled[spot].staked_credits for spot in spots
     ]
@@ -529,9 +529,9 @@ def test_several_seats_play_against_one_bank(seeded_draw):
         seats = {"0": {"ante": 1}, "3": {"ante": 2, "pair-plus": 1}, "6": {"pair-plus": 5}}
         wager = game.build_wager(9, seats=seats)
         answers = []
-        found = play_round(game, wager, seeded_draw(f"seats {n}"), answers)
+        outcome = play_round(game, wager, seeded_draw(f"seats {n}"), answers)
         assert len(answers) == 2
-        shown = cards_shown(found.outcome)
+        shown = cards_shown(outcome.outcome)
         bank = [] if "??" in shown["bank"] else shown["bank"]
         dealt = [card for hand in shown.values() for card in hand if card != "??"]
         assert len(dealt) == len(set(dealt))
@@ -539,10 +539,10 @@ def test_several_seats_play_against_one_bank(seeded_draw):
             hand = shown["player" if seat == 0 else f"player-{seat + 1}"]
             expected = three_card({}, own_answers, hand, [], bank or hand)
             back = {}
-            for settlement in found.settlements:
+            for settlement in outcome.settlements:
                 if settlement.seat == seat:
                     back[settlement.spot] = back.get(settlement.spot, 0) + settlement.credits
-            staked = {bet.spot: bet.credits for bet in found.staked_bets if bet.seat == seat}
+            staked = {bet.spot: bet.credits for bet in outcome.staked_bets if bet.seat == seat}
             assert back == {spot: expected[spot] * credits_ for spot, credits_ in staked.items()}
 
 
@@ -625,9 +625,9 @@ def test_the_best_option_is_advised(name, cards, advice):
     game = load(name)
     form = game.rules.definition.form[0]
     wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
-    found = Round(game.play(wager, Given(cards)), wager)
-    found.advance()
-    assert found.decision.prompt["advice"] == advice
+    round_ = Round(game.play(wager, Given(cards)), wager)
+    round_.advance()
+    assert round_.decision.prompt["advice"] == advice
 
 
 @pytest.mark.requirement("C-10:a")
@@ -656,11 +656,11 @@ def test_the_best_option_is_advised_if_the_proof_stores_it(name, cards, answers,
     game = load(name)
     form = game.rules.definition.form[-1 if "3-5-7" in name else 0]
     wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
-    found = Round(game.play(wager, Given(cards)), wager)
-    found.advance()
+    round_ = Round(game.play(wager, Given(cards)), wager)
+    round_.advance()
     for answer in answers:
-        found.advance(Choice(answer))
-    assert found.decision.prompt["advice"] == advice
+        round_.advance(Choice(answer))
+    assert round_.decision.prompt["advice"] == advice
 
 
 @pytest.mark.requirement("C-02", "C-12", "C-22")

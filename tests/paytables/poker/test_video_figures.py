@@ -88,7 +88,7 @@ def test_simple_strategies_have_their_published_returns(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "dealt", "held"),
+    ("name", "dealt", "held_cards"),
     [
         ("jacks-or-better-9-6", "As Ks Qs Js Td", "As Ks Qs Js"),
         ("jacks-or-better-9-6", "Ac Kd Qh 7s 2c", "Kd Qh"),  # the lowest two of three high cards
@@ -98,8 +98,8 @@ def test_simple_strategies_have_their_published_returns(name):
         ("jacks-or-better-9-6", "2c 4d 6h 8s Tc", ""),
         ("jacks-or-better-9-6", "Kc Kd 6h 6s Tc", "Kc Kd 6h 6s"),
         *(
-            pytest.param("deuces-wild-full-pay", dealt, held, marks=pytest.mark.slow)
-            for dealt, held in (
+            pytest.param("deuces-wild-full-pay", dealt, held_cards, marks=pytest.mark.slow)
+            for dealt, held_cards in (
                 ("2c 9d 9h 9s Tc", "2c 9d 9h 9s"),
                 ("2c 5d 6d 7d 7s", "2c 5d 6d 7d"),
                 ("2c 3d 4d 5d 5s", "2c 5d 5s"),
@@ -110,7 +110,7 @@ def test_simple_strategies_have_their_published_returns(name):
         ),
     ],
 )
-def test_a_simple_strategy_holds_the_cards_that_its_text_says(name, dealt, held, simple):
+def test_a_simple_strategy_holds_the_cards_that_its_text_says(name, dealt, held_cards, simple):
     holds, hold_masks = simple(name)
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
     for turn in _TURNS:
@@ -118,7 +118,7 @@ def test_a_simple_strategy_holds_the_cards_that_its_text_says(name, dealt, held,
         kind = kinds.get(tuple(c // 4 * 4 + turn[c % 4] for c in cards))
         if kind is not None:
             found = {brute.DECK[card] for n, card in enumerate(cards) if int(hold_masks[kind]) >> n & 1}
-            assert found == set(held.split())
+            assert found == set(held_cards.split())
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +221,7 @@ def test_the_best_hold_of_well_known_hands():
         "2c 5d 7h 9s Kc": "Kc",
         "2c 3d 5h 7s 9c": "",
     }
-    for hand, held in held_by_hand.items():
+    for hand, held_cards in held_by_hand.items():
         for turn in _TURNS:
             turned = sorted(c // 4 * 4 + turn[c % 4] for c in map(brute.DECK.index, hand.split()))
             if tuple(turned) in kinds:
@@ -231,7 +231,9 @@ def test_the_best_hold_of_well_known_hands():
                     for card_index, c in enumerate(turned)
                     if mask >> card_index & 1
                 }
-                assert found == {(get_rank(c), c % 4) for c in map(brute.DECK.index, held.split())}, hand
+                assert found == {(get_rank(c), c % 4) for c in map(brute.DECK.index, held_cards.split())}, (
+                    hand
+                )
 
 
 def test_a_progressive_level_replaces_the_royal_pay_in_the_figures():

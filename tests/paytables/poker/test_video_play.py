@@ -81,11 +81,11 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
     few = 12 if name.startswith("deuces") else 60
     for _ in range(few):
         wager = game.build_wager(credits_, hands=hands)
-        held = draw.below(32, "the player")
+        hold_mask = draw.below(32, "the player")
         if name.startswith("deuces"):  # two wild cards take the slow judge minutes
-            held = 0
+            hold_mask = 0
         record = RecordingDrawSource(draw)
-        outcome = play_through(game, wager, record, [Choice(held)])
+        outcome = play_through(game, wager, record, [Choice(hold_mask)])
         shown = [hand["cards"] for hand in outcome.display["hands"]]
         if any(sum(card[0] == "2" for card in hand) > 1 for hand in shown) and name.startswith("deuces"):
             continue
@@ -93,11 +93,11 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
         assert [s.credits for s in outcome.settlements] == [settle(hand, credits_per_hand) for hand in shown]
         assert [s.staked_credits for s in outcome.settlements] == [credits_per_hand] * hands
         replay_draw = ReplayDrawSource(json.loads(json.dumps(record.records)))
-        replayed = play_through(game, wager, replay_draw, [Choice(held)])
+        replayed = play_through(game, wager, replay_draw, [Choice(hold_mask)])
         replay_draw.finish()
         assert replayed == outcome
         assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
-        assert len(record.records) == 5 + hands * (5 - held.bit_count())
+        assert len(record.records) == 5 + hands * (5 - hold_mask.bit_count())
 
 
 def test_a_royal_pays_more_at_five_credits_only():
@@ -186,7 +186,7 @@ def test_a_bad_definition_is_refused_by_key(old, new, expected_text, tmp_path):
 
 @pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(
-    ("dealt", "held"),
+    ("dealt", "held_cards"),
     [
         ("As Td Ks Qs Js", "As Ks Qs Js"),
         ("Jc 5c Jd 2c 9c", "Jc Jd"),
@@ -196,16 +196,16 @@ def test_a_bad_definition_is_refused_by_key(old, new, expected_text, tmp_path):
         ("8c 8d 3h 8h 3c", "8c 8d 3h 8h 3c"),
     ],
 )
-def test_the_best_hold_is_advised_wherever_the_cards_lie(dealt, held):
+def test_the_best_hold_is_advised_wherever_the_cards_lie(dealt, held_cards):
     """A straight is broken for four to a royal, a flush draw is worth more than a low pair, a high pair is not."""
     game = load("jacks-or-better-9-6")
     wager = game.build_wager(5, hands=1)
     for turn in range(5):
         cards = dealt.split()[turn:] + dealt.split()[:turn]
-        found = Round(game.play(wager, Deals(" ".join(cards))), wager)
-        found.advance()
-        advice = found.decision.prompt["advice"]
-        assert {card for n, card in enumerate(cards) if advice >> n & 1} == set(held.split())
+        round_ = Round(game.play(wager, Deals(" ".join(cards))), wager)
+        round_.advance()
+        advice = round_.decision.prompt["advice"]
+        assert {card for n, card in enumerate(cards) if advice >> n & 1} == set(held_cards.split())
 
 
 @pytest.mark.requirement("C-10:c")

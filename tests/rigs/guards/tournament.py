@@ -32,8 +32,8 @@ def arrange_hall(*acts: Act, menu: bool = True, rules: str | None = None, **opti
     def arrange(folder: Path) -> MachineRig:
         hall = Hall(folder, describe_machine(GAMES) if rules is None else rules, **options)
         for act in acts:
-            refused = act(hall)
-            assert not isinstance(refused, str), refused
+            refusal = act(hall)
+            assert not isinstance(refusal, str), refusal
         if menu:
             OPEN_MENU(hall.room)
         return hall.room

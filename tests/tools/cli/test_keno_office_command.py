@@ -57,14 +57,14 @@ def test_a_day_of_sales_draws_cancellations_and_payments_at_the_desk(desk):
     desk("sell", "4,5")
     assert "give back $0.25" in desk("cancel", 3)
     desk("close")
-    held = json.loads(desk("draw", "--json"))
-    assert (held["draw"], len(set(held["numbers"]))) == (1, 20)
+    draw_record = json.loads(desk("draw", "--json"))
+    assert (draw_record["draw"], len(set(draw_record["numbers"]))) == (1, 20)
     desk("close")
     assert "draw 2: not held" in desk("fail", "--reason", "the blower stopped")
     facts = json.loads(desk("totals", "--json"))
     assert (facts["tickets"], facts["draws"], facts["staked_cents"]) == (3, 2, 0)
     assert facts["desk_cents"] == 75
-    owed_cents = (held["prizes"].get("1", 0) + 1) * 25
+    owed_cents = (draw_record["prizes"].get("1", 0) + 1) * 25
     control = read_control_number(won)
     paid = desk("claim", control, "--place", "cage-1", "--condition", "illegible", "--says", "casino=Val")
     assert f"pay ${owed_cents / 100:,.2f} for draw" in paid
@@ -74,8 +74,8 @@ def test_a_day_of_sales_draws_cancellations_and_payments_at_the_desk(desk):
         == "Error: ticket 1: its prizes were paid already\n"
     )
     assert "prize" in desk("ticket", 1)
-    refused = desk("pay", 1, code=1)
-    assert refused == (
+    output = desk("pay", 1, code=1)
+    assert output == (
         "Error: ticket 1 has been paid for, and a draw of it is closed; its payment cannot be recorded\n"
     )
     assert "every entry is as recomputed" in desk("verify")

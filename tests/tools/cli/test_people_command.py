@@ -88,8 +88,8 @@ def test_a_refused_change_of_staff_states_the_reason(people, words, typed, reaso
 
 def test_a_person_without_the_permission_cannot_enrol(people):
     people("add", "2", "Max", "--role", "mechanic", "--by", "1", typed=("135790", "246801", "246801"))
-    refused = people("add", "3", "Eve", "--role", "manager", "--by", "2", typed=("246801",), status=1)
-    assert "2 is mechanic and may not enrol" in refused
+    output = people("add", "3", "Eve", "--role", "manager", "--by", "2", typed=("246801",), status=1)
+    assert "2 is mechanic and may not enrol" in output
 
 
 def test_a_demonstration_has_one_person_per_role_with_generated_pins(tmp_path):

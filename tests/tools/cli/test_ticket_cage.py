@@ -75,8 +75,8 @@ def two(office):
 def test_a_ticket_is_paid_once(office, cage):
     number = office.issued(amount_cents=4200).number
     assert isinstance(cage.pay_ticket(number), TicketRedemption)
-    refused = cage.pay_ticket(number)
-    assert (refused.reason, refused.detail) == (
+    refusal = cage.pay_ticket(number)
+    assert (refusal.reason, refusal.detail) == (
         TicketRefusalReason.REDEEMED,
         "2026-03-01 14:05:09 UTC, cage:Luc",
     )

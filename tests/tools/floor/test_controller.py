@@ -131,9 +131,9 @@ def test_each_contribution_is_counted_once_in_sequence_to_the_exact_fraction(flo
     assert (gap.reason, gap.next) == (RefusalReason.GAP, 2)
     assert floor.give("EGM-1", 2).sequence == 2
     assert floor.give("EGM-2", 1).sequence == 1
-    held = floor.record().level
-    assert held.current == 1_000_00 + 3 * SHARE
-    assert held.hidden == 3 * STAKE * Fraction(1, 700)
+    stored_level = floor.record().level
+    assert stored_level.current == 1_000_00 + 3 * SHARE
+    assert stored_level.hidden == 3 * STAKE * Fraction(1, 700)
     floor.controller.check()
 
 
@@ -385,9 +385,9 @@ def test_until_the_next_win_a_level_grows_by_its_old_terms(floor):
 def test_a_closed_level_passes_all_its_money_to_another_late_messages_included(floor):
     floor.controller.open_levels([level("petit", base_cents=50_00)])
     floor.give("EGM-1", 1)
-    held = floor.record().level
+    stored_level = floor.record().level
     moved = floor.controller.close_level("grand", "petit")
-    assert moved == held.current + held.hidden
+    assert moved == stored_level.current + stored_level.hidden
     assert floor.record("petit").level.current == 50_00 + moved
     assert isinstance(floor.give("EGM-1", 2), ContributionCount)  # made before, heard of now
     late = floor.claim("EGM-1", "c1", 2)
@@ -560,7 +560,7 @@ def test_altered_software_is_recorded_and_refused(floor):
 
 def _list_held_claims(controller):
     with controller.open_read_session() as session:
-        return [held for held in session.list_held_claims() if not held.ruling]
+        return [held_claim for held_claim in session.list_held_claims() if not held_claim.ruling]
 
 
 @pytest.mark.requirement("I-14", "I-15")
@@ -577,9 +577,13 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     for _ in range(2):
         assert isinstance(floor.commit("EGM-2", "c", 10**8, way="hand"), ClaimClosure)
     assert floor.record() == before
-    ((held),) = _list_held_claims(floor.controller)
+    ((held_claim),) = _list_held_claims(floor.controller)
     (hit,) = floor.controller.read_win_register()
-    assert (held.claim, hit.paid_cents, hit.amount_cents) == ("c/payment", 10**8, before.level.paid_cents)
+    assert (held_claim.claim, hit.paid_cents, hit.amount_cents) == (
+        "c/payment",
+        10**8,
+        before.level.paid_cents,
+    )
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
     floor.controller.list_values()
     assert floor.controller.unruled_count == 1
@@ -609,7 +613,7 @@ def test_a_payment_below_award_and_display_returns_nothing_to_the_level(floor):
     before = floor.record()
     floor.commit("EGM-1", "c", 0, way="hand")
     assert floor.record() == before
-    assert [held.claim for held in _list_held_claims(floor.controller)] == ["c/payment"]
+    assert [held_claim.claim for held_claim in _list_held_claims(floor.controller)] == ["c/payment"]
     assert floor.record().level.paid_cents == award.amount_cents
 
 

@@ -53,8 +53,8 @@ class Machine:
         controller.admit("EGM-1")
         self.contribution_count = 0
         self.level = definition.id
-        wanted = LevelEnrolment(level=self.level, stake_cents=STAKE, odds=ODDS)
-        self.say(EnrolmentRequest(machine="EGM-1", nonce="n", levels=(wanted,)))
+        enrolment = LevelEnrolment(level=self.level, stake_cents=STAKE, odds=ODDS)
+        self.say(EnrolmentRequest(machine="EGM-1", nonce="n", levels=(enrolment,)))
 
     def say(self, message):
         (answer,) = self.controller.process_messages([ReceivedMessage("EGM-1", message)])

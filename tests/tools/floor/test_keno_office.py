@@ -224,15 +224,15 @@ def test_a_ticket_for_several_draws_is_settled_once_per_draw(venue):
 @pytest.mark.requirement("M-13")
 def test_draws_and_tickets_are_numbered_consecutively_across_a_restart(venue):
     numbers = [venue.sell(*LOST).printed_ticket.ticket_number for _ in range(2)]
-    held = [venue.hold().number]
+    draw_numbers = [venue.hold().number]
     venue.reopen()
     numbers.append(venue.sell(*LOST).printed_ticket.ticket_number)
-    held.append(venue.hold().number)
+    draw_numbers.append(venue.hold().number)
     venue.sell(*LOST)
-    held.append(venue.office.close_sales())
+    draw_numbers.append(venue.office.close_sales())
     venue.office.fail_draw("the blower stopped")
-    held.append(venue.hold().number)
-    assert (numbers, held) == ([1, 2, 3], [1, 2, 3, 4])
+    draw_numbers.append(venue.hold().number)
+    assert (numbers, draw_numbers) == ([1, 2, 3], [1, 2, 3, 4])
 
 
 @pytest.mark.requirement("M-14")

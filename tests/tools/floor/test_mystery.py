@@ -168,9 +168,9 @@ def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
     assert len(won) >= 80 // MOST
     assert len({(w.claim, w.trigger.number) for w in won}) == len(won)
     floor.controller.check()
-    held = floor.record().level
-    assert held.contributed_amount == 80 * STAKE * (TERMS.increment + TERMS.hidden_share)
-    assert held.paid_cents == sum(w.amount_cents for w in won)
+    stored_level = floor.record().level
+    assert stored_level.contributed_amount == 80 * STAKE * (TERMS.increment + TERMS.hidden_share)
+    assert stored_level.paid_cents == sum(w.amount_cents for w in won)
 
 
 @pytest.mark.requirement("I-07", "I-10")
@@ -213,9 +213,9 @@ def test_a_machines_own_claim_of_a_mystery_is_refused(floor):
     before = floor.record()
     for claim in ("mine", "mystery.luck.1"):
         claim_message = Claim(machine="EGM-1", level="luck", claim=claim, after=1, shown_cents=100)
-        refused = floor.tell("EGM-1", claim_message)
-        assert not isinstance(refused, Award)
-        assert refused.reason is RefusalReason.UNKNOWN_CLAIM
+        reply = floor.tell("EGM-1", claim_message)
+        assert not isinstance(reply, Award)
+        assert reply.reason is RefusalReason.UNKNOWN_CLAIM
     assert floor.record() == before
     assert floor.controller.read_win_register() == ()
 
@@ -223,8 +223,8 @@ def test_a_machines_own_claim_of_a_mystery_is_refused(floor):
 @pytest.mark.requirement("I-03")
 def test_a_machine_with_other_odds_of_a_mystery_is_not_enrolled(floor):
     other = compute_mystery_odds(replace(TERMS, ceiling_cents=106), STAKE)
-    refused = floor.join("EGM-1", odds=other)
-    assert (refused.reason, "are 9/37; expected 2/7" in refused.detail) == (RefusalReason.OTHER_ODDS, True)
+    reply = floor.join("EGM-1", odds=other)
+    assert (reply.reason, "are 9/37; expected 2/7" in reply.detail) == (RefusalReason.OTHER_ODDS, True)
     long = floor.join("EGM-1", odds=Fraction(10**60 + 1, 10**64))
     assert "are about 1 in 10,000.0000; expected 2/7" in long.detail
     joined = floor.join("EGM-1")

@@ -99,7 +99,7 @@ class House:
     def unruled(self):
         """The payments that wait for a ruling."""
         with self.controller.open_read_session() as session:
-            return [held.claim for held in session.list_held_claims() if not held.ruling]
+            return [held_claim.claim for held_claim in session.list_held_claims() if not held_claim.ruling]
 
     def in_order(self):
         """Check that every machine shows the controller's amount and that payments equal the level's.
@@ -261,12 +261,12 @@ def test_a_machines_report_cannot_raise_the_falls_of_a_level_arbitrarily(tmp_pat
 @pytest.mark.requirement("I-14:a")
 @pytest.mark.parametrize("more_cents", [-700, -1, 0, 1, 400, 5_000])
 def test_a_corrected_payment_becomes_what_the_level_has_paid(more_cents):
-    held = POOL.definition.terms
-    grown = Level.open(held)
+    terms = POOL.definition.terms
+    grown = Level.open(terms)
     for _ in range(400):
         grown = grown.add_contribution(100)
     award_cents, reset = grown.pay_hit()
     corrected = reset.correct_paid_hit(more_cents)
     corrected.check_sums()
     assert (corrected.paid_cents, corrected.hit_count) == (award_cents + more_cents, 1)
-    assert corrected.shown_cents >= held.base_cents
+    assert corrected.shown_cents >= terms.base_cents

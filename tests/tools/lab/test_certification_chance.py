@@ -46,9 +46,9 @@ def build_changed_game(name, *path, to):
     ],
 )
 def test_every_library_game_passes_the_rules_about_chance(name):
-    found = list_findings(load_game(name))
-    assert failed(found) == {}
-    assert {finding.rule for finding in found} >= {
+    findings = list_findings(load_game(name))
+    assert failed(findings) == {}
+    assert {finding.rule for finding in findings} >= {
         "chance-decides", "draw-on-every-path", "strategy", "depicted-odds", "prizes-at-every-bet",
     }  # fmt: skip
 

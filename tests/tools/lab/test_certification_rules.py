@@ -77,8 +77,8 @@ def test_the_return_of_a_game_of_skill_is_that_of_its_best_strategy():
 
     def worth(stops, mask):
         """The mean credits of holding the reels of a mask: every second spin counted once."""
-        held = [[stop] if mask >> x & 1 else strips[x] for x, stop in enumerate(stops)]
-        spins = list(itertools.product(*held))
+        stops_by_reel = [[stop] if mask >> x & 1 else strips[x] for x, stop in enumerate(stops)]
+        spins = list(itertools.product(*stops_by_reel))
         return Fraction(sum(stage.reels.evaluate_stops(spin)[0] for spin in spins), len(spins))
 
     anew = worth([0, 0, 0], 0)

@@ -122,8 +122,8 @@ class TestBetsTogether:
                 for w in bet.distribution.counts
                 if bet.distribution.compute_chance_of_at_least(w) * games >= 10
             )
-            held = bet.distribution.cap_wins(most)
-            mean, error = float(held.compute_moment(1)), (float(held.compute_variance()) / games) ** 0.5
+            capped = bet.distribution.cap_wins(most)
+            mean, error = float(capped.compute_moment(1)), (float(capped.compute_variance()) / games) ** 0.5
             return SimulationTally(games=games, credits=round(games * (mean + next(aways) * error)))
 
         monkeypatch.setattr(rules, "play_batch", played)

@@ -50,8 +50,8 @@ def rows(page, texts, chapter):
 
 def roles(texts, permission):
     """Return the permitted roles as the manual lists them."""
-    held = [role for role in Role if permission is None or permission in find_permissions(role)]
-    return "; ".join(texts.say(f"manual.role.{role.value}") for role in held)
+    roles = [role for role in Role if permission is None or permission in find_permissions(role)]
+    return "; ".join(texts.say(f"manual.role.{role.value}") for role in roles)
 
 
 @pytest.mark.requirement("R-06")

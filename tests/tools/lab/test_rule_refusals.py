@@ -210,8 +210,8 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, reason):
     spot["bonus" if bet == "main" else "pay"].append(row)
     del definition["proved"]
     case = case_of(build_game(definition, "changed"), depth=AnalysisDepth.PRIZES)
-    refused = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is FindingStatus.FAIL]
-    assert refused == [f"bet {bet}: no result wins {spot['id']} nobody"], reason
+    failures = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is FindingStatus.FAIL]
+    assert failures == [f"bet {bet}: no result wins {spot['id']} nobody"], reason
     assert [remark.text for remark in list_remarks(case.game, case.analysis) if "nobody" in remark.text] == [
         f"no result wins {spot['id']} nobody: others take its place"
     ]
@@ -364,8 +364,8 @@ def test_a_table_is_checked_against_the_return_ceiling_of_tables():
         case = case_of(game, depth=AnalysisDepth.RETURN)
         returns = case.profile.returns
         own_tables = returns.tables.model_copy(update=tables)
-        held = returns.model_copy(update={"ceiling": ceiling, "tables": own_tables})
-        profile = case.profile.model_copy(update={"returns": held})
+        return_limits = returns.model_copy(update={"ceiling": ceiling, "tables": own_tables})
+        profile = case.profile.model_copy(update={"returns": return_limits})
         return {f.status for f in rules.return_ceiling(dataclasses.replace(case, profile=profile))}
 
     assert FindingStatus.FAIL in found(craps)

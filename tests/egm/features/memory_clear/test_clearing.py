@@ -408,18 +408,20 @@ def start_coin_payout(folder: Path) -> MachineRig:
 def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path):
     rig = win_by_hand(tmp_path)
     rig.close()
-    found = inspect_claims(tmp_path, FEATURES)
+    claim_inspection = inspect_claims(tmp_path, FEATURES)
     acts = {
-        proposal.id: build_carried_decision() for proposal in found.proposals if proposal.id != "handpay:1"
+        proposal.id: build_carried_decision()
+        for proposal in claim_inspection.proposals
+        if proposal.id != "handpay:1"
     }
     with pytest.raises(ClearRefused, match="these claims are neither settled nor carried over: handpay:1"):
-        prepare_clearance(found, acts, **WHO, challenge=found.inspection.challenge)
+        prepare_clearance(claim_inspection, acts, **WHO, challenge=claim_inspection.inspection.challenge)
     with pytest.raises(ClearRefused, match="there is no claim ghost: list the claims again"):
-        build_clearance(found, ghost=build_carried_decision())
-    cents = found.proposals[-1].claim.amount
+        build_clearance(claim_inspection, ghost=build_carried_decision())
+    cents = claim_inspection.proposals[-1].claim.amount
     with pytest.raises(ClearRefused, match="cents are owed"):
-        build_clearance(found, handpay_1=build_paid_decision(int(cents) + 100000))
-    blind = build_clearance(found)
+        build_clearance(claim_inspection, handpay_1=build_paid_decision(int(cents) + 100000))
+    blind = build_clearance(claim_inspection)
     other = type(blind)(**WHO, challenge=blind.challenge, opening=(), owed_cents=0)
     with pytest.raises(ClearRefused, match="settle or carry over each claim"):
         clear_memory(tmp_path, other, now=read_clear_time)
@@ -470,11 +472,11 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
     if not are_heads_readable:
         for head in (*tmp_path.glob("journal.head"), *tmp_path.glob("second/journal.head")):
             head.write_bytes(b"")
-    found = inspect_claims(tmp_path, FEATURES)
-    inspection = found.inspection
+    claim_inspection = inspect_claims(tmp_path, FEATURES)
+    inspection = claim_inspection.inspection
     assert (inspection.copies_agree, inspection.is_complete) == (True, False)
     assert (inspection.acknowledged_sequence > inspection.both_copies.sequence) is are_heads_readable
-    (credit,) = (proposal for proposal in found.proposals if proposal.id == "credit:1:cashable")
+    (credit,) = (proposal for proposal in claim_inspection.proposals if proposal.id == "credit:1:cashable")
     assert (credit.describe_agreement_of_copies, credit.claim.amount) == (standing, 2000)
     assert credit.possible_decisions == ("carried", "paid", "ended")
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
@@ -499,10 +501,10 @@ def test_a_possibly_paid_claim_is_carried_over_if_the_persons_decide_so(tmp_path
 @pytest.mark.requirement("A-05")
 def test_a_claim_proved_up_to_the_last_entry_cannot_be_closed(tmp_path):
     MachineRig(tmp_path, devices=SOLD).boot().insert(2000).close()
-    found = inspect_claims(tmp_path, FEATURES)
-    assert [proposal.describe_agreement_of_copies for proposal in found.proposals] == ["good"]
+    claim_inspection = inspect_claims(tmp_path, FEATURES)
+    assert [proposal.describe_agreement_of_copies for proposal in claim_inspection.proposals] == ["good"]
     with pytest.raises(ClearRefused, match="it can be carried or paid, not 'ended'"):
-        build_clearance(found, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
+        build_clearance(claim_inspection, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
 
 
 def write_contradicting_copies(folder: Path) -> None:
@@ -518,13 +520,13 @@ def write_contradicting_copies(folder: Path) -> None:
 @pytest.mark.requirement("A-06")
 def test_every_meter_on_which_the_copies_differ_is_shown_with_both_values(tmp_path):
     write_contradicting_copies(tmp_path)
-    found = inspect_claims(tmp_path / "one", FEATURES).inspection
+    inspection = inspect_claims(tmp_path / "one", FEATURES).inspection
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path / 'one'}"]).output
     rows = [" ".join(line.split()) for line in shown.splitlines()]
     differing = [row for row in rows if row.endswith("they differ")]
     assert "all money that became credit, without wins 25.00 30.00 they differ" in differing
     assert any(row.endswith("bills and vouchers accepted 25.00 30.00 they differ") for row in differing)
-    assert len(differing) == len(found.disputed_meters)
+    assert len(differing) == len(inspection.disputed_meters)
 
 
 @pytest.mark.requirement("A-05", "A-06", "A-28")
@@ -535,14 +537,19 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
     state = tmp_path / "one"
     with pytest.raises(JournalDamaged, match="both copies: they differ at entry"):
         MachineRig(state, devices=SOLD).boot()
-    found = inspect_claims(state, FEATURES)
-    (credit,) = (proposal for proposal in found.proposals if proposal.id == "credit:1:cashable")
-    assert (credit.describe_agreement_of_copies, found.inspection.copies_agree) == ("they disagree", False)
+    claim_inspection = inspect_claims(state, FEATURES)
+    (credit,) = (proposal for proposal in claim_inspection.proposals if proposal.id == "credit:1:cashable")
+    assert (credit.describe_agreement_of_copies, claim_inspection.inspection.copies_agree) == (
+        "they disagree",
+        False,
+    )
     assert {name: claim.amount for name, claim in credit.claim_by_copy.items()} == {
         "first": 2500,
         "second": 3000,
     }
-    others = [f"--claim={proposal.id}=carry" for proposal in found.proposals if proposal.id != credit.id]
+    others = [
+        f"--claim={proposal.id}=carry" for proposal in claim_inspection.proposals if proposal.id != credit.id
+    ]
 
     def cleared(decision):
         authority_options = [
@@ -550,7 +557,11 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
             "--second-person=B. Roy",
             "--reason=they contradict each other",
         ]
-        options = [f"--challenge={found.inspection.challenge}", f"--claim={credit.id}={decision}", *others]
+        options = [
+            f"--challenge={claim_inspection.inspection.challenge}",
+            f"--claim={credit.id}={decision}",
+            *others,
+        ]
         return CliRunner().invoke(audit, ["clear", f"--state={state}", *authority_options, *options])
 
     decision_text = act if act == "carry" else f"paid:{cents}:A. Tremblay"

@@ -760,12 +760,12 @@ def test_a_prize_is_paid_once_to_its_participant_after_the_machine_has_left_the_
     hall.open_play().play_round()
     assert hall.fill("tournament_leave") is None
     before = live_meters(hall.room)
-    refused = "refused.prize_may_be_paid"
-    assert hall.fill("tournament_prize", **{**prize, "amount_cents": 0}) == refused
-    assert hall.fill("tournament_prize", **{**prize, "participant": "P-08"}) == refused
-    assert hall.fill("tournament_prize", **{**prize, "participant": " "}) == refused
+    refusal_code = "refused.prize_may_be_paid"
+    assert hall.fill("tournament_prize", **{**prize, "amount_cents": 0}) == refusal_code
+    assert hall.fill("tournament_prize", **{**prize, "participant": "P-08"}) == refusal_code
+    assert hall.fill("tournament_prize", **{**prize, "participant": " "}) == refusal_code
     assert hall.fill("tournament_prize", **prize) is None
-    assert hall.fill("tournament_prize", **prize) == refused
+    assert hall.fill("tournament_prize", **prize) == refusal_code
     assert hall.fill("tournament_prize", entry=9, participant="P-09", amount_cents=500) is None
     values = hall.room.journal.meters().values
     assert (values["tournament_prizes.value"], values["tournament_prizes.count"]) == (3500, 2)

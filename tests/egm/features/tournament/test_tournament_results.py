@@ -262,8 +262,8 @@ def test_the_audit_names_a_changed_entry(played, change, kind, reason):
     lied = deepcopy(played)
     change(lied)
     entry_number = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == kind)
-    found = audit_findings(lied)
-    assert reason in found[entry_number], found
+    findings = audit_findings(lied)
+    assert reason in findings[entry_number], findings
 
 
 @pytest.mark.parametrize(
