@@ -241,7 +241,7 @@ def test_many_idle_connections_do_not_block_a_scrape(exporter):
 
 
 @pytest.mark.parametrize(
-    "request",
+    "request_bytes",
     [
         b"\xff\xfe\r\n\r\n",
         b"GET\r\n\r\n",
@@ -256,13 +256,13 @@ def test_many_idle_connections_do_not_block_a_scrape(exporter):
         b"GET /" + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n",
     ],
 )
-def test_a_malformed_request_writes_nothing_to_the_log(exporter, request, capfd):
+def test_a_malformed_request_writes_nothing_to_the_log(exporter, request_bytes, capfd):
     port = exporter[1].port
     with (
         socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as line,
         contextlib.suppress(OSError),  # it was refused before all of it was said
     ):
-        line.sendall(request)
+        line.sendall(request_bytes)
         line.shutdown(socket.SHUT_WR)
         while line.recv(65536):
             pass
