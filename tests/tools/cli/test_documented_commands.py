@@ -93,7 +93,10 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
     ]  # so one after the other
     notes = _list_first_start_notes(folder, "web", load_cabinet(cabinet_file))
     another = f"egm screen address --position N --state {folder.root}"
-    assert f"open each address below in a browser on this computer (for a new address: {another})" in notes
+    assert (
+        f"open each address below in a browser on this computer, as soon as it is printed (for a new address: {another})"
+        in notes
+    )
     assert any("opens the drawer of position 1 and of 2: insert a bill there" in line for line in notes)
     with subprocess.Popen(commands[-1], stdout=subprocess.PIPE, text=True) as screen:
         first = next(line for line in screen.stdout if "http" in line)

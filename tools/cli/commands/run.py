@@ -237,7 +237,8 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
         if folder.root != find_default_state_folder():
             options_text += f" --state {shlex.quote(str(folder.root))}"
         words.append(
-            f"open {addresses_text} on this computer (for a new address: egm screen address{options_text})"
+            f"open {addresses_text} on this computer, as soon as it is printed"
+            f" (for a new address: egm screen address{options_text})"
         )
     screen_count = {"none": 0, "kmsdrm": 1}.get(mode, file.machine.positions)
     with_drawer = [n for n in range(1, screen_count + 1) if _list_simulated_devices(file, n)]
@@ -251,7 +252,8 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
         words.append(f"F2, or the tab at the right edge, opens the drawer{position_text}{insert}")
     if mode != "none":
         words.append(
-            "keys: space plays, c cashes out, arrows change the bet, h helps, l the language, F10 for staff"
+            "keys: space plays, c cashes out, arrows change the bet, h shows the help, l changes the language,"
+            " F10 opens the service menu for staff"
         )
     return (*words, "Ctrl-C stops the cabinet; nothing is lost")
 

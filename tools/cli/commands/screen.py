@@ -101,7 +101,8 @@ def address(state: Path | None, position: int, *, top: bool) -> None:
         url = path.read_text("utf-8").strip()
     except OSError as error:
         raise click.ClickException(
-            f"{path}: {error.strerror}: no browser screen is running; `egm run --screen web` starts one"
+            f"{path}: {error.strerror}: no browser screen is running; `egm run --screen web` starts one,"
+            " and prints its address when the screen is ready"
         ) from error
     if not _is_screen_running(url):
         raise click.ClickException(f"no screen is running at {url.partition('?')[0]}: start `egm run`")
