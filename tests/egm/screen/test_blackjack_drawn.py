@@ -165,7 +165,9 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(
         question = DecisionRequest(
             play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt)
         )
-        turn_texts.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), question))
+        turn_texts.append(
+            format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), question)
+        )
     assert turn_texts[0].startswith(own_text)
     assert "9 s" in turn_texts[0]
     assert turn_texts[1] == other_text

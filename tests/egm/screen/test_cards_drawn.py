@@ -80,9 +80,9 @@ def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, bet_text):
 @pytest.mark.requirement("E-01")
 def test_a_recalled_table_round_shows_its_layout_and_cards(theme):
     _, game_view = load_table_game("quebec-baccarat")
-    view = dict(iter_felt_scenes(load_table_game("quebec-baccarat")[0], game_view, "en", theme, LANDSCAPE_LAYOUT))[
-        "settled"
-    ]
+    view = dict(
+        iter_felt_scenes(load_table_game("quebec-baccarat")[0], game_view, "en", theme, LANDSCAPE_LAYOUT)
+    )["settled"]
     display = view.presentation.steps[-1].display
     replay = Replay.model_construct(
         play_id="p",

@@ -204,7 +204,7 @@ def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(publishe
     for _ in range(30):
         for number in (1, 2, 3):
             view = (
-                laid(view, theme, source, "mark", number)
+                touch_and_apply_reply(view, theme, source, "mark", number)
                 if number not in view.marked_keno_slip.numbers
                 else view
             )

@@ -163,7 +163,9 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
 )
 def test_no_text_of_the_fullest_tables_is_clipped_crushed_or_overlapping(theme, name):
     """The narrowest hands, with the longest texts below them and in the glass: in French, on an upright screen."""
-    faults = list_drawing_faults(iter_table_game_scenes([name], "fr", theme, PORTRAIT_LAYOUT), theme, PORTRAIT_LAYOUT)
+    faults = list_drawing_faults(
+        iter_table_game_scenes([name], "fr", theme, PORTRAIT_LAYOUT), theme, PORTRAIT_LAYOUT
+    )
     assert not faults, "\n".join(map(str, faults))
 
 

@@ -228,7 +228,8 @@ def test_a_bet_stays_on_or_off_as_the_player_set_it_while_it_stands(visit):
     player_visit.play_out()  # it played: a four thrown hard wins it on the come-out
     assert player_visit.view.snapshot.results[0] == "2-2"
     won = {
-        settlement["spot"]: settlement["credits"] for settlement in player_visit.view.presentation.outcome.settlements
+        settlement["spot"]: settlement["credits"]
+        for settlement in player_visit.view.presentation.outcome.settlements
     }
     assert won["hard-4"] > 0
 

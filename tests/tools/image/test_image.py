@@ -182,7 +182,10 @@ def write_update(built, folder, number, kernel_parameters=""):
                 part.write(bundle.read(release.parts[name].length))
     words = program_in(str(folder / "esp.img"), folder)
     builder._build_esp(folder, f"{words} {kernel_parameters}".strip(), str(release.number))
-    parts, update_folder = {name: folder / f"{name}.img" for name in slot.SLOT_PARTITION_NAMES}, folder / "update"
+    parts, update_folder = (
+        {name: folder / f"{name}.img" for name in slot.SLOT_PARTITION_NAMES},
+        folder / "update",
+    )
     slot.write_bundle(
         slot.sign_release(release.number + number, f"update {number}", parts, key), parts, update_folder
     )

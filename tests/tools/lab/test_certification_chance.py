@@ -135,7 +135,9 @@ def test_a_stop_displayed_but_never_drawn_fails_and_an_unequal_one_is_noted():
 @pytest.mark.requirement("B-12")
 def test_a_profile_may_require_every_prize_at_every_bet():
     game = load_game("seven-rivers")
-    noted = [f for f in list_findings(game) if f.status is FindingStatus.NOTED and f.rule == "prizes-at-every-bet"]
+    noted = [
+        f for f in list_findings(game) if f.status is FindingStatus.NOTED and f.rule == "prizes-at-every-bet"
+    ]
     assert [f.evidence for f in noted] == [
         "bet one: 6 prizes; only other bets win 3 salmon, 3 seven",
         "bet two: 7 prizes; only other bets win 3 seven",

@@ -150,6 +150,6 @@ class TestBetsTogether:
     def test_too_few_games_to_judge_any_bet_fail(self):
         case = case_of("quebec-roulette-french")
         few = CertificationCase(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
-        assert [finding.evidence for finding in rules.simulation(few) if finding.status is FindingStatus.FAIL] == [
-            "2 games of each bet are too few to judge any bet: simulate more"
-        ]
+        assert [
+            finding.evidence for finding in rules.simulation(few) if finding.status is FindingStatus.FAIL
+        ] == ["2 games of each bet are too few to judge any bet: simulate more"]
