@@ -36,11 +36,15 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
 
     If that game has ended, the prize is paid by hand as soon as possible. A repeated report changes nothing. A
     prize that belongs to no wager of this machine is recorded and not paid. A prize that cannot be verified is
-    held until staff have ruled on it (:mod:`egm.progressive.unproved`).
+    held until staff have ruled on it (:mod:`egm.progressive.unproved`), even if a later report can be verified.
     """
     report = event.read_payload(MysteryReported)
     level, prize = report.level, report.won
     if machine.journal.has_transaction(unproved.build_prize_entry_id(prize.claim)):
+        return
+    held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim}")
+    if held_prize is not None:
+        unproved.hold_unproved_prize(machine, prize.claim, held_prize)
         return
     current_game = find_open_game(machine)
     game = (

@@ -429,7 +429,8 @@ class LevelAudit:
         """Check a mystery prize that a controller reported as won.
 
         A wager of this machine must have won it, its amount must be the committed one, and it must not have
-        been won before.
+        been won before. The amount is not checked if two people ruled on the prize, or if the prize is recorded as
+        not proved and returns to its level because the game is void.
         """
         pool, claim, amount_cents = record.pool, record.claim_id, record.amount_cents
         play_id, late = str(record.play_id), record.late_decision
@@ -444,7 +445,8 @@ class LevelAudit:
             )
         if claim in self._awarded_cents:
             self._report_finding(entry, f"record.claim: claim {claim} was already won before this entry")
-        if claim not in self._claims_with_ruling:
+        returns_unproved = late == "void" and record.is_proved is False
+        if claim not in self._claims_with_ruling and not returns_unproved:
             self._check_secret(entry, pool, record, amount_cents)
         play = self._open_plays.get(play_id)
         if late == "hand":

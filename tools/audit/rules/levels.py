@@ -118,14 +118,17 @@ def _check_held_prize(scope: CheckContext) -> None:
 def _check_ruling(scope: CheckContext) -> None:
     """Check a ruling by two people on a progressive hit.
 
-    The ruling states the amount of a hit in a game of this machine, or whether a mystery prize was won.
+    The ruling states the amount of a hit in a game of this machine, or whether a mystery prize was won. If prizes
+    are held without a ruling, it is about one of them.
     """
     record, memory = scope.record, scope.ledger.state
     claim = record["claim"]
     prizes = {
-        key: parse_record(HeldPrize, held, key)
+        key: prize
         for key, held in memory.items()
-        if key.startswith("held:") and held is not None
+        if key.startswith("held:")
+        and held is not None
+        and (prize := parse_record(HeldPrize, held, key)).ruling is None
     }
     held_prize, data = prizes.get(f"held:{claim}"), memory.get(f"claim:{claim}")
     own_claim = None if data is None else parse_record(ClaimRecord, data, f"claim:{claim}")
@@ -139,6 +142,7 @@ def _check_ruling(scope: CheckContext) -> None:
     is_amount_open = (
         own_claim is not None and own_claim.payment_method is None and own_claim.amount_cents is None
     )
+    is_awaiting_ruling = held_prize is not None if prizes else is_amount_open
     if held_prize is not None:
         is_ruled = is_amount_open or held_prize.won is None
         state[f"held:{claim}"] = None if is_ruled else to_json(replace(held_prize, ruling=record["decision"]))
@@ -150,9 +154,9 @@ def _check_ruling(scope: CheckContext) -> None:
         )
         state[f"claim:{claim}"] = to_json(replace(own_claim, amount_cents=cents, is_unanswered=True))
         doubted |= {"pool": own_claim.pool, "play_id": own_claim.play_id, "awarded_cents": cents}
-    if sum(prize.ruling is None for prize in prizes.values()) <= 1:
+    if len(prizes) <= 1:
         state["fault:progressive_unproved"] = None
-    if not state or (held_prize is not None and held_prize.ruling is not None):
+    if not is_awaiting_ruling:
         raise PatternMismatch(f"record.claim: no prize of claim {claim} awaits a ruling")
     ruling = ("machine", "place", "reason", "persons", "claim", "decision")
     if not is_json_equal(record, {**{name: record.get(name) for name in ruling}, **doubted}):
