@@ -7,9 +7,8 @@ from egm.kernel.states import STATES_FOR_SERVICE_MENU, STATES_WITH_STAFF_AT_WORK
 from egm.people import Permission
 from egm.people.demonstration import DEMONSTRATION_ENROLLER as DEMONSTRATION
 from egm.people.person import STAFF_NUMBER_PATTERN
-from egm.people.roles import Role
 from egm.staff import entries
-from egm.staff.entries import STAFF_ADDED
+from egm.staff.entries import STAFF_ADDED, STAFF_PIN
 from tools.audit.rules.parts import check_in_menu, require, require_equal
 from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule
@@ -18,7 +17,8 @@ from tools.audit.rules.rule import AuditRule
 def _check_next_change(scope: CheckContext) -> None:
     """Check an entry that changes the staff list.
 
-    Its change number must follow the previous one, and the change must fit the list before it.
+    Its change number must follow the previous one, and the change must fit the list before it. Its author must have
+    the permission to enrol others, or change their own PIN. The people of a machine's first start have no author.
     """
     facts, staff_before, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest, person_id, role = scope.bound_values.get("digest"), scope["whom"], scope["role"]
@@ -35,19 +35,18 @@ def _check_next_change(scope: CheckContext) -> None:
     ):
         if found != expected:
             raise PatternMismatch(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
-    if role not in set(Role):
-        raise PatternMismatch(f"record.role: {format_value(role)} is not a role")
     if STAFF_NUMBER_PATTERN.fullmatch(person_id) is None:
         raise PatternMismatch(f"record.whom: {format_value(person_id)} is not a staff number")
-    if (
-        facts.roles_by_staff_number
-        and scope["by"] not in {"", DEMONSTRATION}
-        and not facts.is_staff(scope["by"])
-    ):
-        raise PatternMismatch(
-            f"record.person: {format_value(scope['by'])} is not an enrolled member of staff"
-        )
-    is_added = scope.entry.kind == STAFF_ADDED.kind
+    author, kind = scope["by"], scope.entry.kind
+    is_added = kind == STAFF_ADDED.kind
+    if facts.roles_by_staff_number and not (is_added and author in {"", DEMONSTRATION}):
+        is_own_pin = kind == STAFF_PIN.kind and author == person_id
+        if not facts.is_staff(author):
+            raise PatternMismatch(f"record.person: {format_value(author)} is not an enrolled member of staff")
+        if not is_own_pin and not facts.has_permission(author, Permission.ENROL):
+            raise PatternMismatch(
+                f"record.person: {format_value(author)} lacks the permission {Permission.ENROL}"
+            )
     if (person_id in facts.roles_by_staff_number) == is_added:
         enrolled = "already" if is_added else "not"
         raise PatternMismatch(

@@ -1,0 +1,145 @@
+"""Every false statement about the staff list, a collection of cash boxes or who authorised an act is a finding."""
+
+import copy
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from rigs.forms import TWO, fill_in
+from rigs.lies import audit_findings, read_signed_entries
+
+from egm.people import Role, Roster
+from egm.staff.service.sign_in import read_staff
+from egm.testing.machine import MachineRig
+from egm.testing.service_menu import NUMBERS, Menu, build_pin
+
+ATTENDANT, MANAGER = NUMBERS[Role.ATTENDANT], NUMBERS[Role.MANAGER]
+
+
+def collect_and_count(folder):
+    rig = MachineRig(folder / "state", devices=("hopper",)).boot().insert(2000)
+    menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
+    menu.home().fill("collection_end", "boxes taken")
+    menu.home().fill("box_count", "bill_box", "1500")
+    menu.home().fill("hopper_fill", "20000")
+    return rig
+
+
+def give_up_credit(folder):
+    rig = MachineRig(folder / "state").boot().insert(2000)
+    Menu(rig)
+    fill_in(rig, "forfeit_credits", amount_cents=100, reason="left alone", **TWO)
+    return rig
+
+
+def change_staff_list(folder):
+    rig = MachineRig(folder / "state").boot()
+    Menu(rig).sign_in(Role.MANAGER).touch("leave")
+    roster, now = rig.machine.component(Roster), rig.clock.now()
+    changes = {"changed_by": MANAGER, "changed_at": now}
+    roster = roster.disable_person(ATTENDANT, **changes).enable_person(ATTENDANT, **changes)
+    rig.machine.install(roster.set_pin(ATTENDANT, build_pin("8"), changed_by=ATTENDANT, changed_at=now))
+    read_staff(rig.machine)
+    return rig
+
+
+@cache
+def honest_entries(session):
+    with TemporaryDirectory() as folder:
+        return read_signed_entries(session(Path(folder)))
+
+
+def write(name, value):
+    """Return the change of one member of the entry's record."""
+
+    def change(raw):
+        raw["record"][name] = value
+
+    return change
+
+
+def store(name, value):
+    """Return the change of one member of the last collection, as the entry stores it."""
+
+    def change(raw):
+        raw["state"]["collected"][name] = value
+
+    return change
+
+
+def skip_change_number(raw):
+    raw["record"]["number"] += 1
+
+
+def store_another_digest(raw):
+    raw["state"]["staff"]["digest"] = "0" * 64
+
+
+def rename(raw):
+    raw["id"] += ".again"
+
+
+def authorise_as_attendant(raw):
+    raw["record"] |= {"person": ATTENDANT, "persons": [ATTENDANT]}
+
+
+BOXES = {"bill_box": 2000, "coin_box": 0}
+LIES = [
+    (collect_and_count, "intervention.closed", store("after", BOXES | {"bill_box": 1500}), "state.collected"),
+    (collect_and_count, "intervention.closed", store("before", BOXES), "state.collected does not agree"),
+    (collect_and_count, "intervention.closed", store("counted", ["bill_box"]), "state.collected"),
+    (collect_and_count, "collection.counted", write("collection", "other"), "record.collection does not"),
+    (collect_and_count, "collection.counted", write("metered_cents", 1500), "record.metered_cents does not"),
+    (collect_and_count, "collection.counted", write("difference_cents", 0), "record.difference_cents does"),
+    (collect_and_count, "collection.counted", store("counted", []), "state.collected: expected"),
+    (collect_and_count, "hopper.filled", write("person", MANAGER), "the first of record.persons"),
+    (collect_and_count, "hopper.filled", authorise_as_attendant, "lacks the permission"),
+    (give_up_credit, "forfeit.credits", write("persons", ["2"]), "expected at least 2 people"),
+    (change_staff_list, "staff.disabled", skip_change_number, "record.number: expected 7, found 8"),
+    (change_staff_list, "staff.disabled", store_another_digest, "state.staff: expected"),
+    (change_staff_list, "staff.disabled", rename, "id: expected"),
+    (change_staff_list, "staff.disabled", write("whom", "nobody"), "is not a staff number"),
+    (change_staff_list, "staff.disabled", write("whom", "77"), "'77' was not in the staff list"),
+    (change_staff_list, "staff.disabled", write("person", "77"), "is not an enrolled member of staff"),
+    (change_staff_list, "staff.disabled", write("role", "manager"), "before this entry; found 'manager'"),
+    (change_staff_list, "staff.disabled", write("person", ""), "is not an enrolled member of staff"),
+    (change_staff_list, "staff.disabled", write("person", "demonstration"), "is not an enrolled member"),
+    (
+        change_staff_list,
+        "staff.enabled",
+        write("person", NUMBERS[Role.MECHANIC]),
+        "lacks the permission enrol",
+    ),
+    (change_staff_list, "staff.enabled", write("role", "king"), "role is 'king'"),
+    (change_staff_list, "staff.pin", write("person", NUMBERS[Role.MECHANIC]), "lacks the permission enrol"),
+    (change_staff_list, "staff.pin", write("role", "manager"), "before this entry; found 'manager'"),
+]
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize(("session", "kind", "change", "finding"), LIES)
+def test_a_lie_about_staff_or_their_work_is_named(session, kind, change, finding):
+    entries = copy.deepcopy(honest_entries(session))
+    index = [raw["kind"] for raw in entries].index(kind)
+    change(entries[index])
+    assert finding in audit_findings(entries)[index + 1]
+
+
+@pytest.mark.requirement("E-13", "D-21")
+def test_a_cash_box_that_was_counted_twice_for_a_collection_is_named():
+    entries = copy.deepcopy(honest_entries(collect_and_count))
+    index = [raw["kind"] for raw in entries].index("collection.counted")
+    again = copy.deepcopy(entries[index])
+    again["sequence"] += 1
+    again["id"] = again["id"].replace(f"-{index + 1}-", f"-{index + 2}-")
+    entries = [*entries[: index + 1], again]
+    assert "was already counted for this collection" in audit_findings(entries)[index + 2]
+
+
+@pytest.mark.requirement("E-13", "J-16")
+def test_enrolling_a_person_twice_is_named():
+    entries = copy.deepcopy(honest_entries(change_staff_list))
+    index = [raw["kind"] for raw in entries].index("staff.disabled")
+    entries[index]["kind"] = "staff.added"
+    assert "was already in the staff list" in audit_findings(entries)[index + 1]
