@@ -8,7 +8,7 @@ from egm.people import Permission
 from egm.people.demonstration import DEMONSTRATION_ENROLLER as DEMONSTRATION
 from egm.people.person import STAFF_NUMBER_PATTERN
 from egm.staff import entries
-from egm.staff.entries import STAFF_ADDED, STAFF_PIN
+from egm.staff.entries import STAFF_ADDED, STAFF_PIN_CHANGED
 from tools.audit.rules.parts import check_in_menu, require, require_equal
 from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule
@@ -40,7 +40,7 @@ def _check_next_change(scope: CheckContext) -> None:
     author, kind = scope["by"], scope.entry.kind
     is_added = kind == STAFF_ADDED.kind
     if facts.roles_by_staff_number and not (is_added and author in {"", DEMONSTRATION}):
-        is_own_pin = kind == STAFF_PIN.kind and author == person_id
+        is_own_pin = kind == STAFF_PIN_CHANGED.kind and author == person_id
         if not facts.is_staff(author):
             raise PatternMismatch(f"record.person: {format_value(author)} is not an enrolled member of staff")
         if not is_own_pin and not facts.has_permission(author, Permission.ENROL):
