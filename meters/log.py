@@ -45,9 +45,9 @@ _RECORD_STRUCT: Final = struct.Struct(">II")
 #: Layout of a trailer, without its digest.
 _TRAILER_STRUCT: Final = struct.Struct(">IQ32s")
 #: Bytes of a header.
-_HEADER_BYTES: Final = _HEADER_STRUCT.size + _CRC_STRUCT.size
+_SEGMENT_HEADER_SIZE_BYTES: Final = _HEADER_STRUCT.size + _CRC_STRUCT.size
 #: Bytes of a trailer.
-_TRAILER_BYTES: Final = _TRAILER_STRUCT.size + 32
+_SEGMENT_TRAILER_SIZE_BYTES: Final = _TRAILER_STRUCT.size + 32
 #: Length field that marks a trailer.
 _CLOSED_SEGMENT_MARK: Final = 0xFFFFFFFF
 
@@ -185,10 +185,10 @@ class LogCopy:
         path = self._build_segment_path(first)
         file = self._storage.open_file(path, write=False)
         try:
-            header = file.read_at(0, _HEADER_BYTES)
+            header = file.read_at(0, _SEGMENT_HEADER_SIZE_BYTES)
         finally:
             file.close()
-        if len(header) < _HEADER_BYTES:
+        if len(header) < _SEGMENT_HEADER_SIZE_BYTES:
             raise JournalDamaged(str(path), f"the header is not that of entry {first}")
         previous_hex = _HEADER_STRUCT.unpack_from(header)[2].hex()
         self._check_header(path, header, first - 1, previous_hex)
@@ -208,7 +208,7 @@ class LogCopy:
             if hashlib.sha256(memoryview(data)[: limit + _TRAILER_STRUCT.size]).digest() == data[-32:]:
                 return _LogSegment(first_sequence, last, digest.hex(), limit, len(data), is_closed=True)
             raise JournalDamaged(str(path), "the closed segment is not what was written")
-        start = end = _HEADER_BYTES
+        start = end = _SEGMENT_HEADER_SIZE_BYTES
         for item, end_after in _iter_records(path, data, limit, sequence, head_hex):
             start, end = end, end_after
             sequence, head_hex = item.entry.sequence, item.entry.hash_hex
@@ -224,7 +224,9 @@ class LogCopy:
             _HEADER_STRUCT.pack(magic, sequence + 1, bytes.fromhex(head_hex))
             for magic in _READABLE_LOG_MAGICS
         ]
-        if data[:_HEADER_BYTES] not in [header + _CRC_STRUCT.pack(zlib.crc32(header)) for header in headers]:
+        if data[:_SEGMENT_HEADER_SIZE_BYTES] not in [
+            header + _CRC_STRUCT.pack(zlib.crc32(header)) for header in headers
+        ]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
     def iter_entries(self, after_sequence: int = 0, until: int | None = None) -> Iterator[AuthenticatedEntry]:
@@ -239,7 +241,7 @@ class LogCopy:
             path = self._build_segment_path(first)
             data = read_file(self._storage, path) or b""
             magic, start, previous = (
-                _HEADER_STRUCT.unpack_from(data) if len(data) >= _HEADER_BYTES else (b"", 0, b"")
+                _HEADER_STRUCT.unpack_from(data) if len(data) >= _SEGMENT_HEADER_SIZE_BYTES else (b"", 0, b"")
             )
             if magic not in _READABLE_LOG_MAGICS or start != first:
                 raise JournalDamaged(str(path), f"the header is not that of entry {first}")
@@ -261,7 +263,10 @@ class LogCopy:
         payload = item.mac + pack_entry(item.entry.body, item.entry.previous_hex)
         length = _CRC_STRUCT.pack(len(payload))
         record = length + _CRC_STRUCT.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
-        if self._file is None or self._write_offset + len(record) + _TRAILER_BYTES > self._open_segment_bytes:
+        if (
+            self._file is None
+            or self._write_offset + len(record) + _SEGMENT_TRAILER_SIZE_BYTES > self._open_segment_bytes
+        ):
             self._start_segment(len(record))
         if self._file is None:
             raise JournalDamaged(str(self._folder), "the log has no open segment")
@@ -287,7 +292,7 @@ class LogCopy:
             )
             self._digest.update(trailer)
             # Set the size first: a trailer is only recognised at the end of its file.
-            self._file.truncate(self._write_offset + _TRAILER_BYTES)
+            self._file.truncate(self._write_offset + _SEGMENT_TRAILER_SIZE_BYTES)
             self._file.sync()
             self._file.write_at(self._write_offset, trailer + self._digest.digest())
             self._file.sync()
@@ -296,7 +301,9 @@ class LogCopy:
         self._first_sequence = self._sequence + 1
         header = _HEADER_STRUCT.pack(LOG_MAGIC, self._first_sequence, bytes.fromhex(self._head_hex))
         header += _CRC_STRUCT.pack(zlib.crc32(header))
-        self._open_segment_bytes = max(self._segment_bytes, len(header) + record_bytes + _TRAILER_BYTES)
+        self._open_segment_bytes = max(
+            self._segment_bytes, len(header) + record_bytes + _SEGMENT_TRAILER_SIZE_BYTES
+        )
         # Create it under another name and rename it: a power loss never leaves an incomplete segment.
         path = self._build_segment_path(self._first_sequence)
         fresh = path.with_name(path.name + ".new")
@@ -344,7 +351,7 @@ class LogCopy:
         if not first_sequences:
             return False
         path = self._build_segment_path(first_sequences[-1])
-        data, end = read_file(self._storage, path) or b"", _HEADER_BYTES
+        data, end = read_file(self._storage, path) or b"", _SEGMENT_HEADER_SIZE_BYTES
         last_intact: tuple[int, str] | None = None
         with suppress(JournalDamaged):
             last_intact = self._read_head_before_first(first_sequences[-1])
@@ -450,10 +457,10 @@ def _find_records_end(data: bytes) -> int:
 
     It is the start of the trailer or, without one, the end of the file.
     """
-    at = len(data) - _TRAILER_BYTES
+    at = len(data) - _SEGMENT_TRAILER_SIZE_BYTES
     return (
         at
-        if at >= _HEADER_BYTES and data[at : at + 4] == _CRC_STRUCT.pack(_CLOSED_SEGMENT_MARK)
+        if at >= _SEGMENT_HEADER_SIZE_BYTES and data[at : at + 4] == _CRC_STRUCT.pack(_CLOSED_SEGMENT_MARK)
         else len(data)
     )
 
@@ -466,7 +473,7 @@ def _iter_records(
     ``sequence`` and ``head_hex`` are the number and hash of the entry before the first record. Any byte other
     than zero after the records is damage. Raises :class:`JournalDamaged`.
     """
-    at = _HEADER_BYTES
+    at = _SEGMENT_HEADER_SIZE_BYTES
     while at + _RECORD_STRUCT.size <= limit:
         length, crc = _RECORD_STRUCT.unpack_from(data, at)
         if length == 0:

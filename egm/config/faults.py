@@ -71,8 +71,8 @@ def find_similar_word(word: str, known_words: Iterable[str]) -> str:
 def build_config_fault(key: str, problem: str, *allowed_values: str, written_word: str = "") -> ConfigFault:
     """Return a fault that a validator of a model has found.
 
-    If ``key`` is empty, it is the key that is being validated. If ``written_word`` resembles one of the
-    ``allowed_values`` words, the fault suggests that word.
+    An empty ``key`` stands for the key that is being validated. The fault lists ``allowed_values``; if
+    ``written_word`` resembles one of them, the fault suggests that value.
     """
     return ConfigFault(
         key,

@@ -142,11 +142,11 @@ class BillDriver(LineDriver[M]):
         self.enable(frozenset())
 
     def stack(self, escrow_number: int) -> None:
-        """Order the acceptor to stack the item of number ``escrow_number``; do nothing if that item has left it."""
+        """Order the acceptor to stack the item of number ``escrow_number``; do nothing if it left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.STACK)
 
     def return_bill(self, escrow_number: int) -> None:
-        """Order the acceptor to return the item of number ``escrow_number``; do nothing if that item has left it."""
+        """Order the acceptor to return the item of number ``escrow_number``; do nothing if it left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED)
 
     def hold(self, escrow_number: int) -> None:

@@ -335,10 +335,10 @@ class BillAcceptor(Device, Protocol):
         """Accept no more bills or tickets. An item already in escrow still waits for the machine's decision."""
 
     def stack(self, escrow_number: int) -> None:
-        """Order the acceptor to stack the item of number ``escrow_number``; do nothing if that item has left it."""
+        """Order the acceptor to stack the item of number ``escrow_number``; do nothing if it left escrow."""
 
     def return_bill(self, escrow_number: int) -> None:
-        """Order the acceptor to return the item of number ``escrow_number``; do nothing if that item has left it."""
+        """Order the acceptor to return the item of number ``escrow_number``; do nothing if it left escrow."""
 
     def hold(self, escrow_number: int) -> None:
         """Keep the item of number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.

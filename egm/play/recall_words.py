@@ -151,7 +151,11 @@ def build_win_rows(game: Game | None, wins: Sequence[Settlement], unit_cents: in
 
 
 def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageText:
-    """Return a prize's name: a count of symbols, an area of the wheel, a Keno catch, or the definition's name."""
+    """Return a prize's name as the game's definition names it.
+
+    It is the betting area of a table, the area of a wheel, the Keno catch, the count of a symbol, or the prize's own
+    name.
+    """
     detail = win.detail
     if win.spot:
         return _find_entry_name(_list_betting_areas(presentation), "id", win.spot)

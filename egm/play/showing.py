@@ -44,7 +44,7 @@ def build_message(
         conversation is None and machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is None
     ):
         return None
-    cues = _list_new_cues(conversation)
+    cues = _list_new_animation_cues(conversation)
     outcome = game.outcome
     if outcome is not None:
         return messages.GameOutcome(
@@ -102,7 +102,9 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
         machine.screen_outbox.send_message(screen_message)
 
 
-def _list_new_cues(conversation: GameConversation | UnreplayableGame | None) -> tuple[dict[str, JSON], ...]:
+def _list_new_animation_cues(
+    conversation: GameConversation | UnreplayableGame | None,
+) -> tuple[dict[str, JSON], ...]:
     """Return the game's animation cues since the last screen message, as JSON."""
     cues = () if conversation is None else conversation.cues
     return tuple(cue.to_json() for cue in cues)

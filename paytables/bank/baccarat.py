@@ -226,7 +226,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return every bet that this baccarat game offers."""
         return self.definition.bet
 
-    def list_named_hands(self) -> HandDescriptions:
+    def list_displayed_hands(self) -> HandDescriptions:
         """Return the player's and the bank's hand, each displayed under the name of the bet on that hand."""
         bets = reversed(self.list_bets())
         name_by_hand: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}

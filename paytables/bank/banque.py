@@ -93,7 +93,7 @@ class BankerRules(StrictTable):
 
     @property
     def draw_table(self) -> DrawTable:
-        """Return the third cards against which the banker draws, for each number of the banker's points, 0 to 9."""
+        """Return, by the banker's points (0 to 9), the third cards of a tableau against which the banker draws."""
         return tuple(self.draws.get(points, "") for points in range(10))
 
     def should_draw(self, points: int, third_cards: Iterable[int | None]) -> bool:

@@ -45,7 +45,7 @@ class BankRules(TableRules, Generic[D]):
     hands: ClassVar[HandDescriptions] = (("bank", BANK_NAMES, 3), ("player", PLAYER_NAMES, 3))
     """The hands drawn on the screen: the id, the names by language, and the largest number of cards."""
 
-    def list_named_hands(self) -> HandDescriptions:
+    def list_displayed_hands(self) -> HandDescriptions:
         """Return the hands that the table displays, with their names."""
         return self.hands
 
@@ -126,7 +126,8 @@ class BankRules(TableRules, Generic[D]):
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the hands that may be on the felt, each with its names and its maximum number of cards."""
         return [
-            {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.list_named_hands()
+            {"id": hand, "names": dict(names), "cards": most}
+            for hand, names, most in self.list_displayed_hands()
         ]
 
     def explain_pays(self) -> tuple[str, ...]:
@@ -169,7 +170,7 @@ class SeatedBankRules(SeatedRules, BankRules[D]):
 
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand and one for each seat, each with its names and its maximum number of cards."""
-        bank, (_, _, most) = self.list_named_hands()
+        bank, (_, _, most) = self.list_displayed_hands()
         return [
             {"id": bank[0], "names": dict(bank[1]), "cards": bank[2]},
             *list_seat_hands(self.definition.table.seats, cards=most),

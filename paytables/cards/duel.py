@@ -93,7 +93,7 @@ def _compile_kernels() -> tuple[Callable[..., None], ...]:
 
 
 def _count_sets_in_hands(hands: Ints, table: Ints, starts: Ints, binomial: Ints) -> None:
-    """Add one to the entry in ``table`` of every set of cards that each of ``hands`` contains."""
+    """For each hand, add one to the ``table`` entry of every subset of its cards, the empty one included."""
     size = hands.shape[1]
     number = [0] * (1 << size)
     held = [0] * (1 << size)

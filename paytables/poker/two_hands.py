@@ -417,11 +417,11 @@ class TwoHandsRules(PlayerBankRules):
             "kind": "table",
             "felt": "cards",
             **self.table_layout.to_json(),
-            "hands": self.list_named_hands(),
+            "hands": self.list_displayed_hands(),
             "pays": [],
         }
 
-    def list_named_hands(self) -> list[dict[str, object]]:
+    def list_displayed_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands that may be on the felt."""
         keys = {"cards": self.PIECES_PER_HAND, "low": _LOW_HAND_PIECES, "back": self.FACE_DOWN_TEXT}
         bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner_data}

@@ -79,7 +79,7 @@ NO_WIN_END: Final = GraphEnd()
 
 State = TypeVar("State", bound=Hashable)
 
-#: Stands for every letter of a reel together, in a histogram of letters.
+#: In a histogram of letters, stands for a reel whose letter is left open: the count is the sum over its letters.
 ANY_LETTER: Final = -1
 #: A step of an automaton that several letters share: the next node, the factor, and the letters as terms
 #: (sign, letter) of a sum.

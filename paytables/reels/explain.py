@@ -294,7 +294,7 @@ class _StagePaySentences:
         return any(can_show_pattern(tried, line, self._reels.columns) for line in self._lines)
 
     def _find_best_win(self, cells: TrialLineCells) -> GraphEnd:
-        """Return the best win of a line with these symbols; if several prize groups pay, the win of the first group."""
+        """Return the best win in the first prize group that pays these symbols, or NO_WIN_END if none pays."""
         for patterns in self._patterns_by_group.values():
             best = max(
                 (self._find_end(p, cells) for p in patterns), key=lambda end: end.rank, default=NO_WIN_END

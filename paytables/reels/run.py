@@ -137,7 +137,7 @@ def sum_award_means(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, 
 
 
 def build_run_figures(distribution: Mapping[tuple[int, GivenAwards], Fraction]) -> RunFigures:
-    """Return the exact figures (:class:`RunFigures`) of one play of a stage, from its complete win distribution."""
+    """Return the exact mean, second moment and award odds of one play of a stage, from its win distribution."""
     odds: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
     for (credits_, given_awards), p in distribution.items():

@@ -19,7 +19,7 @@ class ListenError(Exception):
 
 
 @runtime_checkable
-class _TakesMoney(Protocol):
+class _MoneyAcceptor(Protocol):
     """The interface of a driver for a device that accepts money."""
 
     @property
@@ -33,7 +33,7 @@ class _TakesMoney(Protocol):
 
 
 @runtime_checkable
-class _HasEscrow(Protocol):
+class _EscrowDevice(Protocol):
     """The interface of a driver for a device that holds a bill or ticket in escrow until it is stacked or returned."""
 
     def stack(self, escrow: int) -> None:
@@ -79,7 +79,7 @@ class DeviceListener:
             self._protocol, self._port.name, line, self._process_event
         )
         if self._accept:
-            if not isinstance(driver, _TakesMoney):
+            if not isinstance(driver, _MoneyAcceptor):
                 raise ListenError(f"{self._protocol} accepts no money")
             unknown_cents = self._accept - driver.values_cents
             if unknown_cents:
@@ -96,6 +96,6 @@ class DeviceListener:
     def _process_event(self, event: DeviceEvent) -> None:
         """Report a device's event; stack the bill or ticket in escrow or return it, as the user requested."""
         self._report(event)
-        if isinstance(event, PaperInEscrow) and isinstance(self._driver, _HasEscrow):
+        if isinstance(event, PaperInEscrow) and isinstance(self._driver, _EscrowDevice):
             answer = self._driver.stack if self._keep else self._driver.return_bill
             answer(event.escrow)

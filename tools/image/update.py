@@ -47,9 +47,9 @@ _STATE_FOLDER: Final = Path("/var/lib/open-egm")
 #: The file in which the machine reads what is wrong with the computer.
 _FAULTS_FILE: Final = Path("/run/open-egm/trouble")
 #: The medium, by label, without which no memory can be opened, and its mount point.
-_MOUNT_POINT_BY_MEDIUM: Final = {"egm-state-1": _STATE_FOLDER}
+_MOUNT_POINT_BY_STATE_LABEL: Final = {"egm-state-1": _STATE_FOLDER}
 #: The medium of the second copy: without it the machine runs, out of service.
-_SECOND_LABEL: Final = "egm-state-2"
+_SECOND_STATE_LABEL: Final = "egm-state-2"
 #: The mount point of the second state medium.
 _SECOND_MEDIUM_FOLDER: Final = Path("/media/second")
 #: Seconds between two checks for a missing medium.
@@ -294,7 +294,9 @@ def check_command() -> None:
 
 def _check_media() -> None:
     """Write the faults of the system slots and storage media to the file that the machine reads."""
-    faults = check_slots_and_media(_MOUNT_POINT_BY_MEDIUM, _PUBLISHER_KEY_FILE.read_text("ascii").strip())
+    faults = check_slots_and_media(
+        _MOUNT_POINT_BY_STATE_LABEL, _PUBLISHER_KEY_FILE.read_text("ascii").strip()
+    )
     _FAULTS_FILE.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     _FAULTS_FILE.write_text("".join(f"{line}\n" for line in faults), encoding="utf-8")
     for line in faults:
@@ -305,9 +307,9 @@ def _check_media() -> None:
 def late_command() -> None:
     """Wait for each storage medium that was missing at the start, mount it, and start or restart the machine."""
     labels, machine = Path("/dev/disk/by-label"), ScreenWatch(_STATE_FOLDER)
-    wait_for_media(_MOUNT_POINT_BY_MEDIUM, labels, _check_media)
+    wait_for_media(_MOUNT_POINT_BY_STATE_LABEL, labels, _check_media)
     wait_for_second_medium(
-        labels / _SECOND_LABEL,
+        labels / _SECOND_STATE_LABEL,
         _SECOND_MEDIUM_FOLDER,
         lambda: wait_until_lasting(lambda: machine.can_restart, _RESTARTABLE_FOR_S),
     )

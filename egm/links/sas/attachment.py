@@ -101,7 +101,7 @@ class SasLineService:
         self._money = MoneyExceptionMonitor(self.host)
         self._watch = SasLinkMonitor(self.host)
         journal = context.engine.machine.journal
-        self._cursor = _DeliveredSequenceFile(
+        self._cursor = _DeliveredExceptionFile(
             context.state_folder.root / f"sas-{name}.told", journal.journal_tag
         )
         self._noted = journal.sequence
@@ -224,7 +224,7 @@ class SasLineService:
             self.host.machine.post(HOST_POLL_FAILED, poll_failed)
 
 
-class _DeliveredSequenceFile:
+class _DeliveredExceptionFile:
     """File with the number of the last journal entry whose exception a SAS host has received.
 
     ``journal_tag`` identifies the journal. If the file is lost, the host may receive some exceptions again.

@@ -203,10 +203,10 @@ def draw_layout_part_key(
     stage: Stage, table: TableGameData, rect: Rect, part: str, *, is_active: bool
 ) -> None:
     """Draw a key that opens a part of the betting layout, with the part's name (on a telephone, a short sign)."""
-    draw_table_text_key(stage, rect, format_part_name(stage, table, part), is_active=is_active)
+    draw_table_text_key(stage, rect, format_layout_part_name(stage, table, part), is_active=is_active)
 
 
-def format_part_name(stage: Stage, table: TableGameData, part: str) -> str:
+def format_layout_part_name(stage: Stage, table: TableGameData, part: str) -> str:
     """Return the name of a part of the betting layout; on a telephone, a short sign."""
     if part == RACETRACK_PART_NAME:
         return stage.texts.say("felt.race") if not stage.layout.is_telephone else "\u25cb"

@@ -149,7 +149,7 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
         Scene.TILT: LockupText(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
         Scene.PAYING: LockupText(say("status.cashing_out"), credit, (say(text_key),), is_about_money=True),
         Scene.LOCKED: LockupText(say("locked.title"), "", (say("locked.say"),)),
-        Scene.LOST: _describe_lost_machine(stage),
+        Scene.LOST: _describe_unresponsive_machine(stage),
     }.get(scene, LockupText(say("boot.title"), "", (say("boot.self_test"),)))
 
 
@@ -162,7 +162,7 @@ def _format_door_remedy(snapshot: Snapshot | None) -> str:
     return "door.examined" if examined else "door.attendant"
 
 
-def _describe_lost_machine(stage: Stage) -> LockupText:
+def _describe_unresponsive_machine(stage: Stage) -> LockupText:
     """Return the texts while the machine sends nothing: please wait and, after some time, call an attendant."""
     say = stage.texts.say
     if stage.view.now - stage.view.scene_began_at < LINK_LOST_SECONDS_UNTIL_CALL:

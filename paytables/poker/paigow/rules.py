@@ -213,7 +213,7 @@ class PaiGowPokerRules(TwoHandsRules):
         words = {code: str(last[-1]["total"]) for code in ("en", "fr")}
         return [{"id": "remaining", "cards": [cue_data["card"] for cue_data in last], "says": words}]
 
-    def list_named_hands(self) -> list[dict[str, object]]:
+    def list_displayed_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands on the felt; the undealt cards come next to the bank's hand."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
         last = {
@@ -222,7 +222,7 @@ class PaiGowPokerRules(TwoHandsRules):
             "cards": UNDEALT_CARD_COUNT,
             "with": list(self._remaining_bets),
         }
-        bank, *other_hands = super().list_named_hands()
+        bank, *other_hands = super().list_displayed_hands()
         return [bank, *([last] if self._remaining_bets else []), *other_hands]
 
     # ------------------------------------------------------------ figures

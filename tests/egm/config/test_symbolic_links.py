@@ -8,7 +8,7 @@ import pytest
 from egm.app.rng_startup import _write_random_output
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
-from egm.links.sas.attachment import _DeliveredSequenceFile
+from egm.links.sas.attachment import _DeliveredExceptionFile
 from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
 from egm.people.roster import _lock_roster_file
 from egm.people.wrong_pins import WRONG_PINS_FILE_NAME as TRIES
@@ -69,7 +69,7 @@ def test_the_start_up_activity_and_a_hosts_cursor_replace_a_link(tmp_path, victi
     write_start_up_activity(tmp_path / "starting.json", StartUpActivity("game", {"number": 1}))
     assert read_start_up_activity(tmp_path / "starting.json") == StartUpActivity("game", {"number": 1})
     assert json.loads((tmp_path / "starting.json").read_text())["what"] == "game"
-    cursor = _DeliveredSequenceFile(tmp_path / "cursor", "mark")
+    cursor = _DeliveredExceptionFile(tmp_path / "cursor", "mark")
     cursor.write(7)
     assert cursor.read(default=0) == 7
 

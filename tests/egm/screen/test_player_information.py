@@ -573,7 +573,9 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
     lit = []
     draw = wins._draw_line_badge
     monkeypatch.setattr(
-        wins, "_draw_line_badge", lambda *a, **k: (lit.append((a[2].line, a[2].credits)), draw(*a, **k))[1]
+        wins,
+        "_draw_line_badge",
+        lambda *a, **k: (lit.append((a[2].line_number, a[2].credits)), draw(*a, **k))[1],
     )
     named = 0
     for number in range(300):

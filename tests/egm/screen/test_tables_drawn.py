@@ -122,7 +122,7 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
         bet_credits=least,
         win_credits=0,
         win_cents=0,
-        display={"kind": "table", "felt": player.view.table.felt, "result": "1"},
+        display={"kind": "table", "felt": player.view.table.felt_kind, "result": "1"},
     )
     player.view = replace(apply_message(player.view, play), now=player.view.now + 60)
     requests = player.does("clear")  # the machine is to stake none of what lay there
@@ -151,7 +151,7 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
         bet_credits=thrown.bet_credits,
         win_credits=0,
         win_cents=0,
-        display={"kind": "table", "felt": player.view.table.felt, "result": "1"},
+        display={"kind": "table", "felt": player.view.table.felt_kind, "result": "1"},
     )
     view = replace(apply_message(player.view, play), presentation=None)
 

@@ -140,8 +140,8 @@ def test_a_restart_for_the_second_medium_waits_until_no_position_is_in_use(
 def test_the_awaited_media_are_those_mounted_by_fstab():
     table = (Path(update.__file__).parent / "root/etc/fstab").read_text().splitlines()
     places = {line.split()[1]: line.split()[0] for line in table if line and line[0] != "#"}
-    assert places[str(update._SECOND_MEDIUM_FOLDER)] == f"LABEL={update._SECOND_LABEL}"
-    for label, path in update._MOUNT_POINT_BY_MEDIUM.items():
+    assert places[str(update._SECOND_MEDIUM_FOLDER)] == f"LABEL={update._SECOND_STATE_LABEL}"
+    for label, path in update._MOUNT_POINT_BY_STATE_LABEL.items():
         assert places[str(path)] == f"LABEL={label}"
         assert str(path / "run") in places
     assert update._find_mount_unit(update._STATE_FOLDER) == "var-lib-open\\x2degm.mount"

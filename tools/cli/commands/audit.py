@@ -242,8 +242,8 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
 def _convert_metric_to_witness(line: str) -> str:
     """Convert a line of the form ``SEQUENCE=NUMBER``, as in the metrics, to ``SEQUENCE:HASH``.
 
-    The hash gets twelve hexadecimal digits. The number may be written as a float. Any other line is returned
-    unchanged.
+    NUMBER is the metric ``egm_journal_head``: the first twelve hexadecimal digits of the hash as a number, perhaps
+    written as a float. Any other line is returned unchanged.
     """
     sequence, sign, number = line.partition("=")
     try:
