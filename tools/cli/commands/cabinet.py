@@ -19,6 +19,7 @@ from egm.config.faults import ConfigFault, TomlLineNumbers, parse_key_path, read
 from egm.config.schema import build_schema as cabinet_schema
 from egm.config.schema import find_unchanged_example_values
 from egm.devices.catalogue import PROTOCOLS
+from egm.devices.line import LineSettings
 from egm.errors import OperatorError
 from egm.garbage_collector import pause_garbage_collector
 from egm.people import Permission
@@ -410,9 +411,9 @@ def devices_(*, output_format: OutputFormat) -> None:
     )
 
 
-def _format_line_settings(line: object) -> str:
+def _format_line_settings(line: LineSettings) -> str:
     """Return a serial line's speed, data bits, parity and stop bits as text."""
-    return f"{line.baud_rate} {line.bits}{line.parity}{line.stop_bits}"  # type: ignore[attr-defined]
+    return f"{line.baud_rate} {line.data_bits}{line.parity}{line.stop_bits}"
 
 
 def _format_known(text: str | None) -> str:
