@@ -133,7 +133,7 @@ def test_a_write_succeeds_on_one_medium_and_fails_on_none(folders):
         refused_folders = (folders[1],)
 
         def open_file(self, path, *, write):
-            if path.parent in self.refused:
+            if path.parent in self.refused_folders:
                 raise JournalUnwritable(f"{path}: Input/output error")
             return super().open_file(path, write=write)
 
@@ -142,7 +142,7 @@ def test_a_write_succeeds_on_one_medium_and_fails_on_none(folders):
     writer.write(b"new")
     assert "Input/output error" in writer.findings[0].reason
     assert writer.read() == b"new"
-    storage.refused = folders
+    storage.refused_folders = folders
     with pytest.raises(JournalUnwritable):
         writer.write(b"newer")
     with pytest.raises(JournalUnwritable):

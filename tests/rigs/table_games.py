@@ -177,7 +177,7 @@ class _Family:
         self._rules = rules
 
     @property
-    def model(self) -> type[Definition]:
+    def definition_class(self) -> type[Definition]:
         return Definition
 
     def prepare_data(self, data: Mapping[str, Any], file: str) -> Mapping[str, Any]:

@@ -491,11 +491,14 @@ def test_a_transfer_needs_the_registered_key_which_is_never_in_the_journal(make)
     rig = make()
     key = bytes(range(1, 21))
     assert not rig.port.register_machine(ASSET + 1, key, 9).is_registered
-    assert rig.port.register_machine(ASSET, key, 9).key == key
+    assert rig.port.register_machine(ASSET, key, 9).registration_key == key
     assert ask(rig, cashable=5, key=key) is Status.FULL
     assert ask(rig, "T-2", cashable=5, key=b"x" * 20) is Status.KEY_MISMATCH
     restarted = make()
-    assert (restarted.port.current_registration.is_registered, restarted.port.current_registration.key) == (
+    assert (
+        restarted.port.current_registration.is_registered,
+        restarted.port.current_registration.registration_key,
+    ) == (
         True,
         b"",
     )

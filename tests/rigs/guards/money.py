@@ -302,7 +302,7 @@ ROWS = (
         IDLE,
         VALUES[EventType.TICKET_ESCROWED],
         ticket_is_welcome=case(
-            after(host(validation=TicketValidator.SYSTEM, is_online=True), JAM), then="return_ticket"
+            after(host(ticket_validator=TicketValidator.SYSTEM, is_online=True), JAM), then="return_ticket"
         ),
         host_validates=case(then="stack_ticket"),
     ),

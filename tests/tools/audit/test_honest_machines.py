@@ -39,7 +39,7 @@ def with_host(folder, **options):
 @pytest.mark.requirement("E-13", "H-08")
 @pytest.mark.parametrize("stacked", [True, False])
 def test_a_ticket_that_a_host_authorised_passes_the_audit(tmp_path, stacked):
-    rig = with_host(tmp_path, validation=TicketValidator.SYSTEM)
+    rig = with_host(tmp_path, ticket_validator=TicketValidator.SYSTEM)
     tickets = HostTicketInterface(rig.engine, rig.submit_event)
     rig.offer_ticket(number := "071111222233334444")
     tickets.authorise_redemption(number, CreditKind.CASHABLE, 1234)

@@ -111,7 +111,7 @@ def test_one_wager_is_awarded_once_however_often_it_is_claimed(machine):
 
 @pytest.mark.requirement("I-14")
 def test_a_level_may_state_that_one_wager_can_hit_it_twice(controller):
-    machine = Machine(controller, level(hits_most=2))
+    machine = Machine(controller, level(hits_per_wager_max=2))
     machine.wager(5)
     assert isinstance(machine.claim("a"), Award)
     assert isinstance(machine.claim("b"), Award)

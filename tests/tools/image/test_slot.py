@@ -122,9 +122,9 @@ def test_a_power_cut_during_an_update_leaves_an_empty_slot(released, empty, piec
         pieces_left = pieces
 
         def read(self, size=-1):
-            if self.left == 0:
+            if self.pieces_left == 0:
                 raise PowerGone
-            self.left -= 1
+            self.pieces_left -= 1
             return super().read(size)
 
     stream = Cut(released)

@@ -345,7 +345,7 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
 
     def hidden(wheel, draw):
         shown = spin(wheel, draw)
-        draw.below(2 * len(wheel.parts), "hidden")
+        draw.below(2 * len(wheel.segments), "hidden")
         return shown
 
     case = case_of(load_game("orchard-picnic"), depth=AnalysisDepth.PRIZES)
