@@ -14,7 +14,7 @@ from powercut_session import SESSION, Player, check_money, judge, post
 from powercut_storage import SimStorage
 
 from meters import JournalDamaged, JournalUnwritable, MediumMissing
-from meters.log import _HEADER_BYTES
+from meters.log import _SEGMENT_HEADER_SIZE_BYTES
 from meters.media import LABEL_FILE_NAME, MediumLabel, replace_second
 
 
@@ -225,7 +225,7 @@ def test_media_of_an_earlier_version_receive_labels(tmp_path, closed):
 def cut_short(disk, folder):
     """Return the disk with the last record of the log overwritten with zeros."""
     log = max(p for p in disk.names if p.parent == folder / "two" and p.suffix == ".log")
-    content, offset, start = disk.names[log].seen, _HEADER_BYTES, 0
+    content, offset, start = disk.names[log].seen, _SEGMENT_HEADER_SIZE_BYTES, 0
     while length := int.from_bytes(content[offset : offset + 4], "big"):
         start, offset = offset, offset + 8 + length
     assert start, "there is no record"
