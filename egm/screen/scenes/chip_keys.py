@@ -171,9 +171,8 @@ def _format_tool_label(stage: Stage, rect: Rect, tool: str) -> str:
     )
 
 
-def find_info_key_label(stage: Stage) -> str:
-    """Return what the key that explains a spot shows in this layout, for texts that refer to the key."""
-    keys = lay_out_hand_keys(stage.view, stage.layout)
+def find_info_key_label(stage: Stage, keys: list[tuple[Rect, Action]]) -> str:
+    """Return what the key that explains a spot shows, for texts that refer to it; ``keys`` are all keys laid out."""
     rect = next(rect for rect, action in keys if action == Action("tool", "ask"))
     return _format_tool_label(stage, rect, "ask")
 

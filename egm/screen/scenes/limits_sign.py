@@ -165,31 +165,33 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
     if not rows or stage.layout.is_portrait:
         return right
     x, y, w, h = stage.layout.left_panel
-    bottom = max((rect[1] + rect[3] for rect, _ in lay_out_hand_keys(stage.view, stage.layout)), default=y)
+    keys = lay_out_hand_keys(stage.view, stage.layout)
+    more_text = stage.texts.say("felt.limits_more", info=find_info_key_label(stage, keys))
+    bottom = max((rect[1] + rect[3] for rect, _ in keys), default=y)
     below_keys: Rect = (x + 18, bottom + _SIGN_SPACE, w - 36, y + h - foot - bottom - _SIGN_SPACE)
     lines = _lay_out_lines(stage, rows, w - 36)
     room = int(below_keys[3] // _SIGN_LINE_HEIGHT)
     if room >= min(len(lines), _LINES_BELOW_CHIP_KEYS_MIN):
-        _draw_lines(stage, _keep_first_lines(stage, lines, room), below_keys)
+        _draw_lines(stage, _keep_first_lines(lines, room, more_text), below_keys)
         return right
     x, y, w, h = right
-    lines = _keep_first_lines(stage, _lay_out_lines(stage, rows, w - 36), _LINES_ON_RIGHT_MAX)
+    lines = _keep_first_lines(_lay_out_lines(stage, rows, w - 36), _LINES_ON_RIGHT_MAX, more_text)
     height = len(lines) * _SIGN_LINE_HEIGHT
     _draw_lines(stage, lines, (x + 18, y + h - foot - height, w - 36, height))
     return (x, y, w, h - height)
 
 
-def _keep_first_lines(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
+def _keep_first_lines(lines: list[tuple[str, str]], room: int, more_text: str) -> list[tuple[str, str]]:
     """Return the first lines of the limits sign, at most ``room``.
 
-    If lines are left out, the last line says where the other limits can be seen.
+    If lines are left out, the last line is ``more_text``, which says where the other limits can be seen.
     """
     if len(lines) <= room:
         return lines
     shown_lines = lines[: room - 1]
     while not shown_lines[-1][1] and len(shown_lines) > 1:  # a name whose limits are left out
         shown_lines.pop()
-    return [*shown_lines, (stage.texts.say("felt.limits_more", info=find_info_key_label(stage)), "")]
+    return [*shown_lines, (more_text, "")]
 
 
 def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float) -> list[tuple[str, str]]:

@@ -64,7 +64,8 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     if stage.layout.is_telephone:
         _draw_strip(stage, table)
         return
-    for rect, action in lay_out_hand_keys(view, stage.layout) if table.spots else ():
+    keys = lay_out_hand_keys(view, stage.layout) if table.spots else []
+    for rect, action in keys:
         draw_hand_key(stage, table, rect, action)
     if not table.spots and draw_pay_panels(stage):
         return
@@ -92,7 +93,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
         used_height = _draw_spot_details(stage, spot, room)
     else:
         shows_often = table.spots and view.decision is None and room[3] > _FREQUENCY_ROW_HEIGHT
-        how_text = stage.texts.say("felt.how", info=find_info_key_label(stage)) if shows_often else ""
+        how_text = stage.texts.say("felt.how", info=find_info_key_label(stage, keys)) if shows_often else ""
         used_height = (
             stage.painter.write_paragraph(how_text, room, TextStyle("text", "caption", "text"))
             if how_text

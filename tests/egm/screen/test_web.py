@@ -138,7 +138,7 @@ def test_a_session_ends_after_a_long_silence_of_its_browser(web):
         while web._vouched < 0:
             pygame.time.wait(1)
         now[0] += SESSION_IDLE_SECONDS_MAX - 1
-        assert is_session_admitted(web, session)  # its link was heard
+        assert is_session_admitted(web, session)  # its connection was received
     now[0] += SESSION_IDLE_SECONDS_MAX
     assert not is_session_admitted(web, session)
     assert read_close_code(web, session) == CloseCode.POLICY_VIOLATION

@@ -175,7 +175,7 @@ def test_a_seat_decides_only_for_itself_and_in_turn(seats):
     assert (second.notice, len(find_open_game(second.machine).steps)) == ("refused.turn_is_yours", 1)
     first.engine.handle(EventType.CHOOSE, value="stand")
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 1, 1]
-    second.engine.handle(EventType.CHOOSE, value="stand")  # it has not heard of the first's answer yet
+    second.engine.handle(EventType.CHOOSE, value="stand")  # the first answer has not reached it yet
     assert len(find_open_game(second.machine).steps) == 1
     apply_recorded_steps(table_of(rooms))
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]

@@ -30,7 +30,7 @@ def number_of(entry_id: str) -> int:
 
 
 def come_to(rig: MachineRig, sequence: int) -> None:
-    """Let so much happen that the next entry has the number ``sequence``."""
+    """Post entries until the next one has the number ``sequence``."""
     while rig.journal.sequence < sequence - 1:
         write_undeclared(rig.machine, "test.time_passes", details={})
     assert rig.journal.sequence == sequence - 1
