@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from egm.app.watchdog import send_watchdog_heartbeats
+from egm.app.watchdog import allow_start_up_time, send_watchdog_heartbeats
 from egm.clock import Clock
 from egm.config.cabinet_file import MachineTable, StateFolder
 from egm.errors import OperatorError
@@ -62,6 +62,7 @@ async def retry_until_media_respond(
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
                     await show_tilt(str(error), code)
+            allow_start_up_time()
         else:
             return
 

@@ -6,23 +6,48 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from egm.devices.driver import LineDriver
-from egm.links.systemd import READY_NOTIFICATION, WATCHDOG_NOTIFICATION, notify_systemd
+from egm.links.systemd import (
+    READY_NOTIFICATION,
+    WATCHDOG_INTERVAL_PREFIX,
+    WATCHDOG_NOTIFICATION,
+    notify_systemd,
+)
 
 #: Environment variable in which systemd states the watchdog's interval, in microseconds.
 _WATCHDOG_ENVIRONMENT_VARIABLE: Final = "WATCHDOG_USEC"
 #: Seconds between reports if systemd does not watch the unit.
 _REPORT_INTERVAL_SECONDS_WITHOUT_WATCHDOG: Final = 60.0
+#: Microseconds that opening the memory may take once systemd counts the process as up; ``TimeoutStartSec`` of its unit.
+_START_UP_MAX_US: Final = 900_000_000
+
+
+def _read_watchdog_interval_us() -> int:
+    """Return the interval of the watchdog that systemd set for this process, in microseconds; 0 without a watchdog."""
+    return int(os.environ.get(_WATCHDOG_ENVIRONMENT_VARIABLE) or 0)
+
+
+def allow_start_up_time() -> None:
+    """Let systemd's watchdog wait for a machine that opens its memory after the process was reported as up.
+
+    Before that report ``TimeoutStartSec`` applies. Afterwards, for example when a missing medium was shown on the
+    screen meanwhile, the watchdog's interval applies, which is too short for a journal of many years or a slow
+    computer. :func:`send_watchdog_heartbeats` restores it.
+    """
+    if _read_watchdog_interval_us():
+        notify_systemd(f"{WATCHDOG_INTERVAL_PREFIX}{_START_UP_MAX_US}")
 
 
 async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
     """Report to systemd that the machine is up; then, four times per watchdog interval, that it makes progress.
 
+    The first report counts as progress: a machine that waits for a medium calls this again after a few seconds.
     ``progress`` is called before each progress report; if it returns False, that report is omitted.
     """
-    notify_systemd(READY_NOTIFICATION)
-    interval = int(os.environ.get(_WATCHDOG_ENVIRONMENT_VARIABLE) or 0) / 1e6 / 4
+    interval_us = _read_watchdog_interval_us()
+    restored_interval = f"\n{WATCHDOG_INTERVAL_PREFIX}{interval_us}" if interval_us else ""
+    notify_systemd(f"{READY_NOTIFICATION}\n{WATCHDOG_NOTIFICATION}{restored_interval}")
     while True:
-        await asyncio.sleep(interval or _REPORT_INTERVAL_SECONDS_WITHOUT_WATCHDOG)
+        await asyncio.sleep(interval_us / 1e6 / 4 or _REPORT_INTERVAL_SECONDS_WITHOUT_WATCHDOG)
         if progress():
             notify_systemd(WATCHDOG_NOTIFICATION)
 

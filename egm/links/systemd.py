@@ -10,6 +10,8 @@ _NOTIFY_SOCKET_VARIABLE: Final = "NOTIFY_SOCKET"
 READY_NOTIFICATION: Final = "READY=1"
 #: The message that a watched unit (``WatchdogSec``) must send repeatedly.
 WATCHDOG_NOTIFICATION: Final = "WATCHDOG=1"
+#: Prefix of the message by which a watched unit replaces its watchdog's interval, in microseconds.
+WATCHDOG_INTERVAL_PREFIX: Final = "WATCHDOG_USEC="
 
 
 def notify_systemd(state: str) -> None:

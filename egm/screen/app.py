@@ -15,7 +15,13 @@ from egm.links.screen.starting import read_start_up_activity
 from egm.links.systemd import READY_NOTIFICATION, WATCHDOG_NOTIFICATION, notify_systemd
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.input_reducer import REPEATED_MENU_KEY_ACTION, apply_action
-from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_machine_link_lost
+from egm.screen.message_reducer import (
+    advance_time,
+    apply_bench_reply,
+    apply_message,
+    mark_machine_link_lost,
+    show_start_up_activity,
+)
 from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
@@ -209,9 +215,9 @@ class ScreenApp:
     def _apply_machine_messages(self, now: float) -> None:
         """Apply the messages received from the machine to the view; handle reported button presses as input."""
         news = self.machine.poll(now)
-        if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
+        if not self.view.is_linked and self._starting is not None and now >= self._look_at:
             self._look_at = now + _START_UP_PROGRESS_READ_INTERVAL_SECONDS
-            self.view = replace(self.view, start_up_activity=read_start_up_activity(self._starting))
+            self.view = show_start_up_activity(self.view, read_start_up_activity(self._starting))
         for message in news.messages:
             if isinstance(message, PlayButtonPress):
                 self._take_input(Action(message.button))

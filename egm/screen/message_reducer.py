@@ -15,6 +15,7 @@ from egm.kernel.messages import (
     Snapshot,
 )
 from egm.kernel.service_pages import Replay
+from egm.links.screen.starting import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.input_reducer import OutgoingMessages, start_next_game
 from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_field
@@ -51,7 +52,7 @@ def apply_message(view: View, message: Message) -> View:
         games = {game.id: game for game in message.games}
         tables = {game.id: read_table(game) for game in message.games if is_table_game(game)}
         view = replace(view, games=games, fields=fields, tables=tables)
-        return replace(view, is_linked=True, machine_texts=message.words)
+        return replace(view, is_linked=True, machine_texts=message.words, start_up_activity=None)
     if isinstance(message, GameOutcome):
         return _start_presentation(view, message)
     if isinstance(message, DecisionRequest):
@@ -421,6 +422,19 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
 def mark_machine_link_lost(view: View) -> View:
     """Return the view after the connection to the machine was lost; the same view if it already shows this."""
     return replace(view, is_linked=False, scene_began_at=view.now) if view.is_linked else view
+
+
+def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View:
+    """Return the view of a machine that is not connected and is doing ``activity`` to start; None: it does not start.
+
+    A machine that stops starting is waited for again before an attendant is called.
+    """
+    has_stopped_starting = activity is None and view.start_up_activity is not None
+    return replace(
+        view,
+        start_up_activity=activity,
+        scene_began_at=view.now if has_stopped_starting else view.scene_began_at,
+    )
 
 
 def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMessages]:

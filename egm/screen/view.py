@@ -76,7 +76,7 @@ class View:
     snapshot: Snapshot | None = None
     """The machine's latest snapshot; None until the first arrives."""
     start_up_activity: StartUpActivity | None = None
-    """The start-up progress of a machine that has not sent a message yet, or None."""
+    """The start-up progress of a machine that is starting, for the first time or again; None otherwise."""
     games: Mapping[str, GameView] = field(default_factory=dict)
     """The games on offer, by id."""
     fields: Mapping[str, Mapping[str, ReelField]] = field(default_factory=dict)
@@ -179,7 +179,7 @@ class View:
     def scene(self) -> Scene:
         """Return the scene to draw."""
         snapshot = self.snapshot
-        if snapshot is None:
+        if snapshot is None or (not self.is_linked and self.start_up_activity is not None):
             return Scene.BOOT
         if not self.is_linked:
             return Scene.LOST

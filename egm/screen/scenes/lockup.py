@@ -140,8 +140,9 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
     text_key = (
         f"paying.{paying.way}" if paying and stage.texts.has_text(f"paying.{paying.way}") else "paying.other"
     )
-    if scene is Scene.BOOT and snapshot is None:
-        return _describe_start_up(stage.view.start_up_activity or StartUpActivity("link"))
+    activity = stage.view.start_up_activity
+    if scene is Scene.BOOT and (snapshot is None or activity is not None):
+        return _describe_start_up(activity or StartUpActivity("link"))
     return {
         Scene.DOOR: LockupText(
             say("door.title"), doors, (say("door.say"),), say(_format_door_remedy(snapshot))
@@ -181,7 +182,7 @@ def _load_catalogue(language: str) -> Texts:
 def _describe_start_up(activity: StartUpActivity) -> LockupText:
     """Return the texts about the progress of the machine's start, in every language.
 
-    The machine has not reported its language yet.
+    At its first start the machine has not reported its language yet.
     """
     catalogues = [_load_catalogue(language) for language in LOCALE_BY_LANGUAGE]
     key = (

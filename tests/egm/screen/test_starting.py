@@ -1,6 +1,7 @@
 """A machine that takes its time to start says what it does, and the screen says it before there is any answer."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pygame
@@ -8,12 +9,24 @@ import pytest
 
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
+from egm.kernel.messages import Hello
 from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
+from egm.screen.layout import LANDSCAPE_LAYOUT
+from egm.screen.message_reducer import apply_message, mark_machine_link_lost, show_start_up_activity
+from egm.screen.painter import Painter
 from egm.screen.picture import Picture
+from egm.screen.scenes.lockup import describe_lockup
+from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.view import Scene, View
 from egm.testing.machine import StoppedClock
+from tools.lab.views import build_idle_view
+
+
+@pytest.fixture
+def idle_view(published):
+    return build_idle_view(published, published[0], "en")
 
 
 def test_the_progress_of_a_start_is_read_back_and_other_files_are_ignored(tmp_path):
@@ -70,3 +83,25 @@ def test_the_first_picture_names_the_step_of_the_start():
         drawn.append(pygame.image.tobytes(surface, "RGB"))
     assert drawn[0] != drawn[1]
     assert drawn[2] == drawn[1]
+
+
+def test_a_machine_that_starts_again_shows_its_steps_and_is_waited_for_anew(idle_view):
+    """A machine that started again after a missing medium was reported as one that does not respond."""
+    lost = mark_machine_link_lost(replace(idle_view, now=100.0))
+    assert lost.scene is Scene.LOST
+    starting = show_start_up_activity(replace(lost, now=150.0), StartUpActivity("memory"))
+    assert starting.scene is Scene.BOOT
+    given_up = show_start_up_activity(replace(starting, now=400.0), None)
+    assert (given_up.scene, given_up.scene_began_at) == (Scene.LOST, 400.0)
+    still_lost = show_start_up_activity(replace(given_up, now=500.0), None)
+    assert still_lost.scene_began_at == 400.0
+    answered = apply_message(starting, Hello())
+    assert (answered.scene, answered.start_up_activity) == (idle_view.scene, None)
+
+
+def test_a_machine_that_starts_again_is_described_with_the_step_of_its_start(idle_view, theme):
+    starting = replace(mark_machine_link_lost(idle_view), start_up_activity=StartUpActivity("self_test"))
+    for view in (starting, replace(starting, snapshot=None)):
+        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+        lines = describe_lockup(stage, view.scene).lines
+        assert lines == tuple(Texts(language).say("boot.self_test") for language in ("en", "fr"))

@@ -1,14 +1,23 @@
 """Only a machine that makes progress feeds systemd's watchdog."""
 
 import asyncio
+import re
 import socket
+from pathlib import Path
 
 import pytest
 
+from egm.app.tilt_screen import retry_until_media_respond
 from egm.app.watchdog import DriverProgressCheck, send_watchdog_heartbeats
+from egm.clock import SystemClock
 from egm.devices.driver import LineDriver
 from egm.devices.framing import FrameReader
 from egm.links.systemd import notify_systemd
+from meters import JournalUnwritable
+from tools import image
+
+_UNIT_FILE = Path(image.__file__).parent / "debian/open-egm-machine.service"
+_READY = "READY=1\nWATCHDOG=1\nWATCHDOG_USEC=80000"
 
 
 @pytest.fixture
@@ -46,7 +55,43 @@ def test_the_watchdog_is_fed_only_after_progress(systemd):
         return queries[-1] in {1, 3}
 
     beats(lambda: len(queries) < 6, progress=progress)
-    assert [systemd() for _ in range(3)] == ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]
+    assert [systemd() for _ in range(3)] == [_READY, "WATCHDOG=1", "WATCHDOG=1"]
+
+
+def test_a_machine_that_waits_for_a_medium_feeds_the_watchdog_and_then_has_the_time_of_a_start(systemd):
+    """It told the watchdog nothing while it waited, and each attempt had the short interval of a running machine."""
+    (start_up_s,) = (
+        60 * int(minutes)
+        for minutes in re.findall(r"^TimeoutStartSec=(\d+)min$", _UNIT_FILE.read_text(), re.MULTILINE)
+    )
+    attempts = []
+
+    async def run_machine(allows_single_medium):
+        attempts.append(allows_single_medium)
+        if len(attempts) < 3:
+            raise JournalUnwritable("the second medium is missing")
+        await show_tilt()  # a running machine sends the same reports
+
+    async def show_tilt(*_):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.005):
+                await send_watchdog_heartbeats()
+
+    asyncio.run(retry_until_media_respond(run_machine, show_tilt, SystemClock()))
+    allowed = f"WATCHDOG_USEC={start_up_s * 1_000_000}"
+    assert [systemd() for _ in range(5)] == [_READY, allowed, _READY, allowed, _READY]
+
+
+def test_without_a_watchdog_its_interval_is_not_changed(systemd, monkeypatch):
+    monkeypatch.delenv("WATCHDOG_USEC")
+
+    async def run_machine(_):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.005):
+                await send_watchdog_heartbeats()
+
+    asyncio.run(retry_until_media_respond(run_machine, run_machine, SystemClock()))
+    assert systemd() == "READY=1\nWATCHDOG=1"
 
 
 class Silent(LineDriver):
