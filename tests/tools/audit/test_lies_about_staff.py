@@ -9,7 +9,8 @@ import pytest
 from rigs.forms import TWO, fill_in
 from rigs.lies import audit_findings, read_signed_entries
 
-from egm.people import Role, Roster
+from egm.people import Person, Role, Roster
+from egm.people.pins import PinDigest
 from egm.staff.service.sign_in import read_staff
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu, build_pin
@@ -40,6 +41,26 @@ def change_staff_list(folder):
     changes = {"changed_by": MANAGER, "changed_at": now}
     roster = roster.disable_person(ATTENDANT, **changes).enable_person(ATTENDANT, **changes)
     rig.machine.install(roster.set_pin(ATTENDANT, build_pin("8"), changed_by=ATTENDANT, changed_at=now))
+    read_staff(rig.machine)
+    return rig
+
+
+def enrol_further_people(folder):
+    """Enrol two people without an author, as a first start does; the first of them enrols two more."""
+    rig = MachineRig(folder / "state").boot()
+    now = rig.clock.now()
+
+    def enrol(number, role, author):
+        person, digest = Person(number, role.value, role), PinDigest.from_pin(build_pin(number), cost=2)
+        roster = rig.machine.component(Roster)
+        rig.machine.install(roster.enrol_person(person, digest, changed_by=author, changed_at=now))
+
+    rig.machine.install(Roster())
+    enrol("1", Role.MANAGER, "")
+    enrol("2", Role.ATTENDANT, "")
+    read_staff(rig.machine)
+    enrol("3", Role.SUPERVISOR, "1")
+    enrol("4", Role.MECHANIC, "1")
     read_staff(rig.machine)
     return rig
 
@@ -115,6 +136,8 @@ LIES = [
     (change_staff_list, "staff.pin", write("person", NUMBERS[Role.MECHANIC]), "lacks the permission enrol"),
     (change_staff_list, "staff.pin", write("role", "manager"), "before this entry; found 'manager'"),
 ]
+#: The authors that only the first enrolments have.
+UNPROVED_AUTHORS = ("", "demonstration")
 
 
 @pytest.mark.requirement("E-13")
@@ -143,3 +166,35 @@ def test_enrolling_a_person_twice_is_named():
     index = [raw["kind"] for raw in entries].index("staff.disabled")
     entries[index]["kind"] = "staff.added"
     assert "was already in the staff list" in audit_findings(entries)[index + 1]
+
+
+@pytest.mark.requirement("E-13", "J-16")
+@pytest.mark.parametrize("author", UNPROVED_AUTHORS)
+def test_an_enrolment_without_an_author_is_named_once_an_enrolled_person_has_enrolled_another(author):
+    entries = copy.deepcopy(honest_entries(enrol_further_people))
+    *_, first, last = (index for index, raw in enumerate(entries) if raw["kind"] == "staff.added")
+    entries[last]["record"]["person"] = author
+    findings = audit_findings(entries)
+    assert "enrols only before an enrolled person has signed in" in findings[last + 1]
+    assert first + 1 not in findings
+
+
+@pytest.mark.requirement("E-13", "J-16")
+@pytest.mark.parametrize("author", UNPROVED_AUTHORS)
+def test_an_enrolment_without_an_author_is_named_once_anybody_has_signed_in(author):
+    def sign_in_and_enrol(folder):
+        rig = MachineRig(folder / "state").boot()
+        Menu(rig).sign_in(Role.MANAGER).touch("leave")
+        person, digest = Person("99", "Late", Role.ATTENDANT), PinDigest.from_pin(build_pin("99"), cost=2)
+        roster, now = rig.machine.component(Roster), rig.clock.now()
+        rig.machine.install(roster.enrol_person(person, digest, changed_by=MANAGER, changed_at=now))
+        read_staff(rig.machine)
+        return rig
+
+    entries = copy.deepcopy(honest_entries(sign_in_and_enrol))
+    enrolments = [raw for raw in entries if raw["kind"] == "staff.added"]
+    for raw in enrolments:
+        raw["record"]["person"] = author
+    findings = audit_findings(entries)
+    assert "enrols only before an enrolled person has signed in" in findings[enrolments[-1]["sequence"]]
+    assert not {raw["sequence"] for raw in enrolments[:-1]} & set(findings)

@@ -11,7 +11,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states, and the digest of the classes in the state of the journal below.
-FORMAT, LAYOUT = "open-egm verified point 18", "38603ed9526ae9b8"
+FORMAT, LAYOUT = "open-egm verified point 19", "ba771cfe47f5bf7e"
 
 
 def list_attributes(thing):

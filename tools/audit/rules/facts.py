@@ -15,12 +15,13 @@ from egm.kernel.keys import StorageKeys
 from egm.kernel.own_entries import FAULT_RAISED
 from egm.money.entries import CREDIT_CONVERTED
 from egm.people import Permission
+from egm.people.demonstration import DEMONSTRATION_ENROLLER
 from egm.people.roles import Role, find_permissions
 from egm.play.entries import TABLE_BETS_RETURNED
 from egm.progressive.entries import CLAIM_CLOSED
 from egm.progressive.records import ClaimRecord
 from egm.record_codec import RecordError, from_json
-from egm.staff.entries import INVENTORY_CHANGED, OPTIONS_CHANGED
+from egm.staff.entries import INVENTORY_CHANGED, MENU_ENTERED, OPTIONS_CHANGED
 from meters.entry import StoredEntry
 from meters.identifiers import make_journal_tag
 from meters.recall import PLAY_START_KIND, read_details
@@ -28,6 +29,9 @@ from meters.transaction import Phase
 
 #: Key switches and the screen, recorded as the person if nobody had to identify themselves.
 KEY_SWITCH_NAMES: Final = frozenset({*HARDWARE_KEYS, "screen"})
+
+#: The recorded authors of the first enrolments, which nobody can authorise: none, or that of a demonstration.
+FIRST_ENROLMENT_AUTHORS: Final = frozenset({"", DEMONSTRATION_ENROLLER})
 
 #: Kinds of entries that explain why no cash-out follows a conversion of credit.
 _KINDS_ENDING_CONVERSION: Final = frozenset({FAULT_RAISED.kind, GENERATOR_FAILED.kind})
@@ -52,6 +56,11 @@ class Facts:
         self.roles_by_staff_number: dict[str, str] = {}
         """The role of each member of staff enrolled in this journal, by staff number."""
         self.disabled_staff: set[str] = set()
+        self.has_first_enrolment_ended = False
+        """Whether an enrolled person has signed in, or changed the staff list, since the list was begun.
+
+        From then on everybody who is enrolled is enrolled by an enrolled person.
+        """
         self.journal_tag = ""
         """The journal tag: the random last part of each id created in this journal, which identifies the journal."""
         self.serial = ""
@@ -163,7 +172,7 @@ class Facts:
             # the entry's rule reports what is wrong
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 self._update_tables_and_stakes(kind, read_details(entry))
-        elif kind.startswith("staff."):
+        elif kind.startswith("staff.") or kind == MENU_ENTERED.kind:
             self._update_staff(kind.removeprefix("staff."), read_details(entry))
 
     def _track_conversion(self, entry: StoredEntry) -> None:
@@ -240,17 +249,22 @@ class Facts:
         return self.taxable_min_cents is None or worth_cents < self.taxable_min_cents
 
     def _update_staff(self, change: str, record: Any) -> None:
-        """Update the staff and their roles from an entry about staff.
+        """Update the staff and their roles from an entry about staff, or about a sign-in to the service menu.
 
         ``change`` is the entry's kind without ``staff.``.
         """
+        if change == MENU_ENTERED.kind:
+            self.has_first_enrolment_ended |= bool(self.roles_by_staff_number)
+            return
         if change in {"carried", "renewed"}:
             roles = record.get("people", {})
             self.roles_by_staff_number = {
                 str(number): str(role) for number, role in roles.items() if role in set(Role)
             }
             self.disabled_staff = {str(number) for number in record.get("disabled", ())}
+            self.has_first_enrolment_ended = change == "carried"
             return
+        self.has_first_enrolment_ended |= record.get("person") not in FIRST_ENROLMENT_AUTHORS
         person_id, role = record.get("whom"), record.get("role")
         if type(person_id) is not str or role not in set(Role):
             return

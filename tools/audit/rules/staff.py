@@ -5,10 +5,10 @@ from typing import Final
 from egm.kernel.events import State
 from egm.kernel.states import STATES_FOR_SERVICE_MENU, STATES_WITH_STAFF_AT_WORK, single_state
 from egm.people import Permission
-from egm.people.demonstration import DEMONSTRATION_ENROLLER as DEMONSTRATION
 from egm.people.person import STAFF_NUMBER_PATTERN
 from egm.staff import entries
 from egm.staff.entries import STAFF_ADDED, STAFF_PIN_CHANGED
+from tools.audit.rules.facts import FIRST_ENROLMENT_AUTHORS
 from tools.audit.rules.parts import check_in_menu, require, require_equal
 from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule
@@ -17,8 +17,7 @@ from tools.audit.rules.rule import AuditRule
 def _check_next_change(scope: CheckContext) -> None:
     """Check an entry that changes the staff list.
 
-    Its change number must follow the previous one, and the change must fit the list before it. Its author must have
-    the permission to enrol others, or change their own PIN. The people of a machine's first start have no author.
+    Its change number must follow the previous one, and the change must fit the list before it.
     """
     facts, staff_before, number = scope.facts, scope.value_before("staff"), scope["number"]
     digest, person_id, role = scope.bound_values.get("digest"), scope["whom"], scope["role"]
@@ -37,16 +36,8 @@ def _check_next_change(scope: CheckContext) -> None:
             raise PatternMismatch(f"{name}: expected {format_value(expected)}, found {format_value(found)}")
     if STAFF_NUMBER_PATTERN.fullmatch(person_id) is None:
         raise PatternMismatch(f"record.whom: {format_value(person_id)} is not a staff number")
-    author, kind = scope["by"], scope.entry.kind
-    is_added = kind == STAFF_ADDED.kind
-    if facts.roles_by_staff_number and not (is_added and author in {"", DEMONSTRATION}):
-        is_own_pin = kind == STAFF_PIN_CHANGED.kind and author == person_id
-        if not facts.is_staff(author):
-            raise PatternMismatch(f"record.person: {format_value(author)} is not an enrolled member of staff")
-        if not is_own_pin and not facts.has_permission(author, Permission.ENROL):
-            raise PatternMismatch(
-                f"record.person: {format_value(author)} lacks the permission {Permission.ENROL}"
-            )
+    is_added = scope.entry.kind == STAFF_ADDED.kind
+    _check_author_of_change(scope, is_added=is_added)
     if (person_id in facts.roles_by_staff_number) == is_added:
         enrolled = "already" if is_added else "not"
         raise PatternMismatch(
@@ -57,6 +48,29 @@ def _check_next_change(scope: CheckContext) -> None:
             f"record.role: expected {format_value(facts.roles_by_staff_number[person_id])}, the role of {person_id} "
             f"before this entry; found {format_value(role)}"
         )
+
+
+def _check_author_of_change(scope: CheckContext, *, is_added: bool) -> None:
+    """Check the author of a change to the staff list; ``is_added`` is whether the change enrols a person.
+
+    The author must have the permission to enrol others, or change their own PIN. The people of a machine's first start
+    have no author; they are enrolled before anybody signs in.
+    """
+    facts, author = scope.facts, scope["by"]
+    if is_added and author in FIRST_ENROLMENT_AUTHORS:
+        if facts.has_first_enrolment_ended:
+            raise PatternMismatch(
+                f"record.person: {format_value(author)} enrols only before an enrolled person has signed in "
+                "or changed the list"
+            )
+    elif facts.roles_by_staff_number:
+        is_own_pin = scope.entry.kind == STAFF_PIN_CHANGED.kind and author == scope["whom"]
+        if not facts.is_staff(author):
+            raise PatternMismatch(f"record.person: {format_value(author)} is not an enrolled member of staff")
+        if not is_own_pin and not facts.has_permission(author, Permission.ENROL):
+            raise PatternMismatch(
+                f"record.person: {format_value(author)} lacks the permission {Permission.ENROL}"
+            )
 
 
 RULES: Final = (
