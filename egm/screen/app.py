@@ -127,6 +127,7 @@ class ScreenApp:
         self._ask_bench_at = 0.0
         self._alive_at = now
         self._is_started = False
+        self._progress_report_at = 0.0
         self.view = View(
             now=now, last_activity_at=now, has_device_drawer=bench is not None, reduced_motion=reduced_motion
         )
@@ -148,6 +149,7 @@ class ScreenApp:
         self.sounds.play_changes(view_before, self.view)
         target = self.surface.frame()
         if target is not None:
+            self.surface.picture.painter.on_surface_created = self._report_progress
             self.surface.picture.draw_view(target, self.view)
             self.surface.show_frame()
             self.surface.set_text(self.surface.picture.read_aloud(self.view))
@@ -162,6 +164,16 @@ class ScreenApp:
             if not self._watching:
                 self.machine.send(ScreenHeartbeat())
         return True
+
+    def _report_progress(self) -> None:
+        """Report to systemd's watchdog that a frame makes progress: the first picture of a game takes long to draw.
+
+        The machine receives no heartbeat, because nobody sees the frame before it is complete.
+        """
+        now = self.clock()
+        if self._is_started and now >= max(self._alive_at, self._progress_report_at):
+            self._progress_report_at = now + HEARTBEAT_INTERVAL_SECONDS
+            notify_systemd(WATCHDOG_NOTIFICATION)
 
     def _take_input(self, touch_or_key: TouchFraction | Action) -> None:
         """Apply a touch or a key press. If this raises an exception, report it and keep the view as it was."""

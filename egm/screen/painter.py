@@ -92,6 +92,8 @@ class Painter:
         self.theme = theme
         self.scale = scale
         self.surface = pygame.Surface((1, 1))
+        self.on_surface_created: Callable[[], None] = lambda: None
+        """Called after each surface that was drawn for the cache, so that a long frame can report its progress."""
         self._cache: OrderedDict[Hashable, pygame.Surface] = OrderedDict()
         self._bytes = 0
         self._pictures: Mapping[str, ArtFile] = {}
@@ -119,6 +121,7 @@ class Painter:
         surface = self._cache.get(key)
         if surface is None:
             surface = self._cache[key] = make()
+            self.on_surface_created()
             self._bytes += surface.get_width() * surface.get_height() * 4
             while self._bytes > self.cache_bytes_max and len(self._cache) > 1:
                 _, removed_surface = self._cache.popitem(last=False)

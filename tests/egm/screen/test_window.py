@@ -1,10 +1,12 @@
 """The window: touches land where the picture is, keys mean what the deck means, a kiosk does not close."""
 
 import ctypes
+import itertools
 import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pygame
@@ -225,6 +227,44 @@ def test_the_frame_loop_reports_every_two_seconds_that_it_runs(theme, window, tm
         assert [systemd.recv(100) for _ in range(3)] == [b"READY=1\nWATCHDOG=1", *[b"WATCHDOG=1"] * 2]
         with pytest.raises(BlockingIOError):
             systemd.recv(100)
+
+
+def test_a_frame_that_takes_minutes_to_draw_feeds_the_watchdog_after_each_part(
+    theme, window, tmp_path, monkeypatch, published
+):
+    """Regression: on a very slow computer the watchdog ended the screen in its first picture of a game, each time.
+
+    The time before the first frame is the start's own; a part that is never finished feeds nothing.
+    """
+    monkeypatch.setenv("NOTIFY_SOCKET", "@open-egm-test-parts")  # an abstract address: no path, no length
+    machine = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
+    minutes = itertools.count()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind("\0open-egm-test-parts")
+        systemd.setblocking(False)
+
+        def receive_reports():
+            with suppress(BlockingIOError):
+                while True:
+                    reports.append(systemd.recv(100))
+
+        def read_clock():
+            """Return the time of a computer on which each part of a picture takes a minute; systemd reads along."""
+            receive_reports()
+            return 60.0 * next(minutes)
+
+        reports = []
+        app = build_app(theme, window, machine, read_clock)
+        assert app.run_frame()
+        receive_reports()
+        assert reports == [b"READY=1\nWATCHDOG=1"]
+        reports.clear()
+        app.view = build_idle_view(published, published[0], "en")
+        began = next(minutes)
+        assert app.run_frame()
+        receive_reports()
+        assert set(reports) == {b"WATCHDOG=1"}
+        assert len(reports) >= next(minutes) - began - 5 > 15
 
 
 @pytest.mark.requirement("J-14")
