@@ -41,7 +41,8 @@ class WrongPin:
     @classmethod
     def create_now(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
         """Return the record of a wrong PIN typed now for staff number ``number``; ``at`` is the time for display."""
-        return cls(os.urandom(8).hex(), find_number_to_count(number), _read_uptime_seconds(), at, recorded)  # noqa: TID251 (it makes an id)
+        record_id = os.urandom(8).hex()  # noqa: TID251 (it makes an id)
+        return cls(record_id, find_counted_staff_number(number), _read_uptime_seconds(), at, recorded)
 
     @property
     def is_counted_towards_lock(self) -> bool:
@@ -52,7 +53,7 @@ class WrongPin:
         return age < SIGN_IN_LOCKED_SECONDS
 
 
-def find_number_to_count(number: str) -> str:
+def find_counted_staff_number(number: str) -> str:
     """Return the staff number for which a wrong PIN counts; "?" if ``number`` cannot be a staff number."""
     return number if STAFF_NUMBER_PATTERN.fullmatch(number) else "?"
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from egm.kernel.machine import Machine
 from egm.people import Person, Roster
-from egm.people.wrong_pins import WrongPin, edit_wrong_pins, find_number_to_count
+from egm.people.wrong_pins import WrongPin, edit_wrong_pins, find_counted_staff_number
 from egm.staff.desk import ServiceDesk
 from egm.staff.entries import (
     SIGN_IN_LOCKED,
@@ -115,7 +115,7 @@ def _restart_lock(machine: Machine, key: str, wrong_pin_count: int, seconds: int
 
 def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
     """Return how many wrong PINs typed at terminals still count for a staff number."""
-    path, counted_number = machine.component(Roster).path, find_number_to_count(staff_number)
+    path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
     if path is None:
         return 0
     try:
@@ -141,7 +141,7 @@ def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
 def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
     """Remove the wrong PINs of a staff number from the terminals' file, because the journal has them now."""
     record_wrong_pins_of_terminals(machine)
-    path, counted_number = machine.component(Roster).path, find_number_to_count(staff_number)
+    path, counted_number = machine.component(Roster).path, find_counted_staff_number(staff_number)
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
             noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.number != counted_number]

@@ -8,7 +8,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.people import Permission, Person, Roster, load_recorded_roster, read_recorded_roster
-from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_number_to_count
+from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_counted_staff_number
 from meters.copies import SECOND_FOLDER
 
 
@@ -44,7 +44,7 @@ def authenticate(roster: Roster, number: str, prompt: str = "PIN") -> Person:
                 sum(
                     attempt.is_counted_towards_lock
                     for attempt in noted
-                    if attempt.number == find_number_to_count(number)
+                    if attempt.number == find_counted_staff_number(number)
                 )
                 >= WRONG_PINS_MAX
             ):

@@ -34,7 +34,7 @@ from egm.integrity.signed_file import (
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.timekeeping import ClockEvidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded_roster, read_recorded_roster
-from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_number_to_count
+from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_counted_staff_number
 from egm.secret_files import replace_private
 from egm.staff.words import (
     BACK_ACTION,
@@ -162,7 +162,9 @@ class SignersStep(SetupStep):
         """
         try:
             with edit_wrong_pins(self.wrong_pins_folder, wait=True) as noted:
-                attempts = (attempt for attempt in noted if attempt.number == find_number_to_count(number))
+                attempts = (
+                    attempt for attempt in noted if attempt.number == find_counted_staff_number(number)
+                )
                 if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_PINS_MAX:
                     return build_refusal_text("locked")
                 person = self.read_roster(draft).authenticate(number, pin)
@@ -186,8 +188,8 @@ class SignersStep(SetupStep):
     def build_signature(self, text: str, reason: str) -> CabinetFileSignature:
         """Return the record of who approves this text of the cabinet file, why and when.
 
-        It holds the text's SHA-256 and the persons who entered their PINs; the machine's key does not sign
-        here.
+        The record has the text's SHA-256 and the persons who entered their PINs. It is not signed with the
+        machine's key.
         """
         persons = tuple(person.id for person in self.authenticated_signers)
         return CabinetFileSignature(
