@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from egm.errors import OperatorError
 
 #: Length of a PIN's salt, in bytes.
-_SALT_BYTES: Final = 16
+_SALT_SIZE_BYTES: Final = 16
 #: Length of a PIN's digest, in bytes.
-_DIGEST_BYTES: Final = 32
+_DIGEST_SIZE_BYTES: Final = 32
 #: scrypt's cost for new PINs: 16 MiB and about 50 ms, unnoticeable at the key pad.
 _SCRYPT_COST: Final = 2**14
 #: scrypt's block size, its parameter r.
@@ -58,7 +58,7 @@ class PinDigest:
         :class:`PinRefusedError`.
         """
         check_pin_is_permitted(pin)
-        salt = random_bytes(_SALT_BYTES)
+        salt = random_bytes(_SALT_SIZE_BYTES)
         return cls(salt.hex(), _compute_scrypt(pin, salt, cost).hex(), cost)
 
     def is_digest_of(self, pin: str) -> bool:
@@ -69,7 +69,7 @@ class PinDigest:
 
 #: Matches no PIN that can be typed. Trying it takes as long as a real one, so that timing does not
 #: distinguish an unknown number from a wrong PIN.
-UNMATCHABLE_PIN_DIGEST: Final = PinDigest("00" * _SALT_BYTES, "00" * _DIGEST_BYTES)
+UNMATCHABLE_PIN_DIGEST: Final = PinDigest("00" * _SALT_SIZE_BYTES, "00" * _DIGEST_SIZE_BYTES)
 
 
 def check_pin_is_permitted(pin: str) -> None:
@@ -88,5 +88,5 @@ def check_pin_is_permitted(pin: str) -> None:
 def _compute_scrypt(pin: str, salt: bytes, cost: int) -> bytes:
     """Return the scrypt digest of a PIN with this salt, at this cost."""
     return Scrypt(
-        salt=salt, length=_DIGEST_BYTES, n=cost, r=_SCRYPT_BLOCK_SIZE, p=_SCRYPT_PARALLELISM
+        salt=salt, length=_DIGEST_SIZE_BYTES, n=cost, r=_SCRYPT_BLOCK_SIZE, p=_SCRYPT_PARALLELISM
     ).derive(pin.encode())

@@ -26,7 +26,7 @@ from egm.errors import OperatorError
 #: File name of the register.
 IDENTITY_FILE_NAME: Final = "identities.db"
 #: Bytes of a salt.
-_SALT_BYTES: Final = 32
+_SALT_SIZE_BYTES: Final = 32
 #: SQL statements that create the table.
 _CREATE_TABLE_SQL: Final = """
 CREATE TABLE IF NOT EXISTS identity (
@@ -135,7 +135,7 @@ class IdentityRegister:
         ``subject`` is the id of the hand-pay, ``fields`` the texts that identify the person. The record is
         then durable on every medium that accepts it. Raises sqlite3.Error if none does.
         """
-        salt = self._random_bytes(_SALT_BYTES)
+        salt = self._random_bytes(_SALT_SIZE_BYTES)
         commitment = compute_commitment(salt, subject, fields)
         fields_text = json.dumps(dict(fields), ensure_ascii=False)
         row = (commitment, subject, _format_utc(time_utc), salt, fields_text)
