@@ -34,12 +34,12 @@ class GamingDay:
     def find_date(self, moment: datetime) -> date:
         """Return the date of the gaming day to which a moment (with a time zone) belongs.
 
-        UTC is used if this computer does not know the venue's zone; :attr:`day_definition_name` then says so.
+        UTC is used if this computer does not know the venue's zone; :attr:`description` then says so.
         """
         return (moment.astimezone(self._zone or UTC) - timedelta(hours=self.ends_hour)).date()
 
     @property
-    def day_definition_name(self) -> str:
+    def description(self) -> str:
         """Return the gaming day's time zone and hour as text, for the heading of a report."""
         zone = self.time_zone if self._zone else f"UTC ({self.time_zone} is not known here)"
         return f"{zone}, days end at {self.ends_hour:02d}:00"

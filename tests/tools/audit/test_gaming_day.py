@@ -132,8 +132,8 @@ def test_position_net_win_is_reduced_by_hand_paid_amounts(tmp_path):
 )
 def test_an_unknown_time_zone_is_named_and_replaced_by_utc(zone, name):
     day = GamingDay(zone, 6)
-    assert day.day_definition_name.startswith(name)
-    assert day.day_definition_name.endswith("days end at 06:00")
+    assert day.description.startswith(name)
+    assert day.description.endswith("days end at 06:00")
 
 
 def test_the_day_on_which_clocks_are_set_back_ends_once():
