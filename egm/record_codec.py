@@ -352,13 +352,17 @@ def _build_generic_converters(
     if origin is Annotated:
         return _build_conditional_converters(inner[0], inner[1:])
     if origin is tuple:
-        return _build_list_converters(*inner) if inner[1:] == (Ellipsis,) else _build_row_converters(inner)
+        return (
+            _build_list_converters(*inner)
+            if inner[1:] == (Ellipsis,)
+            else _build_fixed_tuple_converters(inner)
+        )
     if origin in {Union, UnionType} and NoneType in inner:
         return _build_optional_converters(*(inner_hint for inner_hint in inner if inner_hint is not NoneType))
     if origin is Literal:
         return _build_choice_reader(cast(tuple[str, ...], inner)), None
     if origin is not None and issubclass(cast(type, origin), Mapping):
-        return _build_table_converters(*inner)
+        return _build_mapping_converters(*inner)
     return None
 
 
@@ -460,7 +464,7 @@ def _build_list_converters(hint: object, _: object) -> tuple[ValueReader, ValueW
     return read_list, write_list
 
 
-def _build_row_converters(hints: Sequence[object]) -> tuple[ValueReader, ValueWriter]:
+def _build_fixed_tuple_converters(hints: Sequence[object]) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field of type ``tuple[X, Y]``.
 
     The number of items is fixed, and each item has its own type.
@@ -493,7 +497,7 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[ValueReader, ValueWr
     return read_row, write_row
 
 
-def _build_table_converters(key: object, hint: object) -> tuple[ValueReader, ValueWriter]:
+def _build_mapping_converters(key: object, hint: object) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field of type ``Mapping``, a JSON object."""
     (read_key, _), (read_one, write_one) = _build_converters(key), _build_converters(hint)
 
