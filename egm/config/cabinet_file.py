@@ -27,7 +27,7 @@ from pydantic import (
 
 from egm.config.documented import DocumentedFieldsMixin
 from egm.config.faults import ConfigFault, build_config_fault, build_rule_error, read_toml_file
-from egm.config.keys import OWNER_ONLY_SCHEMA_KEY
+from egm.config.keys import KNOWN_ONLY_TO_OWNER_SCHEMA_KEY
 from egm.config.levels import LevelScope, ProgressiveLevelTable, ProgressiveLinkTable
 from egm.config.sas_line import SasLineTable
 from egm.config.serials import Serial
@@ -58,7 +58,7 @@ class _CabinetTable(DocumentedFieldsMixin, BaseModel):
 
 #: Schema extension that marks a key which only the machine's owner can fill in: its example must not remain
 #: in a file.
-_OWNER_ONLY_SCHEMA: Final[dict[str, JsonValue]] = {OWNER_ONLY_SCHEMA_KEY: True}
+_KNOWN_ONLY_TO_OWNER_SCHEMA: Final[dict[str, JsonValue]] = {KNOWN_ONLY_TO_OWNER_SCHEMA_KEY: True}
 #: The most player positions of a machine.
 POSITIONS_MAX: Final = 16
 
@@ -69,17 +69,19 @@ class MachineTable(_CabinetTable):
     Serial and operator's number are permanent (Monaco art. 19.1).
     """
 
-    serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_OWNER_ONLY_SCHEMA)
+    serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA)
     """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. It never changes."""
-    operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_OWNER_ONLY_SCHEMA)
+    operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA)
     """The operator's number of the machine: capital letters, digits and hyphens, 24 at most."""
     profile: str = Field(examples=["quebec-vlt"])
     """The jurisdiction: the id of its profile (`egm profile list`), or the path of a profile file."""
-    site: str = Field(examples=["The house"], json_schema_extra=_OWNER_ONLY_SCHEMA)
+    site: str = Field(examples=["The house"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA)
     """The venue's name, as printed on its tickets."""
-    address: str = Field("", examples=["The house's address"], json_schema_extra=_OWNER_ONLY_SCHEMA)
+    address: str = Field("", examples=["The house's address"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA)
     """The venue's address, if the jurisdiction's tickets print one."""
-    licence_holder: str = Field("", examples=["The licence's holder"], json_schema_extra=_OWNER_ONLY_SCHEMA)
+    licence_holder: str = Field(
+        "", examples=["The licence's holder"], json_schema_extra=_KNOWN_ONLY_TO_OWNER_SCHEMA
+    )
     """The licence holder, if the jurisdiction's tickets name one (Québec)."""
     time_zone: str = Field("UTC", examples=["America/Toronto"])
     """The venue's time zone, an IANA name; records are in UTC."""
@@ -223,7 +225,7 @@ class GatTable(_CabinetTable):
 
 
 class TicketValidator(StrEnum):
-    """The ways to make ticket numbers and to state the value of a ticket: by the machine or by a host."""
+    """Who makes the numbers of printed tickets and states the value of inserted ones: the machine or a host."""
 
     STAND_ALONE = "stand_alone"
     """The machine makes the ticket numbers and redeems tickets itself, with its own ticket ledger."""
@@ -352,10 +354,10 @@ class CabinetFile(_CabinetTable):
             )
 
     def _find_device_faults(self) -> Iterator[ConfigFault]:
-        """Yield the faults of the cabinet file's devices.
+        """Yield a fault for each error in the cabinet file's tables of devices.
 
-        A device may serve a position that the machine does not have, be the second one of its kind at a
-        position, or have coin or bill values that do not fit its channels.
+        It is an error if a device serves a position that the machine does not have, is the second one of its
+        kind at a position, or has coin or bill values that do not fit its channels.
         """
         names_by_kind: dict[tuple[int, str], str] = {}
         for name, device in self.devices.items():
@@ -507,9 +509,9 @@ class StateFolder:
         return [*names, *([self.staff.name] if self._is_roster_sealed() else ())]
 
     def _is_roster_sealed(self) -> bool:
-        """Return whether the staff roster in the folder is sealed with a machine key.
+        """Return whether the staff roster in the folder has a seal (an HMAC with the machine key).
 
-        There is no key before the machine's first start.
+        It has none before the machine's first start, which creates the key.
         """
         try:
             return bool(json.loads(self.staff.read_text(encoding="utf-8"))["seal"])

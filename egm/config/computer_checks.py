@@ -72,16 +72,17 @@ def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
 
 
 def find_impossible_folders(file: CabinetFile) -> Iterator[ConfigFault]:
-    """Yield a fault for each folder of the machine's memory that cannot be created; it prevents the start."""
+    """Yield a fault for each folder of the machine's memory that cannot be created; each prevents the start."""
     for name, folder in _iter_memory_folders(file):
         if reason := _find_folder_error(folder):
             yield ConfigFault(f"memory.{name}", f"{folder} cannot be created: {reason}")
 
 
 def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[ConfigFault]:
-    """Yield a fault for each folder that the cabinet file states for the memory but that is already in use for it.
+    """Yield a fault for each folder that the cabinet file states for two parts of the machine's memory.
 
-    The copies and the archives must all have different folders. ``state`` is the folder of the first copy.
+    The parts are the copies and the archives; all must have different folders. ``state`` is the folder of the
+    first copy.
     """
     users = {state.resolve(): "the first copy's"}
     for name, folder in _iter_memory_folders(file):

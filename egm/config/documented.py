@@ -2,7 +2,7 @@
 
 Pydantic's ``use_attribute_docstrings`` reads and parses the source of each model whenever its module is
 imported: some 3 ms for each table, in every process of the cabinet. Only the JSON Schema and the messages about
-a faulty file show the texts. Here the source is therefore read only when one of these is made.
+a faulty file show the texts. Here the source is therefore read only when the schema or such a message is made.
 """
 
 import ast

@@ -71,8 +71,9 @@ def find_similar_word(word: str, known_words: Iterable[str]) -> str:
 def build_config_fault(key: str, problem: str, *allowed_values: str, written_word: str = "") -> ConfigFault:
     """Return a fault that a validator of a model has found.
 
-    An empty ``key`` stands for the key that is being validated. The fault lists ``allowed_values``; if
-    ``written_word`` resembles one of them, the fault suggests that value.
+    ``key`` may be empty if the validator checks one key only. Further positional arguments are the values that
+    the key allows; the fault lists them. If ``written_word`` resembles an allowed value, the fault suggests
+    that value.
     """
     return ConfigFault(
         key,
@@ -83,7 +84,7 @@ def build_config_fault(key: str, problem: str, *allowed_values: str, written_wor
 
 
 def build_rule_error(*faults: ConfigFault) -> PydanticCustomError:
-    """Return the exception with which a validator of a model reports these faults."""
+    """Return the exception with which a validator of a model reports the faults in the positional arguments."""
     return PydanticCustomError("rule", "{text}", {"text": "; ".join(map(str, faults)), "faults": faults})
 
 
@@ -333,7 +334,7 @@ class TomlLineNumbers:
 
 #: Matches what decides where a statement ends: strings and comments, which may contain brackets; brackets,
 #: which may span lines; and line ends.
-_TOML_TOKEN: Final = re.compile(
+_TOML_TOKEN_PATTERN: Final = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}' r"|\'\'\'(?:[^']|'(?!''))*'{3,5}"
     r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]|\n""",
     re.DOTALL,
@@ -343,7 +344,7 @@ _TOML_TOKEN: Final = re.compile(
 def _iter_statements(text: str) -> Iterator[tuple[int, str]]:
     """Yield (line, text) for each key or table header of a TOML text; a statement may span several lines."""
     first_line, line, start, depth = 1, 1, 0, 0
-    for token in _TOML_TOKEN.finditer(text + "\n"):
+    for token in _TOML_TOKEN_PATTERN.finditer(text + "\n"):
         delimiter = token[0]
         depth += (delimiter in "[{") - (delimiter in "]}")
         line += delimiter.count("\n")

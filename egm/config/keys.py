@@ -9,7 +9,7 @@ from pydantic.json_schema import JsonSchemaValue
 #: Longest table that is written out in full, in characters; a longer one is abbreviated.
 _DEFAULT_TABLE_CHARACTERS_MAX: Final = 40
 #: Marks a key of a schema that only the machine's owner can fill in.
-OWNER_ONLY_SCHEMA_KEY: Final = "x-owners"
+KNOWN_ONLY_TO_OWNER_SCHEMA_KEY: Final = "x-owners"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def build_key_documentation(
     meaning = " ".join(str(schema_part.get("description", "")).split())
     examples = schema_part.get("examples") or [None]
     example = "" if examples[0] is None else format_toml(examples[0])
-    owners = schema_part.get(OWNER_ONLY_SCHEMA_KEY, False)
+    owners = schema_part.get(KNOWN_ONLY_TO_OWNER_SCHEMA_KEY, False)
     return KeyDocumentation(
         f"{prefix}{name}",
         describe_kind(schema_, schema_part),

@@ -54,7 +54,7 @@ def iter_cabinet_file_tables() -> Iterator[FileTable]:
 def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[ConfigFault]:
     """Yield a fault for each key that still has the example value of a new file.
 
-    Only keys are checked whose value only the machine's owner knows.
+    Only those keys are checked whose values nobody but the machine's owner knows, such as the serial number.
     """
     for part in iter_cabinet_file_tables():
         name = part.header.strip("[]")
