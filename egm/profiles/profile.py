@@ -165,8 +165,11 @@ class ReturnRules(_ProfileTable):
     noted."""
 
     def find_minimum(self, family: str) -> MinimumReturn:
-        """Return the minimum return required of the games of a family, and of which bets; tables have their own."""
-        own_minimum = self._minimum_by_machine_family.get(family)
+        """Return the minimum return that the games of a family must have, and which of their bets must have it.
+
+        Table games have a minimum of their own.
+        """
+        own_minimum = self._minimum_by_family_except_tables.get(family)
         return (
             MinimumReturn(self.tables.least, self.tables.applies_to)
             if own_minimum is None
@@ -178,12 +181,12 @@ class ReturnRules(_ProfileTable):
 
         Table games have their own maximum if the profile states one.
         """
-        if family in self._minimum_by_machine_family or self.tables.ceiling is None:
+        if family in self._minimum_by_family_except_tables or self.tables.ceiling is None:
             return self.ceiling
         return self.tables.ceiling
 
     @property
-    def _minimum_by_machine_family(self) -> dict[str, Fraction]:
+    def _minimum_by_family_except_tables(self) -> dict[str, Fraction]:
         """Return the minimum return of each family of games except table games."""
         return {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
 
@@ -436,7 +439,7 @@ class StaffRules(_ProfileTable):
 
 
 class InventoryRules(_ProfileTable):
-    """The records that a machine must have. A machine with only simulated devices is a demonstration without any."""
+    """The records that a machine must have. A machine with only simulated devices is a demonstration and needs none."""
 
     complete: bool = False
     """Whether a machine starts only if its kind, maker, model, base number and photograph are on record (Monaco
