@@ -13,7 +13,7 @@ class LocalError(Exception):
 
 
 class InvariantError(LocalError):
-    """The error that a condition is false which must always hold; the text is a code for the condition."""
+    """The error that a condition which must always hold is false; the text is the condition's code."""
 
 
 class PeerError(Exception):

@@ -28,7 +28,7 @@ def find_medium_failure_code(error: OSError) -> str:
 
 
 def require_private(*paths: Path) -> None:
-    """Raise OperatorError if anyone except its owner may read or write one of these files.
+    """Raise OperatorError if anyone except the owner may read or write one of the files ``paths``.
 
     The error names the first such file. A missing file is not an error.
     """
@@ -49,10 +49,10 @@ def require_private(*paths: Path) -> None:
 def make_folder_private(folder: Path, *own_file_names: str) -> None:
     """Restrict one of the machine's folders to its owner.
 
-    Raises OSError, and OperatorError naming the folder. The folder must be empty, contain a file named in
-    ``own_file_names``, or have one of these names itself; any other folder may be shared with other users, so
-    it is refused and left unchanged. A folder shared with the group of the screens' user
-    (:func:`share_with_screens`) stays accessible to that group.
+    ``own_file_names`` are the names that only the machine's files and folders have. A folder that is not empty,
+    contains no such file and has no such name itself may be shared with other users: it is left unchanged, and
+    OperatorError is raised. A folder shared with the group of the screens' user (:func:`share_with_screens`)
+    stays accessible to that group. Raises OSError if the folder cannot be changed.
     """
     folder_status = folder.stat()
     rights = folder_status.st_mode & (

@@ -36,7 +36,8 @@ def make_lines_printable(text: str) -> str:
 def echo(text: object = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
     """Print a text of one or more lines, without characters that could control a terminal.
 
-    ``style`` has arguments of ``click.style``, such as a colour.
+    With ``nl``, a line end follows the text; with ``err``, the text is printed to standard error. Further keyword
+    arguments are those of ``click.style``, such as a colour.
     """
     escaped = make_lines_printable(str(text))
     styled = click.style(escaped, **style) if any(style.values()) else escaped
