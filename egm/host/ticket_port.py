@@ -87,7 +87,7 @@ class RedemptionState:
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadPrintedTicket:
+class PrintedTicketInRing:
     """A printed ticket that the host may read; ``ring_index`` is the ticket's index in the ring buffer, 1 to 31."""
 
     ring_index: int
@@ -192,7 +192,10 @@ class HostTicketInterface:
     def _find_refusal(
         self, digits: str, kind: CreditKind, amount_cents: int, expires: date | None, pool: int
     ) -> tuple[RedemptionStatus, TicketRefusalReason] | None:
-        """Return the status and reason with which this machine refuses a ticket that the host authorises, or None."""
+        """Return the status and reason with which this machine refuses a ticket that the host authorises.
+
+        Return None if the machine accepts the ticket.
+        """
         machine = self._machine
         restricted = kind is CreditKind.RESTRICTED
         limit_cents = machine.profile.value_in.credit_limit_cents
@@ -283,19 +286,19 @@ class HostTicketInterface:
         secure = self._machine.component(HostMoney).ticket_validator is TicketValidator.SECURE_ENHANCED
         return secure and (desk is None or desk.current_enrolment is None)
 
-    def find_oldest_unread(self) -> UnreadPrintedTicket | None:
+    def find_oldest_unread(self) -> PrintedTicketInRing | None:
         """Return the oldest printed ticket that the host has not read, or None."""
         indices = list_unread_ticket_indices(self._machine.journal)
         return self.find_ticket_in_ring(indices[0]) if indices else None
 
-    def find_ticket_in_ring(self, index: int) -> UnreadPrintedTicket | None:
+    def find_ticket_in_ring(self, index: int) -> PrintedTicketInRing | None:
         """Return the printed ticket at ``index`` (1 to 31) of the ring buffer that the host reads, or None."""
         issue_id = find_pay_out_in_ticket_ring(self._machine.journal, index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
         return (
             None
             if ticket is None or issue_id is None
-            else UnreadPrintedTicket(index, ticket, self._find_pool(issue_id))
+            else PrintedTicketInRing(index, ticket, self._find_pool(issue_id))
         )
 
     def _find_pool(self, pay_out_id: str) -> int:

@@ -56,7 +56,7 @@ from rng import RandomService
 
 #: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
 #: redemption is recorded in the ledger.
-_TICKET_CREDITED_KINDS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
+_ENTRY_KINDS_CREDITING_TICKETS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
 
 
 def open_ticket_desk(
@@ -73,7 +73,8 @@ def open_ticket_desk(
     """Create the machine's ticket desk, which issues and redeems tickets in the ledger ``store``.
 
     On a machine without a host, ticket numbers are random. With a host, the machine creates its own numbers from the
-    host's enrolment, and the number of tickets that the host has not read is limited (H-09).
+    host's enrolment, and the number of tickets that the host has not read is limited (H-09). ``is_accounted``
+    returns whether the journal confirms a ticket that the ledger lists as issued by this machine.
     """
     is_stand_alone_machine = validation is TicketValidator.STAND_ALONE
     allowance = (
@@ -151,12 +152,15 @@ def close_printed_ticket(machine: Machine) -> None:
 
 
 def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None:
-    """Raise a technician's fault, once, if the journal credited a ticket that the ledger does not show as redeemed.
+    """Raise a fault if a ticket that the journal has credited is not redeemed in the ticket ledger.
 
     It happens if the power fails between credit and redemption, and a cashier releases the ticket before the restart.
-    The credit stays; staff must find out whether the cashier also paid the ticket.
+    The credit stays; staff must find out whether the cashier also paid the ticket. The fault is raised once for
+    each ticket, and a technician clears it.
     """
-    latest_credits = machine.journal.entries(_TICKET_CREDITED_KINDS, limit=POSITIONS_MAX, newest_first=True)
+    latest_credits = machine.journal.entries(
+        _ENTRY_KINDS_CREDITING_TICKETS, limit=POSITIONS_MAX, newest_first=True
+    )
     for entry in list(latest_credits):
         redemption_id = entry.transaction.id.removesuffix(".in")
         record = desk.store.find_by_redemption(redemption_id)
@@ -180,7 +184,7 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
 
 
 def _check_tickets_paid_at_clear(machine: Machine, desk: TicketDesk) -> None:
-    """Raise a technician's fault if a ticket paid at a memory clear is not redeemed in the ledger.
+    """Raise a fault for a technician to clear if a ticket paid at a memory clear is not redeemed in the ledger.
 
     Two people paid the ticket's amount by hand at the clear. A cashier has released the ticket since, and may have paid
     it as well. Only the first start after the clear checks this: after it, the journal has its own record of the

@@ -54,9 +54,9 @@ _NANOSECONDS_PER_HUNDREDTH_SECOND: Final = 10_000_000
 class HostTransferResult:
     """The result of a host's transfer order.
 
-    ``history_index`` is its index in the history of transfers, 1 to 35; 0 if nothing moved. ``cents_by_credit_kind``
-    are the amounts moved, in minor units. ``protocol_codes`` belong to the host's protocol and are returned to it
-    unchanged.
+    ``history_index`` is the transfer's index in the history of transfers, 1 to 35, or 0 if nothing moved.
+    ``cents_by_credit_kind`` are the amounts moved, in minor units. ``protocol_codes`` belong to the host's protocol
+    and are returned to it unchanged.
     """
 
     identifier: str
@@ -150,7 +150,7 @@ class HostTransferInterface:
                 order.kind.is_bonus and order.cents_by_credit_kind.get(restricted, 0),
                 TransferStatus.BAD_AMOUNT,
             ),
-            (self._is_jackpot_of_promotion(order), TransferStatus.BAD_AMOUNT),
+            (self._has_promotional_jackpot(order), TransferStatus.BAD_AMOUNT),
             (has_expired, TransferStatus.BAD_EXPIRY),
             (
                 restricted_cents and not can_add_restricted_pool(machine, order.restricted_pool),
@@ -169,7 +169,7 @@ class HostTransferInterface:
             or compute_short_digest(identifier) in self._moved_before
         )
 
-    def _is_jackpot_of_promotion(self, order: TransferOrder) -> bool:
+    def _has_promotional_jackpot(self, order: TransferOrder) -> bool:
         """Return whether the order is a bonus jackpot that contains promotional credit.
 
         Such an order is refused, because a jackpot is paid in cash.
@@ -224,13 +224,13 @@ class HostTransferInterface:
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         return None if transfer is None else _build_result(transfer)
 
-    def find_result_in_history(self, position: int) -> HostTransferResult | None:
+    def find_result_in_history(self, index: int) -> HostTransferResult | None:
         """Return a host's latest transfer by its index (1 to 35) in the transfer history, or None."""
         for entry in self._machine.journal.entries(
             AFT_COMPLETE.kind, limit=TRANSFER_HISTORY_SIZE, newest_first=True
         ):
             record = from_json(TransferRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
-            if record.history_index == position:
+            if record.history_index == index:
                 return _build_result(record)
         return None
 
@@ -266,18 +266,19 @@ class HostTransferInterface:
             return False
         return True if self._engine.state is State.LOCKED else None
 
-    def request_lock(self, condition: int, hundredths: int) -> bool | None:
+    def request_lock(self, required_transfers_code: int, hundredths: int) -> bool | None:
         """Request the transfer lock for the host, for ``hundredths`` hundredths of a second.
 
         Return :attr:`transfer_lock_state`.
 
-        ``condition`` is a protocol code of the kinds of transfers that must be possible. A repeat restarts the time.
+        ``required_transfers_code`` is the protocol's code for the kinds of transfers that must be possible. A
+        repeated request restarts the time.
         """
         money = self._machine.component(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_PER_HUNDREDTH_SECOND
         previous = money.transfer_lock
         was_offered = previous is not None and previous.is_offer
-        money.transfer_lock = TransferLock(condition, until_ns, is_cash_out_waiting=was_offered)
+        money.transfer_lock = TransferLock(required_transfers_code, until_ns, is_cash_out_waiting=was_offered)
         self._handle(Event(EventType.LOCK_REQUESTED))
         return self.transfer_lock_state
 

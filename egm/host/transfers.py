@@ -132,7 +132,8 @@ def _find_possible_amounts(
 ) -> Mapping[CreditKind, int] | TransferStatus:
     """Return the amounts that a host's transfer order can move now, by credit kind, or the status that refuses it.
 
-    If only a part can move, it is returned if the order permits that, and the order is refused otherwise.
+    If only a part of the ordered amounts can move, that part is returned if the order permits it; otherwise the
+    order is refused.
     """
     limit_cents = machine.profile.host.transfer_limit_cents
     restricted_cents = order.kind is not TransferKind.OUT and order.cents_by_credit_kind.get(
@@ -328,7 +329,8 @@ def expire_restricted_credit(machine: Machine, _: Event) -> None:
 def build_pending_order_event(_machine: Machine, _: Event) -> Event:
     """Return the event that makes the state table execute or refuse the pending transfer order after a game.
 
-    It is refused if the machine is busy again: if it waited longer, the credit could go to another player.
+    The order is refused if the machine is busy again, because after a longer wait the credit could go to another
+    player.
     """
     return Event(EventType.TRANSFER_ORDERED)
 

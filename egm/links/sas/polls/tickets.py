@@ -14,9 +14,9 @@ from egm.config.sas_line import SasPollGroup
 from egm.devices.interface import Devices
 from egm.host.ticket_port import (
     HostTicketInterface,
+    PrintedTicketInRing,
     RedemptionState,
     TicketNumberReplyResult,
-    UnreadPrintedTicket,
 )
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
@@ -136,7 +136,7 @@ def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
     return Reply(bytes(_RECORD_BYTES) if record is None else _encode_record(record), executes_once=True)
 
 
-def _encode_record(record: UnreadPrintedTicket) -> bytes:
+def _encode_record(record: PrintedTicketInRing) -> bytes:
     """Return the record of a printed ticket as the data of the reply to poll 4D."""
     ticket = record.ticket
     return (
