@@ -183,7 +183,7 @@ class Machine:
             phase=entry.phase,
             ref=ref,
             counts={**entry.fixed_counts, **(counts or {})},
-            dims={**self.position.dims, **(dims or {})},
+            dims={**self.position.meter_dimensions, **(dims or {})},
             marks=entry.marks,
             state=self.encode_state(state or {}),
             record=encode_value(record),
@@ -292,8 +292,9 @@ class Machine:
     def selection(self) -> Selection:
         """Return the player's current selection of game, denomination, bet and language.
 
-        Before the player has selected anything, or if the selected denomination of the game is no longer offered, it is
-        the first game at its smallest bet. A bet below the jurisdiction's minimum is replaced by the game's smallest.
+        Before the player has selected anything, or if the selected denomination of the game is no longer offered,
+        return the first game at its smallest bet. A bet below the jurisdiction's minimum is replaced by the game's
+        smallest bet.
         """
         last_selection = self.memory.read(Selection, KernelKey.SELECTION)
         if last_selection is not None and last_selection.denomination_cents in self.denominations_cents.get(

@@ -31,6 +31,6 @@ class Position:
         return f"credit:{self.number}:{kind}"
 
     @property
-    def dims(self) -> dict[str, str | int]:
+    def meter_dimensions(self) -> dict[str, str | int]:
         """Return the meter dimensions that name this player position; empty if it is the machine's only one."""
         return {"position": self.number} if self.position_count > 1 else {}

@@ -553,7 +553,7 @@ def write_undeclared(
             ref=ref,
             transfers=transfers,
             counts=dict(counts or {}),
-            dims=machine.position.dims,
+            dims=machine.position.meter_dimensions,
             state=machine.encode_state(state or {}),
             record=encode_value(details),
         )
