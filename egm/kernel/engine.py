@@ -68,7 +68,7 @@ class StateMachineEngine(Generic[MachineT]):
         return self._busy
 
     def handle(self, type_: EventName, /, **data: object) -> None:
-        """Build an event of type ``type_`` with the payload values ``data``, and process it; see :meth:`submit`.
+        """Build an event of type ``type_`` with the keyword arguments as payload, and process it; see :meth:`submit`.
 
         Raises EventError if the values differ from the payload declared for the event.
         """

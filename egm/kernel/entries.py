@@ -299,7 +299,7 @@ class EntryDeclarations:
     def is_on_intervention_sheet(self, entry: StoredEntry) -> bool:
         """Return whether the sheet of an intervention (logged staff work) lists an entry written during it.
 
-        It lists what persons or key switches caused, and the entries declared as technical.
+        The sheet lists the entries caused by persons or key switches, and those declared as technical.
         """
         return any(form.is_technical for form in self.list_declarations(entry.kind)) or bool(
             self.list_authors(entry)
@@ -327,7 +327,7 @@ class EntryDeclarations:
     def belongs_to_log(self, kind: str, log: Log) -> bool:
         """Return whether the log ``log`` shows entries of this kind."""
         return (
-            self.is_event(kind)
+            self.belongs_to_event_log(kind)
             if log is Log.EVENTS
             else any(log in form.logs for form in self.list_declarations(kind))
         )
@@ -342,7 +342,7 @@ class EntryDeclarations:
             return iter(())
         return view.entries(kinds, limit=log.size if size is None else size, newest_first=True)
 
-    def is_event(self, kind: str) -> bool:
+    def belongs_to_event_log(self, kind: str) -> bool:
         """Return whether the log of all events shows entries of this kind; True for a kind that no feature declares."""
         return not any(form.is_bookkeeping for form in self.list_declarations(kind))
 

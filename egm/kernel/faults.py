@@ -141,7 +141,7 @@ class FaultDefinition:
 
     @property
     def is_shown_to_player(self) -> bool:
-        """Return whether the player sees the fault: it stops play, a device or the whole machine.
+        """Return whether the player sees the fault, because it stops play, a device or the whole machine.
 
         Other faults appear on service pages only.
         """
@@ -164,7 +164,7 @@ def get_fault_definition(code: str) -> FaultDefinition:
 
 
 def list_faults_to_show(codes: Collection[str]) -> list[str]:
-    """Return the fault codes in ``codes``, without warnings whose more severe form is among them too.
+    """Return the fault codes in ``codes`` without each warning whose more severe fault is also in ``codes``.
 
     For example, ``low paper`` is left out while the printer has no paper.
     """

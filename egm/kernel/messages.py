@@ -581,7 +581,7 @@ class Intent(_Message):
 
     @field_validator("options", mode="after")
     @classmethod
-    def _bounded(cls, options: dict[str, object] | None) -> dict[str, object] | None:
+    def _check_options(cls, options: dict[str, object] | None) -> dict[str, object] | None:
         """Return a request's options; raise ValueError if they have floats, or are too large or too deeply nested.
 
         The journal cannot store floats. The limits on size and depth are beyond any honest request.

@@ -39,9 +39,10 @@ class RunningPositions:
 
     @contextmanager
     def share_snapshots(self) -> Iterator[None]:
-        """Let :meth:`read_snapshot` build each position's snapshot once, for the readers of one change.
+        """Let :meth:`read_snapshot` build each position's snapshot only once while the context lasts.
 
-        The readers (screen, tower lights, background services) read the same change, one after the other.
+        The screen, the tower lights and the background services process a change one after the other, and all read
+        the same snapshots.
         """
         self._shared_snapshots = {}
         try:

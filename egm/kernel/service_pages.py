@@ -98,7 +98,8 @@ class Replay(_PageModel):
     ``step`` counts from 1 to ``steps``. A step is either a decision or the outcome. For a decision,
     ``decision_kind`` is its kind, ``options`` what could be chosen, ``answer`` the player's choice and
     ``answered`` its text; for the outcome, ``decision_kind`` is empty. ``display`` is the data for drawing that
-    step, as in ``Play`` and ``Decision``. ``win_cents`` is None while the game is open.
+    step, as in :class:`~egm.kernel.messages.GameOutcome` and :class:`~egm.kernel.messages.DecisionRequest`.
+    ``win_cents`` is None while the game is open.
     """
 
     play_id: str

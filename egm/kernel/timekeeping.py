@@ -117,7 +117,7 @@ class Timekeeper:
             ClockEvidence(
                 shown_time=self._clock.now(),
                 last_trusted_time=self._last_trusted_time,
-                elapsed_since_trusted=self._elapsed if self._running else None,
+                elapsed_since_trusted=self._elapsed_since_trusted if self._running else None,
                 was_set_unconfirmed=self._was_set_unconfirmed,
             )
         )
@@ -133,7 +133,7 @@ class Timekeeper:
         return (
             None
             if self._last_trusted_time is None
-            else min(self._last_trusted_time + self._elapsed, LATEST_PLAUSIBLE_TIME)
+            else min(self._last_trusted_time + self._elapsed_since_trusted, LATEST_PLAUSIBLE_TIME)
         )
 
     def now(self) -> datetime:
@@ -162,7 +162,7 @@ class Timekeeper:
         self._running, self._was_set_unconfirmed = True, False
 
     @property
-    def _elapsed(self) -> timedelta:
+    def _elapsed_since_trusted(self) -> timedelta:
         """Return the time since the clock was last known to be right, by the monotonic clock."""
         return timedelta(microseconds=(self._clock.monotonic_ns() - self._since_ns) // 1000)
 
