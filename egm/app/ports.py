@@ -139,7 +139,7 @@ class PositionDevices:
     hopper: Hopper | None = None
 
 
-def build_ports(
+def create_position_drivers(
     cabinet_file: CabinetFile,
     folder: StateFolder,
     sink: EventSink,

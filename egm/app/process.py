@@ -24,7 +24,7 @@ from egm.app.entries import (
     record_generator_event,
 )
 from egm.app.features import FEATURES, build_menu
-from egm.app.ports import build_ports
+from egm.app.ports import create_position_drivers
 from egm.app.removed_devices import list_host_disabling_sources, refuse_removed_positions_with_money
 from egm.app.rng_startup import start_random_service, store_random_output_for_next_start
 from egm.app.screen_watch import ScreenWatch
@@ -92,7 +92,7 @@ from rng import EntropySource, RandomService, RngError
 #: The installed release of the software.
 _SOFTWARE_VERSION: Final = version("open-egm")
 #: Seconds until the next check, while the profile requires no discarding of random numbers.
-_DISCARD_CHECK_INTERVAL_SECONDS: Final = 5.0
+_CYCLING_CHECK_INTERVAL_SECONDS: Final = 5.0
 
 
 class MachineProcess:
@@ -247,7 +247,7 @@ class MachineProcess:
         return journal
 
     def _check_new_journal_allowed(self) -> None:
-        """Allow a new journal to be started. Raises :class:`JournalDamaged` if any file of an earlier one exists."""
+        """Raise :class:`JournalDamaged` if any file of an earlier journal exists, so that no new one is started."""
         files = self._folder.list_journal_files()
         if files:
             raise JournalDamaged(
@@ -393,7 +393,7 @@ class MachineProcess:
         )
         ledgers, number = station.ledgers, machine.position.number
         station.connect_devices(
-            build_ports(
+            create_position_drivers(
                 self._file,
                 self._folder,
                 station.handle_device_report,
@@ -560,7 +560,7 @@ class MachineProcess:
                     self._submit_machine_event(
                         Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))
                     )
-            await asyncio.sleep(pause_ns / 1e9 or _DISCARD_CHECK_INTERVAL_SECONDS)
+            await asyncio.sleep(pause_ns / 1e9 or _CYCLING_CHECK_INTERVAL_SECONDS)
 
     def _schedule_update_after_entry(self, station: PlayerStation) -> None:
         """Schedule an update of a position after a journal entry, unless the entry is part of an event.
