@@ -12,9 +12,9 @@ from meters.archive import ARCHIVE_FOLDER
 
 
 def link_archive_folder(medium: Path, archive: Path | None) -> None:
-    """If the journal archive is stored in the folder ``archive``, link to it from the folder of a storage medium.
+    """Create a link named ``archive`` in the folder ``medium`` that leads to the folder of the journal archive.
 
-    The link is named ``archive`` in the folder ``medium``. If ``archive`` is None, change nothing. Raises
+    If ``archive`` is None, the archive is stored in ``medium`` itself, and nothing is changed. Raises
     :class:`OperatorError` if ``medium`` already has archive files or a link to another folder: a person must move
     the files and remove the old folder or link.
     """

@@ -177,7 +177,7 @@ class DeviceSimulator:
 
     # ------------------------------------------------------------ the socket
     async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one client of the bench: greet it if it knows the token, then execute its commands."""
+        """Serve one client of the bench: if its token is right, reply with ``Hello`` and execute its commands."""
         try:
             greeting = await self._read_message(reader)
             if not isinstance(greeting, Hello) or not is_same_token(greeting.token, self._token):

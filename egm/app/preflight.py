@@ -215,7 +215,7 @@ def _iter_game_faults(
 
 
 def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[ConfigFault]:
-    """Yield a fault for each level in the file whose game is not offered or does not have it.
+    """Yield a fault for each progressive level in the file whose game is not offered or has no such level.
 
     Another fault is yielded if a level needs a progressive link and the file has none.
     """

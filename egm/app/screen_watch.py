@@ -23,7 +23,7 @@ _MISSING_SECONDS_UNTIL_FAULT: Final = 30.0
 _CHECK_INTERVAL_SECONDS: Final = 0.5
 #: Seconds with a screen that offset one second without one. A single crash is offset after a minute and
 #: a half; one crash per minute takes the machine out of service.
-_PRESENT_SECONDS_PER_MISSING_SECOND: Final = 6.0
+_PRESENT_SECONDS_OFFSETTING_MISSING_SECOND: Final = 6.0
 
 
 class ScreenWatch:
@@ -64,7 +64,7 @@ class ScreenWatch:
         if now_s - self._since_s < _PRESENT_SECONDS_UNTIL_READY:
             self._unseen_s += passed_s
         else:
-            self._unseen_s = max(0.0, self._unseen_s - passed_s / _PRESENT_SECONDS_PER_MISSING_SECOND)
+            self._unseen_s = max(0.0, self._unseen_s - passed_s / _PRESENT_SECONDS_OFFSETTING_MISSING_SECOND)
         is_screen_missing = SCREEN_MISSING_FAULT in self._machine.active_faults
         if is_screen_missing and now_s - self._since_s >= _PRESENT_SECONDS_UNTIL_CLEARED:
             self._unseen_s = 0.0

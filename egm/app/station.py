@@ -75,7 +75,7 @@ class PlayerStation:
     """One player position with its engine, devices and screens.
 
     ``handle`` submits an event at this position; ``on_change`` is called after every change. The station
-    works once :meth:`open` has received its device drivers.
+    works once :meth:`connect_devices` has received the drivers of its devices.
     """
 
     devices: PositionDevices
@@ -277,12 +277,12 @@ class PlayerStation:
         with positions.share_snapshots():
             now = positions.read_snapshot(self.machine.position.number)
             self.server.send(now)
-            self._settle_devices(now)
+            self._update_devices(now)
             for position in positions.position_by_number.values():
                 position.update_tower_light_and_bell()
             self._on_change()
 
-    def _settle_devices(self, now: Snapshot) -> None:
+    def _update_devices(self, now: Snapshot) -> None:
         """Set each device of the position to what the machine's state requires: accepted money, lamps, tower lights."""
         machine, state, devices = self.machine, self.engine.state, self.devices
         if devices.acceptor is not None:

@@ -40,7 +40,7 @@ def test_coins_fall_into_the_box_when_the_hopper_is_full_or_absent(tmp_path, dev
             ),
             room.engine,
         )
-        room.engine._on_change = lambda: station._settle_devices(station.build_snapshot())
+        room.engine._on_change = lambda: station._update_devices(station.build_snapshot())
         rig.start(driver)
         room.boot()
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")

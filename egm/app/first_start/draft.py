@@ -97,7 +97,7 @@ class CabinetFileDraft:
         )
 
     def list_game_denominations(self, name: str) -> list[int]:
-        """Return the chosen denominations that the game has, in minor units; a game that has none is not offered."""
+        """Return the chosen denominations that the game has, in minor units; if empty, the game is not offered."""
         return [
             cents
             for cents in self.admitted_games[name].denominations_cents

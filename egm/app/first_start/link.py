@@ -81,7 +81,7 @@ class LinkEnrolmentStep(SetupStep):
         """
         ways = {
             "request": self._write_enrolment_request,
-            "answer": self._read_answer,
+            "answer": self._read_controller_answer,
             "next": self._adopt_enrolment,
             "without": self._skip_enrolment,
         }
@@ -102,7 +102,7 @@ class LinkEnrolmentStep(SetupStep):
         self.stick_result = build_text("first.link.asked")
         return NextStep.STAY
 
-    def _read_answer(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
+    def _read_controller_answer(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
         """Read the controller's answer from its memory stick, check it and use its certificate; stay on this step."""
         answer, key = self.memory_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())

@@ -207,7 +207,7 @@ _UPPERCASE_FIELD_NAMES: Final = frozenset({"serial", "operator_number"})
 
 @dataclass(slots=True)
 class PickOneStep(SetupStep):
-    """A first-start step in which one item of a list is chosen; the list has a search if it exceeds the screen."""
+    """A first-start step in which one item of a list is chosen; a list longer than the screen can be searched."""
 
     id: str
     list_options: Callable[[], list[tuple[str, PageText]]]
@@ -431,7 +431,10 @@ class EnrolStaffStep(SetupStep):
         )
 
     def _list_missing_staff(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
-        """Return a table with the number of signers still to be enrolled and their possible roles; empty if 0."""
+        """Return a table with the number of signers still to be enrolled, and the roles that they may have.
+
+        Return an empty tuple if enough signers are enrolled.
+        """
         missing_count = REQUIRED_SIGNER_COUNT - self._count_signers(draft)
         if missing_count <= 0:
             return ()
