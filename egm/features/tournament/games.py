@@ -283,7 +283,7 @@ def end_purse_game(machine: Machine, _: Event) -> None:
 
 
 def refund_purse_game(machine: Machine, event: Event) -> None:
-    """Declare the open game void without fault of the player.
+    """Declare the open game void for a reason that is not the player's fault.
 
     It does not count, and its stakes can be played again.
     """

@@ -307,7 +307,7 @@ class _NoticeWriter:
                 )
 
     def iter_method_lines(self) -> Iterator[str]:
-        """Yield the sentences about how amounts are divided that do not divide into whole cents."""
+        """Yield the sentences about how amounts that do not divide into whole cents are divided."""
         rules = self._rules
         yield self.format_text("return")
         yield self.format_text("sold")

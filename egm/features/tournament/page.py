@@ -39,7 +39,7 @@ class TournamentPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the installed rules, the rounds played at this machine, and errors in the rules file."""
         tables = [build_two_column_table(_iter_rows(machine))]
-        if standings := _list_standings(machine):
+        if standings := _list_played_rounds(machine):
             columns = build_column_titles("entry", "participant", "round", "points", "state")
             tables.append(
                 PageTable(title=build_text("service.tournament.standings"), columns=columns, rows=standings)
@@ -57,7 +57,7 @@ class TournamentPage(MenuPage):
         return build_refusal("not_offered")
 
 
-def _list_standings(machine: Machine) -> tuple[PageRow, ...]:
+def _list_played_rounds(machine: Machine) -> tuple[PageRow, ...]:
     """Return a table row for each round of an entry played at this machine.
 
     The latest round number comes first; within a round, entries are sorted by points won.

@@ -103,7 +103,7 @@ def derive_results(
             f"entry {unneeded[0]}: no machine recorded a name other than its buyer's: omit --renamed"
         )
     _check_rounds(collected, attempts, absent_rounds)
-    _check_series(collected, unused_entries)
+    _check_entry_numbers(collected, unused_entries)
     return Results(
         rules_sha256=digest,
         entries=tuple(
@@ -164,7 +164,7 @@ def _check_rounds(
             )
 
 
-def _check_series(collected: _CollectedRecords, unused_entries: Collection[int]) -> None:
+def _check_entry_numbers(collected: _CollectedRecords, unused_entries: Collection[int]) -> None:
     """Raise ResultsError if an entry number is missing.
 
     Every number below the highest one sold must be sold, void, or in ``unused_entries``.

@@ -209,8 +209,8 @@ def position_is_free(machine: Machine, _: Event) -> bool:
 def first_round_may_start(machine: Machine, event: Event) -> bool:
     """Return whether the first round of an entry may start at the time that the sale's form states.
 
-    A start later is always possible. For a start now, the machine must be in the tournament and fit its rules, and this
-    position must be free.
+    A later start is always possible. For a start now, the machine must be in the tournament and fit its rules, and
+    this position must be free.
     """
     match event.read_payload(EntrySaleForm).start:
         case "later":

@@ -52,7 +52,7 @@ _ENTRIES_MAX: Final = 10
 #: The largest denominator of a prize's share: all shares are added exactly, for each number of entries.
 _SHARE_DENOMINATOR_MAX: Final = 1_000_000
 #: The years in which a tournament may start, so that a date before its start or after its end is always a date.
-_STARTING_YEARS: Final = range(2000, 9901)
+_PERMITTED_START_YEARS: Final = range(2000, 9901)
 
 #: An amount in minor units, above 0.
 _Cents = Annotated[int, Field(gt=0, le=10**12, strict=True)]
@@ -203,11 +203,11 @@ class Tournament(_RulesTable):
         ]
         if self.entries.closes > self.starts:
             faults.append(build_config_fault("entries.closes", f"it is after the start, {self.starts}"))
-        if self.starts.year not in _STARTING_YEARS:
+        if self.starts.year not in _PERMITTED_START_YEARS:
             faults.append(
                 build_config_fault(
                     "starts",
-                    f"the year {self.starts.year} is not {_STARTING_YEARS[0]} to {_STARTING_YEARS[-1]}",
+                    f"the year {self.starts.year} is not {_PERMITTED_START_YEARS[0]} to {_PERMITTED_START_YEARS[-1]}",
                 )
             )
         if faults:
@@ -336,7 +336,7 @@ def parse_rules(text: str) -> Tournament:
 
 
 def list_violations(rules: Tournament, today: date) -> list[ConfigFault]:
-    """Return how complete rules violate the by-law; each violation states its key and line.
+    """Return the violations of the by-law in complete rules, each with its key and line.
 
     ``today`` is taken as the day of publication if the rules state none.
     """

@@ -167,7 +167,7 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
                 f" by mistake, derive the results again with --ignore {entry}:{rounds_played + 1}:EXPORT"
             )
     _restore_other_entries(rules, groups, scored_entries, outcome)
-    ranked = [*_number_ranks(groups)]
+    ranked = [*_assign_final_ranks(groups)]
     if not ranked:  # every fee is refunded
         return Standings(
             ranked_standings=(), refunded_entries=tuple(sorted(entry_numbers)), excluded_entries=()
@@ -341,7 +341,7 @@ def _build_ranking_key(
     return (-points[result.entry],)
 
 
-def _number_ranks(groups: Sequence[Sequence[ParticipantStanding]]) -> Iterator[ParticipantStanding]:
+def _assign_final_ranks(groups: Sequence[Sequence[ParticipantStanding]]) -> Iterator[ParticipantStanding]:
     """Yield all participants with their final ranks, from 1.
 
     ``groups`` has the participants who left after each round; those who left later rank higher.
