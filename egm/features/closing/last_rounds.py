@@ -56,7 +56,7 @@ def count_rounds_left(machine: Machine) -> int | None:
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
     if game is None or at is None or not is_table_game(game) or machine.clock.now() < at:
         return None
-    rounds_since = _read_rounds(machine, at)
+    rounds_since = _read_rounds_since_closing(machine, at)
     shared = rounds_since.round_ids_by_game.get(game.digest, set())
     own_rounds = rounds_since.round_ids_by_game.get(f"{game.digest}/{machine.position.number}", set())
     return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | own_rounds))
@@ -67,19 +67,19 @@ def is_table_game(game: Game) -> bool:
     return bool(game.rules.list_spots())
 
 
-def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
-    """Return the rounds that each table has started since the closing time ``at``.
+def _read_rounds_since_closing(machine: Machine, closing_time: datetime) -> RoundsSinceClosing:
+    """Return the rounds that each table has started since ``closing_time``, when its last rounds begin.
 
     Journal entries added since the last call are read first.
     """
     rounds_since = machine.component(RoundsSinceClosing)
-    if rounds_since.closing_time != at.isoformat():
+    if rounds_since.closing_time != closing_time.isoformat():
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
-        rounds_since.closing_time, rounds_since.round_ids_by_game = at.isoformat(), {}
+        rounds_since.closing_time, rounds_since.round_ids_by_game = closing_time.isoformat(), {}
         rounds_since.sequence = 0 if last is None else last.sequence
     for entry in machine.journal.entries(PLAY_START_KIND, since=rounds_since.sequence):
         rounds_since.sequence = entry.sequence
-        if entry.time_utc >= at:
+        if entry.time_utc >= closing_time:
             table, round_ = find_table_and_round_id(entry)
             rounds_since.round_ids_by_game.setdefault(table, set()).add(round_)
     return rounds_since

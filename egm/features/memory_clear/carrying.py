@@ -2,9 +2,9 @@
 
 The memory has two copies. If together they prove one history, what its last state owes is claimed. If they contradict
 each other, the larger amount is proposed, and the two people who clear the memory choose the copy that is right. If
-acknowledged entries are missing after the last readable one, each claim says so, because it may have been paid in them;
-these people may then also decide that nothing is owed. The first entry of the new journal records every claim, its
-amount in each copy, and the decision. The entries after it carry out the decisions.
+acknowledged entries are missing after the last readable one, each claim says so, because the missing entries may have
+paid it; these people may then also decide that nothing is owed. The first entry of the new journal records every claim,
+its amount in each copy, and the decision. The entries after it carry out the decisions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -165,7 +165,7 @@ def inspect_claims(
         for name, copy in (("first", inspection.first_copy), ("second", inspection.second_copy))
     }
     claims, carried_state = _collect_claims(inspection.both_copies, features)
-    later = _find_later_entries(inspection)
+    later = _find_later_entries_status(inspection)
     if inspection.copies_agree:
         proposals = tuple(
             ProposedClaim(claim, _list_copies_with_claim(claims_by_copy, claim.id), True, later)
@@ -200,7 +200,7 @@ def _list_copies_with_claim(
     return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 
-def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterEntriesStatus:
+def _find_later_entries_status(inspection: JournalInspection[MemoryEvidence]) -> LaterEntriesStatus:
     """Return whether the machine had acknowledged journal entries after the last one that can be read.
 
     ``unknown`` if it cannot be determined what the machine had acknowledged.
@@ -331,7 +331,7 @@ def _describe_decision(
 def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
     """Return the new journal's entry that blocks host transfers until the host registers the machine again.
 
-    Empty if it is proved that the old memory lacks no journal entry.
+    Empty if the old memory is proved to have all its journal entries.
     """
     if claim_inspection.inspection.is_complete:
         return ()

@@ -151,9 +151,10 @@ class ClaimBook:
         return from_json(kind, self.old_state[name], f"the memory's {name!r}")
 
     def remove_values(self, *names: str) -> dict[str, JSON]:
-        """Return the values that the old memory stores under the given names, and mark them as part of a claim.
+        """Return the values that the old memory stores under the names in the arguments, as part of a claim.
 
-        Names that are not stored are left out.
+        They are then neither claimed again nor carried over as other state. Names that are not stored are left
+        out.
         """
         values = {name: self.old_state[name] for name in names if name in self.old_state}
         self.accounted_names |= values.keys()
@@ -221,7 +222,7 @@ class ClaimBook:
             )
 
     # ------------------------------------------------------------------ what no key names
-    def claim_keyless_reservations(self) -> None:
+    def claim_unaccounted_reservations(self) -> None:
         """Add a claim for each pending reservation of money that no stored value accounts for."""
         for reservation in list(self.unclaimed_reservations.values()):
             name = f"reservation:{reservation.id}"
@@ -234,11 +235,11 @@ class ClaimBook:
                         "flows": encode_flows(reservation.transfers),
                     },
                     carry_entries=self.build_reservation_entries(name, [reservation], {}),
-                    end_entries=self._return_to_credit(name, reservation),
+                    end_entries=self._build_credit_return_entries(name, reservation),
                 )
             )
 
-    def _return_to_credit(self, claim: str, reservation: Reservation) -> tuple[Transaction, ...]:
+    def _build_credit_return_entries(self, claim: str, reservation: Reservation) -> tuple[Transaction, ...]:
         """Return the new journal's entries that put the amount of a cancelled reservation on the credit meter."""
         funds = self.build_funding_transfers(reservation.transfers)
         return (self.build_entry(claim, CLAIM_ENDED_KIND, transfers=funds),)

@@ -73,14 +73,14 @@ def list_claims(
         for name in sorted(n for n in book.old_state if book.keys.find_key(n) is key):
             if name not in book.accounted_names:
                 book.add_claim_for_value(describe, name)
-    book.claim_keyless_reservations()
+    book.claim_unaccounted_reservations()
     book.claim_remaining_credits()
     book.carry_transfer_identifiers()
     return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.build_carried_state_entry()
 
 
 # ---------------------------------------------------------------------------------------------- paper
-def _claim_paper(book: ClaimBook, name: str) -> None:
+def _claim_bill_or_ticket(book: ClaimBook, name: str) -> None:
     """Add a claim for a bill or ticket that was sent to the cash box and neither credited nor returned."""
     paper = book.read_record(PaperRecord, name)
     reservation = book.unclaimed_reservations.pop(paper.id, None)
@@ -469,8 +469,8 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
 def _is_uncounted(share: LevelContribution, pool: str, last_counted: int) -> bool:
     """Return whether a contribution belongs to ``pool`` and its controller has not counted it yet.
 
-    A pool is the accounts with the money of one progressive level. The controller has counted up to the contribution
-    number ``last_counted``.
+    The accounts of a pool hold the money of one progressive level. ``last_counted`` is the number of the last
+    contribution that the controller has counted.
     """
     return (
         share.pool == pool
@@ -536,7 +536,7 @@ def list_claim_makers(features: Features) -> Mapping[StorageKey, Callable[[Claim
 #: The function that adds the claims for the values of each storage key, in the order in which the keys are processed.
 #: The claim for a game includes its unconfirmed progressive hits, so games come before hits.
 CLAIM_MAKER_BY_KEY: Final[Mapping[StorageKey, Callable[[ClaimBook, str], None]]] = {
-    MoneyKey.PAPER: _claim_paper,
+    MoneyKey.PAPER: _claim_bill_or_ticket,
     MoneyKey.PAY_OUT: _claim_pay_out,
     MoneyKey.COINS_DISPENSED: _claim_coins_paid,
     MoneyKey.DISPUTE_RULING: _claim_ruling,

@@ -171,7 +171,10 @@ class MemoryEvidence:
         self.dims_by_play_id[game.play_id] = dict(entry.transaction.dims)
 
     def _store_game(self, game: GameRecord) -> None:
-        """Store a game's record; for a game of a shared round, also store its steps if no other game recorded more."""
+        """Store a game's record.
+
+        For a game of a shared round, also store its steps, unless another game of the round has recorded more.
+        """
         self.games[game.play_id] = game
         if game.wager.seat is not None and game.round_id:
             known_steps = self.steps_by_round.get(game.round_id, ())
