@@ -54,8 +54,8 @@ class ReelTravel:
 
         The number of turns is chosen so that the speed is as near as possible to the theme's full speed.
         """
-        full_speed_cells = motion.cells_per_second * max(
-            0.1, self.stop_at - motion.spin_up - _RUN_UP_SECONDS / 2
+        full_speed_cells = motion.reel_cells_per_second * max(
+            0.1, self.stop_at - motion.reel_draw_back_seconds - _RUN_UP_SECONDS / 2
         )
         base = (self.start_position - self.target_position) % self.strip_length
         return (
@@ -67,14 +67,14 @@ class ReelTravel:
         """Return the strip position (in cells) at the top of the window, ``elapsed_seconds`` into the game."""
         if elapsed_seconds <= 0:
             return float(self.start_position)
-        if elapsed_seconds < motion.spin_up:
+        if elapsed_seconds < motion.reel_draw_back_seconds:
             return self.start_position + _DRAW_BACK_CELLS * math.sin(
-                elapsed_seconds / motion.spin_up * math.pi / 2
+                elapsed_seconds / motion.reel_draw_back_seconds * math.pi / 2
             )
-        running_seconds = self.stop_at - motion.spin_up
+        running_seconds = self.stop_at - motion.reel_draw_back_seconds
         total = self.count_cells(motion) + _DRAW_BACK_CELLS
         speed = total / (running_seconds - _RUN_UP_SECONDS / 2)
-        t = elapsed_seconds - motion.spin_up
+        t = elapsed_seconds - motion.reel_draw_back_seconds
         if t < running_seconds:
             travelled = (
                 speed * t * t / (2 * _RUN_UP_SECONDS)
@@ -83,7 +83,7 @@ class ReelTravel:
             )
             return self.start_position + _DRAW_BACK_CELLS - travelled
         return self.target_position - self._compute_overshoot(
-            (elapsed_seconds - self.stop_at) / motion.settle
+            (elapsed_seconds - self.stop_at) / motion.reel_settle_seconds
         )
 
     def compute_speed(self, elapsed_seconds: float, motion: MotionTimes) -> float:

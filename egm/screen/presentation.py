@@ -204,9 +204,9 @@ def _build_timeline(key: _TimelineKey) -> PresentationTimeline:
         steps = _build_step_times(show, motion, pace, calm=calm)
     spun = steps[-1].last_stop
     grows = show.outcome.win_cents > show.presented_cents or bool(show.outcome.prizes)
-    length = 0.45 + motion.rollup_per_level * level if grows else 0.0
+    length = 0.45 + motion.roll_up_seconds_per_level * level if grows else 0.0
     rolled = min([spun + length, *(cut for cut in show.shortened_at if cut >= spun)])
-    return PresentationTimeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
+    return PresentationTimeline(tuple(steps), spun, rolled, rolled + motion.losing_result_seconds_min, level)
 
 
 def _build_step_times(
@@ -222,11 +222,11 @@ def _build_step_times(
         if index < show.presented_step_count:
             steps.append(StepTimes(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
-        card = motion.title if has_feature_title_card(show, index) else 0.0
+        card = motion.title_card_seconds if has_feature_title_card(show, index) else 0.0
         boxes_opened = show.boxes_opened if index == show.presented_step_count else 0
         time = _scale_step_time(_build_step_time(step, card, motion, boxes_opened, calm=calm), pace, begin)
         if index < len(show.steps) - 1:
-            pause = motion.line_cycle if step.credits else motion.result_hold
+            pause = motion.winning_line_seconds if step.credits else motion.losing_result_seconds_min
             time = replace(time, end=time.last_stop + pause * pace)
         for cut in show.shortened_at:
             if time.title_card_begin <= cut < time.end:
@@ -310,13 +310,13 @@ def count_step_parts(step: Step) -> int:
 def _read_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
     """Return the duration in seconds of each animation of a table game, by the name of its cue."""
     return {
-        "ball": motion.wheel,
-        "wheel": motion.wheel,
-        "dice": motion.dice,
-        "deal": motion.deal,
-        "draw": motion.deal,
-        "discard": motion.deal / 2,
-        "flip": motion.card / 2,
+        "ball": motion.wheel_spin_seconds,
+        "wheel": motion.wheel_spin_seconds,
+        "dice": motion.dice_throw_seconds,
+        "deal": motion.card_deal_seconds,
+        "draw": motion.card_deal_seconds,
+        "discard": motion.card_deal_seconds / 2,
+        "flip": motion.card_turn_seconds / 2,
     }
 
 
@@ -329,30 +329,34 @@ def _build_step_time(
     """
     if isinstance(step, ReelSpin):
         held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
-        stops, at = [], begin + motion.first_stop - motion.stop_step
+        stops, at = [], begin + motion.first_reel_stop_seconds - motion.seconds_between_reel_stops
         for reel in range(len(step.window)):
             if reel not in held_reels:
-                at += motion.stop_step + (
-                    motion.anticipation if reel in step.awaited_reels and not calm else 0.0
+                at += motion.seconds_between_reel_stops + (
+                    motion.anticipation_seconds if reel in step.awaited_reels and not calm else 0.0
                 )
             stops.append(begin if reel in held_reels else at)
-        spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.cascade_falls) - 1)
+        spun = (
+            max(stops)
+            + motion.reel_settle_seconds * 0.6
+            + motion.cascade_fall_seconds * max(0, len(step.cascade_falls) - 1)
+        )
         return StepTimes(0.0, begin, tuple(stops), spun, spun)
     if isinstance(step, TableStep):
         seconds = _read_cue_durations(motion)
         lengths = (seconds.get(str(cue.get("cue")), 0.0) for cue in step.cues)
         stops = [begin + length for length in accumulate(lengths)]
-        spun = (stops[-1] if stops else begin) + motion.settle
+        spun = (stops[-1] if stops else begin) + motion.reel_settle_seconds
         return StepTimes(0.0, begin, tuple(stops), spun, spun)
     beats: dict[type, float] = {
-        HoldStep: motion.hold_spin,
-        PickStep: motion.box,
-        WheelStep: motion.wheel,
-        KenoStep: motion.ball,
-        GambleStep: motion.card,
+        HoldStep: motion.hold_and_spin_seconds,
+        PickStep: motion.pick_box_seconds,
+        WheelStep: motion.wheel_spin_seconds,
+        KenoStep: motion.keno_ball_seconds,
+        GambleStep: motion.card_turn_seconds,
     }
-    first = begin if boxes_opened or isinstance(step, GambleStep) else begin + motion.entrance
+    first = begin if boxes_opened or isinstance(step, GambleStep) else begin + motion.feature_entrance_seconds
     later = (first + beats[type(step)] * (i + 1) for i in range(count_step_parts(step) - boxes_opened))
     stops = [*((begin,) * boxes_opened), *later]
-    spun = (stops[-1] if stops else first) + motion.settle
+    spun = (stops[-1] if stops else first) + motion.reel_settle_seconds
     return StepTimes(0.0, begin, tuple(stops), spun, spun)

@@ -50,49 +50,49 @@ def fade_colour(colour: Colour, alpha: float) -> Colour:
 class MotionTimes:
     """Speeds and durations of the screen's movements, in seconds unless stated otherwise."""
 
-    spin_up: float
+    reel_draw_back_seconds: float
     """Seconds from the start of a spin until the reels run forward; until then they draw back a little."""
-    first_stop: float
+    first_reel_stop_seconds: float
     """Seconds from the start of the game to the stop of the first reel."""
-    stop_step: float
+    seconds_between_reel_stops: float
     """Seconds from the stop of one reel to the stop of the next."""
-    settle: float
+    reel_settle_seconds: float
     """Seconds in which a reel goes past its stop and swings back."""
-    cells_per_second: float
+    reel_cells_per_second: float
     """The full speed of a reel, in cells per second."""
-    rollup_per_level: float
+    roll_up_seconds_per_level: float
     """Seconds that each celebration level adds to the roll-up of a win."""
-    line_cycle: float
+    winning_line_seconds: float
     """Seconds for which each winning line is shown alone."""
-    result_hold: float
+    losing_result_seconds_min: float
     """The least time that a losing result is shown before the game ends, in seconds (C-24)."""
     flash_hz: float
     """The highest frequency of any flashing light, in hertz; accessibility allows at most 3."""
-    entrance: float
+    feature_entrance_seconds: float
     """Seconds in which a feature's board moves into the picture."""
-    title: float
+    title_card_seconds: float
     """Seconds for which a feature's title card is shown."""
-    anticipation: float
+    anticipation_seconds: float
     """How many seconds longer a reel spins if its next symbol may trigger a feature."""
-    hold_spin: float
+    hold_and_spin_seconds: float
     """Seconds of one spin in a hold-and-spin feature."""
-    box: float
+    pick_box_seconds: float
     """Seconds in which a box of a pick feature opens."""
-    wheel: float
+    wheel_spin_seconds: float
     """Seconds of a wheel's spin."""
-    card: float
+    card_turn_seconds: float
     """Seconds in which a card is turned over."""
-    deal: float
+    card_deal_seconds: float
     """Seconds in which a card moves from the shoe to its position."""
-    dice: float
+    dice_throw_seconds: float
     """Seconds of a throw of dice."""
-    ball: float
+    keno_ball_seconds: float
     """Seconds from one drawn Keno ball to the next."""
-    fall: float
+    cascade_fall_seconds: float
     """Seconds of one step of a cascade, in which new symbols fall into the window."""
-    overlay: float
+    lockup_entrance_seconds: float
     """Seconds in which a lock-up's panel moves into the picture."""
-    drawer: float
+    drawer_slide_seconds: float
     """Seconds in which the drawer of simulated devices opens or closes."""
 
 

@@ -438,5 +438,5 @@ def compute_bet_credits(view: View) -> int:
 def compute_drawer_share(view: View, motion: MotionTimes) -> float:
     """Return how far the drawer of simulated devices is open, 0 to 1."""
     if view.drawer_opened_at is not None:
-        return clamp_to_unit_interval((view.now - view.drawer_opened_at) / motion.drawer)
-    return 1 - clamp_to_unit_interval((view.now - view.drawer_closed_at) / motion.drawer)
+        return clamp_to_unit_interval((view.now - view.drawer_opened_at) / motion.drawer_slide_seconds)
+    return 1 - clamp_to_unit_interval((view.now - view.drawer_closed_at) / motion.drawer_slide_seconds)

@@ -83,7 +83,7 @@ def _draw_between_games(stage: Stage) -> None:
     if result is None or view.snapshot is None or not view.snapshot.win_cents:
         draw_stopped_reels(stage, field, result.last_window if result else None)
         return
-    window, wins = find_current_window(result, view.now, stage.theme.motion.line_cycle)
+    window, wins = find_current_window(result, view.now, stage.theme.motion.winning_line_seconds)
     draw_stopped_reels(stage, field, window)
     draw_wins(stage, field, window, wins, view.now)
 
@@ -133,15 +133,15 @@ def _draw_reels(
         draw_stopped_reels(stage, field, step.last_window)
         draw_wins(stage, field, step.last_window, step.wins, since_stop)
         return
-    since_last_fall = since_stop - len(step.cascade_falls) * stage.theme.motion.fall
+    since_last_fall = since_stop - len(step.cascade_falls) * stage.theme.motion.cascade_fall_seconds
     if since_last_fall >= 0:
-        window, wins = find_current_window(step, since_last_fall, stage.theme.motion.line_cycle)
+        window, wins = find_current_window(step, since_last_fall, stage.theme.motion.winning_line_seconds)
         draw_stopped_reels(stage, field, window)
         draw_wins(stage, field, window, wins, since_last_fall)
         return
-    number = int(since_stop / stage.theme.motion.fall)
+    number = int(since_stop / stage.theme.motion.cascade_fall_seconds)
     fall = step.cascade_falls[number]
-    into = since_stop - number * stage.theme.motion.fall
+    into = since_stop - number * stage.theme.motion.cascade_fall_seconds
     if number and into < _CASCADE_DROP_SECONDS:
         draw_cascade_window(stage, field, fall.window, step.cascade_falls[number - 1].window, into)
         return

@@ -57,7 +57,9 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
     share = (
         1.0
         if stage.view.reduced_motion
-        else ease_out((stage.view.now - stage.view.scene_began_at) / stage.theme.motion.overlay)
+        else ease_out(
+            (stage.view.now - stage.view.scene_began_at) / stage.theme.motion.lockup_entrance_seconds
+        )
     )
     stage.painter.draw_shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
     text = describe_lockup_with_journal_head(stage, scene)

@@ -26,7 +26,7 @@ def draw_wins(
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if not paid_wins:
         return
-    turn = choose_win_in_turn(wins, elapsed_seconds, stage.theme.motion.line_cycle)
+    turn = choose_win_in_turn(wins, elapsed_seconds, stage.theme.motion.winning_line_seconds)
     shown_wins = paid_wins if turn is None else [turn]
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     winning = {place for win in shown_wins for place in win.positions}
@@ -101,7 +101,7 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
         since -= (
             show.began_at
             + find_reels_stop_time(line.steps[-1], motion)
-            + len(last.cascade_falls) * motion.fall
+            + len(last.cascade_falls) * motion.cascade_fall_seconds
         )
     elif not view.snapshot.win_cents:
         return None
@@ -109,14 +109,16 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
         None
         if since < 0
         else choose_win_in_turn(
-            find_current_window(last, since, motion.line_cycle)[1], since, motion.line_cycle
+            find_current_window(last, since, motion.winning_line_seconds)[1],
+            since,
+            motion.winning_line_seconds,
         )
     )
 
 
 def find_reels_stop_time(step_time: StepTimes, motion: MotionTimes) -> float:
     """Return when the reels of a step have stopped, in seconds from the start of the presentation."""
-    return max(step_time.stops) + motion.settle * 0.6
+    return max(step_time.stops) + motion.reel_settle_seconds * 0.6
 
 
 def _choose_line_colour(win: WinOnReels, index: int) -> Colour:

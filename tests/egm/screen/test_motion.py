@@ -24,14 +24,17 @@ def draw_reel_travel(draw):
 @given(draw_reel_travel())
 def test_a_reel_starts_at_its_last_position_and_ends_on_its_stop(travel):
     assert travel.find_position(0, MOTION) == travel.start_position
-    ended = travel.stop_at + MOTION.settle * 1.001
+    ended = travel.stop_at + MOTION.reel_settle_seconds * 1.001
     assert travel.find_position(ended, MOTION) == travel.target_position
     assert travel.find_position(ended + 100, MOTION) == travel.target_position
 
 
 @given(draw_reel_travel())
 def test_a_reel_runs_in_one_direction_until_its_overshoot(travel):
-    moments = [MOTION.spin_up + (travel.stop_at - MOTION.spin_up) * i / 50 for i in range(50)]
+    moments = [
+        MOTION.reel_draw_back_seconds + (travel.stop_at - MOTION.reel_draw_back_seconds) * i / 50
+        for i in range(50)
+    ]
     places = [travel.find_position(moment, MOTION) for moment in moments]
     assert all(later < earlier for earlier, later in pairwise(places))
 

@@ -629,7 +629,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
         field = read_reel_field(game)
         grid = ReelGrid(layout.field, field.reel_heights)
         for i in range(4 * (len(lines) + 2)):
-            later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
+            later = replace(after, now=after.now + i * theme.motion.winning_line_seconds / 2)
             line_texts |= (
                 named := {words for words in read_words(later, layout) if words.startswith("Line ")}
             )
