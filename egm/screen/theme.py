@@ -101,18 +101,18 @@ class GameLook:
     """The look of one game: the background hall and its light, the reel paper, the metal and the accent colour."""
 
     name: str
-    sky: tuple[Colour, Colour, Colour]
+    background_colours: tuple[Colour, Colour, Colour]
     """The colours of the background, from top to bottom."""
-    glow: Colour
+    light_colour: Colour
     """The colour of the background's blurred lights."""
-    ray: Colour
+    sunburst_colour: Colour
     """The colour of the background's sunburst."""
-    paper: tuple[Colour, Colour, Colour]
+    reel_paper_colours: tuple[Colour, Colour, Colour]
     """The colours of the reels' paper."""
-    rim: str
+    rim_metal: str
     """The metal of rims: gold or silver."""
-    accent: Colour
-    cheer: str = "fountain"
+    accent_colour: Colour
+    celebration_animation: str = "fountain"
     """The animation of a great win: ``fountain``, ``rain``, ``burst`` or ``stream``."""
 
 

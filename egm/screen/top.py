@@ -106,7 +106,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
         )
         draw_marquee(replace(stage, layout=replace(layout, marquee=find_title_rect(layout))), surface, title)
         area = p.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
-        fill = (*mix_colours(look.sky[2], BLACK, 0.35)[:3], 255)
+        fill = (*mix_colours(look.background_colours[2], BLACK, 0.35)[:3], 255)
         frame = draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=24, fill=fill)
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
         return surface.convert() if pygame.display.get_surface() else surface
@@ -192,7 +192,9 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     p = stage.painter
     heading, rows = _list_highest_prizes(stage)
-    p.draw_text(heading, (x + w / 2, y + 56), TextStyle("heavy", "title", stage.look.accent), width=w - 80)
+    p.draw_text(
+        heading, (x + w / 2, y + 56), TextStyle("heavy", "title", stage.look.accent_colour), width=w - 80
+    )
     step = (h - 130) / max(1, len(rows))
     for i, row in enumerate(rows):
         middle = y + 110 + (i + 0.5) * step

@@ -186,7 +186,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
                     (50 + 50 * math.cos(a), 50 + 50 * math.sin(a)),
                     (50 + 50 * math.cos(a + 0.2), 50 + 50 * math.sin(a + 0.2)),
                 ],
-                fade_colour(stage.look.accent, 0.16),
+                fade_colour(stage.look.accent_colour, 0.16),
             )
         faded = ink.finish_surface()
         mask = RadialGradient(
@@ -221,7 +221,7 @@ def _draw_celebration_items(stage: Stage, elapsed_seconds: float, count: int, le
     """
     p, symbol = stage.painter, _find_highest_prize_symbol(stage)
     x, y, w, h = stage.layout.field
-    place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.cheer]
+    place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.celebration_animation]
     clip = p.surface.get_clip()
     p.surface.set_clip(p.scale_rect(stage.layout.field).clip(clip))
     for i in range(count):

@@ -39,9 +39,9 @@ def draw_board_background(stage: Stage) -> None:
             build_rounded_box(0, 0, w, h),
             RadialGradient(
                 (
-                    (0, mix_colours(look.sky[1], look.glow, 0.3)),
-                    (0.5, mix_colours(look.sky[1], BLACK, 0.25)),
-                    (1, mix_colours(look.sky[2], BLACK, 0.3)),
+                    (0, mix_colours(look.background_colours[1], look.light_colour, 0.3)),
+                    (0.5, mix_colours(look.background_colours[1], BLACK, 0.25)),
+                    (1, mix_colours(look.background_colours[2], BLACK, 0.3)),
                 ),
                 (0.5, 0.5),
                 0.7,
@@ -123,11 +123,13 @@ def _draw_hold_cell(
     ``coin`` is the coin that it holds; if None, the cell is empty and, if ``spinning``, shimmers.
     """
     p, (x, y, w, h) = stage.painter, cell
-    p.draw_panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent[:3], 120), line=3)
+    p.draw_panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent_colour[:3], 120), line=3)
     if coin is None:
         if spinning and not stage.view.reduced_motion:
             share = (stage.view.now * 2.3 + cell_index * 0.37) % 1.0
-            p.draw_shade((x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*stage.look.accent[:3], 46), 10)
+            p.draw_shade(
+                (x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*stage.look.accent_colour[:3], 46), 10
+            )
         return
     side = min(w, h) - 14
     p.draw_cached_picture(
@@ -178,10 +180,10 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusAward], *, asks_
         if asks_player
         else stage.texts.number(sum(i.credits for i in opened.values()))
     )
-    p.draw_text(text, (x + w / 2, y + 40), TextStyle("heavy", "lead", stage.look.accent), width=w - 60)
+    p.draw_text(text, (x + w / 2, y + 40), TextStyle("heavy", "lead", stage.look.accent_colour), width=w - 60)
     for i, rect in enumerate(lay_out_pick_boxes(stage.layout.field, count)):
         if i in opened:
-            p.draw_panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent, line=3)
+            p.draw_panel(rect, radius=20, fill=(12, 7, 24, 235), edge=stage.look.accent_colour, line=3)
             item = opened[i]
             colour = "meter" if item.credits else "alarm"
             p.draw_text(
@@ -214,20 +216,22 @@ def _draw_gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surfac
         build_rounded_box(7, 7, w - 14, h - 14, 17),
         LinearGradient(
             (
-                (0, mix_colours(look.glow, WHITE, 0.15)),
-                (0.5, look.sky[1]),
-                (1, mix_colours(look.sky[1], BLACK, 0.5)),
+                (0, mix_colours(look.light_colour, WHITE, 0.15)),
+                (0.5, look.background_colours[1]),
+                (1, mix_colours(look.background_colours[1], BLACK, 0.5)),
             )
         ),
     )
     ink.fill_path(
-        build_rounded_box(w / 2 - 10, 7, 20, h - 14, 2), build_metal_gradient(stage.theme, look.rim)
+        build_rounded_box(w / 2 - 10, 7, 20, h - 14, 2), build_metal_gradient(stage.theme, look.rim_metal)
     )
-    ink.fill_path(build_rounded_box(7, h * 0.26, w - 14, 16, 2), build_metal_gradient(stage.theme, look.rim))
+    ink.fill_path(
+        build_rounded_box(7, h * 0.26, w - 14, 16, 2), build_metal_gradient(stage.theme, look.rim_metal)
+    )
     for side in (-1, 1):
         ink.fill_path(
             build_ellipse(w / 2 + side * 16, h * 0.22, 15, 9, 24 * side),
-            build_metal_gradient(stage.theme, look.rim),
+            build_metal_gradient(stage.theme, look.rim_metal),
         )
     return ink.finish_surface()
 
@@ -318,7 +322,7 @@ def _draw_rotated_disc(
 def _draw_wheel_result(stage: Stage, item: BonusAward, rect: Rect) -> None:
     """Draw the award of the winning segment in the rectangle next to the wheel."""
     p, (x, y, w, h) = stage.painter, rect
-    p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
+    p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent_colour, line=4)
     game = stage.view.game
     symbol_names = game.presentation.get("symbols", {}).get(item.name) if game else None
     if symbol_names is None:
@@ -354,7 +358,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     """Return the drawing of a wheel: coloured segments, each with its symbol or, if it has none, its award."""
     ink = VectorCanvas((pixels, pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
-    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim_metal))
     part = 360.0 / len(step.segments)
     kinds = list(dict.fromkeys(item.name for item in step.segments))
     for i, item in enumerate(step.segments):
@@ -394,10 +398,12 @@ def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the middle of a bonus wheel."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 50, 49), BLACK)
-    ink.fill_path(build_ellipse(50, 50, 46), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill_path(build_ellipse(50, 50, 46), build_metal_gradient(stage.theme, stage.look.rim_metal))
     ink.fill_path(
         build_ellipse(50, 50, 34),
-        RadialGradient(((0, stage.look.glow), (1, stage.look.sky[2])), (0.4, 0.35), 0.8),
+        RadialGradient(
+            ((0, stage.look.light_colour), (1, stage.look.background_colours[2])), (0.4, 0.35), 0.8
+        ),
     )
     return ink.finish_surface()
 
@@ -406,5 +412,7 @@ def draw_pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the pointer above a wheel."""
     ink = VectorCanvas(size)
     ink.fill_path(build_polygon_path(50, 40, 48, 3, 90), BLACK)
-    ink.fill_path(build_polygon_path(50, 39, 42, 3, 90), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill_path(
+        build_polygon_path(50, 39, 42, 3, 90), build_metal_gradient(stage.theme, stage.look.rim_metal)
+    )
     return ink.finish_surface()

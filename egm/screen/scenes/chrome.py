@@ -18,7 +18,14 @@ def draw_hall(size: tuple[int, int], look: GameLook, centre: tuple[float, float]
     surface = pygame.Surface(size)
     surface.blit(
         create_painted_surface(
-            size, LinearGradient(((0, look.sky[0]), (0.42, look.sky[1]), (1, look.sky[2])))
+            size,
+            LinearGradient(
+                (
+                    (0, look.background_colours[0]),
+                    (0.42, look.background_colours[1]),
+                    (1, look.background_colours[2]),
+                )
+            ),
         ),
         (0, 0),
     )
@@ -26,9 +33,9 @@ def draw_hall(size: tuple[int, int], look: GameLook, centre: tuple[float, float]
         (round(width * 1.1), round(height * 1.1)),
         RadialGradient(
             (
-                (0, fade_colour(look.glow, 0.5)),
-                (0.5, fade_colour(look.glow, 0.16)),
-                (1, fade_colour(look.glow, 0)),
+                (0, fade_colour(look.light_colour, 0.5)),
+                (0.5, fade_colour(look.light_colour, 0.16)),
+                (1, fade_colour(look.light_colour, 0)),
             ),
             (0.5, 0.5),
             0.5,
@@ -45,7 +52,7 @@ def draw_hall(size: tuple[int, int], look: GameLook, centre: tuple[float, float]
         a, b = math.tau * i / 40, math.tau * (i + 0.5) / 40
         pygame.draw.polygon(
             small_surface,
-            (*(c * 22 // 255 for c in look.ray[:3]), 22),
+            (*(c * 22 // 255 for c in look.sunburst_colour[:3]), 22),
             [
                 (cx, cy),
                 (cx + reach * math.cos(a), cy + reach * math.sin(a)),
@@ -73,7 +80,7 @@ def _draw_blurred_lights(surface: pygame.Surface, look: GameLook) -> None:
         x, y = (i * 7919 % 997) / 997 * width, (i * 6101 % 883) / 883 * height * 0.8
         radius = max(3, round((8 + i * 37 % 34) * width / 1920))
         strength = (8 + i * 53 % 22) / 255
-        colour = mix_colours(look.glow, look.ray, (i % 5) / 4)
+        colour = mix_colours(look.light_colour, look.sunburst_colour, (i % 5) / 4)
         disc = create_painted_surface(
             (radius * 2, radius * 2),
             RadialGradient(
@@ -96,16 +103,16 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     ink = VectorCanvas(area.size, (rect[2], rect[3]), 2)
     w, h = rect[2], rect[3]
     shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
-    ink.draw_glow(shape, 26, fade_colour(look.glow, 0.5))
-    ink.fill_path(shape, build_metal_gradient(stage.theme, look.rim))
+    ink.draw_glow(shape, 26, fade_colour(look.light_colour, 0.5))
+    ink.fill_path(shape, build_metal_gradient(stage.theme, look.rim_metal))
     inner = [(46.0, 9.0), (w - 46, 9.0), (w - 12, h - 31), (w - 63, h - 9), (63.0, h - 9), (12.0, h - 31)]
     ink.fill_path(
         inner,
         RadialGradient(
             (
-                (0, mix_colours(look.sky[1], look.glow, 0.45)),
-                (0.6, mix_colours(look.sky[1], BLACK, 0.2)),
-                (1, mix_colours(look.sky[2], BLACK, 0.3)),
+                (0, mix_colours(look.background_colours[1], look.light_colour, 0.45)),
+                (0.6, mix_colours(look.background_colours[1], BLACK, 0.2)),
+                (1, mix_colours(look.background_colours[2], BLACK, 0.3)),
             ),
             (0.5, 0.35),
             0.62,
@@ -128,7 +135,7 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
         h * 0.7,
         letters,
         edge=4,
-        edge_paint=mix_colours(look.sky[2], BLACK, 0.5),
+        edge_paint=mix_colours(look.background_colours[2], BLACK, 0.5),
         width=w - 200,
     )
     surface.blit(ink.finish_surface(), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)
@@ -152,8 +159,8 @@ def draw_background(stage: Stage) -> pygame.Surface:
         draw_marquee(stage, surface, title)
         glass = LinearGradient(
             (
-                (0, fade_colour(mix_colours(look.sky[1], BLACK, 0.5), 0.88)),
-                (1, fade_colour(mix_colours(look.sky[2], BLACK, 0.4), 0.92)),
+                (0, fade_colour(mix_colours(look.background_colours[1], BLACK, 0.5), 0.88)),
+                (1, fade_colour(mix_colours(look.background_colours[2], BLACK, 0.4), 0.92)),
             )
         )
         for rect in (rect for rect in (layout.left_panel, layout.right_panel) if rect[2] > 0):
@@ -202,7 +209,9 @@ def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
     )
     surface.blit(create_painted_surface(area.size, metal_plate), area.topleft)
     rule = p.scale_rect((0, top - 3, layout.size[0], 4))
-    surface.blit(create_painted_surface(rule.size, build_metal_gradient(p.theme, look.rim)), rule.topleft)
+    surface.blit(
+        create_painted_surface(rule.size, build_metal_gradient(p.theme, look.rim_metal)), rule.topleft
+    )
     for rect in layout.meters.values():
         area = p.scale_rect(rect)
         surface.blit(_draw_field_well(stage, area.size), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)

@@ -129,7 +129,7 @@ def _draw_question(stage: Stage, decision: DecisionRequest) -> None:
     x, y, w, _ = stage.layout.field
     title = format_question(stage, decision)
     stage.painter.draw_text(
-        title, (x + w / 2, y + 90), TextStyle("heavy", "title", stage.look.accent), width=w - 80
+        title, (x + w / 2, y + 90), TextStyle("heavy", "title", stage.look.accent_colour), width=w - 80
     )
     _draw_answers(stage)
 

@@ -99,7 +99,9 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
             left_beam, right_beam = (
                 (w / 2 + reach * math.cos(a + d), h / 2 + reach * math.sin(a + d)) for d in (-0.14, 0.14)
             )
-            ink.fill_path([(w / 2, h / 2), left_beam, right_beam], fade_colour(stage.look.accent, 0.34))
+            ink.fill_path(
+                [(w / 2, h / 2), left_beam, right_beam], fade_colour(stage.look.accent_colour, 0.34)
+            )
         beams = ink.finish_surface()
         mask = RadialGradient(
             ((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0)))
@@ -120,10 +122,10 @@ def draw_anticipation_light(stage: Stage, rect: tuple[float, float, float, float
             size,
             LinearGradient(
                 (
-                    (0, fade_colour(stage.look.accent, 0.5 + beat / 10)),
-                    (0.16, fade_colour(stage.look.accent, 0.05)),
-                    (0.84, fade_colour(stage.look.accent, 0.05)),
-                    (1, fade_colour(stage.look.accent, 0.5 + beat / 10)),
+                    (0, fade_colour(stage.look.accent_colour, 0.5 + beat / 10)),
+                    (0.16, fade_colour(stage.look.accent_colour, 0.05)),
+                    (0.84, fade_colour(stage.look.accent_colour, 0.05)),
+                    (1, fade_colour(stage.look.accent_colour, 0.5 + beat / 10)),
                 ),
                 is_horizontal=True,
             ),

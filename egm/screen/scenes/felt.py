@@ -220,7 +220,7 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
     """Return the drawing of the table's green cloth, with a light from above."""
     _, _, w, h = stage.layout.field
     ink = VectorCanvas(size, (w, h), 1)
-    base = mix_colours(_CLOTH_COLOUR, stage.look.sky[1], 0.2)
+    base = mix_colours(_CLOTH_COLOUR, stage.look.background_colours[1], 0.2)
     ink.fill_path(
         build_rounded_box(0, 0, w, h),
         RadialGradient(
@@ -560,7 +560,7 @@ def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt_kind != "cards":
         text = format_question(stage, decision)
-        style = TextStyle("heavy", "title", stage.look.accent)
+        style = TextStyle("heavy", "title", stage.look.accent_colour)
         stage.painter.draw_text(text, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
         at = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170

@@ -80,8 +80,10 @@ def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a double-up's cloth."""
     ink = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
     height = 100.0 * size[1] / size[0]
-    base = mix_colours(parse_colour("#0f5a3c"), stage.look.sky[1], 0.25)
-    ink.fill_path(build_rounded_box(0, 0, 100, height, 5), build_metal_gradient(stage.theme, stage.look.rim))
+    base = mix_colours(parse_colour("#0f5a3c"), stage.look.background_colours[1], 0.25)
+    ink.fill_path(
+        build_rounded_box(0, 0, 100, height, 5), build_metal_gradient(stage.theme, stage.look.rim_metal)
+    )
     ink.fill_path(
         build_rounded_box(0.6, 0.6, 98.8, height - 1.2, 4.5),
         RadialGradient(
@@ -132,7 +134,9 @@ def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> N
         stage.painter.draw_text(stage.texts.number(credits_), (middle, at + 44), style, width=w / 4 - 10)
     p, field = stage.painter, stage.layout.field
     fair: Rect = (x + 40, field[1] + 52 + _CARD_SIZE[1] * _choose_card_scale(stage), w - 80, 80)
-    style = TextStyle("text", "small" if not stage.layout.is_telephone else "caption", stage.look.accent)
+    style = TextStyle(
+        "text", "small" if not stage.layout.is_telephone else "caption", stage.look.accent_colour
+    )
     p.write_paragraph(stage.texts.say("gamble.fair"), fair, style, align="centre")
 
 

@@ -126,14 +126,14 @@ def draw_help(stage: Stage) -> None:
     index = stage.view.sheet % len(pages)
     title = stage.texts.say("help.title", game=stage.texts.choose_translation(game.title, game.id))
     where = f"{pages[index].heading}  ·  {stage.texts.say('help.page', page=index + 1, pages=len(pages))}"
-    head, dim = TextStyle("heavy", "lead", stage.look.accent), TextStyle("strong", "small", "text_dim")
+    head, dim = TextStyle("heavy", "lead", stage.look.accent_colour), TextStyle("strong", "small", "text_dim")
     if w > _TELEPHONE_PAGE_WIDTH_MAX:
         p.draw_text(title, (x + 48, y + 52), head, align="left", width=w * 0.54)
         p.draw_label(where, (x + w * 0.64 - 48, y + 14, w * 0.36, 72), dim, align="right")
     else:
         p.draw_text(title, (x + 30, y + 32), head, align="left", width=w - 60)
         p.draw_text(where, (x + 30, y + 70), dim, align="left", width=w - 60)
-    p.draw_shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent[:3], 120))
+    p.draw_shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent_colour[:3], 120))
     pages[index].draw(stage, _find_content_rect(rect))
     for name, key_rect in lay_out_page_keys(stage.layout.player_page).items():
         draw_button(stage, key_rect, stage.texts.say(f"key.{name}"))
@@ -323,7 +323,7 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
         return
     p, (x, y, w, h) = stage.painter, rect
     unit = describe_bet_limits(stage)
-    y += p.write_paragraph(unit, (x, y, w, h), TextStyle("strong", "lead", stage.look.accent)) + 18
+    y += p.write_paragraph(unit, (x, y, w, h), TextStyle("strong", "lead", stage.look.accent_colour)) + 18
     return_text = format_return(stage, game)
     y += p.write_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
@@ -353,12 +353,14 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
         now = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits
         if now:
             p.draw_shade(
-                (left + i * column, y - 8, column, 50 + step * len(prizes)), (*stage.look.accent[:3], 30), 12
+                (left + i * column, y - 8, column, 50 + step * len(prizes)),
+                (*stage.look.accent_colour[:3], 30),
+                12,
             )
         p.draw_text(
             number(bet) if slim else stage.texts.say("help.bet", bet=number(bet)),
             (left + (i + 0.5) * column, y + 16),
-            TextStyle("strong", "small", stage.look.accent if now else "text_dim"),
+            TextStyle("strong", "small", stage.look.accent_colour if now else "text_dim"),
             width=column - 8,
         )
     for row, prize in enumerate(prizes):
@@ -429,7 +431,7 @@ def _draw_merchandise_prizes(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, rect
     for prize in read_merchandise_prizes(stage):
         name = stage.texts.choose_translation(prize["name"])
-        y += p.write_paragraph(name, (x, y, w, h), TextStyle("heavy", "lead", stage.look.accent)) + 10
+        y += p.write_paragraph(name, (x, y, w, h), TextStyle("heavy", "lead", stage.look.accent_colour)) + 10
         y += (
             p.write_paragraph(
                 stage.texts.choose_translation(prize["description"]),
@@ -457,7 +459,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     draw_heading(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     head = 170.0
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
-    heading = TextStyle("strong", "small", stage.look.accent)
+    heading = TextStyle("strong", "small", stage.look.accent_colour)
     titles = [stage.texts.format_count("keno.of", int(spot)) for spot in spots]
     if (
         max((p.measure_text(title, heading) for title in titles), default=0.0) > column - 6
@@ -533,7 +535,7 @@ def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, grow_rect(rect, -10)
     size = "lead" if not stage.layout.is_telephone else "body"
     chance, limits = stage.texts.say("help.chance"), stage.texts.say("help.limits")
-    y += p.write_paragraph(chance, (x, y, w, h), TextStyle("strong", size, stage.look.accent)) + 30
+    y += p.write_paragraph(chance, (x, y, w, h), TextStyle("strong", size, stage.look.accent_colour)) + 30
     y += p.write_paragraph(limits, (x, y, w, h), TextStyle("text", size, "text")) + 24
     line = format_help_line(stage)
     if line:

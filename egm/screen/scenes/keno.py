@@ -466,7 +466,7 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
     Marked, drawn (a disc) and hit (a frame) numbers differ in shape as well as in colour.
     """
     ink = VectorCanvas(size)
-    base = mix_colours(stage.look.sky[1], (10, 16, 34, 255), 0.62)
+    base = mix_colours(stage.look.background_colours[1], (10, 16, 34, 255), 0.62)
     ink.fill_path(build_rounded_box(0, 0, 100, 100, 14), (0, 0, 0, 150))
     ink.fill_path(
         build_rounded_box(2, 2, 96, 96, 12), LinearGradient(((0, mix_colours(base, WHITE, 0.14)), (1, base)))
@@ -552,8 +552,10 @@ def _draw_tray(
 def _draw_tray_background(stage: Stage, text: str) -> None:
     """Draw the tray for the Keno balls, empty, with its heading."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
-    p.draw_panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
-    p.draw_text(text, (x + w / 2, y + 24), TextStyle("strong", "caption", stage.look.accent), width=w - 20)
+    p.draw_panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent_colour[:3], 110))
+    p.draw_text(
+        text, (x + w / 2, y + 24), TextStyle("strong", "caption", stage.look.accent_colour), width=w - 20
+    )
 
 
 def draw_ball(stage: Stage, rect: Rect, number: int, *, is_hit: bool) -> None:

@@ -218,7 +218,7 @@ def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
         p.draw_text(
             text,
             (x, middle),
-            LIMITS_STYLE if i else LIMITS_STYLE._replace(paint=stage.look.accent),
+            LIMITS_STYLE if i else LIMITS_STYLE._replace(paint=stage.look.accent_colour),
             align="left",
             width=w,
         )

@@ -180,7 +180,7 @@ def draw_menu(stage: Stage) -> None:
     )
     kinds = lay_out_kind_tabs(view, stage.layout)
     if not kinds:
-        title = TextStyle("heavy", "lead", stage.look.accent)
+        title = TextStyle("heavy", "lead", stage.look.accent_colour)
         p.draw_text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width=w - 100)
     shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
     for key_rect, kind, _ in kinds:
@@ -219,16 +219,26 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     def render_tile(size: tuple[int, int]) -> pygame.Surface:
         ink = VectorCanvas(size, (w, h), 2)
         ink.fill_path(build_rounded_box(0, 0, w, h, 26), BLACK)
-        ink.fill_path(build_rounded_box(3, 3, w - 6, h - 6, 24), build_metal_gradient(stage.theme, look.rim))
+        ink.fill_path(
+            build_rounded_box(3, 3, w - 6, h - 6, 24), build_metal_gradient(stage.theme, look.rim_metal)
+        )
         ink.fill_path(
             build_rounded_box(9, 9, w - 18, h - 18, 19),
-            LinearGradient(((0, look.sky[0]), (0.5, look.sky[1]), (1, look.sky[2]))),
+            LinearGradient(
+                (
+                    (0, look.background_colours[0]),
+                    (0.5, look.background_colours[1]),
+                    (1, look.background_colours[2]),
+                )
+            ),
         )
         ink.fill_inside(
             build_rounded_box(9, 9, w - 18, h - 18, 19),
             build_rounded_box(0, 0, w, h),
             RadialGradient(
-                ((0, fade_colour(look.glow, 0.55)), (1, fade_colour(look.glow, 0))), (0.5, 0.6), 0.6
+                ((0, fade_colour(look.light_colour, 0.55)), (1, fade_colour(look.light_colour, 0))),
+                (0.5, 0.6),
+                0.6,
             ),
         )
         return ink.finish_surface()
@@ -239,7 +249,13 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     p.draw_text(
         title,
         (x + w / 2, y + 12 + head / 2),
-        TextStyle("display", size, build_gold_gradient(stage.theme), 2, mix_colours(look.sky[2], BLACK, 0.4)),
+        TextStyle(
+            "display",
+            size,
+            build_gold_gradient(stage.theme),
+            2,
+            mix_colours(look.background_colours[2], BLACK, 0.4),
+        ),
         width=w - 50,
     )
     room = h - 12 - head - 12 - 2 * _TEXT_PICTURE_GAP
@@ -255,11 +271,13 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
             stage, (x + 30, y + 12 + head + _TEXT_PICTURE_GAP + (room - height) / 2, w - 60, height), game
         )
     if is_chosen:
-        p.draw_panel((x + w / 2 - 84, y - 22, 168, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
+        p.draw_panel(
+            (x + w / 2 - 84, y - 22, 168, 34), radius=16, fill=look.accent_colour, edge=(0, 0, 0, 255)
+        )
         p.draw_text(
             stage.texts.say("menu.chosen"),
             (x + w / 2, y - 5),
-            TextStyle("heavy", "caption", mix_colours(look.sky[2], BLACK, 0.6)),
+            TextStyle("heavy", "caption", mix_colours(look.background_colours[2], BLACK, 0.6)),
             width=136,
         )
 

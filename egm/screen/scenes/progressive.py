@@ -87,5 +87,5 @@ def draw_levels(stage: Stage, glass: Rect) -> Rect:
     for i, level in enumerate(levels):
         draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")
     used_height = len(levels) * step + 8
-    stage.painter.draw_shade((x + 24, y + used_height + 4, w - 48, 2), (*stage.look.accent[:3], 110))
+    stage.painter.draw_shade((x + 24, y + used_height + 4, w - 48, 2), (*stage.look.accent_colour[:3], 110))
     return (x, y + used_height, w, h - used_height)

@@ -156,7 +156,7 @@ def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
 def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
     """Draw facts about a recalled game on a side panel, one below another."""
     p, (x, y, w, h) = stage.painter, rect
-    dark: Colour = mix_colours(stage.look.sky[2], BLACK, 0.4)
+    dark: Colour = mix_colours(stage.look.background_colours[2], BLACK, 0.4)
     p.draw_panel(rect, radius=22, fill=(*dark[:3], 255), edge=_RECALL_MARK_COLOUR, line=3)
     step = min(92.0, (h - 20) / max(1, len(facts)))
     dim, style = TextStyle("text", "caption", "text_dim"), TextStyle("strong", "small", "text")

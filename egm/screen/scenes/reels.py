@@ -145,7 +145,7 @@ def draw_cascade_window(
 
 def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
     """Draw brushed metal where there is no reel; the window of each reel is sunk into it."""
-    rim = build_metal_gradient(stage.theme, stage.look.rim).stops
+    rim = build_metal_gradient(stage.theme, stage.look.rim_metal).stops
 
     def render_bezels(size: tuple[int, int]) -> pygame.Surface:
         x, y, w, h = grid.field
@@ -158,7 +158,7 @@ def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
             rx, ry, rw, rh = grid.find_reel_rect(reel)
             ink.fill_path(
                 build_rounded_box(rx - x - 5, ry - y - 5, rw + 10, rh + 10, 12),
-                build_metal_gradient(stage.theme, stage.look.rim),
+                build_metal_gradient(stage.theme, stage.look.rim_metal),
             )
             ink.fill_path(build_rounded_box(rx - x - 2, ry - y - 2, rw + 4, rh + 4, 8), (4, 2, 8, 255))
         return ink.finish_surface()
@@ -328,13 +328,13 @@ def _draw_cell(
     size = (cell.width, cell.height + 1)
 
     def render_cell() -> pygame.Surface:
-        surface = draw_reel_paper(size, look.paper)
+        surface = draw_reel_paper(size, look.reel_paper_colours)
         side = round(min(size) * 0.96)
         if not is_blank(symbol):
             art = render_symbol(stage, field, symbol, (side, side))
             at = ((size[0] - side) // 2, (size[1] - side) // 2)
             surface.blit(
-                _draw_shadow(art, is_dark=sum(look.paper[1][:3]) < 300),
+                _draw_shadow(art, is_dark=sum(look.reel_paper_colours[1][:3]) < 300),
                 (at[0] + max(2, side // 40), at[1] + max(3, side // 28)),
                 special_flags=PREMULTIPLIED_BLEND_MODE,
             )

@@ -73,7 +73,7 @@ def draw_reminder(stage: Stage) -> None:
         rect,
         lambda size: draw_rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=fill),
     )
-    title = TextStyle("heavy", "title", stage.look.accent)
+    title = TextStyle("heavy", "title", stage.look.accent_colour)
     p.draw_text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width=w - 90)
     spent_cents = reminder.spent_cents
     facts = (
@@ -156,7 +156,7 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
         time=format_minutes(stage, int(since // 60)),
         amount=stage.money(abs(spent_cents)),
     )
-    p.write_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", stage.look.accent))
+    p.write_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", stage.look.accent_colour))
     now = _read_player_limits(stage.view)
     for row, kind in enumerate(("minutes", "cents")):
         label = TextStyle("strong", "body", "text")

@@ -142,7 +142,7 @@ def _draw_wheel_face(stage: Stage, table: TableGameData, pixels: int) -> pygame.
     """Return the drawing of a roulette wheel: the rim, the pockets in their colours with their signs, the cone."""
     ink = VectorCanvas((pixels, pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
-    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim_metal))
     ink.fill_path(
         build_ellipse(50, 50, 48),
         RadialGradient(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5),
@@ -161,7 +161,7 @@ def _draw_wheel_face(stage: Stage, table: TableGameData, pixels: int) -> pygame.
         build_ellipse(50, 50, 27),
         RadialGradient(((0, (150, 92, 44, 255)), (1, (58, 26, 10, 255))), (0.45, 0.4), 0.6),
     )
-    ink.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(stage.theme, stage.look.rim))
+    ink.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(stage.theme, stage.look.rim_metal))
     face = ink.finish_surface()
     height = min(pixels * 0.052, pixels * math.tau * 0.38 / len(table.wheel_pockets) * 0.82)
     font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(height)))

@@ -206,7 +206,7 @@ def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> No
         view.snapshot.bet_credits if is_chosen else compute_current_form_price(game, form, view.snapshot)
     )
     fill = (122, 66, 8, 255) if is_chosen else (30, 24, 56, 255)
-    edge = stage.look.accent if is_chosen else (136, 120, 190, 255)
+    edge = stage.look.accent_colour if is_chosen else (136, 120, 190, 255)
     p.draw_panel(rect, radius=14, fill=fill, edge=edge, line=3 if is_chosen else 2)
     amount, style = (
         stage.money(credits_ * view.snapshot.denomination_cents),
@@ -239,14 +239,14 @@ def _draw_prizes(
     """Draw prizes with their pays on a panel, below a heading."""
     p, (x, y, w, h) = stage.painter, rect
     draw_heading(stage, heading, (x + 10, y + 12, w - 20, 40))
-    p.draw_shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
+    p.draw_shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent_colour[:3], 110))
     room = h - 64 - _find_small_print_height(stage.layout)
     step = min(112.0, room / max(1, len(prizes)))
     hit = find_lit_win(stage)
     for i, (prize, credits_) in enumerate(prizes):
         top = y + 62 + i * step
         if hit is not None and hit.name == prize.name:
-            p.draw_shade((x + 12, top, w - 24, step - 4), (*stage.look.accent[:3], 64), 12)
+            p.draw_shade((x + 12, top, w - 24, step - 4), (*stage.look.accent_colour[:3], 64), 12)
         _draw_prize(stage, field, prize, (x + 18, top, w - 36, step - 4), credits_)
 
 
@@ -301,7 +301,7 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     ):
         foot = _find_small_print_height(stage.layout, len(lines))
         line = y + h - foot + 4
-        p.draw_shade((x + 24, line, w - 48, 2), (*stage.look.accent[:3], 70))
+        p.draw_shade((x + 24, line, w - 48, 2), (*stage.look.accent_colour[:3], 70))
         height = (foot - 11) / len(lines)
         for i, text in enumerate(lines):
             p.draw_label(text, (x + 18, line + 3 + i * height, w - 36, height), style)
@@ -315,7 +315,7 @@ def _draw_strip_print(stage: Stage, defect: str) -> None:
         *((line, LIMITS_STYLE) for line in lay_out_small_print(stage, stage.layout.strip_width)),
     ]
     top = y + h - _STRIP_BOTTOM_MARGIN - len(lines) * SMALL_PRINT_LINE_HEIGHT
-    p.draw_shade((x + 24, top - 1, w - 48, 2), (*stage.look.accent[:3], 70))
+    p.draw_shade((x + 24, top - 1, w - 48, 2), (*stage.look.accent_colour[:3], 70))
     for i, (line, style) in enumerate(lines):
         p.draw_text(
             line,

@@ -28,22 +28,26 @@ _LIT_STAGE_BRIGHTNESS: Final = 0.42
 def build_feature_look(look: GameLook) -> GameLook:
     """Return a game's look during a feature: glowing sky, dark reel paper, lamps in the accent colour."""
     sky = (
-        mix_colours(look.sky[0], look.glow, _LIT_STAGE_BRIGHTNESS),
-        mix_colours(mix_colours(look.sky[1], look.accent, 0.3), look.glow, _LIT_STAGE_BRIGHTNESS),
-        mix_colours(look.sky[2], look.glow, _LIT_STAGE_BRIGHTNESS / 2),
+        mix_colours(look.background_colours[0], look.light_colour, _LIT_STAGE_BRIGHTNESS),
+        mix_colours(
+            mix_colours(look.background_colours[1], look.accent_colour, 0.3),
+            look.light_colour,
+            _LIT_STAGE_BRIGHTNESS,
+        ),
+        mix_colours(look.background_colours[2], look.light_colour, _LIT_STAGE_BRIGHTNESS / 2),
     )
     paper = (
-        mix_colours(look.sky[0], BLACK, 0.2),
-        mix_colours(look.sky[1], look.glow, 0.25),
-        mix_colours(look.sky[0], BLACK, 0.2),
+        mix_colours(look.background_colours[0], BLACK, 0.2),
+        mix_colours(look.background_colours[1], look.light_colour, 0.25),
+        mix_colours(look.background_colours[0], BLACK, 0.2),
     )
     return replace(
         look,
         name=f"{look.name}, feature",
-        sky=sky,
-        glow=mix_colours(look.accent, WHITE, 0.25),
-        ray=mix_colours(look.ray, WHITE, 0.4),
-        paper=paper,
+        background_colours=sky,
+        light_colour=mix_colours(look.accent_colour, WHITE, 0.25),
+        sunburst_colour=mix_colours(look.sunburst_colour, WHITE, 0.4),
+        reel_paper_colours=paper,
     )
 
 
@@ -142,14 +146,15 @@ def draw_rim_panel(
     ink = VectorCanvas(size, (w, h), 2)
     ink.fill_path(build_rounded_box(0, 0, w, h, radius), fade_colour(BLACK, 0.75))
     ink.fill_path(
-        build_rounded_box(1.5, 1.5, w - 3, h - 3, radius - 1.5), build_metal_gradient(theme, look.rim)
+        build_rounded_box(1.5, 1.5, w - 3, h - 3, radius - 1.5), build_metal_gradient(theme, look.rim_metal)
     )
     inner = rim * 0.55
     ink.fill_path(
         build_rounded_box(inner, inner, w - 2 * inner, h - 2 * inner, radius - inner),
         LinearGradient(
             tuple(
-                (1 - place, colour) for place, colour in reversed(build_metal_gradient(theme, look.rim).stops)
+                (1 - place, colour)
+                for place, colour in reversed(build_metal_gradient(theme, look.rim_metal).stops)
             )
         ),
     )
@@ -260,7 +265,7 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
 def draw_heading(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:
     """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
-    stage.painter.draw_label(text, (x + 8, y, w - 16, h), TextStyle("strong", size, stage.look.accent))
+    stage.painter.draw_label(text, (x + 8, y, w - 16, h), TextStyle("strong", size, stage.look.accent_colour))
 
 
 def format_stage_name(stage: Stage, name: str) -> str:

@@ -207,7 +207,7 @@ def _draw_results(stage: Stage, table: TableGameData, rect: Rect) -> float:
     p, (x, y, w, _) = stage.painter, rect
     if table.felt_kind == "cards":
         return y + 6
-    style = TextStyle("strong", "small", stage.look.accent)
+    style = TextStyle("strong", "small", stage.look.accent_colour)
     p.draw_text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width=w - 30)
     results = list_shown_results(stage)
     room = int((w - 28) // 60)
@@ -281,7 +281,7 @@ def _draw_spot_details(stage: Stage, spot: BetSpot, rect: Rect) -> float:
     """
     p, view, (x, y, w, h) = stage.painter, stage.view, rect
     unit = view.snapshot.denomination_cents if view.snapshot else 1
-    head = TextStyle("heavy", "body", stage.look.accent)
+    head = TextStyle("heavy", "body", stage.look.accent_colour)
     lines = format_spot_lines(stage, spot, unit)
     gap, leading, size = 4, 1.2, "caption"
     if stage.layout.is_portrait:  # A portrait panel has room for a name and three lines.
@@ -339,7 +339,7 @@ def format_question_lines(
     if isinstance(step, TableStep):
         name = add_split_number(stage, name, step, str(decision.display.get("hand", "")))
     low = TextStyle("strong", "caption", "text")
-    lines = [(name, "", TextStyle("heavy", "body", stage.look.accent))] if name else []
+    lines = [(name, "", TextStyle("heavy", "body", stage.look.accent_colour))] if name else []
     if "staked" in decision.display:
         amount = stage.money(int(decision.display["staked"]) * unit)
         lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
@@ -382,7 +382,7 @@ def _draw_pay_lists(
     while lists and h < sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists):
         lists.pop()
     spare = (h - sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists)) / max(1, len(lists))
-    at, style = y, TextStyle("strong", "caption", stage.look.accent)
+    at, style = y, TextStyle("strong", "caption", stage.look.accent_colour)
     for name, pay_rows, height in lists:
         p.draw_text(name, (x, at + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width=w)
         at += _SPOT_PAY_ROW_HEIGHT + draw_pay_rows(
@@ -478,7 +478,7 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
     if any(int(settlement["credits"]) for settlement in rows):
-        style = TextStyle("strong", "caption", stage.look.accent)
+        style = TextStyle("strong", "caption", stage.look.accent_colour)
         y += p.write_paragraph(stage.texts.say("felt.returned"), (x, y, w, 60), style, leading=1.2) + 4
     settled_spots = Counter((settlement.get("spot"), settlement.get("hand")) for settlement in rows)
     step = 38.0  # Two lines for a long name.

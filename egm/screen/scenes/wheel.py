@@ -57,11 +57,11 @@ def _draw_bet(stage: Stage) -> None:
         return
     p, texts, unit_cents = stage.painter, stage.texts, view.snapshot.denomination_cents
     stake_by_area = read_area_stakes(view.game, view.snapshot)
-    p.draw_panel((x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=3)
+    p.draw_panel((x, y, w, h), radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent_colour, line=3)
     p.draw_text(
         texts.say("wheel.own"),
         (x + w / 2, y + 32),
-        TextStyle("strong", "small", stage.look.accent),
+        TextStyle("strong", "small", stage.look.accent_colour),
         width=w - 24,
     )
     rows = [
@@ -153,7 +153,7 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     """Draw a betting area of a wheel game: its picture, name and prize, and the chip for its stake."""
     p, (x, y, w, h) = stage.painter, rect
     is_enabled = stage.view.accepts_request("bet")
-    edge = stage.look.accent if stake else (*stage.look.accent[:3], 80)
+    edge = stage.look.accent_colour if stake else (*stage.look.accent_colour[:3], 80)
     p.draw_panel(
         rect,
         radius=14,
