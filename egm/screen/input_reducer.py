@@ -287,7 +287,9 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Outgoin
     ):
         return view, ()
     if name == "form":
-        request = keno_slip.request_form_choice(game, snapshot, None if value is None else str(value))
+        request = keno_slip.request_preset_ticket_choice(
+            game, snapshot, None if value is None else str(value)
+        )
         return replace(view, marked_keno_slip=keno_slip.KenoSlip(), keno_marked_at=view.now), request
     if name == "draws":
         slip = keno_slip.choose_next_draws(game, view.marked_keno_slip)
@@ -425,7 +427,11 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
             game, view.marked_keno_slip.with_stake(options[index], common), options[index]
         )
     if game is not None:
-        return (keno_slip.request_form(keno_slip.find_current_form(game, view.snapshot), options[index]),)
+        return (
+            keno_slip.request_preset_ticket(
+                keno_slip.find_current_preset_ticket(game, view.snapshot), options[index]
+            ),
+        )
     return (Intent(name="bet", value=options[index]),)
 
 

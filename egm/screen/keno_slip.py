@@ -208,24 +208,25 @@ def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> 
 
 
 # --------------------------------------------------------------------- preset tickets
-def compute_form_price(game: GameView, form: Mapping[str, Any], stake: int) -> int:
+def compute_preset_ticket_price(game: GameView, form: Mapping[str, Any], stake: int) -> int:
     """Return the price of the preset Keno ticket ``form`` in credits, if ``stake`` credits are staked on each card."""
     return stake * int(form["selections"]) * _compute_cost_factor(game, form["bonuses"], int(form["draws"]))
 
 
-def list_form_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]:
+def list_preset_ticket_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the possible prices of a preset ticket, in credits: one for each permitted stake.
 
     Stakes that make a draw cost more than its maximum are left out.
     """
     dearest = game.presentation["marks"]["cost"]
     costs = (
-        (compute_form_price(game, form, stake), int(form["draws"])) for stake in list_permitted_stakes(game)
+        (compute_preset_ticket_price(game, form, stake), int(form["draws"]))
+        for stake in list_permitted_stakes(game)
     )
     return tuple(cost for cost, draws in costs if dearest is None or cost <= dearest * draws)
 
 
-def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
+def find_current_preset_ticket(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
     """Return the preset ticket that the current bet buys.
 
     If the bet names no preset ticket, return the first one with the price of the bet, or else the game's first one.
@@ -233,41 +234,45 @@ def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
     forms = game.presentation["forms"]
     form_id = snapshot.bet_wager.get("form")
     fits = [form for form in forms if form["id"] == form_id] or [
-        form for form in forms if snapshot.bet_credits in list_form_prices(game, form)
+        form for form in forms if snapshot.bet_credits in list_preset_ticket_prices(game, form)
     ]
     return next(iter(fits or forms))
 
 
-def list_forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
+def list_preset_tickets_on_offer(game: GameView) -> list[Mapping[str, Any]]:
     """Return the preset tickets of a Keno game that can be bought, from its published forms."""
-    return [form for form in game.presentation["forms"] if list_form_prices(game, form)]
+    return [form for form in game.presentation["forms"] if list_preset_ticket_prices(game, form)]
 
 
-def compute_current_form_price(game: GameView, form: Mapping[str, object], snapshot: Snapshot) -> int:
+def compute_current_preset_ticket_price(
+    game: GameView, form: Mapping[str, object], snapshot: Snapshot
+) -> int:
     """Return the price of the preset ticket ``form`` at the stake of the current bet, in credits.
 
     So a player who chooses another preset ticket keeps the stake. The price is at most the ticket's highest price.
     """
-    current_form = find_current_form(game, snapshot)
-    stake, remainder = divmod(snapshot.bet_credits, compute_form_price(game, current_form, 1))
+    current_form = find_current_preset_ticket(game, snapshot)
+    stake, remainder = divmod(snapshot.bet_credits, compute_preset_ticket_price(game, current_form, 1))
     if remainder or stake not in list_permitted_stakes(game) or "selections" in snapshot.bet_wager:
         stake = find_current_stake(snapshot, game)
-    return min(compute_form_price(game, form, stake), max(list_form_prices(game, form)))
+    return min(compute_preset_ticket_price(game, form, stake), max(list_preset_ticket_prices(game, form)))
 
 
-def request_form_choice(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
+def request_preset_ticket_choice(
+    game: GameView, snapshot: Snapshot, form_id: str | None = None
+) -> tuple[Intent, ...]:
     """Return the request to bet on the preset ticket ``form_id`` at the current stake.
 
     Without ``form_id``, request the preset ticket after the current one; after the last, the first.
     """
-    forms = list_forms_on_offer(game)
-    current_form = find_current_form(game, snapshot)["id"] if form_id is None else form_id
+    forms = list_preset_tickets_on_offer(game)
+    current_form = find_current_preset_ticket(game, snapshot)["id"] if form_id is None else form_id
     index = next((n for n, form in enumerate(forms) if form["id"] == current_form), -1)
     form = forms[(index + (1 if form_id is None else 0)) % len(forms)]
-    return (request_form(form, compute_current_form_price(game, form, snapshot)),)
+    return (request_preset_ticket(form, compute_current_preset_ticket_price(game, form, snapshot)),)
 
 
-def request_form(form: Mapping[str, object], cost: int) -> Intent:
+def request_preset_ticket(form: Mapping[str, object], cost: int) -> Intent:
     """Return the request to bet ``cost`` credits on a preset ticket."""
     return Intent(name="bet", value=cost, options={"form": form["id"]})
 
@@ -286,7 +291,7 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent
     """
     if not slip.has_marks:
         form = game.presentation["forms"][0]
-        return (request_form(form, min(list_form_prices(game, form))),)
+        return (request_preset_ticket(form, min(list_preset_ticket_prices(game, form))),)
     if not is_valid_slip(game, slip):
         return ()
     options: dict[str, object] = {

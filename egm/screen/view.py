@@ -373,7 +373,9 @@ def list_available_bets(view: View) -> tuple[int, ...]:
     if not keno_slip.is_keno_game(game):
         return list_offered_costs(view)
     if not view.marked_keno_slip.has_marks:
-        costs = keno_slip.list_form_prices(game, keno_slip.find_current_form(game, snapshot))
+        costs = keno_slip.list_preset_ticket_prices(
+            game, keno_slip.find_current_preset_ticket(game, snapshot)
+        )
         return tuple(cost for cost in costs if is_cost_within_limits(snapshot, cost))
     common = keno_slip.find_current_stake(snapshot, game)
     return tuple(

@@ -12,13 +12,13 @@ from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.keno_slip import (
     KenoSlip,
     count_paid_ways_by_spot_count,
-    find_current_form,
+    find_current_preset_ticket,
     find_maximum_per_ticket,
     is_keno_game,
     is_valid_slip,
     list_bonuses_with_fee,
-    list_forms_on_offer,
     list_permitted_spot_counts,
+    list_preset_tickets_on_offer,
 )
 from egm.screen.layout import TOUCH_TARGET_MIN, Layout, grow_rect
 from egm.screen.motion import ease_out
@@ -124,12 +124,12 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return [
         *new_ticket_touches,
         *_lay_out_slip_keys(view, layout),
-        *lay_out_form_rows(view, layout),
+        *lay_out_preset_ticket_rows(view, layout),
         *touches,
     ]
 
 
-def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_preset_ticket_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch target of each preset ticket on the right panel.
 
     In portrait, return none: the panel has no room for them.
@@ -138,7 +138,7 @@ def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if game is None or not is_keno_game(game) or snapshot is None or layout.is_portrait:
         return []
     x, y, w, h = layout.right_panel
-    forms = list_forms_on_offer(game)
+    forms = list_preset_tickets_on_offer(game)
     step = min(_TICKET_ROW_HEIGHT_MAX, (h - 130) / max(1, len(forms)))
     rects = [(x + 14, y + 60 + i * step, w - 28, step - 8) for i in range(len(forms))]
     return [(rect, Action("form", form["id"])) for rect, form in zip(rects, forms, strict=True)]
@@ -304,7 +304,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
         return "", 0
     slip, unit_cents = view.marked_keno_slip, view.snapshot.denomination_cents
     if not slip.has_marks:
-        name = texts.choose_translation(find_current_form(game, view.snapshot)["name"])
+        name = texts.choose_translation(find_current_preset_ticket(game, view.snapshot)["name"])
         return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
     if not is_valid_slip(game, slip):
         return "", 0
@@ -619,7 +619,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
         spots = len(last.cards[0].numbers)
     snapshot = stage.view.snapshot
     if not spots and snapshot is not None and game.presentation.get("forms"):
-        spots = int(find_current_form(game, snapshot)["spots"])
+        spots = int(find_current_preset_ticket(game, snapshot)["spots"])
     table = game.presentation.get("tables", {}).get(str(spots), {})
     caught = {int(catch) for catch in table}
     caught |= {int(level["catch"]) for level in _list_levels_of_card(game, spots)}

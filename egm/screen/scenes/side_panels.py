@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.kernel.messages import GameView
-from egm.screen.keno_slip import compute_current_form_price, find_current_form
+from egm.screen.keno_slip import compute_current_preset_ticket_price, find_current_preset_ticket
 from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
+from egm.screen.scenes.keno import lay_out_preset_ticket_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_STYLE, draw_limits_sign, lay_out_small_print
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
@@ -157,9 +157,9 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
         _draw_small_print(stage, stage.layout.right_panel)
         return
     draw_heading(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
-    rows = lay_out_form_rows(stage.view, stage.layout)
+    rows = lay_out_preset_ticket_rows(stage.view, stage.layout)
     for rect, action in rows:
-        _draw_form_row(stage, game, rect, str(action.value))
+        _draw_preset_ticket_row(stage, game, rect, str(action.value))
     if not rows:
         names = [texts.choose_translation(form["name"]) for form in game.presentation.get("forms", [])]
         head = 70.0 if not stage.layout.is_portrait else 52.0 if stage.layout.is_telephone else 54.0
@@ -194,16 +194,19 @@ def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
         top += 2 if is_portrait else 12
 
 
-def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
+def _draw_preset_ticket_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
     """Draw one preset ticket of a Keno game with its price. It is lit if PLAY would buy it."""
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
     is_chosen = (
-        not view.marked_keno_slip.has_marks and find_current_form(game, view.snapshot)["id"] == form_id
+        not view.marked_keno_slip.has_marks
+        and find_current_preset_ticket(game, view.snapshot)["id"] == form_id
     )
     credits_ = (
-        view.snapshot.bet_credits if is_chosen else compute_current_form_price(game, form, view.snapshot)
+        view.snapshot.bet_credits
+        if is_chosen
+        else compute_current_preset_ticket_price(game, form, view.snapshot)
     )
     fill = (122, 66, 8, 255) if is_chosen else (30, 24, 56, 255)
     edge = stage.look.accent_colour if is_chosen else (136, 120, 190, 255)

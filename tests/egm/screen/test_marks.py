@@ -290,7 +290,7 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
         assert form["name"][language] in title
         assert cents == view.snapshot.bet_credits * view.snapshot.denomination_cents
         seen.add(title)
-        for cost in keno_slip.list_form_prices(
+        for cost in keno_slip.list_preset_ticket_prices(
             game, form
         ):  # the bet keys walk this ticket's prices, and no other's
             while view.snapshot.bet_credits < cost:
@@ -298,7 +298,7 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
             ticket = source.build_wager(cost, form=form["id"]).options
             assert view.snapshot.bet_wager == {"form": form["id"]}
             assert (ticket["draws"], ticket["bonuses"]) == (form["draws"], form["bonuses"])
-            assert keno_slip.find_current_form(game, view.snapshot)["id"] == form["id"]
+            assert keno_slip.find_current_preset_ticket(game, view.snapshot)["id"] == form["id"]
     assert len(seen) == len(game.presentation["forms"])
 
 
@@ -340,20 +340,23 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
             continue
         view = build_idle_view(published, game, "en")
         played_game = next(candidate for candidate in games if candidate.id == game.id)
-        forms = keno_slip.list_forms_on_offer(game)
-        show_outcome = {form["id"]: keno_slip.compute_form_price(game, form, stake) for form in forms}
+        forms = keno_slip.list_preset_tickets_on_offer(game)
+        show_outcome = {
+            form["id"]: keno_slip.compute_preset_ticket_price(game, form, stake) for form in forms
+        }
         view = replace(
             view,
             snapshot=build_snapshot_after_bet(
-                view, keno_slip.request_form(forms[0], show_outcome[forms[0]["id"]]), played_game
+                view, keno_slip.request_preset_ticket(forms[0], show_outcome[forms[0]["id"]]), played_game
             ),
         )
         for form in (*forms[1:], *forms):
-            (request,) = keno_slip.request_form_choice(game, view.snapshot, form["id"])
+            (request,) = keno_slip.request_preset_ticket_choice(game, view.snapshot, form["id"])
             assert (request.value, request.options) == (show_outcome[form["id"]], {"form": form["id"]})
             view = replace(view, snapshot=build_snapshot_after_bet(view, request, played_game))
             assert {
-                form["id"]: keno_slip.compute_current_form_price(game, form, view.snapshot) for form in forms
+                form["id"]: keno_slip.compute_current_preset_ticket_price(game, form, view.snapshot)
+                for form in forms
             } == show_outcome
             request_count += 1
     assert request_count > 10
