@@ -19,7 +19,7 @@ from egm.screen.message_reducer import (
     advance_time,
     apply_bench_reply,
     apply_message,
-    mark_machine_link_lost,
+    mark_machine_connection_lost,
     show_start_up_activity,
 )
 from egm.screen.outcome import OutcomeError
@@ -227,7 +227,7 @@ class ScreenApp:
     def _apply_machine_messages(self, now: float) -> None:
         """Apply the messages received from the machine to the view; handle reported button presses as input."""
         news = self.machine.poll(now)
-        if not self.view.is_linked and self._starting is not None and now >= self._look_at:
+        if not self.view.is_machine_connected and self._starting is not None and now >= self._look_at:
             self._look_at = now + _START_UP_PROGRESS_READ_INTERVAL_SECONDS
             self.view = show_start_up_activity(self.view, read_start_up_activity(self._starting))
         for message in news.messages:
@@ -239,7 +239,7 @@ class ScreenApp:
             except OutcomeError as error:
                 report_problem(str(error))
         if news.has_link_been_lost:
-            self.view = mark_machine_link_lost(self.view)
+            self.view = mark_machine_connection_lost(self.view)
             if news.error_text:
                 report_problem(f"machine: {news.error_text}")
         if self.bench is not None:
@@ -260,7 +260,7 @@ class ScreenApp:
                     self.apply_action(REPEATED_MENU_KEY_ACTION)
         if news.has_link_opened or news.has_link_been_lost:
             self.view = replace(
-                self.view, is_bench_linked=not news.has_link_been_lost, is_key_turn_pending=False
+                self.view, is_simulator_connected=not news.has_link_been_lost, is_key_turn_pending=False
             )
         if self.view.is_drawer_open and now >= self._ask_bench_at:
             self._ask_bench_at = now + SIMULATOR_QUERY_INTERVAL_SECONDS
@@ -282,7 +282,7 @@ class ScreenApp:
 def is_staff_signed_in(view: View) -> bool:
     """Return whether a staff member has signed in to the service menu."""
     page = view.snapshot.page if view.snapshot is not None else None
-    return view.is_linked and page is not None and page.person is not None
+    return view.is_machine_connected and page is not None and page.person is not None
 
 
 def create_clients(

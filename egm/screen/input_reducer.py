@@ -102,7 +102,7 @@ def apply_action(
             return _shorten_presentation(view, theme), ()
     turns = action.name == "menu" and not _has_unconfirmed_entries(view)
     # Query the key's position first: others turn it, too.
-    asks = turns and action == MENU_KEY_ACTION and view.is_bench_linked
+    asks = turns and action == MENU_KEY_ACTION and view.is_simulator_connected
     key_commands = _turn_operator_key(view) if turns and not asks else ()
     if asks or key_commands:
         return replace(view, is_key_turn_pending=asks), key_commands or (

@@ -52,7 +52,7 @@ def apply_message(view: View, message: Message) -> View:
         games = {game.id: game for game in message.games}
         tables = {game.id: read_table(game) for game in message.games if is_table_game(game)}
         view = replace(view, games=games, fields=fields, tables=tables)
-        return replace(view, is_linked=True, machine_texts=message.words, start_up_activity=None)
+        return replace(view, is_machine_connected=True, machine_texts=message.words, start_up_activity=None)
     if isinstance(message, GameOutcome):
         return _start_presentation(view, message)
     if isinstance(message, DecisionRequest):
@@ -227,7 +227,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     This updates the bet, the service page and the notice, and removes a decision or game that is over.
     """
     old_snapshot = view.snapshot
-    changed_view = replace(view, snapshot=snapshot, is_linked=True, snapshot_received_at=view.now)
+    changed_view = replace(view, snapshot=snapshot, is_machine_connected=True, snapshot_received_at=view.now)
     if (
         old_snapshot is None
         or old_snapshot.last_display != snapshot.last_display
@@ -391,7 +391,9 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
     )
     if replay.game_id not in view.games:
         return None
-    start = View(now=view.now, is_linked=True, games=view.games, fields=view.fields, tables=view.tables)
+    start = View(
+        now=view.now, is_machine_connected=True, games=view.games, fields=view.fields, tables=view.tables
+    )
     message: DecisionRequest | GameOutcome
     if replay.decision_kind:
         message = DecisionRequest(
@@ -419,9 +421,13 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
         return None  # A display of another version: the page lists its facts as text.
 
 
-def mark_machine_link_lost(view: View) -> View:
+def mark_machine_connection_lost(view: View) -> View:
     """Return the view after the connection to the machine was lost; the same view if it already shows this."""
-    return replace(view, is_linked=False, scene_began_at=view.now) if view.is_linked else view
+    return (
+        replace(view, is_machine_connected=False, scene_began_at=view.now)
+        if view.is_machine_connected
+        else view
+    )
 
 
 def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View:

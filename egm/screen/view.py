@@ -71,7 +71,7 @@ class View:
     """
 
     now: float = 0.0
-    is_linked: bool = False
+    is_machine_connected: bool = False
     """Whether the screen is connected to the machine."""
     snapshot: Snapshot | None = None
     """The machine's latest snapshot; None until the first arrives."""
@@ -115,7 +115,7 @@ class View:
     bench_reply: BenchReply | None = None
     """The device simulator's reply to ``bench_commands``, or None."""
     bench_reply_at: float = -10.0
-    is_bench_linked: bool = False
+    is_simulator_connected: bool = False
     """Whether the device simulator is connected."""
     is_key_turn_pending: bool = False
     """Whether the operator's key is to be turned once the device simulator has reported the key's position."""
@@ -179,9 +179,9 @@ class View:
     def scene(self) -> Scene:
         """Return the scene to draw."""
         snapshot = self.snapshot
-        if snapshot is None or (not self.is_linked and self.start_up_activity is not None):
+        if snapshot is None or (not self.is_machine_connected and self.start_up_activity is not None):
             return Scene.BOOT
-        if not self.is_linked:
+        if not self.is_machine_connected:
             return Scene.LOST
         if snapshot.page is not None:
             return Scene.SERVICE
@@ -220,7 +220,7 @@ class View:
 
     def accepts_request(self, name: str) -> bool:
         """Return whether the machine would accept the request ``name`` now. If so, the key of the request is lit."""
-        return self.is_linked and self.snapshot is not None and name in self.snapshot.accepts
+        return self.is_machine_connected and self.snapshot is not None and name in self.snapshot.accepts
 
 
 #: Seconds without a touch, a credit, a change of the bet or a game before the attract scene.

@@ -19,7 +19,7 @@ from egm.kernel.messages import Hello, Notice, Snapshot, Tilt
 from egm.kernel.service_pages import ServicePage
 from egm.profiles import load_profile
 from egm.screen.layout import LANDSCAPE_LAYOUT
-from egm.screen.message_reducer import apply_message, mark_machine_link_lost
+from egm.screen.message_reducer import apply_message, mark_machine_connection_lost
 from egm.screen.painter import Rect
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
@@ -108,7 +108,7 @@ def _drawn(snapshot_json: str, width: int, is_lost: bool) -> tuple[list[tuple[Re
     view = apply_message(
         apply_message(View(reduced_motion=True), Hello()), Snapshot.model_validate_json(snapshot_json)
     )
-    view = replace(mark_machine_link_lost(view) if is_lost else view, now=1000.0)
+    view = replace(mark_machine_connection_lost(view) if is_lost else view, now=1000.0)
     picture = Picture(load_theme(), scale=width / LANDSCAPE_LAYOUT.size[0])
     return [(touch.rect, touch.action) for touch in picture.list_touches(view)], _image(picture, view)
 

@@ -216,7 +216,7 @@ def is_key_lit(stage: Stage, name: str) -> bool:
     if name == "play":
         return _is_play_lit(stage)
     if name.startswith("bet_"):
-        choose = view.is_linked and is_selecting_targets(view, stage.theme)
+        choose = view.is_machine_connected and is_selecting_targets(view, stage.theme)
         return choose or (view.accepts_request("bet") and not is_show_running(view, stage.theme))
     return view.accepts_request(name)
 
@@ -231,9 +231,9 @@ def _is_play_lit(stage: Stage) -> bool:
             or _find_open_prompt(view) is not None
         )
         on_page = view.scene is not Scene.SERVICE and view.decision is None
-        return view.is_linked and (answers or on_page)
+        return view.is_machine_connected and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
-        return view.is_linked and view.presentation is not None
+        return view.is_machine_connected and view.presentation is not None
     return is_dismissible_reminder_shown(view) or (view.accepts_request("play") and view.decision is None)
 
 

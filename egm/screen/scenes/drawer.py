@@ -247,10 +247,14 @@ def draw_drawer(stage: Stage) -> None:
         )
     for control in lay_out_controls(layout, view, stage.texts, slide):
         draw_button(
-            stage, control.rect, control.label, is_enabled=view.is_bench_linked, is_active=control.is_on
+            stage,
+            control.rect,
+            control.label,
+            is_enabled=view.is_simulator_connected,
+            is_active=control.is_on,
         )
     _draw_tower_light(stage, (x + w - 118, y + 18, 96, 52))
-    if not view.is_bench_linked:
+    if not view.is_simulator_connected:
         p.draw_text(
             say("drawer.closed_bench"),
             (x + 26, y + 86),

@@ -47,7 +47,7 @@ _SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.T
 #: The most lines of a fault's technical detail.
 _DETAIL_LINES: Final = 3
 #: Seconds without a machine link before the screen asks to call an attendant.
-LINK_LOST_SECONDS_UNTIL_CALL: Final = 60.0
+CONNECTION_LOST_SECONDS_UNTIL_CALL: Final = 60.0
 #: Who may clear a fault, in ascending order of authority.
 _CLEARING_AUTHORITY_ORDER: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
@@ -168,7 +168,7 @@ def _format_door_remedy(snapshot: Snapshot | None) -> str:
 def _describe_unresponsive_machine(stage: Stage) -> LockupText:
     """Return the texts while the machine sends nothing: please wait and, after some time, call an attendant."""
     say = stage.texts.say
-    if stage.view.now - stage.view.scene_began_at < LINK_LOST_SECONDS_UNTIL_CALL:
+    if stage.view.now - stage.view.scene_began_at < CONNECTION_LOST_SECONDS_UNTIL_CALL:
         return LockupText(say("lost.title"), "", (say("lost.say"),))
     return LockupText(
         say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign_name="warning"

@@ -9,12 +9,12 @@ from egm.kernel.messages import HandpayView, HostLock, Intent, PrizeInKind, Resi
 from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
-from egm.screen.message_reducer import apply_message, mark_machine_link_lost
+from egm.screen.message_reducer import apply_message, mark_machine_connection_lost
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import describe_residual_credit, format_promotional_credit
 from egm.screen.scenes.help import list_help_sheets
-from egm.screen.scenes.lockup import LINK_LOST_SECONDS_UNTIL_CALL, describe_lockup
+from egm.screen.scenes.lockup import CONNECTION_LOST_SECONDS_UNTIL_CALL, describe_lockup
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
@@ -195,10 +195,10 @@ def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published,
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(idle_view, theme, language):
-    gone = mark_machine_link_lost(idle_view)
+    gone = mark_machine_connection_lost(idle_view)
     assert describe_lockup(stage(gone, theme, language), Scene.LOST).who_can_help == ""
-    still = mark_machine_link_lost(
-        replace(gone, now=gone.now + LINK_LOST_SECONDS_UNTIL_CALL)
+    still = mark_machine_connection_lost(
+        replace(gone, now=gone.now + CONNECTION_LOST_SECONDS_UNTIL_CALL)
     )  # heard of again and again
     lockup = describe_lockup(stage(still, theme, language), Scene.LOST)
     assert ("attendant" if language == "en" else "préposé") in lockup.who_can_help

@@ -12,7 +12,7 @@ from egm.kernel.messages import BenchCommand
 from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME, find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
-from egm.screen.message_reducer import advance_time, apply_message, mark_machine_link_lost
+from egm.screen.message_reducer import advance_time, apply_message, mark_machine_connection_lost
 from egm.screen.picture import Picture
 from tools.dev.gallery import iter_game_scenes
 from tools.dev.gallery.machine import iter_machine_scenes
@@ -54,7 +54,7 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
             other = hands.choice(scenes)
             snapshot = other.snapshot
             view = (
-                mark_machine_link_lost(view)
+                mark_machine_connection_lost(view)
                 if snapshot is None
                 else apply_message(replace(view, games=other.games), snapshot)
             )

@@ -453,6 +453,6 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(idle_view, th
         sounds=SoundPlayer(theme, ears),
         clock=lambda: next(clock),
     )
-    app.view = replace(idle_view, is_linked=True)
+    app.view = replace(idle_view, is_machine_connected=True)
     assert app.run_frame()
     assert "alarm" in ears.names

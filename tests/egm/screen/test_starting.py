@@ -12,7 +12,7 @@ from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.kernel.messages import Hello
 from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
 from egm.screen.layout import LANDSCAPE_LAYOUT
-from egm.screen.message_reducer import apply_message, mark_machine_link_lost, show_start_up_activity
+from egm.screen.message_reducer import apply_message, mark_machine_connection_lost, show_start_up_activity
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.lockup import describe_lockup
@@ -87,7 +87,7 @@ def test_the_first_picture_names_the_step_of_the_start():
 
 def test_a_machine_that_starts_again_shows_its_steps_and_is_waited_for_anew(idle_view):
     """A machine that started again after a missing medium was reported as one that does not respond."""
-    lost = mark_machine_link_lost(replace(idle_view, now=100.0))
+    lost = mark_machine_connection_lost(replace(idle_view, now=100.0))
     assert lost.scene is Scene.LOST
     starting = show_start_up_activity(replace(lost, now=150.0), StartUpActivity("memory"))
     assert starting.scene is Scene.BOOT
@@ -100,7 +100,9 @@ def test_a_machine_that_starts_again_shows_its_steps_and_is_waited_for_anew(idle
 
 
 def test_a_machine_that_starts_again_is_described_with_the_step_of_its_start(idle_view, theme):
-    starting = replace(mark_machine_link_lost(idle_view), start_up_activity=StartUpActivity("self_test"))
+    starting = replace(
+        mark_machine_connection_lost(idle_view), start_up_activity=StartUpActivity("self_test")
+    )
     for view in (starting, replace(starting, snapshot=None)):
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
         lines = describe_lockup(stage, view.scene).lines

@@ -161,7 +161,7 @@ def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_pat
     )
     game = published[0]
     views = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))
-    app.view = replace(views["spin"], is_linked=True)
+    app.view = replace(views["spin"], is_machine_connected=True)
     for _ in range(3):
         assert app.run_frame()
     assert ear.sent == []

@@ -8,7 +8,12 @@ import pytest
 from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, Hello, Notice, Tilt
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT
-from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_machine_link_lost
+from egm.screen.message_reducer import (
+    advance_time,
+    apply_bench_reply,
+    apply_message,
+    mark_machine_connection_lost,
+)
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -183,10 +188,10 @@ def test_every_state_has_its_scene(idle_view, game, state, scene):
 
 
 def test_a_lost_connection_is_shown_until_the_machine_answers(idle_view, game):
-    gone = mark_machine_link_lost(idle_view)
+    gone = mark_machine_connection_lost(idle_view)
     assert gone.scene is Scene.LOST
     assert not gone.accepts_request("play")
-    assert mark_machine_link_lost(replace(gone, now=90)).scene_began_at == gone.scene_began_at, (
+    assert mark_machine_connection_lost(replace(gone, now=90)).scene_began_at == gone.scene_began_at, (
         "still since the same moment"
     )
     assert apply_message(gone, build_snapshot(game, "en")).scene is Scene.GAME
@@ -311,7 +316,7 @@ def test_the_drawers_message_disappears_after_a_while(idle_view, theme):
     drawer_view = replace(
         idle_view,
         has_device_drawer=True,
-        is_bench_linked=True,
+        is_simulator_connected=True,
         drawer_opened_at=idle_view.now - 60,
         bench_commands=did,
     )

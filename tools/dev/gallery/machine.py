@@ -23,7 +23,7 @@ from egm.kernel.messages import (
     TournamentView,
 )
 from egm.screen.input_reducer import apply_action
-from egm.screen.message_reducer import apply_bench_reply, mark_machine_link_lost
+from egm.screen.message_reducer import apply_bench_reply, mark_machine_connection_lost
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from tools.dev.gallery.pages import iter_page_scenes, iter_sample_pages
@@ -115,7 +115,7 @@ def iter_machine_scenes(
     idle_view = build_idle_view(games, game, language)
     yield "boot", View(now=1.2)
     yield "self-test", stopped(state="self_test")
-    yield "link-lost", replace(mark_machine_link_lost(idle_view), now=idle_view.now + 1.0)
+    yield "link-lost", replace(mark_machine_connection_lost(idle_view), now=idle_view.now + 1.0)
     yield "games", apply_action(idle_view, Action("games"), theme)[0]
     for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
         yield (
@@ -239,7 +239,7 @@ def _device_drawer_view(idle_view: View) -> View:
         idle_view,
         has_device_drawer=True,
         drawer_opened_at=90.0,
-        is_bench_linked=True,
+        is_simulator_connected=True,
         device_states=bench,
         now=101.0,
     )
