@@ -13,11 +13,17 @@ from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, Layout, is_inside
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
-from egm.screen.scenes.chip_keys import lay_out_hand_keys, list_felt_touches
+from egm.screen.scenes.chip_keys import lay_out_table_keys, list_felt_touches
 from egm.screen.scenes.chrome import draw_background
 from egm.screen.scenes.decide import lay_out_answers
-from egm.screen.scenes.deck import choose_win_meter, draw_deck, draw_meters, draw_residual_key, draw_staff_key
-from egm.screen.scenes.drawer import draw_drawer, find_tab_rect, lay_out_controls
+from egm.screen.scenes.deck import (
+    choose_win_meter_label_key,
+    draw_deck,
+    draw_meters,
+    draw_residual_key,
+    draw_staff_key,
+)
+from egm.screen.scenes.drawer import draw_drawer, find_drawer_tab_rect, lay_out_controls
 from egm.screen.scenes.feature import apply_feature_colours
 from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_sheet_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
@@ -156,7 +162,9 @@ class Picture:
         bet_cents = compute_bet_credits(view) * snapshot.denomination_cents
         lines.append(f"{stage.texts.say('meter.bet')} {stage.money(bet_cents)}")
         if snapshot.win_cents and snapshot.is_between_games:
-            lines.append(f"{stage.texts.say(choose_win_meter(stage))} {stage.money(snapshot.win_cents)}")
+            lines.append(
+                f"{stage.texts.say(choose_win_meter_label_key(stage))} {stage.money(snapshot.win_cents)}"
+            )
         return _join_sentences(lines)
 
     def _find_focused_action(self, stage: Stage) -> Action | None:
@@ -233,7 +241,7 @@ class Picture:
             share = compute_drawer_share(view, self.theme.motion)
             touches.append(
                 TouchTarget(
-                    find_tab_rect(
+                    find_drawer_tab_rect(
                         self.layout.drawer_tab, self.layout.drawer, 1.0 if view.is_drawer_open else share
                     ),
                     Action("drawer"),
@@ -255,7 +263,7 @@ class Picture:
             touches.append(TouchTarget(plate, Action("")))
         touches += self._list_content_touches(stage)
         if view.table is not None and not view.table.spots and _is_game_visible(view):
-            touches += [TouchTarget(rect, action) for rect, action in lay_out_hand_keys(view, stage.layout)]
+            touches += [TouchTarget(rect, action) for rect, action in lay_out_table_keys(view, stage.layout)]
         if (
             view.table is not None
             and _is_table_round_presented(view, self.theme)

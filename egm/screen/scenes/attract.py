@@ -254,36 +254,38 @@ def _find_highest_prize_symbol(stage: Stage) -> str:
     return max(prizes, key=lambda prize: prize.credits).symbol if prizes else ""
 
 
-def _compute_item_fraction(i: int, factor: float) -> float:
+def _compute_scatter_fraction(i: int, factor: float) -> float:
     """Return a number from 0 to 1 for item ``i``, which looks random, to scatter the items of a celebration."""
     return i * factor % 1.0
 
 
 def _place_in_fountain(i: int, t: float) -> tuple[float, float]:
     """Return the position at the time ``t`` of item ``i`` of a celebration, which is thrown up from below the field."""
-    drift = (_compute_item_fraction(i, 0.754878) - 0.5) * 0.62
-    return 0.5 + drift * (t + 0.15), 1 - (1.8 + 0.5 * _compute_item_fraction(i, 0.381966)) * t + 2.3 * t * t
+    drift = (_compute_scatter_fraction(i, 0.754878) - 0.5) * 0.62
+    return 0.5 + drift * (t + 0.15), 1 - (
+        1.8 + 0.5 * _compute_scatter_fraction(i, 0.381966)
+    ) * t + 2.3 * t * t
 
 
 def _place_in_rain(i: int, t: float) -> tuple[float, float]:
     """Return the position at the time ``t`` of item ``i`` of a celebration, which sways down like a leaf."""
-    return _compute_item_fraction(i, 0.754878) + 0.03 * math.sin(t * 5 + i), -0.12 + (
-        0.6 + 0.3 * _compute_item_fraction(i, 0.381966)
+    return _compute_scatter_fraction(i, 0.754878) + 0.03 * math.sin(t * 5 + i), -0.12 + (
+        0.6 + 0.3 * _compute_scatter_fraction(i, 0.381966)
     ) * t
 
 
 def _place_in_burst(i: int, t: float) -> tuple[float, float]:
     """Return the position at the time ``t`` of item ``i`` of a celebration, which flies out from the middle."""
     turn, reach = (
-        math.tau * _compute_item_fraction(i, 0.381966),
-        (0.35 + 0.3 * _compute_item_fraction(i, 0.754878)) * t,
+        math.tau * _compute_scatter_fraction(i, 0.381966),
+        (0.35 + 0.3 * _compute_scatter_fraction(i, 0.754878)) * t,
     )
     return 0.5 + 0.62 * reach * math.cos(turn), 0.5 + reach * math.sin(turn) + 0.12 * t * t
 
 
 def _place_in_stream(i: int, t: float) -> tuple[float, float]:
     """Return the position at the time ``t`` of item ``i`` of a celebration, which crosses the field on a wave."""
-    height = 0.2 + 0.6 * _compute_item_fraction(i, 0.754878)
+    height = 0.2 + 0.6 * _compute_scatter_fraction(i, 0.754878)
     return -0.05 + 0.72 * t, height + 0.08 * math.sin(t * 4 + i)
 
 

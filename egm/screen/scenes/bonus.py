@@ -196,7 +196,7 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusAward], *, asks_
             p.draw_cached_picture(
                 ("gift", stage.look.name),
                 rect,
-                lambda size, r=rect: _draw_gift(stage, size, r),  # type: ignore[misc]
+                lambda size, r=rect: _draw_closed_box(stage, size, r),  # type: ignore[misc]
             )
             p.draw_text(
                 str(i + 1),
@@ -206,7 +206,7 @@ def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusAward], *, asks_
             )
 
 
-def _draw_gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
+def _draw_closed_box(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surface:
     """Return the drawing of a closed box of a pick feature."""
     _, _, w, h = rect
     ink = VectorCanvas(size, (w, h), 2)
@@ -292,10 +292,10 @@ def draw_wheel(
     rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
     _draw_rotated_disc(p, rotated_face, (p.scale_length(cx), p.scale_length(cy)), face.get_width())
     p.draw_cached_picture(
-        ("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_hub(stage, size)
+        ("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_wheel_hub(stage, size)
     )
     p.draw_cached_picture(
-        ("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_pointer(stage, size)
+        ("pointer",), (cx - 30, cy - side / 2 - 10, 60, 70), lambda size: draw_wheel_pointer(stage, size)
     )
     if shows_result and turning >= length:
         left, _, width, _ = find_rect_beside_wheel(stage.layout.field)
@@ -376,7 +376,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
         sign = (
             stage.painter.render_symbol(item.name, "", (round(side), round(side)))
             if item.name in symbols
-            else _render_label(stage, item, pixels)
+            else _render_segment_award(stage, item, pixels)
         )
         rotated_sign = pygame.transform.rotozoom(
             sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0
@@ -388,13 +388,13 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     return face
 
 
-def _render_label(stage: Stage, item: BonusAward, pixels: int) -> pygame.Surface:
+def _render_segment_award(stage: Stage, item: BonusAward, pixels: int) -> pygame.Surface:
     """Return the text of a segment's award, for a picture of the wheel that is ``pixels`` wide."""
     font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
     return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()
 
 
-def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _draw_wheel_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the middle of a bonus wheel."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 50, 49), BLACK)
@@ -408,7 +408,7 @@ def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def draw_pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def draw_wheel_pointer(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of the pointer above a wheel."""
     ink = VectorCanvas(size)
     ink.fill_path(build_polygon_path(50, 40, 48, 3, 90), BLACK)

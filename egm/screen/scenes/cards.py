@@ -65,7 +65,7 @@ def find_cards_rect(stage: Stage, table: TableGameData) -> Rect:
     x, y, w, h = find_felt_rect(stage.layout)
     if not table.spots:
         low = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(stage) else 0.0
-        key = find_suits_rect(stage.layout)
+        key = find_suits_key_rect(stage.layout)
         top = key[1] + key[3] - y
         if stage.layout.is_telephone and list_pay_table_entries(stage):
             top = max(py + ph - y for (_, py, _, ph), _ in lay_out_pay_columns(stage, (x, y, w, h), key))
@@ -78,7 +78,7 @@ def find_cards_rect(stage: Stage, table: TableGameData) -> Rect:
     return (x, y, w, compute_height_above_spots(table, stage.layout) - 8)
 
 
-def find_suits_rect(layout: Layout) -> Rect:
+def find_suits_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the key that switches the suits between two and four colours.
 
     It is for a table without betting spots. On a telephone it is at the upper right, next to the pay table.
@@ -354,13 +354,13 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
         return []
     places, decision = [place.cards for place in _place_hands(stage, table, hands)], stage.view.decision
     if decision is not None and decision.kind == "set":
-        marked = places[_find_decision_hand(hands, decision)]
+        marked = places[_find_decision_hand_index(hands, decision)]
         card_gap = max(0.0, marked[1][0] - marked[0][0] - marked[0][2])  # Include the gaps between cards.
         return [(x - card_gap / 2, y, w + card_gap, h) for x, y, w, h in marked]
     return [(x, y, w, h + _HOLD_KEY_HEIGHT + 8) for x, y, w, h in places[0]]
 
 
-def _find_decision_hand(hands: Sequence[DealtHand], decision: DecisionRequest) -> int:
+def _find_decision_hand_index(hands: Sequence[DealtHand], decision: DecisionRequest) -> int:
     """Return the index in ``hands`` of the hand that a decision is about; 0 if the decision names no hand."""
     return next((n for n, hand in enumerate(hands) if hand.id == decision.display.get("hand")), 0)
 
@@ -380,7 +380,7 @@ def draw_cards(
     table = stage.view.table
     assert table is not None
     if stage.layout.is_telephone and not table.spots and list_pay_table_entries(stage):
-        draw_pay_columns(stage, find_felt_rect(stage.layout), find_suits_rect(stage.layout))
+        draw_pay_columns(stage, find_felt_rect(stage.layout), find_suits_key_rect(stage.layout))
     if step is None:
         _draw_waiting_hands(stage, table)
         return
@@ -390,7 +390,7 @@ def draw_cards(
     marks = (
         -1
         if decision is None or not is_marking_decision(stage.view) or step_time is not None
-        else _find_decision_hand(hands, decision)
+        else _find_decision_hand_index(hands, decision)
     )
     flying, places = find_flying_card(step, step_time, elapsed_seconds), _place_hands(stage, table, hands)
     is_small = _is_multi_hand_deal(hands)

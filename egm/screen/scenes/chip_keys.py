@@ -13,7 +13,7 @@ from egm.screen.roulette_layout import (
     list_felt_parts,
 )
 from egm.screen.scenes.card_faces import draw_suits
-from egm.screen.scenes.cards import find_suits_rect
+from egm.screen.scenes.cards import find_suits_key_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.spot_layout import list_page_spots, split_common_words
@@ -78,7 +78,7 @@ def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[lis
     return [*rows, *(kinds[i : i + kinds_a_row] for i in range(0, len(kinds), kinds_a_row))]
 
 
-def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_table_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys of a table game with their rectangles.
 
     They are on the left panel, or on a telephone below the betting layout.
@@ -87,7 +87,7 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if table is None:
         return []
     if not table.spots:
-        return [(find_suits_rect(layout), Action("suits"))] if table.has_suits else []
+        return [(find_suits_key_rect(layout), Action("suits"))] if table.has_suits else []
     rows = _list_key_rows(view, table, layout)
     if layout.is_telephone:
         x, y, w, h = layout.field
@@ -130,10 +130,10 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     ):
         return []
     touches = lay_out_felt(table, view.chips, layout).touch_targets
-    return [*lay_out_hand_keys(view, layout), *lay_out_part_tabs(table, view.chips, layout), *touches]
+    return [*lay_out_table_keys(view, layout), *lay_out_part_tabs(table, view.chips, layout), *touches]
 
 
-def draw_hand_key(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
+def draw_table_key(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
     """Draw one key of a table game, such as a chip, a tool or undo."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)

@@ -56,7 +56,7 @@ _COLOUR_NAMES_BY_DECK_KEY: Final[dict[str, tuple[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class MeterFigures:
+class MeterAmounts:
     """The amounts that the meters CREDIT, BET and WIN show now.
 
     A changed amount is stored at once, but the meter counts to it step by step.
@@ -67,14 +67,14 @@ class MeterFigures:
     win_cents: int
 
 
-def compute_meter_figures(stage: Stage) -> MeterFigures:
+def compute_meter_amounts(stage: Stage) -> MeterAmounts:
     """Return the amounts to show on the meters.
 
     CREDIT counts up to a higher value; a lower value is shown at once. WIN counts up while the outcome is presented.
     """
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None:
-        return MeterFigures(0, 0, 0)
+        return MeterAmounts(0, 0, 0)
     share = clamp_to_unit_interval((view.now - view.credit_changed_at) / _CREDIT_ROLL_SECONDS)
     shown_cents = int(share * 1000)
     credit = snapshot.credit_cents
@@ -94,13 +94,13 @@ def compute_meter_figures(stage: Stage) -> MeterFigures:
             show.outcome.win_cents - cents_before, since - line.last_stop, line.roll_up_end - line.last_stop
         )
         win = cents_before if since < line.last_stop else cents_before + shown_cents
-    return MeterFigures(credit, compute_bet_credits(view), win)
+    return MeterAmounts(credit, compute_bet_credits(view), win)
 
 
 def draw_meters(stage: Stage) -> None:
     """Draw the meters CREDIT, BET and WIN, each in currency and in credits."""
     snapshot = stage.view.snapshot
-    figures = compute_meter_figures(stage)
+    figures = compute_meter_amounts(stage)
     unit = snapshot.denomination_cents if snapshot else 1
     say = stage.texts.say
     credits_ = figures.credit_cents // max(1, unit)
@@ -120,12 +120,12 @@ def draw_meters(stage: Stage) -> None:
             stage, "win", say("tournament.won"), tournament.won_points * unit, tournament.won_points, "win"
         )
         return
-    key = choose_win_meter(stage)
+    key = choose_win_meter_label_key(stage)
     colour = "win" if figures.win_cents and _has_profit(stage) else "steel"
     _draw_meter(stage, "win", say(key), figures.win_cents, figures.win_cents // max(1, unit), colour)
 
 
-def choose_win_meter(stage: Stage) -> str:
+def choose_win_meter_label_key(stage: Stage) -> str:
     """Return the catalogue key of the WIN meter's label.
 
     At a table game the label of an amount above 0 says that it was returned, because the amount includes stakes.
@@ -133,14 +133,14 @@ def choose_win_meter(stage: Stage) -> str:
     game = stage.view.game
     if game is None or not is_table_game(game) or game.presentation.get("hold"):
         return "meter.win"
-    return "meter.returned" if compute_meter_figures(stage).win_cents else "meter.win"
+    return "meter.returned" if compute_meter_amounts(stage).win_cents else "meter.win"
 
 
 def _has_profit(stage: Stage) -> bool:
     """Return whether the amount on the WIN meter is a win. At a table it must be more than was staked."""
     result = find_settled_result(stage)
     if result is None or result.pays_by_table:
-        return choose_win_meter(stage) == "meter.win"
+        return choose_win_meter_label_key(stage) == "meter.win"
     return result.returned_cents > result.staked_cents
 
 

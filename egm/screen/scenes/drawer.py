@@ -73,7 +73,7 @@ def _find_simulated_device(view: View, field: str) -> str | None:
     return next((name for name, state in view.device_states.items() if field in state), None)
 
 
-def _compute_enlargement(rect: Rect) -> float:
+def _compute_control_scale(rect: Rect) -> float:
     """Return the factor by which the drawer's controls are enlarged. It is higher in portrait."""
     return min(1.6, max(1.0, rect[3] / 830.0))
 
@@ -89,7 +89,7 @@ def _find_section_tops(layout: Layout) -> dict[str, float]:
             rows * (_CONTROL_ROW_HEIGHT if not layout.is_telephone else layout.touch_size_min + 7)
             + _SECTION_HEADING_HEIGHT
         )
-    grow = 1.0 if layout.is_telephone else _compute_enlargement(layout.drawer)
+    grow = 1.0 if layout.is_telephone else _compute_control_scale(layout.drawer)
     return {part: grow * y for part, y in tops.items()}
 
 
@@ -102,9 +102,9 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     height = (
         layout.touch_size_min
         if layout.is_telephone
-        else _compute_enlargement(layout.drawer) * (_CONTROL_ROW_HEIGHT - 7)
+        else _compute_control_scale(layout.drawer) * (_CONTROL_ROW_HEIGHT - 7)
     )
-    step = height + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
+    step = height + 7 * (1.0 if layout.is_telephone else _compute_control_scale(layout.drawer))
 
     def find_control_rect(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
         """Return the rectangle of a control.
@@ -215,7 +215,7 @@ def draw_drawer(stage: Stage) -> None:
     p, layout, say = stage.painter, stage.layout, stage.texts.say
     share = compute_drawer_share(view, stage.theme.motion)
     slide = layout.drawer[2] * (1 - share)
-    tab = find_tab_rect(stage.layout.drawer_tab, layout.drawer, share)
+    tab = find_drawer_tab_rect(stage.layout.drawer_tab, layout.drawer, share)
     p.draw_panel(
         (tab[0], tab[1], tab[2] + 20, tab[3]), radius=16, fill=(44, 40, 66, 240), edge=(140, 130, 180, 255)
     )
@@ -320,7 +320,7 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
         )
 
 
-def find_tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
+def find_drawer_tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
     """Return the rectangle of the tab that opens the drawer.
 
     It moves with the edge of the drawer; ``share`` is the fraction of the drawer that is open.

@@ -23,7 +23,7 @@ from egm.screen.theme import fade_colour
 from egm.screen.view import View, build_view_timeline
 
 #: The angles at which the searchlights are drawn and cached.
-_BEAM_STEPS: Final = 15
+_SEARCHLIGHT_ANGLE_COUNT: Final = 15
 
 
 def find_shown_feature_step(view: View, line: PresentationTimeline | None) -> int | None:
@@ -89,13 +89,13 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
     They are drawn at a few angles only, so that the pictures can be cached.
     """
     p, (_, _, w, h) = stage.painter, stage.layout.field
-    step = int(stage.view.now * 9) % _BEAM_STEPS
+    step = int(stage.view.now * 9) % _SEARCHLIGHT_ANGLE_COUNT
 
     def render_beams(size: tuple[int, int]) -> pygame.Surface:
         small_size = (max(1, size[0] // 3), max(1, size[1] // 3))
         ink, reach = VectorCanvas(small_size, (w, h), 1), max(w, h)
         for i in range(8):
-            a = math.tau * (i + step / _BEAM_STEPS) / 8
+            a = math.tau * (i + step / _SEARCHLIGHT_ANGLE_COUNT) / 8
             left_beam, right_beam = (
                 (w / 2 + reach * math.cos(a + d), h / 2 + reach * math.sin(a + d)) for d in (-0.14, 0.14)
             )

@@ -22,10 +22,10 @@ from egm.screen.roulette_layout import (
 )
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
 from egm.screen.scenes.chip_keys import (
-    draw_hand_key,
     draw_layout_part_key,
+    draw_table_key,
     draw_table_text_key,
-    lay_out_hand_keys,
+    lay_out_table_keys,
 )
 from egm.screen.scenes.chips import (
     CHIP_WIDTH,
@@ -159,8 +159,8 @@ def draw_felt(stage: Stage) -> None:
         draw_scoreboard(stage, table)
     elif table.felt_kind == "cards":
         draw_cards(stage, last_round, previous_step, time, since)
-        for rect, action in lay_out_hand_keys(view, stage.layout) if not table.spots else ():
-            draw_hand_key(stage, table, rect, action)
+        for rect, action in lay_out_table_keys(view, stage.layout) if not table.spots else ():
+            draw_table_key(stage, table, rect, action)
     elif table.felt_kind == "craps":
         draw_craps_point(stage, last_round, moving=time is not None)
     if decision is None and table.spots:
@@ -276,8 +276,8 @@ def _draw_felt(stage: Stage, table: TableGameData, settled_step: TableStep | Non
                     is_active=action.name == "neighbours",
                 )
         if stage.layout.is_telephone:
-            for rect, action in lay_out_hand_keys(view, stage.layout):
-                draw_hand_key(stage, table, rect, action)
+            for rect, action in lay_out_table_keys(view, stage.layout):
+                draw_table_key(stage, table, rect, action)
     _draw_bets(stage, table, felt_layout, bets_to_draw, shown_step)
 
 
@@ -518,10 +518,10 @@ def _draw_bets(
         elif new_credits > 0:
             draw_chip(stage, (x + aside, y), new_credits, find_chip_colour(table, new_credits), CHIP_WIDTH)
         if limits is not None and new_credits + standing_credits > 0 and not returned.get(spot):
-            _draw_plays_ring(stage, table, spot, (x, y), limits)
+            _draw_on_off_ring(stage, table, spot, (x, y), limits)
 
 
-def _draw_plays_ring(
+def _draw_on_off_ring(
     stage: Stage, table: TableGameData, spot: str, at: tuple[float, float], limits: BetLimits
 ) -> None:
     """Draw a ring around a craps bet that is off for the next throw, or on for a come-out throw.

@@ -34,7 +34,7 @@ from egm.screen.view import Action, list_offered_costs
 #: The most feature-triggering prizes pictured with the rules.
 _PICTURED_PRIZES_MAX: Final = 3
 #: The most departures from the usual rules on one page.
-_DEPARTURES_PER_PAGE_MAX: Final = 4
+_RULE_DIFFERENCES_PER_PAGE_MAX: Final = 4
 #: A page no wider than this is a telephone's.
 _TELEPHONE_PAGE_WIDTH_MAX: Final = 800.0
 #: Matches a paragraph break. A no-break space within a number is not matched.
@@ -57,7 +57,7 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
     """Return the help pages of the game on the screen, in order."""
     say = stage.texts.say
     pages = [*_list_tournament_sheets(stage), HelpPage(say("help.rules"), _draw_rules)]
-    pages += _list_departure_sheets(stage)
+    pages += _list_rule_difference_sheets(stage)
     field = find_base_field(stage)
     if field is not None and field.prizes:
         rows_limit = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
@@ -178,7 +178,9 @@ def _draw_rules(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     h -= _draw_rule_pictures(stage, rect)
     paragraphs = _PARAGRAPH_BREAK_PATTERN.split(stage.texts.choose_translation(game.help).strip())
-    _write_fitting(stage, [_LINE_BREAK_PATTERN.sub(" ", part) for part in paragraphs], (x, y, w, h))
+    _write_fitting_paragraphs(
+        stage, [_LINE_BREAK_PATTERN.sub(" ", part) for part in paragraphs], (x, y, w, h)
+    )
 
 
 def _list_tournament_sheets(stage: Stage) -> list[HelpPage]:
@@ -199,27 +201,29 @@ def _draw_tournament_section(stage: Stage, rect: Rect, heading: str, sentences: 
     """Draw one section of a tournament's rules: its heading, and a paragraph for each sentence."""
     language = stage.texts.language
     paragraphs = [stage.texts.choose_translation({language: text}) for text in (heading, *sentences)]
-    _write_fitting(stage, paragraphs, rect)
+    _write_fitting_paragraphs(stage, paragraphs, rect)
 
 
-def _list_departure_sheets(stage: Stage) -> list[HelpPage]:
+def _list_rule_difference_sheets(stage: Stage) -> list[HelpPage]:
     """Return the help pages that say how the game differs from the usual rules of the game of this name."""
     departures = () if stage.view.game is None else stage.view.game.departures
     return [
         HelpPage(
             stage.texts.say("help.departures"),
-            partial(_draw_departures, departures=departures[start : start + _DEPARTURES_PER_PAGE_MAX]),
+            partial(
+                _draw_rule_differences, departures=departures[start : start + _RULE_DIFFERENCES_PER_PAGE_MAX]
+            ),
         )
-        for start in range(0, len(departures), _DEPARTURES_PER_PAGE_MAX)
+        for start in range(0, len(departures), _RULE_DIFFERENCES_PER_PAGE_MAX)
     ]
 
 
-def _draw_departures(stage: Stage, rect: Rect, departures: Sequence[Mapping[str, str]]) -> None:
+def _draw_rule_differences(stage: Stage, rect: Rect, departures: Sequence[Mapping[str, str]]) -> None:
     """Draw how the game differs from the usual rules, one paragraph for each difference."""
-    _write_fitting(stage, [stage.texts.choose_translation(text) for text in departures], rect)
+    _write_fitting_paragraphs(stage, [stage.texts.choose_translation(text) for text in departures], rect)
 
 
-def _write_fitting(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
+def _write_fitting_paragraphs(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
     """Draw paragraphs in a rectangle, in the largest text size in which all of them fit."""
     p, (x, y, w, h) = stage.painter, rect
     ways = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]

@@ -48,9 +48,9 @@ def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect,
         return _lay_out_choices(prompt, rect, stage.layout.touch_size_min)
     below, serial = _find_keys_rect(rect), prompt.kind == "serial"
     keys = (
-        _lay_out_letters(stage, below, serial=serial)
+        _lay_out_letter_keys(stage, below, serial=serial)
         if prompt.kind in KEYBOARD_PROMPT_KINDS
-        else _lay_out_digits(below)
+        else _lay_out_digit_keys(below)
     )
     if prompt.kind == "find":
         keys = [key for key in keys if key[1].name != "enter"]
@@ -79,7 +79,7 @@ def _lay_out_choices(prompt: Prompt, rect: Rect, touch_size_min: float) -> list[
     ]
 
 
-def _lay_out_digits(rect: Rect) -> list[tuple[Rect, Action]]:
+def _lay_out_digit_keys(rect: Rect) -> list[tuple[Rect, Action]]:
     """Return the keys of a numeric keypad."""
     x, y, w, h = rect
     height = min(92.0, (h - 4 * _KEY_GAP) / 5)
@@ -96,7 +96,7 @@ def _lay_out_digits(rect: Rect) -> list[tuple[Rect, Action]]:
     return keys
 
 
-def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
+def _lay_out_letter_keys(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
     """Return the keys with letters.
 
     If ``serial``, there are only capital letters, as used in serial numbers.

@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roulette_layout import is_inside_bet
-from egm.screen.scenes.chip_keys import find_info_key_label, lay_out_hand_keys, list_group_names
+from egm.screen.scenes.chip_keys import find_info_key_label, lay_out_table_keys, list_group_names
 from egm.screen.scenes.stage import Stage
 from egm.screen.table import BetLimits, BetSpot, build_bet_limits
 
@@ -27,7 +27,7 @@ _BET_KINDS_IN_SMALL_PRINT_MAX: Final = 4
 #: A line of small print may be at most this many times as wide as its room; it is then drawn smaller.
 _LINE_WIDTH_BEYOND_ROOM_MAX: Final = 1.1
 #: The style of the sign's text, and of the limits in the small print.
-LIMITS_STYLE: Final = TextStyle("strong", "caption", "text")
+LIMITS_TEXT_STYLE: Final = TextStyle("strong", "caption", "text")
 
 
 def format_table_limits(stage: Stage) -> tuple[str, str] | None:
@@ -64,7 +64,10 @@ def list_kind_limits(stage: Stage) -> list[str]:
         for spot in table.spots.values():
             kinds["inside" if is_inside_bet(spot) else "outside_bets"].append(limits.limit_spot(spot))
         rows = [
-            ([stage.texts.say(f"felt.{kind}")], _format_amounts(stage, _find_extremes(limits, spots)))
+            (
+                [stage.texts.say(f"felt.{kind}")],
+                _format_amounts(stage, _find_lowest_and_highest_bet(limits, spots)),
+            )
             for kind, spots in kinds.items()
             if spots
         ]
@@ -92,24 +95,24 @@ def lay_out_small_print(stage: Stage, width: float) -> list[str]:
     elif (limits := format_table_limits(stage)) is not None:
         key = "felt.limits_short" if stage.layout.is_telephone else "felt.limits"
         facts.append(stage.texts.say(key, least=limits[0], most=limits[1]))
-    tight = _break_lines(stage, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
-    lines = _break_lines(stage, facts, width)
+    tight = _join_facts_into_lines(stage, facts, width * _LINE_WIDTH_BEYOND_ROOM_MAX)
+    lines = _join_facts_into_lines(stage, facts, width)
     return lines if len(lines) == len(tight) else tight
 
 
-def _break_lines(stage: Stage, facts: list[str], width: float) -> list[str]:
+def _join_facts_into_lines(stage: Stage, facts: list[str], width: float) -> list[str]:
     """Return texts joined to lines, each line with as many of the ``facts`` as fit into ``width`` units."""
     lines = facts[:1]
     for fact in facts[1:]:
         longer = FACT_SEPARATOR.join((lines[-1], fact))
-        if stage.painter.measure_text(longer, LIMITS_STYLE) <= width:
+        if stage.painter.measure_text(longer, LIMITS_TEXT_STYLE) <= width:
             lines[-1] = longer
         else:
             lines.append(fact)
     return lines
 
 
-def _find_extremes(limits: BetLimits, spots: list[BetSpot]) -> tuple[int, int]:
+def _find_lowest_and_highest_bet(limits: BetLimits, spots: list[BetSpot]) -> tuple[int, int]:
     """Return the lowest and the highest bet, in credits, over several spots."""
     return min(spot.bet_min for spot in spots), max(map(limits.find_spot_maximum, spots))
 
@@ -141,7 +144,7 @@ def _join_names(stage: Stage, names: list[str], width: float) -> str:
     """
     text = ", ".join(names)
     for count in range(len(names) - 1, 0, -1):
-        if stage.painter.measure_text(text, LIMITS_STYLE) <= width:
+        if stage.painter.measure_text(text, LIMITS_TEXT_STYLE) <= width:
             break
         text = ", ".join(names[:count]) + " \u2026"
     return text
@@ -165,7 +168,7 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
     if not rows or stage.layout.is_portrait:
         return right
     x, y, w, h = stage.layout.left_panel
-    keys = lay_out_hand_keys(stage.view, stage.layout)
+    keys = lay_out_table_keys(stage.view, stage.layout)
     more_text = stage.texts.say("felt.limits_more", info=find_info_key_label(stage, keys))
     bottom = max((rect[1] + rect[3] for rect, _ in keys), default=y)
     below_keys: Rect = (x + 18, bottom + _SIGN_SPACE, w - 36, y + h - foot - bottom - _SIGN_SPACE)
@@ -201,9 +204,9 @@ def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float
     """
     p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:
-        room = width - p.measure_text(amounts, LIMITS_STYLE) - _SIGN_SPACE
+        room = width - p.measure_text(amounts, LIMITS_TEXT_STYLE) - _SIGN_SPACE
         text = _join_names(stage, names, room)
-        if p.measure_text(text, LIMITS_STYLE) <= room:
+        if p.measure_text(text, LIMITS_TEXT_STYLE) <= room:
             lines.append((text, amounts))
         else:
             lines += [(_join_names(stage, names, width), ""), ("", amounts)]
@@ -218,11 +221,11 @@ def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
         p.draw_text(
             text,
             (x, middle),
-            LIMITS_STYLE if i else LIMITS_STYLE._replace(paint=stage.look.accent_colour),
+            LIMITS_TEXT_STYLE if i else LIMITS_TEXT_STYLE._replace(paint=stage.look.accent_colour),
             align="left",
             width=w,
         )
         if amounts:
             p.draw_text(
-                amounts, (x + w, middle), LIMITS_STYLE._replace(paint="meter"), align="right", width=w
+                amounts, (x + w, middle), LIMITS_TEXT_STYLE._replace(paint="meter"), align="right", width=w
             )

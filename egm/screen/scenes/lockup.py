@@ -45,7 +45,7 @@ _SIGN_SHARE_ABOVE_PLATE: Final = 0.42
 #: unnoticed.
 _SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
 #: The most lines of a fault's technical detail.
-_DETAIL_LINES: Final = 3
+_DETAIL_LINES_MAX: Final = 3
 #: Seconds without a machine link before the screen asks to call an attendant.
 CONNECTION_LOST_SECONDS_UNTIL_CALL: Final = 60.0
 #: Who may clear a fault, in ascending order of authority.
@@ -292,7 +292,7 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
     other_tilts = [format_fault(stage.texts, tilt.code) for tilt in tilts[:-1]]
     further_lines = (say("tilt.also", faults=FACT_SEPARATOR.join(other_tilts[-3:])),) if other_tilts else ()
     detail_key = f"tilt.detail.{last.code}"
-    detail = last.detail.splitlines()[:_DETAIL_LINES] if stage.texts.has_text(detail_key) else []
+    detail = last.detail.splitlines()[:_DETAIL_LINES_MAX] if stage.texts.has_text(detail_key) else []
     examine = dict.fromkeys(f"tilt.examine.{tilt.code}" for tilt in tilts)
     further_lines = (
         *(say(detail_key, detail=line) for line in detail),

@@ -15,7 +15,7 @@ from egm.screen.scenes.stage import Stage, format_stage_name
 from egm.screen.table import BetSpot, is_table_game
 
 #: The settlement name of a win that is not a pay table row.
-_PLAIN_WIN_NAME: Final = "won"
+_WIN_SETTLEMENT_NAME: Final = "won"
 
 #: Awards on one page.
 AWARDS_PER_PAGE = 9
@@ -83,7 +83,7 @@ def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, s
     name = _format_award(stage, award)
     if _is_table_bet(stage, chances):  # A table's payments include the stake.
         plain = (
-            chances.top == _PLAIN_WIN_NAME and chances.top_stage in chances.spots
+            chances.top == _WIN_SETTLEMENT_NAME and chances.top_stage in chances.spots
         )  # Pays on the first stake alone.
         staked = texts.number(chances.cost_credits)
         prize_text = (
@@ -189,7 +189,7 @@ def format_award_text(stage: Stage, award: LongOdds) -> str:
     words = [_format_award(stage, award)]
     stage_or_spot = format_stage_name(stage, award.stage)
     spot = _find_award_spot(stage, award)
-    if spot is not None and award.name != _PLAIN_WIN_NAME:
+    if spot is not None and award.name != _WIN_SETTLEMENT_NAME:
         stage_or_spot = texts.choose_translation(spot.names)
     if stage_or_spot:
         words.append(stage_or_spot)
@@ -209,7 +209,7 @@ def _format_award(stage: Stage, award: LongOdds) -> str:
                 return texts.choose_translation(prize["name"], award.name)
     if is_table_game(game):
         spot = _find_award_spot(stage, award)
-        if award.name == _PLAIN_WIN_NAME and spot is not None:
+        if award.name == _WIN_SETTLEMENT_NAME and spot is not None:
             return texts.choose_translation(spot.names)
         settlement_text = format_settlement(stage, award.name)
         return _format_level_name(stage, award.name) if settlement_text == award.name else settlement_text

@@ -1,6 +1,6 @@
 """A progressive's value on turning drums, for the machine's screen, its top screen and the sign on the floor.
 
-The displayed value moves towards the reported value and never exceeds it (:func:`compute_displayed_cents`). As on any
+The displayed value moves towards the reported value and never exceeds it (:func:`compute_displayed_thousandths`). As on any
 odometer, a drum turns while the drums to its right go from 9 to 0. This module needs a painter and texts, but no
 machine.
 """
@@ -25,7 +25,7 @@ _SIGN_WIDTH: Final = 0.42
 """The width of a sign between drums (separator, currency), as a multiple of the drums' height."""
 
 
-def compute_displayed_cents(before_cents: int, now_cents: int, elapsed_seconds: float) -> int:
+def compute_displayed_thousandths(before_cents: int, now_cents: int, elapsed_seconds: float) -> int:
     """Return the value to display while it changes from ``before_cents`` to ``now_cents``.
 
     The result is in thousandths of a minor unit. ``elapsed_seconds`` is the time since the change. A value that fell,

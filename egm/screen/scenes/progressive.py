@@ -5,7 +5,7 @@ from typing import Final
 from egm.kernel.messages import ProgressiveView
 from egm.screen.art.ink import Paint
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
-from egm.screen.scenes.odometer import compute_displayed_cents, draw_odometer
+from egm.screen.scenes.odometer import compute_displayed_thousandths, draw_odometer
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import build_view_timeline
 
@@ -45,7 +45,9 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     else:
         p.draw_text(text, (x + w / 2, y + head / 2), TextStyle("heavy", size, paint, 1.5), width=w - 8)
     cents_before = view.previous_level_cents.get(level.id, level.amount_cents)
-    thousandths = compute_displayed_cents(cents_before, level.amount_cents, view.now - view.levels_changed_at)
+    thousandths = compute_displayed_thousandths(
+        cents_before, level.amount_cents, view.now - view.levels_changed_at
+    )
     if view.reduced_motion:
         thousandths = level.amount_cents * 1000
     if not has_stopped and level.id in view.level_cents_before_win:

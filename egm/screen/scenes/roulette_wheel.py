@@ -11,7 +11,7 @@ from egm.screen.art.paths import build_ellipse
 from egm.screen.keno_slip import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.bonus import draw_pointer
+from egm.screen.scenes.bonus import draw_wheel_pointer
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, parse_colour
@@ -83,7 +83,7 @@ def draw_roulette_wheel(
     )
     if pin:
         p.draw_cached_picture(
-            ("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_pointer, stage)
+            ("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_wheel_pointer, stage)
         )
     else:
         turns = max(_BALL_TURNS, least_turns)

@@ -9,7 +9,7 @@ from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.keno import lay_out_preset_ticket_rows, list_keno_prizes
-from egm.screen.scenes.limits_sign import LIMITS_STYLE, draw_limits_sign, lay_out_small_print
+from egm.screen.scenes.limits_sign import LIMITS_TEXT_STYLE, draw_limits_sign, lay_out_small_print
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.stage import Stage, draw_heading
@@ -295,11 +295,11 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     p = stage.painter
     defect = stage.texts.say(f"defect.{snapshot.defect}")
     if rect[2] <= 0:
-        _draw_strip_print(stage, defect)
+        _draw_small_print_on_telephone(stage, defect)
         return
     facts = lay_out_small_print(stage, rect[2] - 36)
     for (x, y, w, h), lines, style in (
-        (rect, facts, LIMITS_STYLE),
+        (rect, facts, LIMITS_TEXT_STYLE),
         (stage.layout.left_panel, [defect], TextStyle("text", "caption", "text_dim")),
     ):
         foot = _find_small_print_height(stage.layout, len(lines))
@@ -310,12 +310,12 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
             p.draw_label(text, (x + 18, line + 3 + i * height, w - 36, height), style)
 
 
-def _draw_strip_print(stage: Stage, defect: str) -> None:
+def _draw_small_print_on_telephone(stage: Stage, defect: str) -> None:
     """Draw the small print on a telephone: the malfunction clause ``defect``, credit value and bet limits."""
     p, (x, y, w, h) = stage.painter, stage.layout.left_panel
     lines = [
         (defect, TextStyle("text", "caption", "text_dim")),
-        *((line, LIMITS_STYLE) for line in lay_out_small_print(stage, stage.layout.strip_width)),
+        *((line, LIMITS_TEXT_STYLE) for line in lay_out_small_print(stage, stage.layout.strip_width)),
     ]
     top = y + h - _STRIP_BOTTOM_MARGIN - len(lines) * SMALL_PRINT_LINE_HEIGHT
     p.draw_shade((x + 24, top - 1, w - 48, 2), (*stage.look.accent_colour[:3], 70))

@@ -21,20 +21,20 @@ WHITE: Colour = (255, 255, 255, 255)
 
 
 #: How far a feature's sky is shifted towards its light colour, 0 to 1.
-_LIT_STAGE_BRIGHTNESS: Final = 0.42
+_FEATURE_SKY_BRIGHTENING_SHARE: Final = 0.42
 
 
 @cache
 def build_feature_look(look: GameLook) -> GameLook:
     """Return a game's look during a feature: glowing sky, dark reel paper, lamps in the accent colour."""
     sky = (
-        mix_colours(look.background_colours[0], look.light_colour, _LIT_STAGE_BRIGHTNESS),
+        mix_colours(look.background_colours[0], look.light_colour, _FEATURE_SKY_BRIGHTENING_SHARE),
         mix_colours(
             mix_colours(look.background_colours[1], look.accent_colour, 0.3),
             look.light_colour,
-            _LIT_STAGE_BRIGHTNESS,
+            _FEATURE_SKY_BRIGHTENING_SHARE,
         ),
-        mix_colours(look.background_colours[2], look.light_colour, _LIT_STAGE_BRIGHTNESS / 2),
+        mix_colours(look.background_colours[2], look.light_colour, _FEATURE_SKY_BRIGHTENING_SHARE / 2),
     )
     paper = (
         mix_colours(look.background_colours[0], BLACK, 0.2),

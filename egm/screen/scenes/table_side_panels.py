@@ -10,10 +10,10 @@ from egm.screen.roads import count_most_and_least_frequent_signs
 from egm.screen.round_result import RoundResultView
 from egm.screen.scenes.cards import add_split_number, format_settlement
 from egm.screen.scenes.chip_keys import (
-    draw_hand_key,
+    draw_table_key,
     find_info_key_label,
     format_group_name,
-    lay_out_hand_keys,
+    lay_out_table_keys,
     list_felt_touches,
 )
 from egm.screen.scenes.decision_text import format_option
@@ -64,9 +64,9 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     if stage.layout.is_telephone:
         _draw_strip(stage, table)
         return
-    keys = lay_out_hand_keys(view, stage.layout) if table.spots else []
+    keys = lay_out_table_keys(view, stage.layout) if table.spots else []
     for rect, action in keys:
-        draw_hand_key(stage, table, rect, action)
+        draw_table_key(stage, table, rect, action)
     if not table.spots and draw_pay_panels(stage):
         return
     x, y, w, h = right

@@ -16,7 +16,7 @@ from egm.screen.steps import BonusAward, WheelStep
 from egm.screen.view import Action, Scene, View, find_last_step
 
 #: In portrait there is less room than this next to the wheel for the stakes' prizes; the panel shows them.
-_ROOM_FOR_PRIZES: Final = 300.0
+_ROOM_WIDTH_FOR_PRIZES_MIN: Final = 300.0
 
 
 def is_wheel_game_shown(stage: Stage) -> bool:
@@ -83,9 +83,9 @@ def _draw_bet(stage: Stage) -> None:
             at,
             TextStyle("numbers", "body", "text"),
             align="left",
-            width=w * 0.3 if w > _ROOM_FOR_PRIZES else w * 0.6,
+            width=w * 0.3 if w > _ROOM_WIDTH_FOR_PRIZES_MIN else w * 0.6,
         )
-        if w > _ROOM_FOR_PRIZES:
+        if w > _ROOM_WIDTH_FOR_PRIZES_MIN:
             text, at = texts.say("wheel.pays", amount=prize), (x + w - 16, middle)
             style = TextStyle("strong", "caption", "meter")
             p.draw_text(text, at, style, align="right", width=w * 0.46)

@@ -9,7 +9,7 @@ from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import build_recall_view
 from egm.screen.painter import Painter
 from egm.screen.presentation import StepTimes
-from egm.screen.scenes.chip_keys import lay_out_hand_keys
+from egm.screen.scenes.chip_keys import lay_out_table_keys
 from egm.screen.scenes.dealt_hands import build_current_hands
 from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.stage import Stage
@@ -63,7 +63,7 @@ def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, option
 def test_only_card_games_have_the_key_for_four_suit_colours(theme):
     for name, has in (("quebec-pai-gow", False), ("quebec-pai-gow-poker", True)):
         _, stage = build_table_stage(name, theme)
-        keys = [action for _, action in lay_out_hand_keys(stage.view, LANDSCAPE_LAYOUT)]
+        keys = [action for _, action in lay_out_table_keys(stage.view, LANDSCAPE_LAYOUT)]
         assert (Action("suits") in keys) is has
 
 

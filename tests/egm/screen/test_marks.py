@@ -11,7 +11,7 @@ from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import compute_meter_figures
+from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.keno import describe_purchase, format_slip_legal_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
@@ -62,11 +62,11 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
     for game in (game for game in published if keno_slip.is_keno_game(game)):
         view = build_idle_view(published, game, "en", bet_credits=max(game.bet_options))
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-        assert compute_meter_figures(stage).bet_credits == max(game.bet_options)
+        assert compute_meter_amounts(stage).bet_credits == max(game.bet_options)
         for number in range(1, max(keno_slip.list_permitted_spot_counts(game)) + 1):
             view, requests = mark_numbers(view, theme, number)
             bought = requests[0].value if requests else 0
-            assert compute_meter_figures(replace(stage, view=view)).bet_credits == bought, (game.id, number)
+            assert compute_meter_amounts(replace(stage, view=view)).bet_credits == bought, (game.id, number)
             price_text = f"BET {stage.money(bought * view.snapshot.denomination_cents)}"
             assert price_text in Picture(theme).read_aloud(view)
             bet_count += bool(bought)

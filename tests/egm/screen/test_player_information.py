@@ -26,7 +26,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel_field
 from egm.screen.picture import Picture
 from egm.screen.scenes import chrome, keno, progressive, wins
-from egm.screen.scenes.deck import compute_meter_figures
+from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.reels import ReelGrid
@@ -450,7 +450,7 @@ def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, t
         status = tuple(dict.fromkeys(read_words(until[20], LANDSCAPE_LAYOUT)[-40:])) if number < 2 else ()
         seen.add((line.steps[0].stops, line.last_stop, sounds))
         won += outcome.win_credits > 0
-        assert {compute_meter_figures(picture._build_stage(moment)).win_cents for moment in until} == {0}
+        assert {compute_meter_amounts(picture._build_stage(moment)).win_cents for moment in until} == {0}
         assert not [words for words in status if "win" in words.lower() and words != "WIN"]
     assert len(seen) == 1
     assert won

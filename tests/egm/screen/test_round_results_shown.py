@@ -10,7 +10,7 @@ from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.deck import choose_win_meter, draw_meters
+from egm.screen.scenes.deck import choose_win_meter_label_key, draw_meters
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
@@ -104,7 +104,7 @@ def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
 )
 def test_returned_stakes_are_not_on_the_win_meter(theme, name, rows, label):
     """$5 staked and $10 back was shown as WIN $10.00, though the player has won $5."""
-    assert choose_win_meter(build_settled_stage(theme, name, rows)) == label
+    assert choose_win_meter_label_key(build_settled_stage(theme, name, rows)) == label
 
 
 @pytest.mark.requirement("N-10")

@@ -15,7 +15,7 @@ from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.dealt_hands import build_current_hands, read_final_hands
-from egm.screen.scenes.deck import compute_meter_figures, format_key_label, is_key_lit
+from egm.screen.scenes.deck import compute_meter_amounts, format_key_label, is_key_lit
 from egm.screen.scenes.status import choose_status
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline, is_decision_due, is_marking_decision
@@ -127,16 +127,16 @@ def test_the_bet_meter_includes_splits_and_doubles(visit):
     credits_, staked = [], 2
     for answer in ("split", "split", "double"):
         wait_for_decision(player_visit)
-        credits_.append(compute_meter_figures(player_visit.stage).bet_credits)
+        credits_.append(compute_meter_amounts(player_visit.stage).bet_credits)
         assert credits_[-1] == staked
         staked += player_visit.view.decision.costs[answer]
         player_visit.press("choose", answer)
     wait_for_decision(player_visit)
-    assert compute_meter_figures(player_visit.stage).bet_credits == staked == 8
+    assert compute_meter_amounts(player_visit.stage).bet_credits == staked == 8
     while player_visit.view.decision is not None:
         player_visit.press("choose", "stand")
         wait_for_decision(player_visit)
-    assert compute_meter_figures(player_visit.stage).bet_credits == 2  # what PLAY would bet now
+    assert compute_meter_amounts(player_visit.stage).bet_credits == 2  # what PLAY would bet now
     words, _ = choose_status(player_visit.stage)
     assert player_visit.view.snapshot.win_cents == 0 or player_visit.stage.money(800) in words
 

@@ -14,7 +14,7 @@ from egm.screen.app import ScreenApp, TouchFraction
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
-from egm.screen.scenes.odometer import AMOUNT_ROLL_SECONDS, compute_displayed_cents, compute_drum_turns
+from egm.screen.scenes.odometer import AMOUNT_ROLL_SECONDS, compute_displayed_thousandths, compute_drum_turns
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
 from paytables import list_table_games
@@ -28,10 +28,10 @@ from tools.lab.views import build_idle_view, build_level_views
 @given(st.integers(0, 10**10), st.integers(0, 10**9), st.floats(0, 5))
 def test_a_progressive_amount_rises_to_the_received_value_and_not_beyond(before, increase, since):
     now = before + increase
-    shown = compute_displayed_cents(before, now, since)
+    shown = compute_displayed_thousandths(before, now, since)
     assert before * 1000 <= shown <= now * 1000
-    assert compute_displayed_cents(before, now, AMOUNT_ROLL_SECONDS) == now * 1000
-    assert compute_displayed_cents(now + 1, now, 0.0) == now * 1000, (
+    assert compute_displayed_thousandths(before, now, AMOUNT_ROLL_SECONDS) == now * 1000
+    assert compute_displayed_thousandths(now + 1, now, 0.0) == now * 1000, (
         "a level that was won begins again at once"
     )
 

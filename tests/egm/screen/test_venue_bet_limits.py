@@ -4,7 +4,7 @@ import pytest
 from test_visit import Visit
 
 from egm.screen.layout import LANDSCAPE_LAYOUT
-from egm.screen.scenes.chip_keys import lay_out_hand_keys
+from egm.screen.scenes.chip_keys import lay_out_table_keys
 from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.view import compute_bet_credits, has_unsent_bet, list_available_bets
 
@@ -50,7 +50,9 @@ def test_no_chip_raises_a_bet_above_the_venues_maximum(tmp_path, theme):
     unit_cents, table = visit.view.snapshot.denomination_cents, visit.view.table
     most = 5_000 // unit_cents
     values = [
-        action.value for _, action in lay_out_hand_keys(visit.view, LANDSCAPE_LAYOUT) if action.name == "chip"
+        action.value
+        for _, action in lay_out_table_keys(visit.view, LANDSCAPE_LAYOUT)
+        if action.name == "chip"
     ]
     assert max(table.chips) > most >= max(values)
     visit.press("clear")

@@ -18,7 +18,7 @@ from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.presentation import PRESENTATION_SECONDS_MAX
-from egm.screen.scenes.deck import compute_meter_figures, is_key_lit
+from egm.screen.scenes.deck import compute_meter_amounts, is_key_lit
 from egm.screen.scenes.drawer import COMMAND_RESULT_SHOWN_SECONDS
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
@@ -115,7 +115,7 @@ def test_play_during_a_presentation_only_shortens_it(idle_view, game, outcomes, 
     skipped, requests = apply_action(rolling, Action("play"), theme)
     assert requests == ()
     assert not is_show_running(replace(skipped, now=rolling.now + 0.01), theme)
-    assert compute_meter_figures(stage(skipped, theme)).win_cents == view.presentation.outcome.win_cents
+    assert compute_meter_amounts(stage(skipped, theme)).win_cents == view.presentation.outcome.win_cents
 
 
 @pytest.mark.requirement("C-17")
@@ -124,14 +124,14 @@ def test_credit_rolls_up_and_is_debited_at_once(idle_view, game, theme):
         replace(idle_view, now=50), build_snapshot(game, "en", credit_cents=133450)
     )
     seen = [
-        compute_meter_figures(stage(replace(with_more_credit, now=50 + i / 50), theme)).credit_cents
+        compute_meter_amounts(stage(replace(with_more_credit, now=50 + i / 50), theme)).credit_cents
         for i in range(50)
     ]
     assert seen[0] == 123450
     assert seen == sorted(seen)
     assert seen[-1] == 133450
     less = apply_message(replace(idle_view, now=50), build_snapshot(game, "en", credit_cents=100))
-    assert compute_meter_figures(stage(less, theme)).credit_cents == 100
+    assert compute_meter_amounts(stage(less, theme)).credit_cents == 100
 
 
 def test_keys_send_requests_and_change_nothing_themselves(idle_view, theme):
@@ -272,8 +272,8 @@ def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
         assert [(win.credits, win.line_number, [list(p) for p in win.positions]) for win in last.wins] == [
             (win["credits"], win["number"], win["positions"]) for win in display["wins"]
         ]
-        assert compute_meter_figures(stage(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
-        assert compute_meter_figures(stage(final, theme)).credit_cents == 123450
+        assert compute_meter_amounts(stage(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
+        assert compute_meter_amounts(stage(final, theme)).credit_cents == 123450
 
 
 @pytest.mark.requirement("C-10:c")

@@ -23,7 +23,7 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes import bonus
 from egm.screen.scenes.board import find_last_step
-from egm.screen.scenes.deck import compute_meter_figures
+from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.lockup import describe_lockup
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status, format_notice
@@ -167,10 +167,10 @@ def test_the_win_and_message_of_a_game_are_removed_at_the_next(visit):
     player_visit.do(player_visit.room.insert, 2000).play_out()
     assert player_visit.view.snapshot.win_cents == 300
     assert "3.00" in player_visit.bar
-    assert compute_meter_figures(player_visit.stage).win_cents == 300
+    assert compute_meter_amounts(player_visit.stage).win_cents == 300
     player_visit.press("game", "aurora-twenty")
     assert player_visit.view.snapshot.game_id == "aurora-twenty"
-    assert compute_meter_figures(player_visit.stage).win_cents == 0
+    assert compute_meter_amounts(player_visit.stage).win_cents == 0
     assert "3.00" not in player_visit.bar
     assert find_last_step(player_visit.view) is None
     player_visit.press("game", "maple-classic")
@@ -182,18 +182,18 @@ def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
     player_visit = visit(*MAPLES)
     player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.BET, value=2).play_out()
     for _ in range(2):
-        figures = compute_meter_figures(player_visit.stage)
+        figures = compute_meter_amounts(player_visit.stage)
         assert (figures.bet_credits, figures.win_cents) == (2, 600)
         assert find_last_step(player_visit.view).stops == MAPLES
         assert "6.00" in player_visit.bar
         player_visit.wait(10)
     player_visit.view = View(now=player_visit.view.now, last_activity_at=player_visit.view.now)
     player_visit.greet()  # a screen that starts again shows them too
-    figures = compute_meter_figures(player_visit.stage)
+    figures = compute_meter_amounts(player_visit.stage)
     assert (figures.bet_credits, figures.win_cents) == (2, 600)
     assert find_last_step(player_visit.view).stops == MAPLES
     player_visit.submit_event(EventType.BET, value=1)
-    assert compute_meter_figures(player_visit.stage).bet_credits == 1
+    assert compute_meter_amounts(player_visit.stage).bet_credits == 1
 
 
 @pytest.mark.requirement("C-16", "C-15:b")
@@ -208,7 +208,7 @@ def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
     assert player_visit.view.presentation is None
     assert find_last_step(player_visit.view).stops == MAPLES
     assert (
-        compute_meter_figures(player_visit.stage).win_cents,
+        compute_meter_amounts(player_visit.stage).win_cents,
         find_lit_win(player_visit.stage).credits,
     ) == (300, 60)
 
@@ -244,14 +244,14 @@ def test_after_cash_out_the_status_line_says_where_the_money_is(visit):
     player_visit.do(player_visit.room.insert, 2000).play_out()
     player_visit.room.machine.random_service = create_generator()
     player_visit.do(player_visit.room.cash_out_ticket)
-    assert compute_meter_figures(player_visit.stage).win_cents == 0
+    assert compute_meter_amounts(player_visit.stage).win_cents == 0
     assert player_visit.bar == "Thank you! Please take your ticket: $22.95"
     player_visit.wait(20)
     assert player_visit.bar == "Thank you! Please take your ticket: $22.95"
     player_visit.wait(15)
     assert player_visit.bar == "Insert a bill or a ticket to play"
     player_visit.do(player_visit.room.insert, 500)  # the next player: nothing of the last one's is seen again
-    assert player_visit.view.snapshot.win_cents == compute_meter_figures(player_visit.stage).win_cents == 0
+    assert player_visit.view.snapshot.win_cents == compute_meter_amounts(player_visit.stage).win_cents == 0
     assert player_visit.bar == "$5.00 added to your credits"
     player_visit.wait(6)
     assert player_visit.bar == "Choose your bet, then press PLAY"
@@ -481,7 +481,7 @@ def test_play_stops_the_reels_then_ends_the_roll_up_and_starts_the_next_game(vis
     player_visit.wait(stopped.last_stop - 0.2)
     assert is_show_running(player_visit.view, player_visit.theme)
     assert player_visit.press("play") == []  # counted, and the next game is asked for
-    assert compute_meter_figures(player_visit.stage).win_cents == 50
+    assert compute_meter_amounts(player_visit.stage).win_cents == 50
     assert player_visit.room.records("game.start")[1:] == []
     assert player_visit.wait(1.0) == ["shown", "play"]
     assert len(player_visit.room.records("game.start")) == 2
@@ -526,7 +526,7 @@ def test_after_the_greatest_wins_a_press_ends_only_the_roll_up(visit):
     player_visit.do(player_visit.room.insert, 2000).press("play")
     player_visit.wait(build_view_timeline(player_visit.view, player_visit.theme).last_stop + 0.1)
     assert player_visit.press("play") == []
-    assert compute_meter_figures(player_visit.stage).win_cents == 300
+    assert compute_meter_amounts(player_visit.stage).win_cents == 300
     assert player_visit.wait(5) == ["shown"]
     assert player_visit.press("play") == ["play"]
 
