@@ -40,8 +40,8 @@ from egm.screen.view import (
     is_dismissible_reminder_shown,
     is_marked_answer_permitted,
     is_marking_decision,
+    is_presentation_running,
     is_selecting_targets,
-    is_show_running,
     is_text_field_open,
     list_available_bets,
     should_show_scoreboard,
@@ -113,7 +113,7 @@ def apply_action(
         return view_or_action, ()
     action = view_or_action
     if view.scene is Scene.SERVICE and action.name not in _KEYS_ACTIVE_ON_SERVICE_PAGE:
-        return _apply_on_page(view, action)
+        return _apply_action_on_page(view, action)
     return _apply_player_action(view, action, theme)
 
 
@@ -181,7 +181,7 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
         return field_result
     requests = _list_action_requests(view, action)
     if requests is None:
-        covers = action.name in {"help", "games"} and is_show_running(view, theme)
+        covers = action.name in {"help", "games"} and is_presentation_running(view, theme)
         return view if covers else _apply_screen_action(view, action.name), ()
     keeps_page_open = action.name in {"language", "denomination", "limit"}
     return view if keeps_page_open else replace(view, page=PlayerPage.NONE), requests
@@ -226,7 +226,7 @@ def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
     )
 
 
-def _apply_on_page(view: View, action: Action) -> tuple[View, OutgoingMessages]:
+def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMessages]:
     """Apply a touch or a key while a service page is open. The player's keys have no effect then."""
     page = view.snapshot.page if view.snapshot is not None else None
     if page is None:
@@ -252,7 +252,7 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
     if name in {"mark", "quick_pick", "new_group", "new_card", "card", "draws", "bonus", "form"}:
         return _apply_keno_action(view, name, value)
     if name in TABLE_ACTIONS:
-        return _apply_on_table(view, name, value)
+        return _apply_action_on_table(view, name, value)
     if name in {"area", "part"}:
         return (
             _request_area_stake(view, str(value)) if name == "area" else (replace(view, sheet=int(value)), ())
@@ -292,7 +292,7 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Outgoin
         )
         return replace(view, marked_keno_slip=keno_slip.KenoSlip(), keno_marked_at=view.now), request
     if name == "draws":
-        slip = keno_slip.choose_next_draws(game, view.marked_keno_slip)
+        slip = keno_slip.choose_next_draw_count(game, view.marked_keno_slip)
     elif name == "bonus":
         slip = keno_slip.toggle_bonus(game, view.marked_keno_slip, str(value))
     elif name == "mark":
@@ -331,7 +331,7 @@ def _build_quick_pick_slip(view: View) -> keno_slip.KenoSlip | None:
     return keno_slip.KenoSlip(((frozenset(last.cards[0].numbers),),))
 
 
-def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, OutgoingMessages]:
+def _apply_action_on_table(view: View, name: str, value: Any) -> tuple[View, OutgoingMessages]:
     """Apply a touch at a table game: place or remove chips, select a tool, or open another part of the layout."""
     table, snapshot, chips = view.table, view.snapshot, view.chips
     if table is None or snapshot is None:

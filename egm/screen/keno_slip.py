@@ -70,7 +70,7 @@ class KenoSlip:
         return self.cards[self.current_card_index]
 
     @property
-    def numbers(self) -> frozenset[int]:
+    def current_card_numbers(self) -> frozenset[int]:
         """Return the numbers marked on the current card."""
         return frozenset().union(*self.current_card)
 
@@ -147,7 +147,7 @@ def toggle_number(game: GameView, slip: KenoSlip, number: int) -> KenoSlip:
     unchanged.
     """
     card = slip.current_card
-    if number in slip.numbers:
+    if number in slip.current_card_numbers:
         groups = tuple(group - {number} for group in card)
         return slip.with_current_card(tuple(group for group in groups[:-1] if group) + groups[-1:])
     if len(card[-1]) >= max(list_permitted_spot_counts(game)):
@@ -178,15 +178,15 @@ def add_card(game: GameView, slip: KenoSlip) -> KenoSlip:
     return replace(slip, cards=(*slip.cards, _UNMARKED_CARD), current_card_index=len(slip.cards))
 
 
-def list_draws_on_offer(game: GameView) -> tuple[int, ...]:
+def list_draw_counts_on_offer(game: GameView) -> tuple[int, ...]:
     """Return, ascending, the counts of draws for which a Keno ticket can be bought (M-05)."""
     largest = find_maximum_per_ticket(game, "draws")
     return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < largest} | {largest}))
 
 
-def choose_next_draws(game: GameView, slip: KenoSlip) -> KenoSlip:
+def choose_next_draw_count(game: GameView, slip: KenoSlip) -> KenoSlip:
     """Return the slip for the next higher count of draws on offer; after the highest, for the lowest."""
-    offer = list_draws_on_offer(game)
+    offer = list_draw_counts_on_offer(game)
     higher_counts = [n for n in offer if n > slip.draw_count]
     return replace(slip, draw_count=higher_counts[0] if higher_counts else offer[0])
 

@@ -166,7 +166,7 @@ class Layout:
         return (margin, 8.0, self.size[0] - self.drawer_width - 2 * margin, self.meter_bar[1] - 10.0)
 
     @property
-    def stage(self) -> Rect:
+    def area_above_meters(self) -> Rect:
         """Return the rectangle of everything above the meters. A lock-up is drawn over it and dims it."""
         return (0, 0, self.size[0], self.meter_bar[1])
 
@@ -249,7 +249,7 @@ PORTRAIT_LAYOUT: Final = Layout(
 
 
 #: The least size of a touch target on a telephone, each way, in units: 44 of its pixels.
-TOUCH_TARGET_MIN: Final = 82.0
+TOUCH_TARGET_SIZE_MIN: Final = 82.0
 #: Height of a further line of small print, in units.
 SMALL_PRINT_LINE_HEIGHT: Final = 23.0
 #: Height of the two lines of small print across a telephone's only panel, in units.
@@ -283,7 +283,7 @@ def build_telephone_layout(width: float, height: float) -> Layout:
         field=(46, top, 628, bar - 156 - top),
         left_panel=(16, 112, 340, glass),
         right_panel=(364, 112, 340, glass),
-        status_line=(16, bar - 116, 592, TOUCH_TARGET_MIN),
+        status_line=(16, bar - 116, 592, TOUCH_TARGET_SIZE_MIN),
         meter_bar=(0, bar, _TELEPHONE_WIDTH, 206),
         meters={
             "credit": (16, bar + 8, 688, 92),
@@ -310,8 +310,8 @@ def build_telephone_layout(width: float, height: float) -> Layout:
         player_page=(12, 112, 696, bar - 124),
         drawer=(56, 0, 664, bar),
         drawer_tab=(664, 360, 56, 150),
-        staff_key=(616, bar - 116, 88, TOUCH_TARGET_MIN),
-        touch_size_min=TOUCH_TARGET_MIN,
+        staff_key=(616, bar - 116, 88, TOUCH_TARGET_SIZE_MIN),
+        touch_size_min=TOUCH_TARGET_SIZE_MIN,
     )
 
 

@@ -51,7 +51,7 @@ def apply_message(view: View, message: Message) -> View:
         }
         games = {game.id: game for game in message.games}
         tables = {game.id: read_table(game) for game in message.games if is_table_game(game)}
-        view = replace(view, games=games, fields=fields, tables=tables)
+        view = replace(view, games=games, reel_fields_by_game=fields, tables=tables)
         return replace(view, is_machine_connected=True, machine_texts=message.words, start_up_activity=None)
     if isinstance(message, GameOutcome):
         return _start_presentation(view, message)
@@ -82,16 +82,16 @@ def _start_presentation(view: View, play: GameOutcome) -> View:
     """
     old_show = view.presentation
     if old_show is not None and old_show.is_complete and old_show.outcome.play_id == play.play_id:
-        return replace(view, presentation=replace(old_show, is_reported=False, outcome=play))
+        return replace(view, presentation=replace(old_show, is_end_reported=False, outcome=play))
     steps = read_steps(
-        view.fields.get(play.game_id, {}),
+        view.reel_fields_by_game.get(play.game_id, {}),
         play.display,
         play.cues,
         play.settlements,
         continues=_is_round_shown(view, play.play_id),
     )
     result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
-    show = replace(_build_continued_show(view, play, steps), round_result=result)
+    show = replace(_build_continued_presentation(view, play, steps), round_result=result)
     view = _prepare_chips_after_round(view, play)
     return replace(view, presentation=show, decision=None, page=PlayerPage.NONE, last_activity_at=view.now)
 
@@ -145,7 +145,8 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
         display=display,
     )
     return replace(
-        changed_view, presentation=replace(_build_continued_show(view, so_far, steps), is_complete=False)
+        changed_view,
+        presentation=replace(_build_continued_presentation(view, so_far, steps), is_complete=False),
     )
 
 
@@ -163,7 +164,7 @@ def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequ
         boxes = len(decision.options) + len(details.get("opened", ()))
         steps.append({**details, "boxes": boxes})
     display = {"steps": steps, "double_up": details.get("rounds", ())}
-    return read_steps(view.fields.get(game_id, {}), display) if steps else ()
+    return read_steps(view.reel_fields_by_game.get(game_id, {}), display) if steps else ()
 
 
 def _is_round_shown(view: View, play_id: str) -> bool:
@@ -175,7 +176,9 @@ def _is_round_shown(view: View, play_id: str) -> bool:
     )
 
 
-def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]) -> OutcomePresentation:
+def _build_continued_presentation(
+    view: View, play: GameOutcome, steps: tuple[Step, ...]
+) -> OutcomePresentation:
     """Return the presentation of a game's steps after a decision.
 
     Steps that were already presented, before an earlier decision of the same game, are not presented again.
@@ -215,7 +218,7 @@ def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
     if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
     try:
-        return read_steps(view.fields.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
+        return read_steps(view.reel_fields_by_game.get(snapshot.game_id or "", {}), snapshot.last_display)[-1]
     except OutcomeError:
         return None  # A display of another version: the reels start at their first stops.
 
@@ -392,7 +395,11 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
     if replay.game_id not in view.games:
         return None
     start = View(
-        now=view.now, is_machine_connected=True, games=view.games, fields=view.fields, tables=view.tables
+        now=view.now,
+        is_machine_connected=True,
+        games=view.games,
+        reel_fields_by_game=view.reel_fields_by_game,
+        tables=view.tables,
     )
     message: DecisionRequest | GameOutcome
     if replay.decision_kind:
@@ -457,14 +464,14 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMe
     if (
         show is None
         or line is None
-        or show.is_reported
+        or show.is_end_reported
         or not show.is_complete
         or now - show.began_at < line.end
     ):
         return start_next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
         return start_next_game(view)
-    return replace(view, presentation=replace(show, is_reported=True)), (
+    return replace(view, presentation=replace(show, is_end_reported=True)), (
         Intent(name="shown", value=show.outcome.play_id),
     )
 

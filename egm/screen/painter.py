@@ -437,7 +437,7 @@ class Painter:
                 self.find_or_create(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha
             )
 
-    def draw_scattered(
+    def draw_small_pictures(
         self,
         pieces: Iterable[tuple[Hashable, tuple[int, int]]],
         side: float,

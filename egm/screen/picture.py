@@ -49,8 +49,8 @@ from egm.screen.view import (
     build_view_timeline,
     compute_bet_credits,
     compute_drawer_share,
+    is_presentation_running,
     is_selecting_targets,
-    is_show_running,
 )
 
 #: Seconds without input after which a late frame would not be noticed.
@@ -101,7 +101,7 @@ class Picture:
             self._brought, self._texts = view.machine_texts, {}
         if (code, zone) not in self._texts:
             local_zone = self._timezone or (ZoneInfo(zone) if zone else None)
-            self._texts[code, zone] = Texts(code, local_zone, brought=view.machine_texts)
+            self._texts[code, zone] = Texts(code, local_zone, additional_texts=view.machine_texts)
         return self._texts[code, zone]
 
     def draw_view(self, surface: pygame.Surface, view: View) -> None:
@@ -226,7 +226,11 @@ class Picture:
             targets = list_slip_touches(view, layout)
         elif view.scene is Scene.GAME:
             targets = lay_out_reminder_keys(stage) or lay_out_answers(stage)
-            if not targets and find_due_reminder(stage) is None and not is_show_running(view, self.theme):
+            if (
+                not targets
+                and find_due_reminder(stage) is None
+                and not is_presentation_running(view, self.theme)
+            ):
                 targets = [
                     *list_keno_touches(view, layout),
                     *list_area_touches(view, layout),
@@ -355,7 +359,7 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
         since = stage.view.now - show.began_at
         if line.last_stop <= since < line.roll_up_end + 1.5:
             return "win"
-    return "chase" if is_show_running(stage.view, stage.theme) else "idle"
+    return "chase" if is_presentation_running(stage.view, stage.theme) else "idle"
 
 
 def _join_sentences(texts: Iterable[str]) -> str:

@@ -41,7 +41,7 @@ class OutcomePresentation:
     """What the reels showed before the game; None if unknown."""
     shortened_at: tuple[float, ...] = ()
     """When the player pressed PLAY to shorten the presentation, in seconds from its start."""
-    is_reported: bool = False
+    is_end_reported: bool = False
     """Whether the screen has reported to the machine that the presentation has ended."""
     is_complete: bool = True
     """Whether this part ends with the end of the game, and not with a decision."""
@@ -184,7 +184,7 @@ class _TimelineKey:
 
     presentation: OutcomePresentation = field(compare=False)
     motion: MotionTimes = field(compare=False)
-    show_id: int
+    presentation_id: int
     motion_id: int
     celebration_level: int
     has_reduced_motion: bool

@@ -34,7 +34,7 @@ RACETRACK_PART_NAME: Final = "race"
 #: The most pockets of an inside bet.
 _INSIDE_BET_POCKETS_MAX: Final = 6
 #: The pockets of a bet on two dozens or two columns.
-_DOUBLE_BET_POCKETS: Final = 24
+_DOUBLE_BET_POCKET_COUNT: Final = 24
 #: The streets of a roulette layout, each of three numbers.
 _STREET_COUNT: Final = 12
 #: Pockets in one row of a telephone's racetrack.
@@ -50,7 +50,7 @@ class _StreetGrid:
     """
 
     first_street: float
-    count: float
+    street_count: float
     rect: Rect
     is_upright: bool
 
@@ -58,9 +58,9 @@ class _StreetGrid:
         """Return the rectangle in the picture of a layout area: its position (u, v) and size (du, dv)."""
         x, y, w, h = self.rect
         if self.is_upright:
-            width, height = w / 3, h / self.count
+            width, height = w / 3, h / self.street_count
             return (x + (3 - v - dv) * width, y + (u - self.first_street) * height, dv * width, du * height)
-        width, height = w / self.count, h / 3
+        width, height = w / self.street_count, h / 3
         return (x + (u - self.first_street) * width, y + v * height, du * width, dv * height)
 
     def find_point(self, u: float, v: float) -> Point:
@@ -70,7 +70,7 @@ class _StreetGrid:
 
     def has_street(self, u: float) -> bool:
         """Return whether the grid of streets contains the street position ``u``."""
-        return self.first_street <= u <= self.first_street + self.count
+        return self.first_street <= u <= self.first_street + self.street_count
 
 
 def list_inside_bet_kinds(table: TableGameData) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def list_inside_bet_kinds(table: TableGameData) -> tuple[str, ...]:
     inside = [
         group
         for group, count in numbers_covered.items()
-        if 0 < count <= _INSIDE_BET_POCKETS_MAX or count == _DOUBLE_BET_POCKETS
+        if 0 < count <= _INSIDE_BET_POCKETS_MAX or count == _DOUBLE_BET_POCKET_COUNT
     ]
     return tuple(sorted(inside, key=lambda group: numbers_covered[group]))
 
@@ -230,7 +230,7 @@ def _place_column_bet(spot: BetSpot) -> tuple[float, float, float, float] | None
     """Return the roulette cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
     numbers = [int(each) for each in spot.covered_pockets if each.isdecimal()]
     thirds = sorted({(n - 1) % 3 for n in numbers})
-    if len(numbers) in {12, _DOUBLE_BET_POCKETS} and 12 * len(thirds) == len(numbers):
+    if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT} and 12 * len(thirds) == len(numbers):
         if len(thirds) == 1:
             return (12.0, 2.0 - thirds[0], 1.0, 1.0)
         if thirds[1] - thirds[0] == 1:
@@ -244,9 +244,9 @@ def _place_outside_bet(spot: BetSpot) -> tuple[int, float, float]:
     Row 0 has the dozens, row 1 the even chances. Left edge and width are in twelfths of the row.
     """
     numbers = sorted(int(each) for each in spot.covered_pockets if each.isdecimal())
-    if len(numbers) in {12, _DOUBLE_BET_POCKETS}:
+    if len(numbers) in {12, _DOUBLE_BET_POCKET_COUNT}:
         first = (numbers[0] - 1) // 12 * 4
-        return 0, float(first) + (2 if len(numbers) == _DOUBLE_BET_POCKETS else 0), 4.0
+        return 0, float(first) + (2 if len(numbers) == _DOUBLE_BET_POCKET_COUNT else 0), 4.0
     order = (numbers[0] == 1 and numbers[-1] == 18, all(n % 2 == 0 for n in numbers))
     if order[0] or order[1]:
         return 1, 0.0 if order[0] else 2.0, 2.0
@@ -326,7 +326,7 @@ def _lay_out_inside_bets(
     """Return the touch areas of the inside bets of the open kind, and the chip points of all inside bets by id."""
     touches: list[tuple[Rect, Action]] = []
     chips_at: list[tuple[str, Point]] = []
-    last = grid.first_street + grid.count
+    last = grid.first_street + grid.street_count
     shared = _list_zero_bets(table, zeros, part)
     for spot in table.spots.values():
         if not is_inside_bet(spot):
@@ -358,9 +358,9 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, part: str) ->
     touches: list[tuple[Rect, Action]] = []
     at: list[tuple[str, Point]] = []
     x, y, _, h = grid.rect
-    unit = grid.rect[2] / grid.count
+    unit = grid.rect[2] / grid.street_count
     doubles = any(
-        table.spots[a].group == part and len(table.spots[a].covered_pockets) == _DOUBLE_BET_POCKETS
+        table.spots[a].group == part and len(table.spots[a].covered_pockets) == _DOUBLE_BET_POCKET_COUNT
         for a in table.spots
     )
     for spot in table.spots.values():
@@ -377,7 +377,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, part: str) ->
                 width * unit,
                 OUTSIDE_BET_HEIGHT,
             )
-        double = len(spot.covered_pockets) == _DOUBLE_BET_POCKETS
+        double = len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
         at.append((spot.id, _find_rect_centre(rect) if double else place_chip_beside_label(rect)))
         if not double:
             cells.append(FeltCell(rect, spot=spot.id))

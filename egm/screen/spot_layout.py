@@ -26,7 +26,7 @@ _ROW_HEIGHTS: Final = (66.0, 100.0, 132.0)
 #: Least width of a spot that shows its full name.
 _SPOT_WIDTH_MIN: Final = 104.0
 #: The most spots in a row.
-_ROW_SPOTS_MAX: Final = 9
+_SPOTS_PER_ROW_MAX: Final = 9
 #: Width of a row's title on a large screen and on a telephone.
 _TITLE_WIDTHS: Final = (150.0, 136.0)
 #: The most characters of a titled spot's own part of its name.
@@ -46,7 +46,7 @@ _NARROW_WIDTH_OF_TWO_LINES: Final = 180.0
 #: Width of a cell that is left free at its right for chips.
 _CHIP_SPACE_WIDTH: Final = 48.0
 #: Height of the row of point numbers above the spots of craps.
-_POINT_HEIGHT: Final = 84.0
+_CRAPS_POINT_HEIGHT: Final = 84.0
 #: Height of a spot at a card table.
 _CARD_TABLE_SPOT_HEIGHT: Final = 84.0
 
@@ -101,16 +101,16 @@ def compute_height_above_spots(table: TableGameData, layout: Layout) -> float:
     """Return the height above a table's spots that is kept free for cards, or at craps for the point numbers."""
     _, _, w, h = find_felt_rect(layout)
     if table.felt_kind == "cards":
-        return h - _count_longest_rows(table, w, layout.touch_size_min) * max(
+        return h - _count_full_rows(table, w, layout.touch_size_min) * max(
             layout.touch_size_min, _CARD_TABLE_SPOT_HEIGHT
         )
-    return _POINT_HEIGHT if table.felt_kind == "craps" else 0.0
+    return _CRAPS_POINT_HEIGHT if table.felt_kind == "craps" else 0.0
 
 
 @lru_cache(maxsize=64)
-def _count_longest_rows(table: TableGameData, width: float, touch_size_min: float) -> int:
+def _count_full_rows(table: TableGameData, width: float, touch_size_min: float) -> int:
     """Return how many rows a table's spots need if every row holds as many spots as permitted."""
-    return len(arrange_spots_in_rows(table.spots.values(), width, touch_size_min, _ROW_SPOTS_MAX))
+    return len(arrange_spots_in_rows(table.spots.values(), width, touch_size_min, _SPOTS_PER_ROW_MAX))
 
 
 def place_chip_beside_label(rect: Rect) -> Point:
@@ -243,16 +243,16 @@ def _divide_into_pages(
     (w, h), least_height = room, max(touch_size_min, _ROW_HEIGHTS[0])
     spots = table.spots.values()
     for row_limit in range(
-        _TITLED_SPOTS_MIN, _ROW_SPOTS_MAX + 1
+        _TITLED_SPOTS_MIN, _SPOTS_PER_ROW_MAX + 1
     ):  # use the shortest rows that still fit in height
         rows = arrange_spots_in_rows(spots, w, touch_size_min, row_limit)
         if len(rows) * max(least_height, _ROW_HEIGHTS[1]) <= h:
             return [rows] if rows else []
-    rows = arrange_spots_in_rows(spots, w, touch_size_min, _ROW_SPOTS_MAX)
+    rows = arrange_spots_in_rows(spots, w, touch_size_min, _SPOTS_PER_ROW_MAX)
     if len(rows) * least_height <= h + 1:
         narrower = (
             arrange_spots_in_rows(spots, w, touch_size_min, row_limit)
-            for row_limit in range(_TITLED_SPOTS_MIN, _ROW_SPOTS_MAX + 1)
+            for row_limit in range(_TITLED_SPOTS_MIN, _SPOTS_PER_ROW_MAX + 1)
         )
         return [next(rows_a_page for rows_a_page in narrower if len(rows_a_page) == len(rows))]
     fit = max(1, int((h - tabs_height + 1) // least_height))

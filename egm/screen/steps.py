@@ -182,16 +182,16 @@ def _read_step(fields: Mapping[str, ReelField], data: Mapping[str, Any]) -> Step
     if "spins" in data:
         return HoldStep(
             stage,
-            _read_items(data["coins"], times),
+            _read_awards(data["coins"], times),
             tuple(tuple(None if c is None else int(c) for c in spin["cells"]) for spin in data["spins"]),
             tuple(int(spin["left"]) for spin in data["spins"]),
             credits_,
         )
     if "opened" in data:
-        opened_boxes = tuple((int(box["box"]), _read_item(box, times)) for box in data["opened"])
+        opened_boxes = tuple((int(box["box"]), _read_award(box, times)) for box in data["opened"])
         return PickStep(stage, int(data["boxes"]), opened_boxes, credits_)
     if "parts" in data:
-        parts = _read_items(data["parts"], times if "level" in data else 1)
+        parts = _read_awards(data["parts"], times if "level" in data else 1)
         part = int(data["part"])
         if not 0 <= part < len(parts):
             raise OutcomeError(f"display: part {part} of a wheel of {len(parts)}")
@@ -211,12 +211,12 @@ def _read_gamble_steps(data: Any) -> list[Step]:
     ]
 
 
-def _read_items(data: Any, times: int) -> tuple[BonusAward, ...]:
+def _read_awards(data: Any, times: int) -> tuple[BonusAward, ...]:
     """Return the awards of a feature's coins, boxes or segments, their published pays multiplied by ``times``."""
-    return tuple(_read_item(entry, times) for entry in data)
+    return tuple(_read_award(entry, times) for entry in data)
 
 
-def _read_item(data: Mapping[str, Any], times: int) -> BonusAward:
+def _read_award(data: Mapping[str, Any], times: int) -> BonusAward:
     """Return the award of one coin, box or segment, its published pay multiplied by ``times`` for the bet made."""
     return BonusAward(str(data["item"]), int(data["credits"]) * times)
 

@@ -121,7 +121,7 @@ class TableGameData:
     """The colour of each pocket."""
     names: Mapping[str, Mapping[str, str]]
     """The name of each group of spots, by group and language."""
-    off_on_come_out: frozenset[str] = frozenset()
+    spots_off_on_come_out: frozenset[str] = frozenset()
     """Craps: the spots whose bets are off on a come-out roll, unless the player switches them on."""
     switchable_spots: frozenset[str] = frozenset()
     """Craps: the spots for which the player decides whether a bet is on or off for the next throw."""
@@ -133,7 +133,7 @@ class TableGameData:
     """Whether the game is played with cards that have suits; False for pai gow tiles and for games without cards."""
 
     @property
-    def chips(self) -> tuple[int, ...]:
+    def chip_values(self) -> tuple[int, ...]:
         """Return the values of the chips on offer in credits, ascending; none exceeds the highest bet on a spot.
 
         The lowest chip is the smallest increment of a bet. The value of every other chip is a multiple of it.
@@ -238,7 +238,7 @@ def read_table(game: GameView) -> TableGameData:
             wheel_pockets=tuple(map(str, data.get("wheel", ()))),
             pocket_colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
             names=data.get("names", {}),
-            off_on_come_out=frozenset(map(str, data.get("off", ()))),
+            spots_off_on_come_out=frozenset(map(str, data.get("off", ()))),
             switchable_spots=frozenset(map(str, data.get("says", ()))),
             announced_bets={
                 str(call["id"]): CallBet(call["names"], _read_bets(call["bets"]))
@@ -382,7 +382,7 @@ class BetLimits:
             else min(self.find_spot_maximum(spot), times * self.find_bet(bets, spot.required_spot))
         )
 
-    def compute_room(self, bets: BetsBySpot) -> int | None:
+    def compute_total_bet_max(self, bets: BetsBySpot) -> int | None:
         """Return the highest permitted total of new bets in credits: the venue's maximum less the standing bets.
 
         Standing bets that ``bets`` takes down are not subtracted. None if the venue has no maximum.
@@ -509,7 +509,7 @@ def _find_exceeded_limit(table: TableGameData, bets: BetsBySpot, limits: BetLimi
     The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's maximum) and
     ``raise`` (the credit needed for later raises).
     """
-    total, room = sum(each for each in bets.values() if each > 0), limits.compute_room(bets)
+    total, room = sum(each for each in bets.values() if each > 0), limits.compute_total_bet_max(bets)
     reserve_credits = sum(
         (table.spots[name].raise_reserve * each for name, each in bets.items() if each > 0), Fraction(0)
     )
@@ -527,7 +527,7 @@ def list_chip_values(table: TableGameData, limits: BetLimits) -> tuple[int, ...]
 
     Chips above the venue's maximum are left out, except the lowest chip.
     """
-    lowest, *higher = table.chips
+    lowest, *higher = table.chip_values
     return (
         lowest,
         *(value for value in higher if limits.venue_bet_max is None or value <= limits.venue_bet_max),
@@ -636,7 +636,7 @@ def is_bet_on(table: TableGameData, chips: ChipsOnTable, spot: str, limits: BetL
     """
     if spot not in table.switchable_spots:
         return None
-    default = limits.table_state.plays.get(spot, spot not in table.off_on_come_out)
+    default = limits.table_state.plays.get(spot, spot not in table.spots_off_on_come_out)
     return chips.is_on_by_spot.get(spot, default)
 
 

@@ -114,11 +114,11 @@ class Texts:
         language: str,
         timezone: tzinfo | None = None,
         folder: Path = CATALOGUE_FOLDER,
-        brought: Mapping[str, Mapping[str, str]] | None = None,
+        additional_texts: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         self.language = language_from_code(language)
         self.locale = LOCALE_BY_LANGUAGE[self.language]
-        texts_of_language = (brought or {}).get(self.language, {})
+        texts_of_language = (additional_texts or {}).get(self.language, {})
         catalogue = read_catalogue(self.language, folder)
         brought_texts = {
             key: apply_typography(text, self.language) for key, text in texts_of_language.items()
@@ -170,7 +170,7 @@ class Texts:
         value, values = words.value, words.values
         kinds: Mapping[str, Callable[[], str]] = {
             "say": lambda: self.format_text_by_count(
-                str(value), {**values, **_format_amounts(values, money), **self._format_shares(values)}
+                str(value), {**values, **_format_amounts(values, money), **self._format_percent_value(values)}
             ),
             "code": lambda: self.format_code_text(str(values["of"]), str(value)),
             "money": lambda: "  ".join(money(int(cents)) for cents in (value, *values.values())),
@@ -188,7 +188,7 @@ class Texts:
         plain = figure.rstrip("%").strip()
         return plain.replace(".", ",") if self.language == "fr" else plain
 
-    def _format_shares(self, values: Mapping[str, int | str]) -> dict[str, str]:
+    def _format_percent_value(self, values: Mapping[str, int | str]) -> dict[str, str]:
         """Return a mapping with only ``percent``, formatted without the sign and with this language's decimal mark.
 
         Return an empty mapping if ``values`` has no ``percent``.

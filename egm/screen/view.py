@@ -79,7 +79,7 @@ class View:
     """The start-up progress of a machine that is starting, for the first time or again; None otherwise."""
     games: Mapping[str, GameView] = field(default_factory=dict)
     """The games on offer, by id."""
-    fields: Mapping[str, Mapping[str, ReelField]] = field(default_factory=dict)
+    reel_fields_by_game: Mapping[str, Mapping[str, ReelField]] = field(default_factory=dict)
     """The reel data of each game stage played on reels, by game id and then by stage."""
     machine_texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the machine adds to the catalogues, by language and then by key."""
@@ -239,7 +239,7 @@ def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None
     return build_timeline(view.presentation, theme.motion, level, calm=view.reduced_motion)
 
 
-def is_show_running(view: View, theme: Theme) -> bool:
+def is_presentation_running(view: View, theme: Theme) -> bool:
     """Return whether the steps of a game's outcome, or the roll-up of its win, are still being presented."""
     line = build_view_timeline(view, theme)
     return (
@@ -294,7 +294,7 @@ def can_place_chips(view: View, theme: Theme) -> bool:
         return False
     return (
         view.page is PlayerPage.NONE
-        and not is_show_running(view, theme)
+        and not is_presentation_running(view, theme)
         and not is_dismissible_reminder_shown(view)
     )
 

@@ -61,7 +61,7 @@ _UNSENT_MESSAGES_MAX: Final = 128
 _SESSION_RENEWAL_SECONDS: Final = 60.0
 #: Seconds to wait for the close handshake. A browser tab that sleeps, or whose computer does, never answers
 #: it.
-_GOODBYE_SECONDS: Final = 0.5
+_CLOSE_HANDSHAKE_SECONDS_MAX: Final = 0.5
 #: Seconds that a connection has for its handshake and its session message.
 _HANDSHAKE_SECONDS_MAX: Final = 5.0
 #: The most connections that have not yet sent their session. One more closes the oldest of them, never an
@@ -424,7 +424,7 @@ class BrowserScreen:
             open_timeout=_HANDSHAKE_SECONDS_MAX,
             max_size=4096,
             compression=None,
-            close_timeout=_GOODBYE_SECONDS,
+            close_timeout=_CLOSE_HANDSHAKE_SECONDS_MAX,
         )
         return server, access
 

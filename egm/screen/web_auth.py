@@ -33,7 +33,7 @@ SESSION_IDLE_SECONDS_MAX: Final = 30 * 60.0
 """Seconds without a message after which a browser's session ends, so that it needs a new token."""
 SESSIONS_MAX: Final = 8
 """The maximum number of browser sessions. One more session ends the oldest session."""
-_SAVED_SESSIONS_BYTES: Final = 1024
+_SAVED_SESSIONS_SIZE_BYTES: Final = 1024
 """The size in bytes of the saved sessions: :data:`SESSIONS_MAX` digests, each with its last message's time."""
 _SESSION_PREFIX: Final = "Bearer "
 """The text before the session in the Authorization header of a request (RFC 6750)."""
@@ -172,7 +172,7 @@ class WebAccess:
         """Save the browser sessions in the file that outlives the screen's process."""
         if self._memory is not None:
             data = json.dumps([[each.digest, each.last_message_at] for each in self._sessions]).encode()
-            os.pwrite(self._memory, data.ljust(_SAVED_SESSIONS_BYTES), 0)
+            os.pwrite(self._memory, data.ljust(_SAVED_SESSIONS_SIZE_BYTES), 0)
 
 
 def _read_saved_sessions(memory: int) -> list[_Session]:
@@ -180,7 +180,7 @@ def _read_saved_sessions(memory: int) -> list[_Session]:
     try:
         return [
             _Session(str(digest), float(renewed_at))
-            for digest, renewed_at in json.loads(os.pread(memory, _SAVED_SESSIONS_BYTES, 0))
+            for digest, renewed_at in json.loads(os.pread(memory, _SAVED_SESSIONS_SIZE_BYTES, 0))
         ]
     except (ValueError, RecursionError, TypeError):
         return []

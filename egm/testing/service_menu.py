@@ -62,7 +62,7 @@ class Menu:
         self._acting_persons = {"attendant"}
         brought = self.machine.component(Features).texts_by_language
         self._texts = [
-            Texts(language, brought=brought) if brought[language] else TEXTS[language]
+            Texts(language, additional_texts=brought) if brought[language] else TEXTS[language]
             for language in LANGUAGES
         ]
 

@@ -217,7 +217,7 @@ def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> s
 
 def format_entries(features: Features = FEATURES) -> str:
     """Return the reference of every declared entry by feature, then the objects that several records share."""
-    texts = {language: Texts(language, brought=features.texts_by_language) for language in LANGUAGES}
+    texts = {language: Texts(language, additional_texts=features.texts_by_language) for language in LANGUAGES}
     sections = []
     for feature in features.features:
         if feature.entry_declarations:

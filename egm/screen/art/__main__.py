@@ -23,8 +23,8 @@ from egm.screen.art.files import PictureError, rasterise_picture
 from egm.screen.art.game_pictures import (
     DRAW_MEMORY_BYTES_MAX,
     DRAW_SECONDS_MAX,
-    PICTURE_BYTES,
     PICTURE_SIDE_PIXELS,
+    PICTURE_SIZE_BYTES,
 )
 
 #: Exit status of a child process that cannot draw its picture.
@@ -45,7 +45,7 @@ def main() -> None:
     all_seconds = float(sys.argv[1])
     for name, length in json.loads(sys.stdin.buffer.readline()):
         answer = _draw_in_child_process(name, sys.stdin.buffer.read(length), all_seconds)
-        sys.stdout.buffer.write(answer if len(answer) == PICTURE_BYTES + 1 else answer + b"\n")
+        sys.stdout.buffer.write(answer if len(answer) == PICTURE_SIZE_BYTES + 1 else answer + b"\n")
         sys.stdout.buffer.flush()
 
 
@@ -67,7 +67,7 @@ def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
         os._exit(status)
     os.close(writable)
     with os.fdopen(readable, "rb") as output:
-        answer = output.read(PICTURE_BYTES + 1)
+        answer = output.read(PICTURE_SIZE_BYTES + 1)
     _, exit_status = os.waitpid(child, 0)
     if not os.WIFEXITED(exit_status):
         late = os.WTERMSIG(exit_status) in {signal.SIGXCPU, signal.SIGKILL}

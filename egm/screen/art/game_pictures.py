@@ -23,7 +23,7 @@ from egm.terminal import echo
 #: Width and height of what is drawn, in pixels: more than a symbol needs on the largest picture.
 PICTURE_SIDE_PIXELS: Final = 384
 #: Size of a drawn picture in bytes: four for each pixel.
-PICTURE_BYTES: Final = PICTURE_SIDE_PIXELS * PICTURE_SIDE_PIXELS * 4
+PICTURE_SIZE_BYTES: Final = PICTURE_SIDE_PIXELS * PICTURE_SIDE_PIXELS * 4
 #: Processor seconds for one picture.
 DRAW_SECONDS_MAX: Final = 1
 #: Processor seconds for all pictures of a game.
@@ -83,8 +83,8 @@ def _read_drawn_picture(output: IO[bytes]) -> bytes | str:
     reason = output.readline().decode("utf-8", "replace").strip()
     if reason:
         return reason
-    pixels = output.read(PICTURE_BYTES)
-    return pixels if len(pixels) == PICTURE_BYTES else "could not be drawn"
+    pixels = output.read(PICTURE_SIZE_BYTES)
+    return pixels if len(pixels) == PICTURE_SIZE_BYTES else "could not be drawn"
 
 
 def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:

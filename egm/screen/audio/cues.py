@@ -33,13 +33,13 @@ ATTRACT_INTERVAL_SECONDS: Final = 90.0
 _LOOP_LEVEL_CHANGE_MIN: Final = 1e-3
 
 
-def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
+def compute_loudness(cue: str, volume: int, maximum_percent: int = 100) -> float:
     """Return the loudness (0 to 1) of a sound cue at a volume step.
 
     The loudness of the step is multiplied by ``most_percent``, the venue's maximum in percent. Alarms and test tones
     have a minimum loudness that applies at every volume step and every maximum.
     """
-    level = LOUDNESS_BY_VOLUME_STEP[volume] * most_percent / 100
+    level = LOUDNESS_BY_VOLUME_STEP[volume] * maximum_percent / 100
     return max(level, ALARM_LOUDNESS_MIN) if cue in ALARM_CUES or cue in TEST_TONES_HZ else level
 
 
@@ -91,8 +91,8 @@ class SoundPlayer:
 
     def _compute_level(self, cue: str, view: View) -> float:
         """Return the loudness, 0 to 1, at which a sound cue is played now; 0 while it is silent."""
-        most_percent = 100 if view.snapshot is None else view.snapshot.loudness_percent
-        return compute_loudness(cue, view.volume_step, most_percent) if is_cue_allowed(cue, view) else 0.0
+        maximum_percent = 100 if view.snapshot is None else view.snapshot.loudness_percent
+        return compute_loudness(cue, view.volume_step, maximum_percent) if is_cue_allowed(cue, view) else 0.0
 
     def _choose_sound_family(self, cue: str, family: str, view: View) -> str:
         """Return the family whose sound is played for a cue.

@@ -10,7 +10,7 @@ from egm.screen.audio.sound_store import SoundStore
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 
 #: Samples in the device's buffer (46 ms). SDL mixes in its own thread, independently of frames.
-BUFFER_SAMPLES: Final = 1024
+BUFFER_SAMPLE_COUNT: Final = 1024
 #: Length of a fade-out, in milliseconds.
 _FADE_MS: Final = 120
 
@@ -44,7 +44,7 @@ class SoundMixer:
         self.on = False
         """Whether there is an audio device."""
         with contextlib.suppress(pygame.error):
-            pygame.mixer.init(SAMPLES_PER_SECOND, -16, 1, BUFFER_SAMPLES)
+            pygame.mixer.init(SAMPLES_PER_SECOND, -16, 1, BUFFER_SAMPLE_COUNT)
             pygame.mixer.set_num_channels(len(PEAK_SHARE_BY_CHANNEL))
             self.on = True
 

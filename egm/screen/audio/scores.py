@@ -139,7 +139,7 @@ class SoundFamily:
     instrument_names: tuple[str, str]
     """The names of the family's first (melody) and second instruments."""
 
-    def pitch(self, degree: int) -> float:
+    def compute_pitch(self, degree: int) -> float:
         """Return the pitch of a degree of the scale, in Hz."""
         octave, step = divmod(degree, len(self.scale_semitones))
         return compute_hertz_of_midi_note(self.root_midi_note + 12 * octave + self.scale_semitones[step])
@@ -149,7 +149,7 @@ class SoundFamily:
 
         The triad takes every second degree; in a scale of five degrees it is therefore wider than a third and a fifth.
         """
-        return tuple(self.pitch(degree + above) for above in (0, 2, 4))
+        return tuple(self.compute_pitch(degree + above) for above in (0, 2, 4))
 
     @property
     def octave(self) -> int:
@@ -265,7 +265,7 @@ def _build_melody(
                 Note(
                     instrument,
                     index * family.eighth_seconds,
-                    family.pitch(int(mark)),
+                    family.compute_pitch(int(mark)),
                     eighths * family.eighth_seconds * 0.9,
                     strength,
                 )
@@ -284,12 +284,16 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
         for half in (0, 4):
             notes.append(
                 Note(
-                    instruments["bass"], at + half * family.eighth_seconds, family.pitch(chord) / 2, 0.3, 0.6
+                    instruments["bass"],
+                    at + half * family.eighth_seconds,
+                    family.compute_pitch(chord) / 2,
+                    0.3,
+                    0.6,
                 )
             )
         for index, above in enumerate(family.figure):
             if above != ".":
-                pitch = family.pitch(chord + int(above))
+                pitch = family.compute_pitch(chord + int(above))
                 notes.append(
                     Note(family.second_instrument, at + index * family.eighth_seconds, pitch, 0.12, 0.3)
                 )
@@ -309,7 +313,7 @@ def _build_note_run(family: SoundFamily, degrees: tuple[int, ...], step: float, 
     The first note starts at ``start`` seconds; the notes are ``step`` seconds apart.
     """
     return [
-        Note(family.melody_instrument, start + i * step, family.pitch(d), step * 1.6, 0.8)
+        Note(family.melody_instrument, start + i * step, family.compute_pitch(d), step * 1.6, 0.8)
         for i, d in enumerate(degrees)
     ]
 
@@ -317,14 +321,14 @@ def _build_note_run(family: SoundFamily, degrees: tuple[int, ...], step: float, 
 def _build_chord(family: SoundFamily, degree: int, at: float, seconds: float) -> Notes:
     """Return the notes of a chord on a scale degree with a drum beat, starting at ``at`` seconds."""
     instruments = read_sound_table().instruments
-    pitches = (*family.list_triad_pitches(degree), family.pitch(degree + family.octave))
+    pitches = (*family.list_triad_pitches(degree), family.compute_pitch(degree + family.octave))
     return [
         *(
             Note(instrument, at, p, seconds, 0.4)
             for p in pitches
             for instrument in (family.melody_instrument, family.chord_instrument)
         ),
-        Note(instruments["bass"], at, family.pitch(degree) / 2, seconds, 0.8),
+        Note(instruments["bass"], at, family.compute_pitch(degree) / 2, seconds, 0.8),
         Note(instruments["drum"], at, 82.0, 0.3, 0.8),
     ]
 
@@ -341,12 +345,18 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
         above = family.figure[index % 8]
         if above != ".":
             notes.append(
-                Note(family.second_instrument, index * step, family.pitch(chord + int(above)), 0.06, 0.5)
+                Note(
+                    family.second_instrument,
+                    index * step,
+                    family.compute_pitch(chord + int(above)),
+                    0.06,
+                    0.5,
+                )
             )
         if index % 2 == 0:
             notes.append(Note(instruments["shaker"], index * step, 90, 0.05, 0.25))
         if index % 8 == 0:
-            notes.append(Note(instruments["bass"], index * step, family.pitch(chord) / 2, 0.2, 0.6))
+            notes.append(Note(instruments["bass"], index * step, family.compute_pitch(chord) / 2, 0.2, 0.6))
     return notes, 16 * step
 
 
@@ -358,7 +368,7 @@ def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
     instruments, step = read_sound_table().instruments, 0.085
     top = family.octave
     notes = [
-        Note(family.melody_instrument, i * step, family.pitch(top + (4 if i % 2 else 5)), step, 0.6)
+        Note(family.melody_instrument, i * step, family.compute_pitch(top + (4 if i % 2 else 5)), step, 0.6)
         for i in range(12)
     ]
     notes += [Note(instruments["drum"], i * step, 70.0, 0.1, 0.3 + 0.03 * (i % 4)) for i in range(12)]
@@ -374,7 +384,7 @@ def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
     notes = [Note(instruments["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
     notes += [
-        Note(family.second_instrument, i * step, family.pitch(top + d), 0.05, 0.7)
+        Note(family.second_instrument, i * step, family.compute_pitch(top + d), 0.05, 0.7)
         for i, d in enumerate(degrees)
     ]
     return notes, 8 * step
@@ -403,7 +413,8 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
     if grade == 4:
         bell = read_sound_table().instruments["bell"]
         notes += [
-            Note(bell, end + i * e, family.pitch(top + d), 0.3, 0.4) for i, d in enumerate((4, 2, 4, top))
+            Note(bell, end + i * e, family.compute_pitch(top + d), 0.3, 0.4)
+            for i, d in enumerate((4, 2, 4, top))
         ]
     return notes
 
@@ -419,7 +430,7 @@ def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
     knock = read_sound_table().instruments["knock"]
     return [
         Note(knock, 0, 92.0, 0.2, 1.0),
-        Note(family.melody_instrument, 0.01, family.pitch(degree), 0.16, 0.7),
+        Note(family.melody_instrument, 0.01, family.compute_pitch(degree), 0.16, 0.7),
     ]
 
 

@@ -20,7 +20,7 @@ SAMPLES_PER_SECOND: Final = 22050
 #: The largest value of a 16-bit sample.
 _SAMPLE_MAX: Final = 32767
 #: A vibration above this share of the rate would alias to another pitch.
-_PITCH_MAX_SHARE_OF_RATE: Final = 0.45
+_PITCH_MAX_SHARE_OF_SAMPLE_RATE: Final = 0.45
 #: Fade-out of a note that is cut off, in seconds, to prevent a click.
 _CUT_FADE_SECONDS: Final = 0.012
 
@@ -101,7 +101,7 @@ def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "a
     total = [0.0] * count
     full_strength = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
     for ratio, strength, decay in instrument.modes:
-        if pitch * ratio < SAMPLES_PER_SECOND * _PITCH_MAX_SHARE_OF_RATE:
+        if pitch * ratio < SAMPLES_PER_SECOND * _PITCH_MAX_SHARE_OF_SAMPLE_RATE:
             # Inaudible samples at the end are not computed.
             audible_samples = count if decay <= 0 else min(count, round(SAMPLES_PER_SECOND * 9.2 / decay))
             part = _compute_decaying_sine(pitch * ratio, strength / full_strength, decay, audible_samples)

@@ -249,7 +249,7 @@ def _draw_celebration_items(stage: Stage, elapsed_seconds: float, count: int, le
 def _find_highest_prize_symbol(stage: Stage) -> str:
     """Return the symbol of the game's highest prize, or "" if no symbol wins it."""
     game = stage.view.game
-    fields = stage.view.fields.get(game.id, {}) if game else {}
+    fields = stage.view.reel_fields_by_game.get(game.id, {}) if game else {}
     prizes = [prize for field in fields.values() for prize in field.prizes if prize.symbol]
     return max(prizes, key=lambda prize: prize.credits).symbol if prizes else ""
 

@@ -25,7 +25,7 @@ from egm.screen.view import (
     find_last_step,
     find_shown_reel_spin,
     is_decision_due,
-    is_show_running,
+    is_presentation_running,
 )
 
 
@@ -45,7 +45,11 @@ def draw_board(stage: Stage) -> None:
         _draw_between_games(stage)
         return
     since = view.now - show.began_at
-    if is_keno_game(view.game) and view.accepts_request("bet") and not is_show_running(view, stage.theme):
+    if (
+        is_keno_game(view.game)
+        and view.accepts_request("bet")
+        and not is_presentation_running(view, stage.theme)
+    ):
         draw_keno(stage, show.steps[-1], None, 0.0)  # The draw is over: the next card may be marked.
         return
     index = line.find_step_index(since)
@@ -67,7 +71,7 @@ def _draw_between_games(stage: Stage) -> None:
     """Draw the game field between games: the last result or, before any game, the idle game."""
     view = stage.view
     game = view.game
-    fields = view.fields.get(game.id, {}) if game else {}
+    fields = view.reel_fields_by_game.get(game.id, {}) if game else {}
     if is_wheel_game_shown(stage):
         draw_idle_wheel(stage)
         return
@@ -123,7 +127,7 @@ def _draw_reels(
     assert game is not None
     earlier = [one for one in show.steps[:index] if isinstance(one, ReelSpin)]
     previous = earlier[-1] if earlier else show.reels_before
-    field = stage.view.fields[game.id][step.stage]
+    field = stage.view.reel_fields_by_game[game.id][step.stage]
     reels_stop_time = find_reels_stop_time(step_time, stage.theme.motion)
     if elapsed_seconds < reels_stop_time:
         draw_spinning_reels(stage, field, step, previous, step_time, elapsed_seconds)

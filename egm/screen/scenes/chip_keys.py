@@ -52,7 +52,9 @@ def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[lis
     The rows have chips and tools, actions on all chips (such as undo), and the parts of the layout.
     """
     values = (
-        table.chips if view.snapshot is None else list_chip_values(table, build_bet_limits(view.snapshot))
+        table.chip_values
+        if view.snapshot is None
+        else list_chip_values(table, build_bet_limits(view.snapshot))
     )
     chip_keys = [Action("chip", value) for value in values]
     chip_keys += [Action("tool", "take"), Action("tool", "ask")]

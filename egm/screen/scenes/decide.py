@@ -31,7 +31,7 @@ def _find_decision_field(view: View) -> ReelField | None:
     game, decision = view.game, view.decision
     if game is None or decision is None:
         return None
-    return view.fields.get(game.id, {}).get(str(decision.display.get("stage", "base")))
+    return view.reel_fields_by_game.get(game.id, {}).get(str(decision.display.get("stage", "base")))
 
 
 def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:

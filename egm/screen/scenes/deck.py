@@ -29,8 +29,8 @@ from egm.screen.view import (
     is_dismissible_reminder_shown,
     is_marked_answer_permitted,
     is_marking_decision,
+    is_presentation_running,
     is_selecting_targets,
-    is_show_running,
 )
 
 #: Seconds in which the credit rolls to its new value.
@@ -206,7 +206,7 @@ def is_key_lit(stage: Stage, name: str) -> bool:
     view = stage.view
     if name in {"help", "games", "volume"}:
         shut = view.scene is Scene.SERVICE and name != "volume"
-        return view.snapshot is not None and not shut and not is_show_running(view, stage.theme)
+        return view.snapshot is not None and not shut and not is_presentation_running(view, stage.theme)
     if name == "language":
         return (
             view.accepts_request("language")
@@ -217,7 +217,7 @@ def is_key_lit(stage: Stage, name: str) -> bool:
         return _is_play_lit(stage)
     if name.startswith("bet_"):
         choose = view.is_machine_connected and is_selecting_targets(view, stage.theme)
-        return choose or (view.accepts_request("bet") and not is_show_running(view, stage.theme))
+        return choose or (view.accepts_request("bet") and not is_presentation_running(view, stage.theme))
     return view.accepts_request(name)
 
 
@@ -262,7 +262,7 @@ def _choose_play_label(stage: Stage) -> str:
     if (
         show is None
         or line is None
-        or not is_show_running(view, stage.theme)
+        or not is_presentation_running(view, stage.theme)
         or not is_key_lit(stage, "play")
     ):
         return "key.play"

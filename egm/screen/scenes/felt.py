@@ -164,7 +164,7 @@ def draw_felt(stage: Stage) -> None:
     elif table.felt_kind == "craps":
         draw_craps_point(stage, last_round, moving=time is not None)
     if decision is None and table.spots:
-        _draw_felt(stage, table, last_round if time is None else None)
+        _draw_betting_layout(stage, table, last_round if time is None else None)
     elif decision is not None and decision.kind != "hold":
         _draw_question(stage, table, decision)
 
@@ -180,7 +180,7 @@ def _draw_wheel_or_dice(
         if kind in {"ball", "wheel"} and table.wheel_pockets:
             layout_stage, rect = _split_off_wheel(stage)
             if not stage.layout.is_telephone:
-                _draw_felt(layout_stage, table, None)
+                _draw_betting_layout(layout_stage, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
             draw_roulette_wheel(
                 stage, table, rect, (pocket, part), (begin, stop), elapsed_seconds, pin=kind == "wheel"
@@ -189,7 +189,7 @@ def _draw_wheel_or_dice(
         if kind == "dice":
             if table.felt_kind == "craps":
                 draw_craps_point(stage, None, moving=True)
-            _draw_felt(stage, table, None)
+            _draw_betting_layout(stage, table, None)
             stage.painter.draw_shade(stage.layout.field, (0, 12, 8, 90))
             total = step.display.get("total")
             draw_dice(stage, tuple(map(int, cue["dice"])), total, (begin, stop), elapsed_seconds)
@@ -232,7 +232,7 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
     return ink.finish_surface()
 
 
-def _draw_felt(stage: Stage, table: TableGameData, settled_step: TableStep | None) -> None:
+def _draw_betting_layout(stage: Stage, table: TableGameData, settled_step: TableStep | None) -> None:
     """Draw the betting layout with every chip on it.
 
     ``settled_step`` is the last step of a round whose results are to be shown on the layout, or None.
@@ -266,7 +266,7 @@ def _draw_felt(stage: Stage, table: TableGameData, settled_step: TableStep | Non
         _draw_cell(stage, table, cell, is_hit=hit, is_closed=shut, chip=chip)
     if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or stage.layout.is_telephone):
         for rect, action in lay_out_part_tabs(table, chips, stage.layout):
-            _draw_tab(stage, table, rect, action)
+            _draw_layout_part_tab(stage, table, rect, action)
         if find_open_layout_part(table, chips, stage.layout) == RACETRACK_PART_NAME:
             for rect, action in lay_out_racetrack_keys(table, chips, stage.layout):
                 draw_table_text_key(
@@ -451,7 +451,7 @@ def _format_spot_label(stage: Stage, table: TableGameData, spot: BetSpot) -> str
     return stage.texts.choose_translation(spot.names)
 
 
-def _draw_tab(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
+def _draw_layout_part_tab(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
     """Draw a key that opens another part of the betting layout, or another sheet of it."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
@@ -532,8 +532,8 @@ def _draw_on_off_ring(
     come_out = limits.table_state.point is None
     if (
         now is None
-        or (spot in table.off_on_come_out and not come_out)
-        or (now and spot not in table.off_on_come_out)
+        or (spot in table.spots_off_on_come_out and not come_out)
+        or (now and spot not in table.spots_off_on_come_out)
     ):
         return
     x, y = at

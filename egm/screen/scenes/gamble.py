@@ -68,7 +68,7 @@ def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
     draw_board_background(stage)
     p, (x, y, w, h) = stage.painter, stage.layout.field
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
-    p.draw_cached_picture(("felt", stage.look.name), inner, partial(_draw_felt, stage))
+    p.draw_cached_picture(("felt", stage.look.name), inner, partial(_draw_cloth, stage))
     top, part = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
     side, height = (length * part for length in _PREVIOUS_CARD_SIZE)
     for i, card in enumerate(previous_cards[-_PREVIOUS_CARDS_SHOWN:]):
@@ -76,7 +76,7 @@ def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
         p.draw_cached_picture(("card", card), card_rect, partial(_draw_card_face, face=card))
 
 
-def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
+def _draw_cloth(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a double-up's cloth."""
     ink = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
     height = 100.0 * size[1] / size[0]

@@ -50,7 +50,7 @@ class HandRoomNeeds:
     """Whether each card has a hold key below it. Cards then do not overlap."""
 
     @property
-    def gap(self) -> float:
+    def low_hand_gap_in_cards(self) -> float:
         """Return the width of the gap between the low hand and the other cards, in card widths."""
         return _LOW_HIGH_HAND_GAP_IN_CARDS if self.low_hand_cards else 0.0
 
@@ -66,7 +66,7 @@ class HandRoomNeeds:
         )
         fits: list[tuple[float, int]] = []
         for columns in range(2 if self.can_stack_rows else self.cards, self.cards + 1):
-            width = (w - 20) / ((columns - 1 + self.gap) * visible_share + 1)
+            width = (w - 20) / ((columns - 1 + self.low_hand_gap_in_cards) * visible_share + 1)
             deep = (h - CARD_TEXT_GAP - _compute_text_height(w)) / (
                 1 + (-(-self.cards // columns) - 1) * _LOWER_ROW_VISIBLE_SHARE
             )
@@ -100,7 +100,7 @@ def lay_out_hand(
     x, y, w, h = area
     columns, height = room.fit_cards(area)
     height = min(height, highest)
-    width, below, gap = height * _CARD_WIDTH_PER_HEIGHT, _compute_text_height(w), room.gap
+    width, below, gap = height * _CARD_WIDTH_PER_HEIGHT, _compute_text_height(w), room.low_hand_gap_in_cards
     step = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
     across = step * (columns - 1 + gap) + width
     deep = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-room.cards // columns) - 1))

@@ -13,7 +13,7 @@ import pygame
 
 from egm.screen.art.ink import VectorCanvas
 from egm.screen.art.paths import build_rounded_box
-from egm.screen.layout import TOUCH_TARGET_MIN, grow_rect
+from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, grow_rect
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.chart import draw_chart, find_strategy_chart
@@ -114,7 +114,7 @@ def draw_help(stage: Stage) -> None:
         return
     p, rect = stage.painter, stage.layout.player_page
     x, y, w, _ = rect
-    p.draw_shade(stage.layout.stage, (4, 2, 10, 170))
+    p.draw_shade(stage.layout.area_above_meters, (4, 2, 10, 170))
     p.draw_cached_picture(
         ("sheet", stage.look.name),
         rect,
@@ -161,7 +161,7 @@ def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
     """Return the rectangles of the keys that turn and close a help page."""
     x, y, w, h = rect
     width = min(240.0, (w - 80 - 32) / 3)
-    height = 66.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else TOUCH_TARGET_MIN
+    height = 66.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else TOUCH_TARGET_SIZE_MIN
     low = y + h - height - 22
     return {
         "back": (x + 40, low, width, height),

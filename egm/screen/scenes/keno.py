@@ -20,7 +20,7 @@ from egm.screen.keno_slip import (
     list_permitted_spot_counts,
     list_preset_tickets_on_offer,
 )
-from egm.screen.layout import TOUCH_TARGET_MIN, Layout, grow_rect
+from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, Layout, grow_rect
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
@@ -57,7 +57,7 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elap
     keno = step if isinstance(step, KenoStep) else None
     if step_time is None and (keno is None or has_changed_marks_since_game(view)):
         slip = view.marked_keno_slip
-        _draw_board(stage, (numbers, columns), (), slip.numbers, 1.0)
+        _draw_board(stage, (numbers, columns), (), slip.current_card_numbers, 1.0)
         if len(slip.current_card) > 1 and not stage.layout.is_telephone:
             board = _split_board_and_tray(stage.layout)[0]
             cells = [(find_number_rect(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
@@ -157,7 +157,7 @@ def _find_quick_pick_rect(layout: Layout) -> Rect:
         return (x + 12, y + h - 136, w - 24, _KEY_HEIGHT)
     if layout.is_telephone:
         width = (w - 36) / 2
-        return (x + w - 12 - width, y + h - TOUCH_TARGET_MIN - 8, width, TOUCH_TARGET_MIN)
+        return (x + w - 12 - width, y + h - TOUCH_TARGET_SIZE_MIN - 8, width, TOUCH_TARGET_SIZE_MIN)
     width = (w - 48) / 3
     return (x + w - 12 - width, y + h - 70, width, _KEY_HEIGHT)
 
@@ -310,7 +310,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
         return "", 0
     ways = sum(sum(count_paid_ways_by_spot_count(game, card).values()) for card in slip.cards)
     kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
-    count = {"numbers": len(slip.numbers), "cards": len(slip.cards), "ways": ways}[kind]
+    count = {"numbers": len(slip.current_card_numbers), "cards": len(slip.cards), "ways": ways}[kind]
     text = texts.format_count(f"keno.own_{kind}", count)
     if slip.draw_count > 1:
         text += texts.say("keno.and_draws", count=slip.draw_count)
@@ -357,7 +357,7 @@ def describe_slip(stage: Stage) -> str:
     text, price_cents = describe_purchase(stage)
     if not stage.view.marked_keno_slip.has_marks:
         return stage.texts.say("keno.buys_now")
-    count = stage.texts.say("keno.marking", count=len(stage.view.marked_keno_slip.numbers))
+    count = stage.texts.say("keno.marking", count=len(stage.view.marked_keno_slip.current_card_numbers))
     return f"{count}  ·  {stage.money(price_cents)}" if text else count
 
 
@@ -533,7 +533,7 @@ def _draw_tray(
         if not stage.layout.is_portrait
         else 124
         if not stage.layout.is_telephone
-        else TOUCH_TARGET_MIN + 16
+        else TOUCH_TARGET_SIZE_MIN + 16
     )
     columns = 4 if not stage.layout.is_portrait else 10
     rows = -(-ball_count // columns)

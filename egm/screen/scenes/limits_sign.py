@@ -66,7 +66,7 @@ def list_kind_limits(stage: Stage) -> list[str]:
         rows = [
             (
                 [stage.texts.say(f"felt.{kind}")],
-                _format_amounts(stage, _find_lowest_and_highest_bet(limits, spots)),
+                _format_limits(stage, _find_lowest_and_highest_bet(limits, spots)),
             )
             for kind, spots in kinds.items()
             if spots
@@ -132,9 +132,7 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
                 by_limits.setdefault((spot.bet_min, maximum - maximum % spot.bet_step), []).append(spot)
         for amounts, spots_of_limits in by_limits.items():
             groups.setdefault(amounts, []).extend(list_group_names(stage, tuple(spots_of_limits)))
-    return [
-        (list(dict.fromkeys(names)), _format_amounts(stage, amounts)) for amounts, names in groups.items()
-    ]
+    return [(list(dict.fromkeys(names)), _format_limits(stage, amounts)) for amounts, names in groups.items()]
 
 
 def _join_names(stage: Stage, names: list[str], width: float) -> str:
@@ -150,7 +148,7 @@ def _join_names(stage: Stage, names: list[str], width: float) -> str:
     return text
 
 
-def _format_amounts(stage: Stage, amounts: tuple[int, int]) -> str:
+def _format_limits(stage: Stage, amounts: tuple[int, int]) -> str:
     """Return the lowest and the highest bet (``amounts``) as one text."""
     assert stage.view.snapshot is not None  # Rows exist only with a snapshot.
     least, most = (stage.money(each * stage.view.snapshot.denomination_cents) for each in amounts)

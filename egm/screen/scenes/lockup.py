@@ -61,7 +61,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
             (stage.view.now - stage.view.scene_began_at) / stage.theme.motion.lockup_entrance_seconds
         )
     )
-    stage.painter.draw_shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
+    stage.painter.draw_shade(stage.layout.area_above_meters, (4, 2, 10, round(190 * share)))
     text = describe_lockup_with_journal_head(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
     height = max(560.0, _compute_needed_height(stage, scene, text, width))
@@ -77,8 +77,8 @@ def _find_plate_top(stage: Stage, height: float) -> float:
     """
     layout = stage.layout
     _, y, _, h = layout.marquee
-    low = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.stage[3] - height - 20)
-    return max((layout.stage[3] - height) / 2, low)
+    low = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.area_above_meters[3] - height - 20)
+    return max((layout.area_above_meters[3] - height) / 2, low)
 
 
 def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width: float) -> float:

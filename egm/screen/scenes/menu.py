@@ -170,7 +170,7 @@ def draw_menu(stage: Stage) -> None:
     """Draw the game menu over the current scene."""
     p, rect, view = stage.painter, stage.layout.player_page, stage.view
     x, y, w, _ = rect
-    p.draw_shade(stage.layout.stage, (4, 2, 10, 170))
+    p.draw_shade(stage.layout.area_above_meters, (4, 2, 10, 170))
     p.draw_cached_picture(
         ("sheet", stage.look.name),
         rect,
@@ -322,7 +322,7 @@ def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
 def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
     """Draw a picture of the game: the symbols of its four highest prizes, or else Keno balls, chips or cards."""
     x, y, w, h = rect
-    fields = stage.view.fields.get(game.id, {})
+    fields = stage.view.reel_fields_by_game.get(game.id, {})
     field: ReelField | None = next(iter(fields.values()), None)
     if field is None:
         if "areas" in game.presentation:

@@ -238,7 +238,7 @@ def _find_award_spot(stage: Stage, award: LongOdds) -> BetSpot | None:
 def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
     """Return the name of an award that is a prize of reels, of a wheel or of Keno."""
     texts = stage.texts
-    field = stage.view.fields.get(game.id, {}).get(award.stage)
+    field = stage.view.reel_fields_by_game.get(game.id, {}).get(award.stage)
     if field is not None:
         prize = next((each for each in field.prizes if each.name == award.name), None)
         if prize is not None:

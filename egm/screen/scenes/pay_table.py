@@ -11,7 +11,7 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import Stage, draw_heading
 from egm.screen.steps import TableStep
 from egm.screen.table import BetSpot, is_table_game
-from egm.screen.view import find_last_step, is_show_running
+from egm.screen.view import find_last_step, is_presentation_running
 
 #: The greatest height of a row, in units.
 _ROW_HEIGHT_MAX: Final = 52.0
@@ -35,7 +35,7 @@ class PayTableEntry:
     names: Mapping[str, str]
     odds: str
     credits: int
-    by_credits: Mapping[str, int]
+    credits_by_bet: Mapping[str, int]
     """The row's pay for each bet, both in credits; empty if the pay is proportional to the bet."""
     spot: str
     """The id of the spot whose bet the row pays; empty if the game has a single bet."""
@@ -145,7 +145,9 @@ def compute_pay_rows_height(
     )
 
 
-def draw_pay_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW_HEIGHT_MAX) -> float:
+def draw_pay_rows(
+    stage: Stage, rect: Rect, rows: Sequence[PayRow], row_height_max: float = _ROW_HEIGHT_MAX
+) -> float:
     """Draw rows of a pay table as large as fits; long names have several lines. Return the height used.
 
     No row is higher than ``most``. All lengths are in units.
@@ -164,7 +166,7 @@ def draw_pay_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float 
     line, top = stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
     for row, lines in zip(rows, wrapped_names, strict=True):
         least_height = _compute_lines_height(stage, lines, size)
-        height = max(least_height, min(most, least_height + additional_height))
+        height = max(least_height, min(row_height_max, least_height + additional_height))
         if row.is_won:
             p.draw_panel((x, top, w, height), radius=8, fill=(122, 66, 8, 255), edge="meter")
         for i, text in enumerate(lines):
@@ -220,7 +222,11 @@ def _find_won_pay(stage: Stage) -> str:
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
     is_money_taken = view.snapshot.is_between_games and not view.snapshot.win_cents and view.decision is None
-    return "" if is_money_taken or is_show_running(view, stage.theme) else str(step.display.get("won") or "")
+    return (
+        ""
+        if is_money_taken or is_presentation_running(view, stage.theme)
+        else str(step.display.get("won") or "")
+    )
 
 
 def _count_hands_by_pay(stage: Stage) -> Counter[str]:
@@ -243,7 +249,7 @@ def format_pay(stage: Stage, pay: PayTableEntry) -> str:
     if snapshot is None:
         return stage.texts.number(pay.credits)
     bet = str(snapshot.bet_credits // _count_hands_bought(stage))
-    return stage.texts.number(pay.by_credits.get(bet, pay.credits))
+    return stage.texts.number(pay.credits_by_bet.get(bet, pay.credits))
 
 
 def _count_hands_bought(stage: Stage) -> int:

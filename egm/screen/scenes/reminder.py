@@ -8,10 +8,10 @@ out.
 from typing import Final
 
 from egm.kernel.messages import Reminder
-from egm.screen.layout import TOUCH_TARGET_MIN, Layout
+from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
-from egm.screen.view import Action, View, compute_seconds_since, is_show_running
+from egm.screen.view import Action, View, compute_seconds_since, is_presentation_running
 
 #: The time limits that a player may choose, in minutes; 0 is no limit.
 TIME_LIMIT_CHOICES_MINUTES: Final = (0, 30, 60, 120)
@@ -27,12 +27,12 @@ def find_due_reminder(stage: Stage) -> Reminder | None:
     It is never shown while a game is being presented.
     """
     snapshot = stage.view.snapshot
-    if snapshot is None or snapshot.reminder is None or is_show_running(stage.view, stage.theme):
+    if snapshot is None or snapshot.reminder is None or is_presentation_running(stage.view, stage.theme):
         return None
     return snapshot.reminder if snapshot.state == "idle" else None
 
 
-def _find_plate_rect(layout: Layout) -> Rect:
+def _find_reminder_rect(layout: Layout) -> Rect:
     """Return the rectangle of the reminder, within the game field."""
     x, y, w, h = layout.field
     width, height = min(w, 940.0), 480.0
@@ -47,15 +47,15 @@ def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
     reminder = find_due_reminder(stage)
     if reminder is None:
         return []
-    x, y, w, h = _find_plate_rect(stage.layout)
+    x, y, w, h = _find_reminder_rect(stage.layout)
     low, width = y + h - 112, (w - 120) / 2
     keys: list[tuple[Rect, Action]] = []
     if stage.view.accepts_request("acknowledge") and reminder.kind in {"time", "spend"}:
-        keys.append(((x + w - 40 - width, low, width, TOUCH_TARGET_MIN), Action("acknowledge")))
+        keys.append(((x + w - 40 - width, low, width, TOUCH_TARGET_SIZE_MIN), Action("acknowledge")))
     if stage.view.accepts_request("cash_out"):
-        keys.append(((x + 40, low, width, TOUCH_TARGET_MIN), Action("cash_out")))
+        keys.append(((x + 40, low, width, TOUCH_TARGET_SIZE_MIN), Action("cash_out")))
     if len(keys) == 1:
-        return [((x + (w - width) / 2, low, width, TOUCH_TARGET_MIN), keys[0][1])]
+        return [((x + (w - width) / 2, low, width, TOUCH_TARGET_SIZE_MIN), keys[0][1])]
     return keys
 
 
@@ -64,9 +64,9 @@ def draw_reminder(stage: Stage) -> None:
     reminder = find_due_reminder(stage)
     if reminder is None:
         return
-    p, say, rect = stage.painter, stage.texts.say, _find_plate_rect(stage.layout)
+    p, say, rect = stage.painter, stage.texts.say, _find_reminder_rect(stage.layout)
     x, y, w, _ = rect
-    p.draw_shade(stage.layout.stage, (4, 2, 10, 150))
+    p.draw_shade(stage.layout.area_above_meters, (4, 2, 10, 150))
     fill = (18, 13, 34, 252)
     p.draw_cached_picture(
         ("reminder", stage.look.name),
@@ -124,7 +124,7 @@ def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
     Each has its kind (time or money), its value, and the rectangle of its key.
     """
     x, y, w, h = rect
-    width, height = (w - 36) / 4, 68.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else TOUCH_TARGET_MIN
+    width, height = (w - 36) / 4, 68.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else TOUCH_TARGET_SIZE_MIN
     return [
         (of, value, (x + i * (width + 12), y + h * (0.34 + 0.38 * row), width, height))
         for row, (of, values) in enumerate(

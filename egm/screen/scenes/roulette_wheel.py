@@ -42,7 +42,7 @@ def draw_roulette_wheel(
     table: TableGameData,
     rect: Rect,
     drawn_pocket: tuple[str, object],
-    lasts: tuple[float, float],
+    start_and_stop_seconds: tuple[float, float],
     elapsed_seconds: float,
     *,
     pin: bool,
@@ -54,7 +54,7 @@ def draw_roulette_wheel(
         lasts: When the wheel starts and stops, in seconds after the presentation began.
         pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
-    begin, stop = lasts
+    begin, stop = start_and_stop_seconds
     p, (x, y, w, h) = stage.painter, rect
     side = min(w, h) - 16
     cx, cy = x + w / 2, y + h / 2

@@ -21,7 +21,7 @@ from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour as Paint
 from egm.screen.theme import parse_colour
-from egm.screen.view import Scene, is_show_running, should_show_scoreboard
+from egm.screen.view import Scene, is_presentation_running, should_show_scoreboard
 
 #: The colour of red marks.
 _RED_MARK_COLOUR: Final = parse_colour("#d01c3c")
@@ -51,7 +51,11 @@ def is_scoreboard_drawn(stage: Stage, table: TableGameData) -> bool:
     view = stage.view
     if not (table.scoreboard_sides and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
-    if view.decision is not None or not view.snapshot.is_between_games or is_show_running(view, stage.theme):
+    if (
+        view.decision is not None
+        or not view.snapshot.is_between_games
+        or is_presentation_running(view, stage.theme)
+    ):
         return False
     return should_show_scoreboard(view)
 

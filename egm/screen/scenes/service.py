@@ -310,7 +310,7 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
 def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
     """Draw a plain background over the whole picture, so that the service menu cannot be mistaken for a game."""
     p, layout = stage.painter, stage.layout
-    p.draw_shade(layout.stage, (6, 9, 16, 255))
+    p.draw_shade(layout.area_above_meters, (6, 9, 16, 255))
     paint = LinearGradient(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
     p.draw_panel(page_rect, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
 

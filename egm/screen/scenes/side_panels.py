@@ -31,7 +31,7 @@ _STRIP_BOTTOM_MARGIN: Final = 6.0
 def find_base_field(stage: Stage) -> ReelField | None:
     """Return the reel data of the game's first stage, or None if it is not played on reels."""
     game = stage.view.game
-    fields = stage.view.fields.get(game.id, {}) if game else {}
+    fields = stage.view.reel_fields_by_game.get(game.id, {}) if game else {}
     return next(iter(fields.values()), None)
 
 

@@ -6,7 +6,7 @@ The Keno board of a telephone is too small to mark numbers with a finger.
 from typing import Final
 
 from egm.screen.keno_slip import find_maximum_per_ticket, is_keno_game, is_valid_slip, list_bonuses_with_fee
-from egm.screen.layout import TOUCH_TARGET_MIN, Layout
+from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.keno import (
     describe_slip,
@@ -32,7 +32,7 @@ _HEIGHT_ABOVE_NUMBERS: Final = 150.0
 
 def _find_slip_rect(layout: Layout) -> Rect:
     """Return the rectangle of the Keno slip on a telephone."""
-    _, _, w, h = layout.stage
+    _, _, w, h = layout.area_above_meters
     return (4.0, 4.0, w - layout.drawer_width - 8, h - 8)
 
 
@@ -53,7 +53,7 @@ def _find_board_rect(layout: Layout) -> Rect:
         x + 8,
         y + _HEIGHT_ABOVE_NUMBERS,
         w - 16,
-        h - _HEIGHT_ABOVE_NUMBERS - 3 * (TOUCH_TARGET_MIN + _NUMBER_GAP) - 12,
+        h - _HEIGHT_ABOVE_NUMBERS - 3 * (TOUCH_TARGET_SIZE_MIN + _NUMBER_GAP) - 12,
     )
 
 
@@ -83,11 +83,11 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     rows[2].append(Action("close"))
     x, y, w, h = _find_slip_rect(layout)
     for i, row in enumerate(rows):
-        low = y + h - (3 - i) * (TOUCH_TARGET_MIN + _NUMBER_GAP) - 4
+        low = y + h - (3 - i) * (TOUCH_TARGET_SIZE_MIN + _NUMBER_GAP) - 4
         shares = [1.0 if action.name == "card" else 2.0 for action in row]
         left, unit = x + 12.0, (w - 24 + _NUMBER_GAP) / max(1.0, sum(shares))
         for action, share in zip(row, shares, strict=True):
-            touches.append(((left, low, unit * share - _NUMBER_GAP, TOUCH_TARGET_MIN), action))
+            touches.append(((left, low, unit * share - _NUMBER_GAP, TOUCH_TARGET_SIZE_MIN), action))
             left += unit * share
     return touches
 
@@ -114,7 +114,7 @@ def draw_slip(stage: Stage) -> None:
     )
     touches = list_slip_touches(view, stage.layout)
     marks = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]
-    draw_keno_numbers(stage, marks, view.marked_keno_slip.numbers)
+    draw_keno_numbers(stage, marks, view.marked_keno_slip.current_card_numbers)
     if len(view.marked_keno_slip.current_card) > 1:
         draw_group_letters(stage, marks, map_numbers_to_group_letters(view.marked_keno_slip))
     parts, shown_numbers = _divide_numbers_into_parts(view)

@@ -191,7 +191,7 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
     else:
         levels = (round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(places)))
     lamps = ((("bulb", max(0, min(3, level))), at) for level, at in zip(levels, places, strict=True))
-    p.draw_scattered(lamps, _FRAME_LAMP_SIZE, _render_lamp)
+    p.draw_small_pictures(lamps, _FRAME_LAMP_SIZE, _render_lamp)
 
 
 def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:

@@ -36,7 +36,7 @@ from egm.screen.view import (
     find_last_step,
     has_changed_marks_since_game,
     is_decision_due,
-    is_show_running,
+    is_presentation_running,
 )
 
 #: The colour of printed lines.
@@ -62,7 +62,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     view, table = stage.view, stage.view.table
     assert table is not None
     if stage.layout.is_telephone:
-        _draw_strip(stage, table)
+        _draw_telephone_strip(stage, table)
         return
     keys = lay_out_table_keys(view, stage.layout) if table.spots else []
     for rect, action in keys:
@@ -509,7 +509,7 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
     return top - rect[1] + step * min(room, len(rows))
 
 
-def _draw_strip(stage: Stage, table: TableGameData) -> None:
+def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
     """Draw the strip above the layout on a telephone: the selected bet spot, or else the last results."""
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left_panel
     spot = find_selected_spot(stage, table)
@@ -564,7 +564,7 @@ def describe_felt_status(stage: Stage) -> str:
     If there is no bet yet, or no round can start with these bets, the text says so. Empty during a round.
     """
     view, table = stage.view, stage.view.table
-    is_round_shown = is_show_running(view, stage.theme) or view.decision is not None
+    is_round_shown = is_presentation_running(view, stage.theme) or view.decision is not None
     if table is None or view.snapshot is None or not table.spots or is_round_shown:
         return ""
     chips, unit = view.chips, view.snapshot.denomination_cents

@@ -11,7 +11,7 @@ from test_game_art import SVG, game_of_ones_own, png
 
 from egm.kernel.messages import ArtFile
 from egm.screen.art import game_pictures
-from egm.screen.art.game_pictures import PICTURE_BYTES, draw_in_child_process
+from egm.screen.art.game_pictures import PICTURE_SIZE_BYTES, draw_in_child_process
 from egm.screen.painter import Painter
 from paytables import load_game
 from paytables.assets import PICTURE_BYTES_MAX
@@ -82,8 +82,8 @@ def test_a_hostile_picture_ends_only_the_process_that_draws_it(name):
     good = SVG.format("#e010f0").encode()
     began = time.process_time()
     first, answer, last = draw_in_child_process([("a.svg", good), (f"{name}{kind}", data), ("z.png", png())])
-    assert (len(first), len(last)) == (PICTURE_BYTES, PICTURE_BYTES)
-    assert isinstance(answer, str) or len(answer) == PICTURE_BYTES, answer
+    assert (len(first), len(last)) == (PICTURE_SIZE_BYTES, PICTURE_SIZE_BYTES)
+    assert isinstance(answer, str) or len(answer) == PICTURE_SIZE_BYTES, answer
     assert time.process_time() - began < 2, "nothing of it is drawn in this process"
 
 

@@ -46,7 +46,7 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
     wager = source.build_wager(request.value, **request.options)
     assert wager.credits == 2
     assert keno_slip.build_slip_from_wager(wager.options) == view.marked_keno_slip
-    assert view.marked_keno_slip.numbers == {7, 18, 33}
+    assert view.marked_keno_slip.current_card_numbers == {7, 18, 33}
 
 
 @pytest.mark.requirement("M-03")
@@ -76,9 +76,9 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
 @pytest.mark.requirement("M-03")
 def test_no_more_numbers_can_be_marked_than_the_largest_card_has(published, keno, theme):
     view, _ = mark_numbers(build_idle_view(published, keno, "en"), theme, *range(1, 30))
-    assert len(view.marked_keno_slip.numbers) == max(keno_slip.list_permitted_spot_counts(keno))
+    assert len(view.marked_keno_slip.current_card_numbers) == max(keno_slip.list_permitted_spot_counts(keno))
     view, _ = mark_numbers(view, theme, 1)
-    assert 1 not in view.marked_keno_slip.numbers, "a second touch takes the mark away"
+    assert 1 not in view.marked_keno_slip.current_card_numbers, "a second touch takes the mark away"
 
 
 @pytest.mark.requirement("M-05")
@@ -109,7 +109,7 @@ def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, k
 def test_a_restarted_screen_shows_the_current_card(published, keno, source):
     options = source.build_wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
     view = build_idle_view(published, keno, "en", bet_credits=1, bet_wager=dict(options))
-    assert view.marked_keno_slip.numbers == {4, 5, 6}
+    assert view.marked_keno_slip.current_card_numbers == {4, 5, 6}
     assert not keno_slip.build_slip_from_wager(dict(source.build_wager(1).options)).has_marks, (
         "a quick pick has no marks yet"
     )
@@ -145,7 +145,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(key_rect), "RGB")
     marked_view, _ = apply_action(over, Action("mark", 5), theme)
     assert has_changed_marks_since_game(marked_view)
-    assert marked_view.marked_keno_slip.numbers == {5}
+    assert marked_view.marked_keno_slip.current_card_numbers == {5}
 
 
 def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, theme):
@@ -192,7 +192,7 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
     view = touch_and_apply_reply(view, theme, source, "mark", 60)
     assert keno_slip.compute_slip_cost(keno, view.marked_keno_slip, 1) >= 5
     view = touch_and_apply_reply(view, theme, source, "card", 0)
-    assert view.marked_keno_slip.numbers == {7, 18, 33}
+    assert view.marked_keno_slip.current_card_numbers == {7, 18, 33}
     view = touch_and_apply_reply(view, theme, source, "bet_more")
     assert keno_slip.find_current_stake(view.snapshot, keno) == keno_slip.list_permitted_stakes(keno)[1]
 
@@ -205,7 +205,7 @@ def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(publishe
         for number in (1, 2, 3):
             view = (
                 touch_and_apply_reply(view, theme, source, "mark", number)
-                if number not in view.marked_keno_slip.numbers
+                if number not in view.marked_keno_slip.current_card_numbers
                 else view
             )
         view = touch_and_apply_reply(view, theme, source, "new_card")
@@ -254,7 +254,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     )  # the bonus doubles it, twice
     assert keno_slip.build_slip_from_wager(wager).with_first_card == view.marked_keno_slip.with_first_card
     assert apply_action(view, Action("play"), theme)[1][0].name == "play"
-    for _ in keno_slip.list_draws_on_offer(game)[1:]:
+    for _ in keno_slip.list_draw_counts_on_offer(game)[1:]:
         view = touch_and_apply_reply(view, theme, source, "draws")
     assert view.marked_keno_slip.draw_count == 1, "after the most, one again"
     view = touch_and_apply_reply(view, theme, source, "bonus", "northern-lights")

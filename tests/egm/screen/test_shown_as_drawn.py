@@ -45,7 +45,7 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
         results = [step for step in view.presentation.steps if isinstance(step, ReelSpin)]
         for step, result in zip(steps, results, strict=True):
             assert [list(column) for column in result.window] == step["window"]
-            field = view.fields[name][result.stage]
+            field = view.reel_fields_by_game[name][result.stage]
             for reel, column in enumerate(step["window"]):
                 strip, start, target = _choose_strip(field, result, None, reel)
                 travel = ReelTravel(start, target, len(strip), 2.0)
@@ -63,7 +63,7 @@ def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch)
     drawn = []
     monkeypatch.setattr(reels, "_draw_cell", lambda *cell: drawn.append(cell[3:]))
     view, _ = next(iter_shown_outcomes(name))
-    field = view.fields[name]["base"]
+    field = view.reel_fields_by_game[name]["base"]
     reels.draw_stopped_reels(Picture(THEME)._build_stage(view), field, None)
     rest_stops = load_game(name).build_presentation()["rest"]
     assert drawn == [
@@ -113,7 +113,7 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
     paused = {}
     for view, _ in iter_shown_outcomes(name):
         first = view.presentation.steps[0]
-        field = view.fields[view.game.id][first.stage]
+        field = view.reel_fields_by_game[view.game.id][first.stage]
         held_count = sum(a == b for a, b in zip(first.first_stops, first.stops, strict=False))
         line = build_timeline(view.presentation, THEME.motion, 0)
         if held_count or line.steps[-1].last_stop > 40:
@@ -156,7 +156,7 @@ def test_no_anticipation_for_a_reel_that_cannot_complete_the_prize(tmp_path):
     game = load_game(path)
     game_view = build_game_view(game)
     view = build_idle_view((game_view,), game_view, "en")
-    field = view.fields[game_view.id]["base"]
+    field = view.reel_fields_by_game[game_view.id]["base"]
     assert ["star" in strip for strip in field.reel_strips] == [True, True, False, True, True]
     stops = [field.reel_strips[0].index("star"), field.reel_strips[1].index("star"), 0, 0, 0]
     wager = game.build_wager(max(game.bet_options))

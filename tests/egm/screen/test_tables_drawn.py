@@ -103,7 +103,7 @@ def spots_of(player):
 @pytest.mark.requirement("P-06")
 def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
     first, second = spots_of(player)[0], spots_of(player)[-1]
-    chip = player.view.table.chips[0]
+    chip = player.view.table.chip_values[0]
     player.does("chip", chip)
     (request,) = player.does("spot", first.id)
     least = max(first.bet_min, chip)
@@ -142,7 +142,7 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
     if not player.view.table.can_bets_stay:
         pytest.skip("its chips stay where they were laid")
     spot = spots_of(player)[0]
-    player.does("chip", player.view.table.chips[0])
+    player.does("chip", player.view.table.chip_values[0])
     player.does("spot", spot.id)
     thrown = player.view.snapshot
     play = GameOutcome(
@@ -178,7 +178,7 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
 
 def test_a_refused_touch_says_why_and_changes_no_bet(player):
     spot, other = spots_of(player)[:2]
-    player.does("chip", player.view.table.chips[-1])
+    player.does("chip", player.view.table.chip_values[-1])
     for _ in range(200):
         player.does("spot", spot.id)
     assert player.bets[spot.id] <= spot.bet_max
@@ -205,7 +205,7 @@ def test_info_explains_a_spot_without_a_bet_and_take_removes_its_bet(player):
     assert player.does("spot", spot.id) == ()
     assert player.view.chips.explained_spot == spot.id
     assert player.bets == {}
-    player.does("chip", player.view.table.chips[0])
+    player.does("chip", player.view.table.chip_values[0])
     player.does("spot", spot.id)
     player.does("spot", spots_of(player)[1].id)
     player.does("tool", "take")
@@ -262,7 +262,7 @@ def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
         name = names[walk.below(len(names))]
         value = {
             "spot": lambda: spots[walk.below(len(spots))],
-            "chip": lambda: table.chips[walk.below(len(table.chips))],
+            "chip": lambda: table.chip_values[walk.below(len(table.chip_values))],
             "tool": lambda: ("take", "ask")[walk.below(2)],
             "pocket": lambda: (
                 table.wheel_pockets[walk.below(len(table.wheel_pockets))] if table.wheel_pockets else ""
@@ -513,8 +513,8 @@ def test_linked_bets_are_placed_and_removed_by_one_touch(theme, name, together):
     for touched in together:
         player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
         player.does("clear")
-        player.does("chip", player.view.table.chips[2])  # a wager the rules refuse raises
-        laid = player.view.table.chips[2]
+        player.does("chip", player.view.table.chip_values[2])  # a wager the rules refuse raises
+        laid = player.view.table.chip_values[2]
         player.does("spot", touched)
         assert player.bets == {spot: times_ * laid for spot, times_ in together.items()}
         player.does("spot", touched)
@@ -556,7 +556,7 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
         player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
         player.does("clear")
         player.does("cloth", RACETRACK_PART_NAME)
-        player.does("chip", player.view.table.chips[0])
+        player.does("chip", player.view.table.chip_values[0])
         assert [request.name for request in player.does("call", call)] == ["bet"]
         covered[call] = {
             pocket for spot in player.bets for pocket in player.view.table.spots[spot].covered_pockets

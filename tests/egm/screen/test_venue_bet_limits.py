@@ -54,7 +54,7 @@ def test_no_chip_raises_a_bet_above_the_venues_maximum(tmp_path, theme):
         for _, action in lay_out_table_keys(visit.view, LANDSCAPE_LAYOUT)
         if action.name == "chip"
     ]
-    assert max(table.chips) > most >= max(values)
+    assert max(table.chip_values) > most >= max(values)
     visit.press("clear")
     visit.press("chip", max(values))
     for spot in ("column-1", "column-2", "column-3", "column-1"):

@@ -22,7 +22,7 @@ from egm.screen.scenes.deck import compute_meter_amounts, is_key_lit
 from egm.screen.scenes.drawer import COMMAND_RESULT_SHOWN_SECONDS
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
-from egm.screen.view import Action, PlayerPage, Scene, View, build_view_timeline, is_show_running
+from egm.screen.view import Action, PlayerPage, Scene, View, build_view_timeline, is_presentation_running
 from tools.dev.gallery import FixedDraws, play_game, show_outcome
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
@@ -114,7 +114,7 @@ def test_play_during_a_presentation_only_shortens_it(idle_view, game, outcomes, 
     assert is_key_lit(stage(rolling, theme), "play")
     skipped, requests = apply_action(rolling, Action("play"), theme)
     assert requests == ()
-    assert not is_show_running(replace(skipped, now=rolling.now + 0.01), theme)
+    assert not is_presentation_running(replace(skipped, now=rolling.now + 0.01), theme)
     assert compute_meter_amounts(stage(skipped, theme)).win_cents == view.presentation.outcome.win_cents
 
 
@@ -265,7 +265,7 @@ def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
         final = replace(view, now=100 + line.roll_up_end)
         last, display = final.presentation.steps[-1], outcome.display
         assert [list(column) for column in last.window] == display["window"]
-        field = view.fields[game.id]["base"]
+        field = view.reel_fields_by_game[game.id]["base"]
         for strip, stop, column in zip(field.reel_strips, last.stops, last.window, strict=True):
             assert tuple(strip[(stop + row) % len(strip)] for row in range(len(column))) == column
         assert list(last.stops) == display["stops"]

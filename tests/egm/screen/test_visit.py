@@ -30,7 +30,7 @@ from egm.screen.scenes.status import choose_status, format_notice
 from egm.screen.scenes.wheel import draw_wheel_side_panels
 from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts
-from egm.screen.view import Action, Scene, View, build_view_timeline, is_show_running
+from egm.screen.view import Action, Scene, View, build_view_timeline, is_presentation_running
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 from rng import Draw
 from tools.audit.games import GameFiles
@@ -479,7 +479,7 @@ def test_play_stops_the_reels_then_ends_the_roll_up_and_starts_the_next_game(vis
     stopped = build_view_timeline(player_visit.view, player_visit.theme)
     assert stopped.last_stop < full_timeline.last_stop - 0.5
     player_visit.wait(stopped.last_stop - 0.2)
-    assert is_show_running(player_visit.view, player_visit.theme)
+    assert is_presentation_running(player_visit.view, player_visit.theme)
     assert player_visit.press("play") == []  # counted, and the next game is asked for
     assert compute_meter_amounts(player_visit.stage).win_cents == 50
     assert player_visit.room.records("game.start")[1:] == []
@@ -588,7 +588,7 @@ def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
     picked = frozenset(find_last_step(player_visit.view).cards[0].numbers)
     gone = min(picked)
     player_visit.press("mark", gone)  # what was picked stays marked, but the number touched
-    assert player_visit.view.marked_keno_slip.numbers == picked - {gone}
+    assert player_visit.view.marked_keno_slip.current_card_numbers == picked - {gone}
     count = len(picked) - 1
     assert player_visit.bar.startswith(f"PLAY buys your {count} numbers: ")
     before_cents = player_visit.room.credit_cents
@@ -596,7 +596,7 @@ def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
     player_visit.press("play")
     assert player_visit.stage.money(before_cents - player_visit.room.credit_cents) == price
     player_visit.wait(40)
-    assert player_visit.view.marked_keno_slip.numbers == picked - {gone}
+    assert player_visit.view.marked_keno_slip.current_card_numbers == picked - {gone}
 
 
 def test_a_wheel_states_the_price_of_its_stakes(visit):

@@ -139,7 +139,9 @@ def lay_chips(view: View, theme: Theme) -> View:
     view = _apply_screen_action(view, "clear", None, theme)
     for number, spot in enumerate(spots[:: max(1, len(spots) // _SPOTS_WITH_CHIPS)]):
         if not any(other in view.chips.bets for other in table.spots[spot].excluded_spots):
-            view = _apply_screen_action(view, "chip", table.chips[number % len(table.chips)], theme)
+            view = _apply_screen_action(
+                view, "chip", table.chip_values[number % len(table.chip_values)], theme
+            )
             view = _apply_screen_action(view, "spot", spot, theme)
     return view
 
