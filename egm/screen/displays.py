@@ -199,7 +199,9 @@ class DrmCard:
         )
 
     def find_crtc(self, connector: DisplayConnector, taken_crtcs: Sequence[int] = ()) -> int:
-        """Return the id of a CRTC (which sends a buffer to a display) that can serve the connector and is not taken.
+        """Return the id of a CRTC that can serve the connector and is not in ``taken_crtcs``.
+
+        A CRTC is the part of the card that sends the contents of a buffer to a display.
 
         Raises DisplayError if there is no such CRTC.
         """

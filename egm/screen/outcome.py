@@ -48,7 +48,7 @@ class WinOnReels:
 class PrizeTableRow:
     """One row of the prize table, with the values that hold for the game's lowest bet.
 
-    ``count`` and ``symbol`` are 0 and empty if the prize is not for one symbol.
+    If the prize is not for a number of one symbol, ``symbol_count`` is 0 and ``symbol`` is empty.
     """
 
     name: str

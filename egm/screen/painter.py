@@ -357,7 +357,10 @@ class Painter:
     def write_paragraph(
         self, text: str, rect: Rect, style: TextStyle, *, align: TextAlignment = "left", leading: float = 1.3
     ) -> float:
-        """Draw a text from the top of a rectangle, wrapped to its width. Return the height used, in layout units."""
+        """Draw a text from the top of a rectangle, wrapped to its width. Return the height used, in layout units.
+
+        ``leading`` is the distance from line to line, as a multiple of the text size.
+        """
         line_height = self.theme.sizes[style.size_name] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2

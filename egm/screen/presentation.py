@@ -280,7 +280,7 @@ def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> S
 def _advance_step(
     step_time: StepTimes, seconds: float, first: int, *, begin: float | None = None
 ) -> StepTimes:
-    """Return the times of a step with its parts from number ``first`` on, and its end, ``seconds`` earlier.
+    """Move the end of a step, and its parts from number ``first`` on, ``seconds`` earlier; return the step's new times.
 
     If ``begin`` is given, it is the new start of the movement.
     """

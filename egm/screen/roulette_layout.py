@@ -74,10 +74,10 @@ class _StreetGrid:
 
 
 def list_inside_bet_kinds(table: TableGameData) -> tuple[str, ...]:
-    """Return the ids of the groups of roulette bet spots of which only one at a time can be touched (is open).
+    """Return the ids of the groups of roulette bets of which one is open at a time: only its spots can be touched.
 
     These are the inside bets (straight up, split, street ...) and bets on two dozens, sorted by how many numbers a bet
-    covers. The player chooses the open group; at first it is the straight-up bets.
+    covers. The player chooses the open group. At first, the group of straight-up bets is open.
     """
     numbers_covered = {group: len(spots[0].covered_pockets) for group, spots in table.groups.items()}
     inside = [

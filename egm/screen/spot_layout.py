@@ -152,9 +152,9 @@ def split_common_words(names: Sequence[str]) -> tuple[str, list[str]]:
 
 @lru_cache(maxsize=1024)
 def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
-    """Compute the result of :func:`split_common_words`.
+    """Return the words with which all names begin, and what follows them in each name; results are cached.
 
-    It takes a tuple because the keys of its cache must be hashable.
+    The names are a tuple because the keys of the cache must be hashable.
     """
     common = 0
     while all(name[: common + 1] == names[0][: common + 1] for name in names) and common < len(names[0]):

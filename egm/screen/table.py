@@ -755,9 +755,9 @@ def apply_machine_answer(
 ) -> ChipsOnTable:
     """Return the chips after a snapshot from the machine.
 
-    If the machine has answered the last bet request, or none is pending, they show the machine's bet. Otherwise they
-    are unchanged. ``waits`` says that the request may not have reached the machine yet: a snapshot with an older bet is
-    then not taken for its answer.
+    If the machine has answered the last bet request, or no request is pending, the chips show the machine's bet.
+    Otherwise the chips are unchanged. ``waits`` says that the request may not have reached the machine yet: a
+    snapshot with an older bet is then not taken for the machine's answer.
     """
     current = read_registered_bets(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)

@@ -105,8 +105,8 @@ def _format_amounts(values: Mapping[str, int | str], money: Callable[[int], str]
 class Texts:
     """The texts, and the formats of numbers, money and times, of one language.
 
-    ``brought`` has additional texts by language and key. If the catalogue has a text with the same key, that text is
-    used.
+    ``additional_texts`` has texts by language and key. If the catalogue has a text with the same key, the catalogue's
+    text is used.
     """
 
     def __init__(
@@ -189,9 +189,9 @@ class Texts:
         return plain.replace(".", ",") if self.language == "fr" else plain
 
     def _format_percent_value(self, values: Mapping[str, int | str]) -> dict[str, str]:
-        """Return a mapping with only ``percent``, formatted without the sign and with this language's decimal mark.
+        """Return the value ``percent`` as the only entry of a mapping, without the percent sign.
 
-        Return an empty mapping if ``values`` has no ``percent``.
+        Its decimal mark is that of this language. Return an empty mapping if ``values`` has no ``percent``.
         """
         return {"percent": self.format_decimal(str(values["percent"]))} if "percent" in values else {}
 

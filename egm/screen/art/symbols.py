@@ -73,10 +73,7 @@ _TOKEN_SHADES: Final = (
 
 
 def _build_gradient(*stops: tuple[float, str]) -> LinearGradient:
-    """Return a linear gradient through the given colours.
-
-    Each stop is an offset (0 to 1) and a colour as hexadecimal text.
-    """
+    """Return a linear gradient. Each argument is a stop: an offset (0 to 1) and a colour as hexadecimal text."""
     return LinearGradient(tuple((place, parse_colour(colour)) for place, colour in stops))
 
 

@@ -36,7 +36,7 @@ _LOOP_LEVEL_CHANGE_MIN: Final = 1e-3
 def compute_loudness(cue: str, volume: int, maximum_percent: int = 100) -> float:
     """Return the loudness (0 to 1) of a sound cue at a volume step.
 
-    The loudness of the step is multiplied by ``most_percent``, the venue's maximum in percent. Alarms and test tones
+    The loudness of the step is multiplied by ``maximum_percent``, the venue's maximum. Alarms and test tones
     have a minimum loudness that applies at every volume step and every maximum.
     """
     level = LOUDNESS_BY_VOLUME_STEP[volume] * maximum_percent / 100

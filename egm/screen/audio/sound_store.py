@@ -78,10 +78,10 @@ class SoundStore:
         self._thread: threading.Thread | None = None
 
     def request_families(self, *families: str) -> None:
-        """Request the synthesis of sound families, in the given order.
+        """Request the synthesis of the sound families named in the arguments, in this order.
 
-        The sounds that all games share come first. New requests are synthesised before families that were requested
-        earlier and not started yet; a family that was requested before is ignored.
+        The sounds that all games share come first. The families are synthesised before those of earlier requests
+        that have not been started yet. A family that was requested before is ignored.
         """
         new_families = [
             family

@@ -255,7 +255,10 @@ def _find_highest_prize_symbol(stage: Stage) -> str:
 
 
 def _compute_scatter_fraction(i: int, factor: float) -> float:
-    """Return a number from 0 to 1 for item ``i``, which looks random, to scatter the items of a celebration."""
+    """Return a random-looking number from 0 to 1 for item ``i`` of a celebration, by which the items are scattered.
+
+    Different values of ``factor`` give independent numbers.
+    """
     return i * factor % 1.0
 
 

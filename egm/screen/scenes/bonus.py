@@ -275,8 +275,8 @@ def draw_wheel(
 ) -> None:
     """Draw a bonus wheel under its pointer.
 
-    It turns or, without ``step_time``, rests on the segment that it won. If ``shows_result``, its award is written
-    next to it once it has stopped.
+    The wheel turns or, without ``step_time``, rests on the winning segment. If ``shows_result``, the award is written
+    next to the wheel once it has stopped.
     """
     draw_board_background(stage)
     p = stage.painter

@@ -81,7 +81,7 @@ def find_cards_rect(stage: Stage, table: TableGameData) -> Rect:
 def find_suits_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the key that switches the suits between two and four colours.
 
-    It is for a table without betting spots. On a telephone it is at the upper right, next to the pay table.
+    Only tables without betting spots have this key. On a telephone it is at the upper right, next to the pay table.
     """
     x, y, w, _ = find_felt_rect(layout)
     return (
@@ -180,7 +180,11 @@ def _parse_split_number(hand: str, base: str) -> int:
 
 
 def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
-    """Return the ids of the hands that are dealt only with a bet, if neither this nor the last round had that bet."""
+    """Return the ids of the hands that are dealt only if a certain bet is made, and whose bet is not made.
+
+    While the cards of an ended round are on the table (``is_dealt``), return all hands that need a bet: the registered
+    bets are then those of the next round.
+    """
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return set()
@@ -191,7 +195,7 @@ def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
 
 
 def _map_hands_to_bets(stage: Stage) -> dict[str, list[str]]:
-    """Return the hands that are dealt only with a bet, each with the ids of the spots on which the bet may be."""
+    """Return, for each hand that is dealt only if a certain bet is made, the ids of the spots of this bet."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
     return {str(hand["id"]): hand["with"] for hand in data if "with" in hand}
@@ -220,7 +224,7 @@ def _find_split_number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
 def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
     """Return the name of a hand on the table.
 
-    If all hands but the bank's were split from one hand, it is only the number of the hand.
+    If all hands but the bank's were split from one hand, the name is only the number of the hand.
     """
     base, names = _find_base_hand(stage, hand)
     name, number = (
@@ -344,7 +348,8 @@ def _find_hand_room_needs(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
 def lay_out_card_touches(stage: Stage) -> list[Rect]:
     """Return the touch target of each card in the hand about which the player decides.
 
-    It is the card and the hold key below it. If the player divides a hand in two (as at pai gow), it is the card.
+    A target covers the card and the hold key below it. If the player divides a hand in two (as at pai gow), there are
+    no hold keys, and a target covers the card only.
     """
     table, step = stage.view.table, find_last_step(stage.view)
     if table is None or not isinstance(step, TableStep):
@@ -474,7 +479,7 @@ def _format_hand_texts(
 ) -> list[str]:
     """Return the texts below a hand: its label if there are several hands and, once it is dealt, value and money.
 
-    The money is the hand's stake, what its player has left and has received, and the result of its bet.
+    The money texts state the hand's stake, its player's remaining and received credits, and the result of its bet.
     """
     texts = [_format_hand_label(stage, hand, hands)] if len(hands) > 1 else []
     if is_deal_finished and hand.value_texts:

@@ -174,7 +174,10 @@ def _format_tool_label(stage: Stage, rect: Rect, tool: str) -> str:
 
 
 def find_info_key_label(stage: Stage, keys: list[tuple[Rect, Action]]) -> str:
-    """Return what the key that explains a spot shows, for texts that refer to it; ``keys`` are all keys laid out."""
+    """Return the label of the key that explains a spot, for texts that mention this key.
+
+    ``keys`` are all keys of the table with their rectangles.
+    """
     rect = next(rect for rect, action in keys if action == Action("tool", "ask"))
     return _format_tool_label(stage, rect, "ask")
 

@@ -63,7 +63,7 @@ def find_chip_colour(table: TableGameData, credits_: int) -> Colour:
 
 
 def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -> None:
-    """Draw how many credits a bet has returned, with its stake, around the point ``at`` in place of its chip.
+    """Draw the credits that a bet has returned, stake included, around the point ``at`` in place of the bet's chip.
 
     The amount is shortened like a chip's value. The list next to the layout has it in full.
     """

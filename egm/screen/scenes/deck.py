@@ -147,7 +147,7 @@ def _has_profit(stage: Stage) -> bool:
 def format_promotional_credit(stage: Stage) -> str:
     """Return a text with the amount of promotional credit of each kind (restricted, non-restricted); "" without any.
 
-    The text prevents that a player takes promotional credit, which can only be played, for money.
+    Without the text, a player could take promotional credit, which can only be played, for money.
     """
     snapshot, say = stage.view.snapshot, stage.texts.say
     if snapshot is None:

@@ -115,8 +115,8 @@ def _draw_turned_die(size: tuple[int, int], face: int, turn: int) -> pygame.Surf
 def draw_craps_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
     """Draw craps's point numbers, the puck on the current point (or off), and the last throw.
 
-    While dice move (``moving``), the point is that of the step. Between throws it is the machine's, because the last
-    throw may be another player's, or missing.
+    While dice move (``moving``), the point is that of the step. Between throws, it is the point in the machine's
+    snapshot, because the last throw may be another player's, or missing.
     """
     p, (x, y, w, _) = stage.painter, find_felt_rect(stage.layout)
     display = step.display if step is not None else {}

@@ -193,7 +193,7 @@ def _lay_out_fault_controls(
 ) -> list[DrawerControl]:
     """Return the controls that simulate faults of a bill or coin acceptor.
 
-    One jams it or, if it is jammed, clears the jam; one switches its power.
+    One control jams the acceptor or, if it is jammed, clears the jam. The other switches the acceptor's power.
     """
     powered = bool(view.device_states[acceptor].get("powered", True))
     stuck, jams_next = (bool(view.device_states[acceptor].get(word)) for word in ("stuck", "jams_next"))

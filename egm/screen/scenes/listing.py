@@ -91,7 +91,7 @@ def measure_listing(stage: Stage, page: ServicePage, body: Rect) -> float:
 
 
 def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
-    """Compute the result of :func:`lay_out_listing`."""
+    """Lay out the tables of a service page in the rectangle ``body``; :func:`lay_out_listing` caches the result."""
     tables = _list_matching_tables(stage, page)
     narrow = all(_count_columns(table) <= _NARROW_TABLE_COLUMNS_MAX for table in tables)
     lines = sum(len(table.rows) for table in tables)

@@ -1,7 +1,7 @@
 """A progressive's value on turning drums, for the machine's screen, its top screen and the sign on the floor.
 
-The displayed value moves towards the reported value and never exceeds it (:func:`compute_displayed_thousandths`). As on any
-odometer, a drum turns while the drums to its right go from 9 to 0. This module needs a painter and texts, but no
+The displayed value moves towards the reported value and never exceeds it (:func:`compute_displayed_thousandths`). As
+on any odometer, a drum turns while the drums to its right go from 9 to 0. This module needs a painter and texts, but no
 machine.
 """
 

@@ -150,7 +150,7 @@ def draw_pay_rows(
 ) -> float:
     """Draw rows of a pay table as large as fits; long names have several lines. Return the height used.
 
-    No row is higher than ``most``. All lengths are in units.
+    No row is higher than ``row_height_max``. All lengths are in units.
     """
     p, (x, y, w, h) = stage.painter, rect
     size = next(

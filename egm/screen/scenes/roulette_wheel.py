@@ -51,7 +51,7 @@ def draw_roulette_wheel(
 
     Args:
         drawn_pocket: The pocket that was drawn, and its index on the wheel if several pockets have the same sign.
-        lasts: When the wheel starts and stops, in seconds after the presentation began.
+        start_and_stop_seconds: When the wheel starts and stops, in seconds after the presentation began.
         pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
     begin, stop = start_and_stop_seconds

@@ -73,7 +73,7 @@ class Stage:
         return self.painter.cache_result("look", (self.view.game, self.has_feature_colours), self._find_look)
 
     def _find_look(self) -> GameLook:
-        """Compute the result of :attr:`look`."""
+        """Return the look of the game on the screen, without the cache of :attr:`look`."""
         game = self.view.game
         look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
         return build_feature_look(look) if self.has_feature_colours else look

@@ -655,7 +655,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
 
 
 def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:
-    """Return the groups of bet spots on each help page with pays."""
+    """Return, for each help page with pays, the groups of bet spots whose pays it states."""
     table = stage.view.table
     groups = tuple(table.groups) if table is not None else ()
     groups_a_page = 10 if not stage.layout.is_portrait else 16 if not stage.layout.is_telephone else 9
