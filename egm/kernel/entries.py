@@ -340,7 +340,7 @@ class EntryDeclarations:
         kinds = [kind for kind in view.list_kinds() if self.belongs_to_log(kind, log)]
         if not kinds:
             return iter(())
-        return view.entries(kinds, limit=log.size if size is None else size, newest_first=True)
+        return view.entries(kinds, limit=log.default_entry_count if size is None else size, newest_first=True)
 
     def belongs_to_event_log(self, kind: str) -> bool:
         """Return whether the log of all events shows entries of this kind; True for a kind that no feature declares."""

@@ -11,12 +11,12 @@ from typing import Self
 class Log(StrEnum):
     """One of the logs that show journal entries: its name, and the number of entries shown by default."""
 
-    size: int
+    default_entry_count: int
 
-    def __new__(cls, name: str, size: int) -> Self:
-        """Create a log that shows the last ``size`` entries by default."""
+    def __new__(cls, name: str, default_entry_count: int) -> Self:
+        """Create a log that shows the last ``default_entry_count`` entries by default."""
         log = str.__new__(cls, name)
-        log._value_, log.size = name, size
+        log._value_, log.default_entry_count = name, default_entry_count
         return log
 
     EVENTS = "events", 100

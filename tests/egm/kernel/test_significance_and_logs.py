@@ -130,7 +130,7 @@ def test_bills_that_the_acceptor_rejects_do_not_push_the_accepted_ones_out_of_th
 @pytest.mark.requirement("E-05", "E-06", "E-07", "E-08", "E-09", "D-18", "A-16")
 def test_every_log_is_as_long_as_the_rules_require(journal):
     least = {"events": 100, "bills": 5, "vouchers": 35, "transfers": 35, "progressives": 25, "software": 10}
-    assert [log for log in Log if log.size < least.get(log, 0)] == []
+    assert [log for log in Log if log.default_entry_count < least.get(log, 0)] == []
     assert recall.RECALLED_PLAYS_MAX >= 10
     for n in range(40):
         say(journal, "voucher.out", n=n)
