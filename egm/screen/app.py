@@ -49,7 +49,7 @@ class TouchFraction:
 class DisplaySurface(Protocol):
     """An output on which the picture is shown: a window, a console without a desktop, or a browser."""
 
-    unlocked: bool
+    can_be_closed: bool
     """Whether staff are signed in to the service menu. Only then can a person close a kiosk's screen."""
 
     @property
@@ -138,7 +138,7 @@ class ScreenApp:
         view_before = self.view
         self.view = replace(self.view, now=now)
         self._apply_machine_messages(now)
-        self.surface.unlocked = is_staff_signed_in(self.view)
+        self.surface.can_be_closed = is_staff_signed_in(self.view)
         did = self.surface.inputs()
         if did is None:
             return False

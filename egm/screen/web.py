@@ -250,7 +250,7 @@ class BrowserScreen:
         self._wanted = self._fitted
         self.picture = make(theme, scale=scale, layout=self._fitted[0])
         self._surface = pygame.Surface(self.picture.size_pixels).convert()
-        self.unlocked = False
+        self.can_be_closed = False
         self._lock = threading.Lock()
         self._waiting_inputs: deque[TouchFraction | Action] = deque(maxlen=_QUEUED_INPUTS_MAX)
         self._viewer: ServerConnection | None = None

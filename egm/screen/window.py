@@ -76,7 +76,7 @@ class Window:
         if self._kiosk:  # grab the desktop's keys, too, and stay visible without focus
             os.environ["SDL_GRAB_KEYBOARD"] = "1"
             os.environ["SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"] = "0"
-        self.unlocked = False
+        self.can_be_closed = False
         self._theme = theme
         self._make = make
         try:
@@ -121,7 +121,7 @@ class Window:
         """Return the touches and keys, or None if the window was closed."""
         did: list[TouchFraction | Action] = []
         for event in pygame.event.get():
-            if event.type == pygame.QUIT and (self.unlocked or not self._kiosk):
+            if event.type == pygame.QUIT and (self.can_be_closed or not self._kiosk):
                 return None
             if event.type == pygame.VIDEORESIZE:
                 self._display = pygame.display.get_surface() or self._display

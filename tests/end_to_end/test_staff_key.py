@@ -21,7 +21,7 @@ class Unseen:
 
     def __init__(self, theme):
         self.picture = Picture(theme, scale=0.1, layout=LANDSCAPE_LAYOUT)
-        self.unlocked = False
+        self.can_be_closed = False
 
     def inputs(self):
         return []

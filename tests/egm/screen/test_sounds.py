@@ -33,7 +33,7 @@ from egm.screen.audio.scores import (
     SOUND_CUES,
     build_cue_notes,
     list_common_cues,
-    list_own_cues,
+    list_family_cues,
     read_sound_table,
     synthesise_cue,
 )
@@ -109,7 +109,7 @@ def test_no_mix_of_sounds_can_be_clipped(families):
     most = dict.fromkeys(PEAK_SHARE_BY_CHANNEL, 0)
     for family in families:
         few = ("turn", "stop_3", "win_1", "count")
-        others = {"aurora": list_own_cues()} if len(families) > 2 else {}  # in the slow tier
+        others = {"aurora": list_family_cues()} if len(families) > 2 else {}  # in the slow tier
         for cue in ({"classic": tuple(SOUND_CUES)} | others).get(family, few):
             data = synthesise_cue(cue, family)
             peak = find_peak_level(data)
@@ -433,7 +433,7 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(idle_view, th
     class Still:
         """A surface that nobody touches and on which nothing is drawn."""
 
-        unlocked = False
+        can_be_closed = False
 
         def inputs(self):
             return []

@@ -113,7 +113,7 @@ class Still:
 
     def __init__(self, picture):
         self.picture = picture
-        self.unlocked = False
+        self.can_be_closed = False
 
     def inputs(self):
         return [

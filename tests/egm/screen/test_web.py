@@ -354,7 +354,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
             return Action("help")
 
     class Still:
-        unlocked = False
+        can_be_closed = False
         picture = Faulty(theme, scale=0.1)
 
         def inputs(self):

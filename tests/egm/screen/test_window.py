@@ -97,7 +97,7 @@ def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(them
     assert pygame.event.get_grab()
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert kiosk.inputs() == []
-    kiosk.unlocked = True
+    kiosk.can_be_closed = True
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert kiosk.inputs() is None
     kiosk.close()

@@ -47,7 +47,7 @@ class SignWindow:
         self._window = Window(
             load_theme(), fullscreen=fullscreen, title=title, display=display, make=SignPicture
         )
-        self._window.unlocked = True  # it is not a player's screen: anybody at its keyboard may close it
+        self._window.can_be_closed = True  # it is not a player's screen: anybody at its keyboard may close it
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
         """Draw the sign's levels (plates) in the window; return False once a person has closed it."""
