@@ -509,7 +509,7 @@ def synthesise_cue(cue: str, family: str) -> bytes:
     )
 
 
-def list_own_cues() -> tuple[str, ...]:
+def list_family_cues() -> tuple[str, ...]:
     """Return the cues for which each sound family has its own sound."""
     return tuple(name for name, cue in SOUND_CUES.items() if cue.has_sound_per_game_family)
 

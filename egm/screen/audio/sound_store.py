@@ -14,7 +14,7 @@ from egm.screen.audio.scores import (
     PEAK_SHARE_BY_CHANNEL,
     SOUND_CUES,
     list_common_cues,
-    list_own_cues,
+    list_family_cues,
     synthesise_cue,
 )
 from egm.screen.audio.synthesis import limit_peak
@@ -35,7 +35,7 @@ def write_family_sounds(family: str, output: IO[bytes]) -> None:
     The family COMMON has the sounds that all games share. Each sound is a line with its name and its length in bytes,
     followed by its samples.
     """
-    for cue in list_common_cues() if family == COMMON_FAMILY else list_own_cues():
+    for cue in list_common_cues() if family == COMMON_FAMILY else list_family_cues():
         data = synthesise_cue(cue, family)
         output.write(f"{cue} {len(data)}\n".encode() + data)
         output.flush()

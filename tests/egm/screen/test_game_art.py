@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from egm.config.cabinet_file import CabinetFile
 from egm.screen.art.files import read_unchanged_file
 from egm.screen.audio.cues import SoundPlayer, find_sound_family
-from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, list_own_cues
+from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, list_family_cues
 from egm.screen.audio.sound_store import SoundStore, build_own_family_name
 from egm.screen.painter import Painter
 from egm.screen.view import View
@@ -217,7 +217,7 @@ def test_an_unknown_look_is_a_warning(definition_file):
 
 
 def test_a_game_may_supply_the_sounds_that_the_screens_families_have():
-    assert set(REPLACEABLE_SOUNDS) == set(list_own_cues())
+    assert set(REPLACEABLE_SOUNDS) == set(list_family_cues())
 
 
 def test_symbols_and_sounds_that_a_game_may_supply_are_listed(tmp_path):

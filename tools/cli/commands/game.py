@@ -254,7 +254,7 @@ def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
     import pygame  # noqa: PLC0415 (the environment must be set first)
 
     from egm.screen.art.symbols import DRAWING_FILE_BY_NAME  # noqa: PLC0415 (the environment must be set first)
-    from egm.screen.audio.scores import list_own_cues, read_sound_table  # noqa: PLC0415
+    from egm.screen.audio.scores import list_family_cues, read_sound_table  # noqa: PLC0415
     from tools.lab.symbol_sheet import draw_symbol_sheet  # noqa: PLC0415
 
     families = read_sound_table().family_by_name
@@ -262,7 +262,7 @@ def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
     rows += [
         ("look", name, " over ".join(families[name].instrument_names)) for name in sorted(load_theme().looks)
     ]
-    rows += [("sound", name, "") for name in list_own_cues()]
+    rows += [("sound", name, "") for name in list_family_cues()]
     show(output_format, Table(("kind", "name", "sounds"), rows))
     if sheet is not None:
         try:
