@@ -56,7 +56,7 @@ class ScreenWatch:
             await asyncio.sleep(_CHECK_INTERVAL_SECONDS)
 
     def update_fault(self) -> None:
-        """Raise the fault of a missing screen once one has been missing for too long; clear it once all are back."""
+        """Raise the fault if a position has had no screen for too long; clear it once all have had one for a while."""
         now_s = self._read_monotonic_seconds()
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):

@@ -320,7 +320,7 @@ class TopScreenProcess:
     ) -> None:
         """Prepare the process without starting it.
 
-        ``command`` returns the command line that starts it. Its argument is the file descriptor of the DRM lease, which
+        ``command`` returns the command line that starts the process, for the file descriptor of a DRM lease. The lease
         gives the process the use of its display.
         """
         self._output = output

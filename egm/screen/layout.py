@@ -85,8 +85,8 @@ class Layout:
     def with_open_drawer(self) -> "Layout":
         """Return the layout while the drawer of simulated devices is open.
 
-        In landscape, the player's pages are narrower, so that they do not overlap it. On a telephone, the layout is
-        unchanged.
+        In landscape, the player's pages are narrower, so that they do not overlap the drawer. On a telephone, the
+        layout is unchanged.
         """
         if self.is_telephone:  # The drawer covers most of the page, so the player closes it first.
             return self

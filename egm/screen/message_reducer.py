@@ -100,7 +100,7 @@ def _prepare_chips_after_round(view: View, play: GameOutcome) -> View:
     """Prepare the chips on a table after a round.
 
     The bets of the round are stored, so that the player can repeat them. At tables where bets may stay for the next
-    round, the new bets are removed from the chips: those that are not decided are then the machine's standing bets.
+    round, the new bets are removed from the chips: bets that are not decided are then the machine's standing bets.
     """
     table = view.tables.get(play.game_id)
     if table is None or (view.game is not None and view.game.id != play.game_id):
@@ -337,7 +337,7 @@ def _find_levels_before_fall(
 def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the chips on the table from the machine's bet.
 
-    They stay as they are while a bet request of the player is still unanswered.
+    The chips stay unchanged while the machine has not answered the player's last bet request.
     """
     table = view.tables.get(snapshot.game_id or "")
     if table is None:

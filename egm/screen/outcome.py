@@ -86,8 +86,8 @@ class ReelField:
     def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize.
 
-        They are the prize's symbol, once for each symbol needed, or only once if too many are needed to draw. For a
-        prize for any symbols of a group, they are the group's symbols in turn. Empty for any other prize.
+        For a prize for a number of one symbol, return that symbol as many times, or once if there is no room for so
+        many. For a prize for any symbols of a group, return the group's symbols in turn. Empty for any other prize.
         """
         if prize.symbol:
             return (prize.symbol,) * (prize.symbol_count if prize.symbol_count <= _PRIZE_ICONS_MAX else 1)

@@ -307,7 +307,8 @@ def _lay_out_number_cells(grid: _StreetGrid, zeros: Sequence[str]) -> list[FeltC
 def _list_zero_bets(table: TableGameData, zeros: Sequence[str], part: str) -> list[str]:
     """Return the ids of the open group's splits and streets with a zero, if the wheel has several zeros.
 
-    ``part`` is the id of the open group. Their touch areas share the zeros' cells. Empty on a wheel with one zero.
+    ``part`` is the id of the open group. The touch areas of these bets share the zeros' cells. Empty on a wheel with
+    one zero.
     """
     spots = [
         spot

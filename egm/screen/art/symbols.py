@@ -113,8 +113,8 @@ def draw_symbol(
 ) -> pygame.Surface:
     """Return a game symbol as a premultiplied surface of ``size`` pixels.
 
-    It is the picture that the game supplies for it in ``pictures``, or else the built-in drawing, or else a token with
-    the symbol's ``name``. A supplied picture that cannot be used is reported and ignored.
+    The surface shows the picture that the game supplies for the symbol in ``pictures``, or else the built-in drawing,
+    or else a token with the symbol's ``name``. A supplied picture that cannot be used is reported and ignored.
     """
     side = min(size)
     file = pictures.get(symbol)

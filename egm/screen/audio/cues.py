@@ -155,7 +155,7 @@ class SoundPlayer:
 def find_sound_family(view: View, theme: Theme) -> str:
     """Return the name of the sound family of the game on the screen, which is the name of the game's look.
 
-    If no game is selected, return that of the first game on offer or, before any game is known, the first look.
+    If no game is selected, return the look of the first game on offer or, before any game is known, the first look.
     """
     game = view.game or next(iter(view.games.values()), None)
     return next(iter(theme.looks)) if game is None else theme.look(game.id, game.family, game.art.look).name

@@ -73,7 +73,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
 def _find_plate_top(stage: Stage, height: float) -> float:
     """Return the top of a lock-up's plate, which is ``height`` units high.
 
-    It is centred, or lower if the sign above it would cover the game's title.
+    The plate is centred, or lower if the sign above the plate would cover the game's title.
     """
     layout = stage.layout
     _, y, _, h = layout.marquee

@@ -356,7 +356,7 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
 def describe_active_faults(stage: Stage) -> tuple[str, str]:
     """Return the severity and the text of the line about open doors and active faults.
 
-    Every service page has this line; the text is empty without any.
+    Every service page has this line. The text is empty if no door is open and no fault is active.
     """
     snapshot = stage.view.snapshot
     if snapshot is None:
