@@ -140,7 +140,7 @@ def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMa
 def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
     """Return why this machine may not be used for a tournament with these rules, or None if it may.
 
-    The rules must list it with a game, a denomination and a wager that it offers.
+    The rules must list the machine with a game, a denomination and a wager that the machine offers.
     """
     number = machine.identity.operator_number
     listed_machine = find_listed_machine(rules, number)
@@ -207,8 +207,8 @@ def rules_are_lawful(machine: Machine, _: Event) -> bool:
 def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
     """Return whether this machine may be used for the tournament of the rules file.
 
-    The rules must list it with a game, a denomination and a wager that it offers, and the game must not have a linked
-    progressive level.
+    The rules must list the machine with a game, a denomination and a wager that the machine offers, and the game must
+    not have a linked progressive level.
     """
     file = machine.component(RulesFile)
     text = file.read()

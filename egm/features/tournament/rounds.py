@@ -328,14 +328,14 @@ def round_is_over(machine: Machine, event: Event) -> bool:
 
 
 def is_round_time_over(machine: Machine, purse: Purse) -> bool:
-    """Return whether the time limit of the round has passed. False if it has none."""
+    """Return whether the time limit of the round has passed; False for a round without a time limit."""
     return bool(purse.round_end) and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(
         purse.round_end
     )
 
 
 def time_is_left(machine: Machine, _: Event) -> bool:
-    """Return whether the time limit of the round at this position has not passed. True if it has none."""
+    """Return whether the round at this position has no time limit, or its time limit has not passed."""
     purse = find_open_purse(machine)
     return purse is not None and not is_round_time_over(machine, purse)
 
