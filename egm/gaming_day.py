@@ -24,7 +24,7 @@ class GamingDay:
 
     @classmethod
     def from_power_up(cls, power_up: object) -> Self:
-        """Return the gaming day that the journal records at a power-up, or the default if it is not valid."""
+        """Return the gaming day in the record of a power-up, or the default if the record has no valid one."""
         record = power_up if isinstance(power_up, dict) else {}
         zone, hour = record.get("time_zone"), record.get("day_ends_hour")
         if type(zone) is not str or type(hour) is not int or not 0 <= hour < _HOURS_PER_DAY:

@@ -88,8 +88,8 @@ class _WrongValueError(Exception):
 class FieldCondition:
     """A condition that a record's field must fulfil in addition to its type.
 
-    ``meaning`` describes the valid values, for the reference; ``error_text`` completes the error message "is VALUE,
-    ...".
+    ``meaning`` describes the valid values, for the reference. ``error_text`` follows the value in the error message:
+    "is VALUE, ERROR TEXT".
     """
 
     meaning: str
