@@ -11,8 +11,8 @@ def read_last_hits(
 ) -> dict[str, list[StoredEntry]]:
     """Return the journal entries of each progressive level's last hits, newest first, by level id.
 
-    At most ``entries_read_max`` entries of the progressives log are read. At most ``Log.PROGRESSIVES.default_entry_count`` entries
-    are returned for each level (NZ03 table 3-2).
+    At most ``entries_read_max`` entries of the progressives log are read. For each level, at most as many entries are
+    returned as the log shows by default (NZ03 table 3-2).
     """
     hits_by_level: dict[str, list[StoredEntry]] = {}
     for entry in declarations.read_log(view, Log.PROGRESSIVES, entries_read_max):
