@@ -95,7 +95,7 @@ class MachineTable(_CabinetTable):
 
     @field_validator("time_zone", mode="after")
     @classmethod
-    def _check_zone(cls, time_zone: str) -> str:
+    def _check_time_zone(cls, time_zone: str) -> str:
         """Return the time zone; raise ValueError if this computer does not know it."""
         try:
             Venue(site="", time_zone=time_zone)

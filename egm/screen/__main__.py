@@ -148,7 +148,9 @@ def main(
         machine=machine,
         bench=drawer,
         devices=frozenset(devices),
-        sounds=SoundPlayer(theme, _create_speakers(surface, sound_store, silent=silent or top), sound_store),
+        sounds=SoundPlayer(
+            theme, _create_sound_output(surface, sound_store, silent=silent or top), sound_store
+        ),
         reduced_motion=reduced_motion,
         watching=top,
         starting=state / "run" / "starting.json",
@@ -203,7 +205,7 @@ def _create_console_window(
     return Window(theme, output=output, top_screen=above)
 
 
-def _create_speakers(
+def _create_sound_output(
     surface: "DisplaySurface", sound_store: "SoundStore", *, silent: bool
 ) -> "SoundOutput | None":
     """Return the sound output: the browser that shows the picture, or else this computer's audio device.

@@ -165,8 +165,8 @@ class DrmCard:
         structure = self.execute_ioctl(
             IoctlCall.GETRESOURCES,
             0,
-            _find_address(crtcs),
-            _find_address(connectors),
+            _find_memory_address(crtcs),
+            _find_memory_address(connectors),
             0,
             0,
             *map(len, lists[1:3]),
@@ -190,7 +190,13 @@ class DrmCard:
         room = (counts[4], 0, counts[6], 0, number)
         if counts[4]:
             self.execute_ioctl(
-                IoctlCall.GETCONNECTOR, _find_address(encoders), _find_address(modes), 0, 0, *room, *(0,) * 7
+                IoctlCall.GETCONNECTOR,
+                _find_memory_address(encoders),
+                _find_memory_address(modes),
+                0,
+                0,
+                *room,
+                *(0,) * 7,
             )
         has_display = counts[11] == _CONNECTED_STATUS
         every = range(0, len(modes) if has_display else 0, _MODE_STRUCT.size)
@@ -220,7 +226,7 @@ class DrmCard:
         """
         objects = array("I", (connector, crtc))
         return self.execute_ioctl(
-            IoctlCall.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0
+            IoctlCall.CREATE_LEASE, _find_memory_address(objects), len(objects), os.O_CLOEXEC, 0, 0
         )[4]
 
 
@@ -265,7 +271,7 @@ class DisplayOutput:
         connectors = array("I", (self.number,))
         page = self._pages[0][0]
         self.card.execute_ioctl(
-            IoctlCall.SETCRTC, _find_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode
+            IoctlCall.SETCRTC, _find_memory_address(connectors), 1, self.crtc, page, 0, 0, 0, 1, self._mode
         )
 
     def show_frame(self, frame: pygame.Surface) -> None:
@@ -369,6 +375,6 @@ class TopScreenProcess:
         return self._process is not None
 
 
-def _find_address(items: "array[int]") -> int:
+def _find_memory_address(items: "array[int]") -> int:
     """Return the memory address of an array's data, to be passed in a kernel call."""
     return items.buffer_info()[0]

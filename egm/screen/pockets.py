@@ -11,14 +11,14 @@ def list_neighbour_spots(table: TableGameData, pocket: str, each_side: int) -> t
     if pocket not in table.wheel_pockets:
         return ()
     pocket_index, count = table.wheel_pockets.index(pocket), len(table.wheel_pockets)
-    straight = map_pockets_to_straights(table)
+    straight = map_pockets_to_straight_up_spots(table)
     neighbours = (
         table.wheel_pockets[(pocket_index + step) % count] for step in range(-each_side, each_side + 1)
     )
     return tuple(straight[each] for each in neighbours if each in straight)
 
 
-def map_pockets_to_straights(table: TableGameData) -> dict[str, str]:
+def map_pockets_to_straight_up_spots(table: TableGameData) -> dict[str, str]:
     """Return the id of each pocket's straight-up spot (a bet on this pocket only), by pocket.
 
     The spots are those of the first group of spots that cover one pocket each.

@@ -12,7 +12,7 @@ from typing import Final
 
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect
-from egm.screen.pockets import map_pockets_to_straights
+from egm.screen.pockets import map_pockets_to_straight_up_spots
 from egm.screen.spot_layout import (
     OUTSIDE_BET_HEIGHT,
     FeltCell,
@@ -97,7 +97,7 @@ def list_felt_parts(table: TableGameData, layout: Layout) -> tuple[str, ...]:
     if table.felt_kind == "roulette":
         return (
             *list_inside_bet_kinds(table),
-            *((RACETRACK_PART_NAME,) if map_pockets_to_straights(table) else ()),
+            *((RACETRACK_PART_NAME,) if map_pockets_to_straight_up_spots(table) else ()),
         )
     count = len(lay_out_pages(table, layout))
     return tuple(str(page) for page in range(count)) if count > 1 else ()
@@ -419,7 +419,7 @@ def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout
     else:
         rects = _lay_out_ring((x, y, w, h), layout.touch_size_min, len(pockets))
     cells = tuple(FeltCell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
-    straight = map_pockets_to_straights(table)
+    straight = map_pockets_to_straight_up_spots(table)
     touches = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
     at = tuple(
         (straight[cell.pocket], _find_chip_corner(cell.rect)) for cell in cells if cell.pocket in straight

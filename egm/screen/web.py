@@ -140,7 +140,7 @@ class _BrowserPageMessage(BaseModel):
     room: tuple[_Pixels, _Pixels] | tuple[_Pixels, _Pixels, _PixelRatio] | None = None
 
 
-class _Session(BaseModel):
+class _SessionMessage(BaseModel):
     """The first message on a browser's connection: the session with which the browser authenticates itself."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
@@ -171,7 +171,7 @@ def read_input(line: str | bytes) -> BrowserMessage:
 def read_session(line: str | bytes) -> str:
     """Return the session in the first message of a connection, or "" if the message has no valid session."""
     try:
-        return _Session.model_validate_json(line).session
+        return _SessionMessage.model_validate_json(line).session
     except ValueError:
         return ""
 

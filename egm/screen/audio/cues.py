@@ -215,7 +215,7 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
         names.append("refused")
     if current.page_input.tone_played_at > previous.page_input.tone_played_at:
         names = [current.page_input.playing_tone]  # Only the tone: a key's click could be mistaken for it.
-    names += _list_value_cues(previous, current)
+    names += _list_money_cues(previous, current)
     if (
         new_snapshot
         and new_snapshot.reminder
@@ -240,7 +240,7 @@ def _count_attract_tunes_due(view: View) -> int:
     return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_INTERVAL_SECONDS)
 
 
-def _list_value_cues(previous: View, current: View) -> list[str]:
+def _list_money_cues(previous: View, current: View) -> list[str]:
     """Return the sound cues for money that was inserted, and for tickets and coins that were paid out."""
     old_snapshot, new_snapshot = previous.snapshot, current.snapshot
     if old_snapshot is None or new_snapshot is None or new_snapshot is old_snapshot:

@@ -71,7 +71,7 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
         if read_merchandise_prizes(stage):
             pages.append(HelpPage(say("help.in_kind"), _draw_merchandise_prizes))
         if field.pay_lines:
-            pages.append(HelpPage(say("help.lines"), partial(_draw_lines, field=field)))
+            pages.append(HelpPage(say("help.lines"), partial(_draw_pay_lines, field=field)))
     if stage.view.game is not None and "tables" in stage.view.game.presentation:
         pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
     if is_wheel_game_shown(stage):
@@ -271,7 +271,7 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
             left, low = x + i * width, top + step * len(rows) + 12
             p.draw_text(str(i + 1), (left + 22, low + 42), TextStyle("heavy", "small", colour), width=40)
             grid: Rect = (left + 44, low, min(width - 60, 170.0), 86)
-            make = partial(_draw_line_grid, field=field, line=line, colour=colour)
+            make = partial(_draw_pay_line_grid, field=field, line=line, colour=colour)
             p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, make)
     return height + 16
 
@@ -490,7 +490,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
             )
 
 
-def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
+def _draw_pay_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
     """Draw each pay line of the game as a small grid, with the line's number."""
     p, (x, y, w, h) = stage.painter, rect
     used_height = p.write_paragraph(
@@ -511,12 +511,12 @@ def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
         def render_line_grid(
             size: tuple[int, int], line: tuple[int, ...] = line, colour: tuple[int, int, int, int] = colour
         ) -> pygame.Surface:
-            return _draw_line_grid(size, field, line, colour)
+            return _draw_pay_line_grid(size, field, line, colour)
 
         p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, render_line_grid)
 
 
-def _draw_line_grid(
+def _draw_pay_line_grid(
     size: tuple[int, int], field: ReelField, line: tuple[int, ...], colour: tuple[int, int, int, int]
 ) -> pygame.Surface:
     """Return a small drawing of the reels' cells, in which the cells of a pay line are coloured."""

@@ -101,7 +101,7 @@ def draw_stopped_reels(stage: Stage, field: ReelField, window: ReelWindow | None
     """
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)
-    _draw_line_tabs(stage, field, grid)
+    _draw_pay_line_tabs(stage, field, grid)
     for reel in range(field.reel_count):
         column = (
             window[reel]
@@ -122,7 +122,7 @@ def draw_cascade_window(
     """Draw the next window of a cascade (``fall``): new symbols drop into the window ``previous`` from above."""
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)
-    _draw_line_tabs(stage, field, grid)
+    _draw_pay_line_tabs(stage, field, grid)
     for reel in range(field.reel_count):
         clip = stage.painter.surface.get_clip()
         stage.painter.surface.set_clip(stage.painter.scale_rect(grid.find_reel_rect(reel)))
@@ -166,7 +166,7 @@ def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
     stage.painter.draw_cached_picture(("bezels", grid, stage.look.name), grid.field, render_bezels)
 
 
-def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
+def _draw_pay_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
     """Draw the number of each pay line in play at the left and right of the reels, where the line begins and ends."""
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reel_count - 1)):
@@ -183,7 +183,7 @@ def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
                 p.draw_cached_picture(
                     ("tab", colour, side),
                     (x, y - step / 2 + 1, 34, step - 2),
-                    partial(_draw_line_tab, colour=colour, side=side),
+                    partial(_draw_pay_line_tab, colour=colour, side=side),
                 )
                 p.draw_text(
                     str(number + 1),
@@ -195,7 +195,7 @@ def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
                 )
 
 
-def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
+def _draw_pay_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
     """Return the drawing of a pay line's tab at the left (``side`` 0) or right (1) of the reels."""
     ink = VectorCanvas(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
@@ -225,7 +225,7 @@ def draw_spinning_reels(
     """Draw the reels as they spin to their stops, ``elapsed_seconds`` after the game's presentation began."""
     grid, motion = ReelGrid(stage.layout.field, field.reel_heights), stage.theme.motion
     _draw_bezels(stage, grid)
-    _draw_line_tabs(stage, field, grid)
+    _draw_pay_line_tabs(stage, field, grid)
     for reel in range(field.reel_count):
         strip, start, target = _choose_strip(field, result, previous, reel)
         travel = ReelTravel(start, target, len(strip), step_time.stops[reel] - step_time.begin)

@@ -83,7 +83,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     }:
         low = _FREQUENCY_ROW_HEIGHT * (2 if room[3] > 2 * _FREQUENCY_ROW_HEIGHT else 1)
         if free or room[3] > 2 * low:
-            _draw_frequencies(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
+            _draw_result_frequencies(stage, table, (room[0], room[1] + room[3] - low, room[2], low))
             room = (*room[:3], room[3] - low - 8)
     if decision is not None:
         used_height = _draw_question_details(stage, table, decision, room)
@@ -220,7 +220,7 @@ def _draw_results(stage: Stage, table: TableGameData, rect: Rect) -> float:
     return top + used_height
 
 
-def _draw_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> None:
+def _draw_result_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> None:
     """Draw the most and the least frequent results among those that the table has recorded."""
     p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
     signs = (
