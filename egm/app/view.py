@@ -47,7 +47,7 @@ from egm.play.events import (
 from egm.play.installed_games import InstalledGame
 from egm.play.last_results import list_last_results
 from egm.play.records.games import find_last_game, find_open_game, is_win_cashed_out
-from egm.play.records.purse import find_open_purse, read_points
+from egm.play.records.purse import find_open_purse, read_playable_points
 from egm.play.tables import read_table_view
 from egm.progressive import level_views
 from egm.progressive.bet import find_bet_in_force
@@ -107,7 +107,7 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
         bet_most_cents=_find_highest_bet_cents(machine),
         most_staked_cents=_find_highest_round_stake_cents(machine),
         bet_needs_cents=_compute_credit_needed_for_bet_cents(machine),
-        credit_cents=read_points(machine) * selection.denomination_cents
+        credit_cents=read_playable_points(machine) * selection.denomination_cents
         if in_tournament
         else machine.credit_cents,
         restricted_cents=machine.read_credit_cents(CreditKind.RESTRICTED),

@@ -61,7 +61,7 @@ from egm.money.records.money import (
 from egm.money.ticket_ledger import build_anchor_state, compute_number_commitment, store_journal_head
 from egm.money.ticket_terms import find_ticket_terms
 from egm.money.ways_out import count_payable_coins, reason_ticket_is_unavailable
-from egm.play.records.tables import list_standing_tables
+from egm.play.records.tables import list_tables_with_standing_bets
 from egm.staff.service.device_tests import build_test_job, is_test_job_id
 from egm.staff.slips import build_slip_job, is_slip_job_id
 from egm.tickets.desk import PrintedTerms, TicketDesk
@@ -624,7 +624,7 @@ def payout_is_due(machine: Machine, event: Event) -> bool:
     is_limit_reached = (
         limit_cents is not None
         and machine.cashable_cents >= limit_cents
-        and not list_standing_tables(machine)
+        and not list_tables_with_standing_bets(machine)
     )
     return automatic_payout_is_possible(machine, event) and (
         unpaid_remainder_is_stored(machine, event) or is_limit_reached

@@ -35,7 +35,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord, UnclaimedRecord, UnclaimedTransfer
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import LastGame
-from egm.play.records.tables import list_standing_tables
+from egm.play.records.tables import list_tables_with_standing_bets
 from egm.record_codec import from_json, to_json
 from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
@@ -79,7 +79,9 @@ def credits_are_unclaimed(machine: Machine, _: Event) -> bool:
 
     That is credit on the meter, or bets that stay on a table between two games.
     """
-    has_standing_bets = bool(list_standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
+    has_standing_bets = (
+        bool(list_tables_with_standing_bets(machine)) and machine.memory.get(PlayKey.GAME) is None
+    )
     return machine.credit_cents > 0 or has_standing_bets
 
 

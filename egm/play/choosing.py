@@ -9,7 +9,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.host_controls import is_game_allowed
 from egm.play.events import BetRequest, DenominationRequest, GameRequest, LanguageRequest
-from egm.play.records.tables import list_standing_tables, read_table
+from egm.play.records.tables import list_tables_with_standing_bets, read_table
 from egm.progressive.bet import AcceptedBet, find_bet
 
 
@@ -98,7 +98,7 @@ def _is_table_selected(machine: Machine) -> bool:
 
 def _find_standing_denomination(machine: Machine, game_id: str) -> int | None:
     """Return the denomination of a game's standing bets, in minor units; None if it has no standing bets."""
-    if not list_standing_tables(machine) or game_id not in machine.games:
+    if not list_tables_with_standing_bets(machine) or game_id not in machine.games:
         return None
     table = read_table(machine, machine.games[game_id].digest)
     return table.denomination_cents if table is not None and table.standing_stakes else None

@@ -155,7 +155,7 @@ def list_decided_bets(conversation: GameConversation | None) -> tuple[Settlement
 
 
 def can_win_without_draw(definition: Game, game: GameRecord) -> bool:
-    """Return whether the player can end the game with a win now, by an answer after which no number is drawn.
+    """Return whether the player can end the game with a win now, by an answer that draws no random number.
 
     A returned stake is not a win, and bets already settled do not count. False while a real wheel decides the
     game.

@@ -77,7 +77,7 @@ def end_game(machine: Machine, _: Event) -> None:
         GameEnd(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents),
         entry_id=f"{game.play_id}.end",
         transfers=transfers,
-        dims=game.dims,
+        dims=game.meter_dimensions,
         counts={_find_result_meter(game, transfers): 1},
         state={
             **_build_closing_state(machine, game, transfers, stakes),
@@ -109,7 +109,7 @@ def end_game_by_hand(machine: Machine, _: Event) -> None:
         GameEndByHand(play_id=game.play_id, win_cents=won_cents, push_cents=game.push_cents, prizes=prizes),
         entry_id=reservation,
         transfers=(*win_transfers, *levels, *merchandise.build_prize_transfers(prizes)),
-        dims=game.dims,
+        dims=game.meter_dimensions,
         state={
             **_build_closing_state(machine, game, (*win_transfers, *levels), stakes),
             **progressives.build_closing_state(machine, game, "hand"),
@@ -149,7 +149,7 @@ def _post_double_up(machine: Machine, game: GameRecord) -> bool:
             DoubleUpStakes(play_id=game.play_id, stakes_cents=tuple(stakes_cents)),
             entry_id=entry_id,
             transfers=tuple(moves),
-            dims=game.dims,
+            dims=game.meter_dimensions,
         )
     return bool(stakes_cents)
 
@@ -163,10 +163,10 @@ def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) ->
 
 
 def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """Pay back the stakes that the game returns, unless they are paid back; return the stakes that stay on the table.
+    """Credit the stakes that the game gives back, unless that is done already; list the stakes left on the table.
 
-    The result has a pair for each stake, account and amount in minor units, also for bets that stood on the table
-    before the game.
+    Each is returned as a pair: the account from which it was staked, and the amount in minor units. Bets that
+    stood on the table before the game are included.
     """
     if not (game.push_cents or game.standing_bets_cents):
         return ()
@@ -182,7 +182,7 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
             StakesReturned(play_id=game.play_id, push_cents=game.push_cents),
             entry_id=f"{game.play_id}.push",
             transfers=tuple(Transfer(PUSH_ACCOUNT, account, cents) for account, cents in pushed_stakes),
-            dims=game.dims,
+            dims=game.meter_dimensions,
             state=protection.build_session_change(machine, won_cents=game.push_cents),
         )
     return standing_stakes

@@ -74,7 +74,7 @@ class GameEndByHand(GameEnd):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoidedOutcome:
-    """The result of a void game as the journal had it: whether it was decided, and what it had won."""
+    """The result of a game as recorded before it was declared void: whether it was decided, and what it had won."""
 
     is_decided: bool = field(metadata=stored_as("decided"))
     """Whether the game had an outcome, or the number of its wheel spin was recorded."""

@@ -104,8 +104,8 @@ def admit_games(
     Return the games that may be offered, by id, and the refused ones with the reason.
 
     ``level_slots``: the progressive levels in the cabinet file. ``compute_prizes`` returns the largest prizes
-    of a game, for profiles that limit them. ``report_progress`` is called with each game's number and the game
-    before it is checked. ``has_wheel``: whether the cabinet has a real roulette wheel.
+    of a game, for profiles that limit them. Before each game is checked, ``report_progress`` is called with its
+    number (from 1) and its id. ``has_wheel``: whether the cabinet has a real roulette wheel.
     """
     installed_games: dict[str, InstalledGame] = {}
     refused_games: list[RefusedGame] = []

@@ -2,7 +2,8 @@
 
 The controller finds the winner while it counts the contributions of the wagers. So the result of a wager is
 known only after its contribution was counted, while the game is already shown; the game does not end before
-that. A prize is added to the game with the secret amount that was committed to beforehand, and is paid with it.
+that. The prize's amount is a secret to which the controller committed beforehand. The prize is added to the game
+that won it and paid with that game's win.
 If the controller does not reply, the game waits, or an attendant ends it if the profile allows this. If the
 prize is reported later, it locks the machine and is paid to that player by hand (I-09).
 """
@@ -82,7 +83,7 @@ def ruled_mystery_prize_can_be_settled(machine: Machine, _: Event) -> bool:
     return any(True for _ in _iter_ruled_prizes(machine))
 
 
-def end_ruled_prizes(machine: Machine, _: Event) -> None:
+def settle_ruled_mystery_prizes(machine: Machine, _: Event) -> None:
     """Carry out the rulings on held mystery prizes: pay the prize by hand, or return it to its level."""
     for key, ruling, game, level, prize in _iter_ruled_prizes(machine):
         if ruling == unproved.DECISION_PAY:
@@ -94,7 +95,7 @@ def end_ruled_prizes(machine: Machine, _: Event) -> None:
 def _iter_ruled_prizes(machine: Machine) -> Iterator[tuple[str, str, GameRecord, str, WonPrize]]:
     """Yield each held mystery prize whose ruling can be carried out now.
 
-    A row has its storage key, the ruling, the game that won, the level's id and the prize.
+    Each item has the prize's storage key, the ruling, the game that won, the level's id and the prize.
     """
     for claim, held_prize in machine.memory.read_all(HeldPrize, ProgressiveKey.HELD_PRIZE).items():
         if held_prize.ruling is None or not _can_open_handpay(machine, find_open_game(machine)):
@@ -276,7 +277,7 @@ def _reserve_prize_for_handpay(
         replace(_build_prize_record(machine, game, level, prize), late_decision="hand"),
         entry_id=reservation,
         transfers=(Transfer(f"house:progressive:{level}", "out:handpay_progressive", prize.amount_cents),),
-        dims=game.dims,
+        dims=game.meter_dimensions,
         state={
             **_build_claim_state(machine, game, level, prize, "hand"),
             MoneyKey.HANDPAY: handpay,

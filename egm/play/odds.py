@@ -10,7 +10,7 @@ from paytables import BetAnalysis
 from paytables.odds import OddsLimits, list_awards, list_longer_awards
 
 #: The name of a settlement that only returns the stake.
-_PUSH_PRIZE: Final = "push"
+_PUSH_PRIZE_NAME: Final = "push"
 
 
 def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[LongOdds, ...]:
@@ -74,7 +74,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[BetChances, ...]:
 
 def _compute_prize_rate(bet: BetAnalysis) -> Fraction:
     """Return the average number of prizes per game for a way to bet; returned stakes do not count."""
-    rates = (prize.rate for prize in bet.prizes if prize.credits and prize.name != _PUSH_PRIZE)
+    rates = (prize.rate for prize in bet.prizes if prize.credits and prize.name != _PUSH_PRIZE_NAME)
     return sum(rates, Fraction(0))
 
 

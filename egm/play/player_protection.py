@@ -35,7 +35,7 @@ from egm.play.entries import (
 from egm.play.events import LimitRequest
 from egm.play.keys import PlayKey
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
-from egm.play.records.tables import list_standing_tables
+from egm.play.records.tables import list_tables_with_standing_bets
 
 #: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
 _OWN_LIMIT_MAX_BY_QUANTITY: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
@@ -47,9 +47,9 @@ PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
 def build_session_change(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
-    """Return the change of the session's stored counts that a game's transaction makes, empty if none is counted.
+    """Return the state change that adds a game's transaction to the session's counts; empty if none are counted.
 
-    ``wagered_cents`` and ``won_cents`` are the amounts of the transaction, in minor units.
+    ``wagered_cents`` and ``won_cents`` are what the transaction wagers and wins, in minor units.
     """
     if not machine.profile.protection.requires_session_count:
         return {}
@@ -193,7 +193,12 @@ def session_is_over(machine: Machine, _: Event) -> bool:
     is_in_use = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
     )
-    return is_counted and not is_in_use and machine.credit_cents == 0 and not list_standing_tables(machine)
+    return (
+        is_counted
+        and not is_in_use
+        and machine.credit_cents == 0
+        and not list_tables_with_standing_bets(machine)
+    )
 
 
 @refusal_code("limit_is_offered")

@@ -125,17 +125,17 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
             persons=event.read_payload(FilledForm).persons,
         ),
         entry_id=money.id,
-        transfers=tuple(_replace_prize_by_cash(flow) for flow in reserved.transfers),
+        transfers=tuple(_replace_prize_by_cash(transfer) for transfer in reserved.transfers),
         state={MoneyKey.HANDPAY: money},
     )
     machine.notice = Notice(code="prize_exchanged", values={"amount_cents": value_cents})
 
 
-def _replace_prize_by_cash(flow: Transfer) -> Transfer:
-    """If ``flow`` transfers a prize in kind, return the transfer of the same value in money; otherwise ``flow``."""
-    if not flow.source.startswith(PRIZES_ACCOUNT_PREFIX):
-        return flow
-    return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)
+def _replace_prize_by_cash(transfer: Transfer) -> Transfer:
+    """If ``transfer`` transfers a prize in kind, return the transfer of the same value in money; otherwise ``transfer``."""
+    if not transfer.source.startswith(PRIZES_ACCOUNT_PREFIX):
+        return transfer
+    return Transfer("house:attendant_jackpot", "out:handpay_jackpot", transfer.amount_cents, transfer.dims)
 
 
 def exchange_is_unfinished(machine: Machine, _: Event) -> bool:

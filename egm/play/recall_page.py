@@ -96,7 +96,7 @@ class RecallPlayPage(MenuPage):
 
     play: Play
     steps: tuple[ReplayStep, ...]
-    positions: Mapping[int, int] = field(default_factory=dict)
+    position_by_seat: Mapping[int, int] = field(default_factory=dict)
     """For a round of several seats, the number of the machine's player position at each seat."""
     has_hidden_pictures: bool = False
     """Whether the pictures may show cards that the player at this screen must not see yet."""
@@ -111,14 +111,14 @@ class RecallPlayPage(MenuPage):
             show = PageAction(
                 id="show", label=build_text("service.recall.show"), style="confirm", enabled=can_show
             )
-            tables = _build_play_tables(machine, self.play, self.steps, self.positions)
+            tables = _build_play_tables(machine, self.play, self.steps, self.position_by_seat)
             if self.has_hidden_pictures:
                 reason = build_text("service.recall.pictures_hidden", number=self.play.position)
                 tables = (*tables, build_two_column_table((("recall.pictures", reason),)))
             return ServicePage(id="", title=title, tables=tables, actions=(BACK_ACTION, show))
         has_later_step, position = (
             self.step_index + 1 < len(self.steps),
-            self.positions.get(self.steps[self.step_index].seat),
+            self.position_by_seat.get(self.steps[self.step_index].seat),
         )
         position_row = (
             () if position is None else (("recall.of", build_text("handpay.position", number=position)),)
@@ -226,7 +226,7 @@ def _apply_later_steps(play: Play) -> GameRecord:
 
 
 def _read_step(entry: StoredEntry) -> GameChoice:
-    """Return the record in the journal entry of a play's step after the first."""
+    """Return the record of a play's second or later step from the step's journal entry."""
     return from_json(GameChoice, entry.record, f"entry {entry.sequence}, {entry.kind}")
 
 
@@ -268,7 +268,7 @@ def _find_definition(machine: Machine, name: GameName) -> Game | None:
 
 
 def _build_play_tables(
-    machine: Machine, play: Play, steps: tuple[ReplayStep, ...], positions: Mapping[int, int]
+    machine: Machine, play: Play, steps: tuple[ReplayStep, ...], position_by_seat: Mapping[int, int]
 ) -> tuple[PageTable, ...]:
     """Return all recorded data of a play as tables (E-01, E-04)."""
     game = _apply_later_steps(play)
@@ -306,7 +306,9 @@ def _build_play_tables(
     }
     choices = [
         (
-            _format_answer_label(n, steps_by_number.get(n), positions, is_by_table=n in numbers_by_table),
+            _format_answer_label(
+                n, steps_by_number.get(n), position_by_seat, is_by_table=n in numbers_by_table
+            ),
             describe_choice(_find_decision_kind(steps_by_number.get(n)), game.steps[n].choice),
         )
         for n in _list_shown_steps(game)
@@ -321,7 +323,8 @@ def _build_play_tables(
     return (
         build_two_column_table(rows),
         build_two_column_table(
-            iter_wager_rows(rules, game.wager, unit_cents, positions), build_text("service.recall.wager")
+            iter_wager_rows(rules, game.wager, unit_cents, position_by_seat),
+            build_text("service.recall.wager"),
         ),
         *([build_two_column_table(choices, build_text("service.recall.choices"))] if choices else []),
         *([PageTable(title=build_text("service.recall.wins"), rows=lines)] if lines else []),
@@ -334,13 +337,13 @@ def _find_decision_kind(step: ReplayStep | None) -> str:
 
 
 def _format_answer_label(
-    index: int, step: ReplayStep | None, positions: Mapping[int, int], *, is_by_table: bool
+    index: int, step: ReplayStep | None, position_by_seat: Mapping[int, int], *, is_by_table: bool
 ) -> PageText:
     """Return the label of a recorded answer: its number and, in a shared round, the position that answered.
 
     ``is_by_table``: the table gave the answer for the position.
     """
-    position = None if step is None else positions.get(step.seat)
+    position = None if step is None else position_by_seat.get(step.seat)
     if position is None:
         return build_text("service.recall.choice", number=index)
     name = "choice_by_table" if is_by_table else "choice_of"

@@ -18,7 +18,7 @@ from paytables import Game, Settlement, Wager
 #: A label of a row, and its value.
 LabelAndValue = tuple[str | PageText, PageText]
 #: The multiplication sign.
-_TIMES_SIGN: Final = "\u00d7"
+_MULTIPLICATION_SIGN: Final = "\u00d7"
 #: Names of settlements that any table may have. Their texts are ``felt.as_<name>`` in the screen's catalogue; every
 #: other name is that of a pay in the game's definition.
 SETTLED_RESULT_NAMES: Final = frozenset(
@@ -45,12 +45,12 @@ _LINE_PAY_PATTERN: Final = re.compile(r"(\d+) (\S+)")
 
 
 def iter_wager_rows(
-    game: Game | None, wager: Wager, unit_cents: int, positions: Mapping[int, int] | None = None
+    game: Game | None, wager: Wager, unit_cents: int, position_by_seat: Mapping[int, int] | None = None
 ) -> Iterator[LabelAndValue]:
     """Yield the rows that describe a recorded wager: mode, bet level, draws, cards or areas, other seats' bets.
 
-    ``unit_cents`` is the value of a credit in minor units; ``positions`` has the number of the player position
-    at each seat of a shared round.
+    ``unit_cents`` is the value of a credit in minor units; ``position_by_seat`` has the number of the player
+    position at each seat of a shared round.
     """
     presentation: Mapping[str, Any] = {} if game is None else game.build_presentation()
     options = dict(wager.options)
@@ -72,11 +72,11 @@ def iter_wager_rows(
             build_money_text(int(credits_) * unit_cents),
         )
     options.pop("seat", None)  # the recall states the position
-    yield from _iter_other_seats_rows(options.pop("others", {}), unit_cents, positions or {})
+    yield from _iter_other_seats_rows(options.pop("others", {}), unit_cents, position_by_seat or {})
     for card_number, card in enumerate(options.pop("selections", ()), 1):
         yield (
             build_text("service.wager.card", number=card_number),
-            build_plain_text(_format_numbers(card.get("groups", ()))),
+            build_plain_text(_format_keno_numbers(card.get("groups", ()))),
         )
         for size, credits_ in card.get("stakes", {}).items():
             yield (
@@ -88,14 +88,14 @@ def iter_wager_rows(
 
 
 def _iter_other_seats_rows(
-    bets_by_seat: Mapping[str, Mapping[str, int]], unit_cents: int, positions: Mapping[int, int]
+    bets_by_seat: Mapping[str, Mapping[str, int]], unit_cents: int, position_by_seat: Mapping[int, int]
 ) -> Iterator[LabelAndValue]:
     """Yield a row with the total bet of each other seat of a shared round.
 
     ``unit_cents`` is the value of a credit in minor units.
     """
     for seat, bets in bets_by_seat.items():
-        number = positions.get(int(seat), int(seat) + 1)
+        number = position_by_seat.get(int(seat), int(seat) + 1)
         yield (
             build_text("service.wager.others", number=number),
             build_money_text(sum(bets.values()) * unit_cents),
@@ -119,7 +119,7 @@ def describe_choice(kind: str, choice: object) -> PageText:
     return build_code_text("decide", str(choice))
 
 
-def _format_numbers(groups: Sequence[Any]) -> str:
+def _format_keno_numbers(groups: Sequence[Any]) -> str:
     """Return the numbers of a Keno card as text, by groups.
 
     A quick-pick group is shown as its count, such as "(6)".
@@ -177,7 +177,7 @@ def _describe_prize(presentation: Mapping[str, Any], win: Settlement) -> PageTex
     if not isinstance(name_by_language, Mapping):
         return build_plain_text(win.name)
     return build_local_text(
-        {language: f"{count} {_TIMES_SIGN} {text}" for language, text in name_by_language.items()}
+        {language: f"{count} {_MULTIPLICATION_SIGN} {text}" for language, text in name_by_language.items()}
     )
 
 

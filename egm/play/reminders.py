@@ -27,10 +27,7 @@ class ReminderService:
         self._session_over_since_ns: int | None = None
 
     async def run(self) -> None:
-        """Check after every event, and at the time when the next one is due, whether an event must be submitted.
-
-        The events are: end of a pause, reminder, end of a session.
-        """
+        """Submit the events of player protection when they are due, until this task is cancelled."""
         while True:
             self._news.clear()
             self._submit_due_events()
@@ -52,7 +49,7 @@ class ReminderService:
             self._session_over_since_ns = None
         elif self._session_over_since_ns is None:
             self._session_over_since_ns = self._context.clock.monotonic_ns()
-        if self._session_over_since_ns is not None and self._compute_gap_seconds_left() <= 0:
+        if self._session_over_since_ns is not None and self._compute_seconds_until_player_has_left() <= 0:
             self._submit_if_accepted(EventType.SESSION_OVER)
 
     def _submit_if_accepted(self, event_type: EventType) -> None:
@@ -60,13 +57,13 @@ class ReminderService:
         if self._context.engine.accepts_event_type(event_type):
             self._context.submit_event(Event(event_type))
 
-    def _compute_gap_seconds_left(self) -> float:
-        """Return the seconds until a player without credit counts as having left; negative if they do already."""
+    def _compute_seconds_until_player_has_left(self) -> float:
+        """Return the seconds until a player without credit counts as gone; zero or less if that time has passed."""
         absent_ns = self._context.clock.monotonic_ns() - (self._session_over_since_ns or 0)
         return self._machine.profile.protection.session_gap_minutes * 60 - absent_ns / 1e9
 
     def _compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until the next player-protection event is due; None if time alone makes none due.
+        """Return the seconds until the next player-protection event is due; None if no event waits for a time.
 
         An event that is due but not accepted in the present state, such as a reminder while a door is open,
         does not count: it waits for the event that changes the state.
@@ -74,16 +71,16 @@ class ReminderService:
         waits = []
         if (at := find_next_reminder_time(self._machine)) is not None:
             seconds = (at - self._machine.timekeeper.read_steady_time()).total_seconds()
-            if seconds > 0 or self._is_accepted(EventType.PAUSE_OVER, EventType.REMINDER_DUE):
+            if seconds > 0 or self._is_any_event_accepted(EventType.PAUSE_OVER, EventType.REMINDER_DUE):
                 waits.append(seconds)
         if self._session_over_since_ns is not None:
-            seconds = self._compute_gap_seconds_left()
-            if seconds > 0 or self._is_accepted(EventType.SESSION_OVER):
+            seconds = self._compute_seconds_until_player_has_left()
+            if seconds > 0 or self._is_any_event_accepted(EventType.SESSION_OVER):
                 waits.append(seconds)
         return max(0.0, min(waits)) if waits else None
 
-    def _is_accepted(self, *event_types: EventType) -> bool:
-        """Return whether the machine accepts at least one of the given events in its present state."""
+    def _is_any_event_accepted(self, *event_types: EventType) -> bool:
+        """Return whether the machine accepts at least one of ``event_types`` in its present state."""
         return any(self._context.engine.accepts_event_type(event_type) for event_type in event_types)
 
 

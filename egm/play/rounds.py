@@ -214,7 +214,7 @@ def start_game(machine: Machine, _: Event) -> None:
         game,
         entry_id=f"{play_id}.start",
         transfers=(*wager_transfers, *progressive_round.transfers),
-        dims=game.dims,
+        dims=game.meter_dimensions,
         state={
             PlayKey.GAME: GamePointer(play_id=play_id),
             **build_definition_state(machine, definition),
@@ -278,7 +278,7 @@ def continue_game(machine: Machine, event: Event) -> None:
         game_choice,
         entry_id=f"{game.play_id}.choice-{number}",
         transfers=transfers,
-        dims=game.dims if transfers else {},
+        dims=game.meter_dimensions if transfers else {},
         state={
             **build_shared_state_change(machine, conversation.game.rules, continued_game),
             **progressives.build_step_state(machine, game, progressive_round),
@@ -305,7 +305,7 @@ class _UnavailableGenerator:
         raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
 
 
-def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
+def _open_step_generator(machine: Machine) -> AbstractContextManager[Any]:
     """Return the generator for the next step, as a context manager.
 
     While the generator is out of service, it is a substitute that raises an error on any draw.
@@ -333,7 +333,7 @@ def play_step(
     event replaces the present one.
     """
     try:
-        with _open_next_step(machine) as step:
+        with _open_step_generator(machine) as step:
             if recorded_step is None:
                 conversation.advance(step, None if choice is None else Choice(choice))
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)

@@ -35,10 +35,10 @@ from egm.play.endings import end_game, end_game_by_hand, outcome_is_of_open_game
 from egm.play.forms import PLAY_FORMS
 from egm.play.machine_check import record_machine_check
 from egm.play.mysteries import (
-    end_ruled_prizes,
     record_mystery_prize,
     ruled_mystery_prize_can_be_settled,
     send_award_to_screen,
+    settle_ruled_mystery_prizes,
 )
 from egm.play.player_protection import (
     dismiss_reminder,
@@ -258,7 +258,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.AFTER_EVENT,
         STATES_AFTER_SELF_TEST,
         (ruled_mystery_prize_can_be_settled,),
-        (end_ruled_prizes,),
+        (settle_ruled_mystery_prizes,),
         NextState.DERIVED,
     ),
     # ------------------------------------------------------------------ what persons decide about a game

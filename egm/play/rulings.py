@@ -46,7 +46,7 @@ def open_game_has_neither_outcome_nor_win(machine: Machine, _: Event) -> bool:
 
 
 def game_cannot_end(machine: Machine, _: Event) -> bool:
-    """Return whether the open game cannot be replayed, or lacks a number that it needs and has won nothing."""
+    """Return whether the open game cannot end: it cannot be replayed, or it lacks a number and has won nothing."""
     return _may_declare_void(machine, Ruling.DEFECT)
 
 
@@ -61,7 +61,7 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
         is_next_step_recorded=_is_next_step_or_number_recorded(machine, game),
         can_collect_win=can_collect_win_without_draw(machine),
         is_missing_numbers=not chance_is_ready(machine) or is_waiting_for_wheel(machine),
-        is_between_players=are_stakes_between_players((*game.steps, *game.round_steps)),
+        are_stakes_between_players=are_stakes_between_players((*game.steps, *game.round_steps)),
         is_round_void=is_round_void(machine, game),
     )
     return reason_void_is_refused(ruling, facts) is None
@@ -114,13 +114,13 @@ def refund_game(machine: Machine, event: Event) -> None:
 
 
 def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: Any) -> None:
-    """End the open game as void; with ``refund``, return its undecided stakes.
+    """End the open game as void; if ``refund`` is True, return its undecided stakes.
 
     Each stake returns to the kind of credit from which it came, and the amounts of progressive hits return to
     their levels. Table bets that the game has already settled stay settled, and their wins are paid; the
-    table's state stays as before the game. The entry names the persons and the reason, and states whether the
-    game was decided and what it had won. ``details`` are the fields of
-    :class:`egm.staff.records.RulingDetails`.
+    table's state stays as before the game. The journal entry names the persons and the reason, from the keyword
+    arguments ``details`` (the fields of :class:`egm.staff.records.RulingDetails`), and states whether the game was
+    decided and what it had won.
     """
     game = find_open_game(machine)
     if game is None:

@@ -5,8 +5,8 @@ from egm.kernel.machine import Machine
 from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import GameConversation, UnreplayableGame
 from egm.play.records.game_record import GameRecord
-from egm.play.records.games import GameInProgress, find_open_game, find_purse_game
-from egm.play.records.purse import read_points
+from egm.play.records.games import GameInProgress, find_open_game, find_tournament_game
+from egm.play.records.purse import read_playable_points
 from egm.play.records.tables import read_table
 from egm.progressive import game_levels as progressives
 from egm.progressive.keys import ProgressiveKey
@@ -25,8 +25,8 @@ def find_pending_decision(machine: Machine) -> Decision | None:
         return decision
     table = None if game.table_state is None else read_table(machine, game.game.digest)
     at_stake_cents = game.staked_cents + (0 if table is None else table.standing_bets_cents)
-    if find_purse_game(machine) is not None:
-        return decision.limit_to_credits(read_points(machine))
+    if find_tournament_game(machine) is not None:
+        return decision.limit_to_credits(read_playable_points(machine))
     room_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - at_stake_cents)
     return decision.limit_to_credits(max(room_cents, 0) // game.denomination_cents)
 

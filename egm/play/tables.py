@@ -24,7 +24,7 @@ from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableBetsReturned, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT
 from egm.play.records.purse import find_open_purse
-from egm.play.records.tables import extract_stored_state, list_standing_tables, read_table
+from egm.play.records.tables import extract_stored_state, list_tables_with_standing_bets, read_table
 from egm.progressive.pools import ProgressivePools, list_closed_spots
 from meters import Transfer
 from meters.transaction import JSON
@@ -61,7 +61,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     felt = felt.model_copy(update={"spots": spot_views})
     closed_spots = {
         *list_closed_spots(machine.component(ProgressivePools), at, cents),
-        *_iter_unavailable_hands(machine, spots),
+        *_iter_unavailable_hand_spots(machine, spots),
     }
     return (
         standing_credits,
@@ -70,7 +70,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     )
 
 
-def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
+def _iter_unavailable_hand_spots(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
     """Yield the ids of the spots for bets on another player's hand that this position cannot use.
 
     These are the spot for the position's own hand, and the spots for seats that the machine does not have.
@@ -95,7 +95,7 @@ def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotState:
 # ---------------------------------------------------------------------------------------------- guards
 def bets_stand(machine: Machine, _: Event) -> bool:
     """Return whether there are standing bets on some table while no game is open."""
-    return bool(list_standing_tables(machine)) and machine.memory.get(PlayKey.GAME) is None
+    return bool(list_tables_with_standing_bets(machine)) and machine.memory.get(PlayKey.GAME) is None
 
 
 @refusal_code("bets_may_leave")
@@ -103,7 +103,7 @@ def standing_bets_can_be_returned(machine: Machine, event: Event) -> bool:
     """Return whether some standing bets can be returned: the game's rules allow it, or play is not possible."""
     return bets_stand(machine, event) and any(
         not _is_table_playable(machine, table) or _count_taken_down_credits(machine, table)
-        for table in list_standing_tables(machine)
+        for table in list_tables_with_standing_bets(machine)
     )
 
 
@@ -114,7 +114,7 @@ def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
     left.
     """
     has_orphaned_table = bets_stand(machine, event) and any(
-        _rebuild_table_game(machine, table) is None for table in list_standing_tables(machine)
+        _rebuild_table_game(machine, table) is None for table in list_tables_with_standing_bets(machine)
     )
     return has_orphaned_table or has_abandoned_chips(machine)
 
@@ -122,7 +122,7 @@ def standing_bets_are_abandoned(machine: Machine, event: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def take_down_bets_and_cash_out(machine: Machine, _: Event) -> Event:
     """Return to the player the standing bets that may be taken down, and return the cash-out event to process next."""
-    for table in list_standing_tables(machine):
+    for table in list_tables_with_standing_bets(machine):
         if _is_table_playable(machine, table):
             _return_removable_bets(machine, table)
         else:
@@ -136,12 +136,11 @@ def return_bets_and_cash_out(machine: Machine, _: Event) -> Event:
 
 
 def return_bets_before_event(machine: Machine, event: Event) -> Event:
-    """Return all standing bets to the credits, and return the submitted event, to be processed next.
+    """Return all standing bets of a player who has left to the credits; return ``event``, to be processed next.
 
-    The player has left. So the event applies to credits that include the bets, and the next player finds no
-    bets.
+    The event then applies to credits that include the bets, and the next player finds no bets.
     """
-    for table in list_standing_tables(machine):
+    for table in list_tables_with_standing_bets(machine):
         _return_all_bets(machine, table, "stopped")
     return event
 
@@ -152,7 +151,7 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
     The notice states the selected game's bets. If only another game has standing bets, it states those and
     names that game.
     """
-    tables, selected_id = list_standing_tables(machine), machine.selection.game_id
+    tables, selected_id = list_tables_with_standing_bets(machine), machine.selection.game_id
     table = next((record for record in tables if record.game.id == selected_id), tables[0])
     values: dict[str, int | str] = {"amount_cents": table.standing_bets_cents}
     if table.game.id == selected_id:
@@ -166,7 +165,7 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
     """Return standing bets of games whose definition has changed; clear chips placed by a player who has no credit."""
     if has_abandoned_chips(machine):
         clear_bet(machine)
-    for table in list_standing_tables(machine):
+    for table in list_tables_with_standing_bets(machine):
         if _rebuild_table_game(machine, table) is None:
             _return_all_bets(machine, table, "changed")
             values: dict[str, int | str] = {"amount_cents": table.standing_bets_cents}

@@ -34,7 +34,7 @@ class OpenGameFacts:
     """Whether the player could end the game with a win by an answer that draws no number."""
     is_missing_numbers: bool
     """Whether the generator is out of service, or a real wheel decides the game and has reported no number."""
-    is_between_players: bool
+    are_stakes_between_players: bool
     """Whether the players of the game's round win each other's stakes."""
     is_round_void: bool
     """Whether another game of its round was declared void, and the players win each other's stakes."""
@@ -44,7 +44,7 @@ def reason_void_is_refused(ruling: Ruling, game: OpenGameFacts) -> str | None:
     """Return the reason why the game may not be declared void for ``ruling``, or None if it may."""
     if game.is_decided:
         return "the game is decided, and is paid as recorded"
-    if game.is_between_players and ruling is Ruling.DISRUPTED:
+    if game.are_stakes_between_players and ruling is Ruling.DISRUPTED:
         return "other players play for its stake"
     return None if game.is_round_void or not game.can_be_replayed else _reason_to_continue(ruling, game)
 

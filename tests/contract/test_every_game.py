@@ -27,7 +27,7 @@ from egm.play.choosing import find_highest_stake_credits
 from egm.play.installed_games import InstalledGame
 from egm.play.recall_words import SETTLED_RESULT_NAMES
 from egm.play.records.games import GameInProgress
-from egm.play.records.tables import list_standing_tables
+from egm.play.records.tables import list_tables_with_standing_bets
 from egm.play.showing import find_pending_decision
 from egm.profiles import load_profile
 from egm.progressive.pools import ProgressivePools
@@ -441,14 +441,14 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
     machine, rng = rig(game), Random(game)
     least_paid = 0
     for _ in range(24 if rules_of(game).list_spots() == () and game in list_table_games() else 4):
-        while list_standing_tables(machine.machine):
+        while list_tables_with_standing_bets(machine.machine):
             machine.engine.handle(EventType.BET, value=0, options={"bets": {}})
             machine.play()
             machine.report_shown()
         played = Round(machine, theme, game, rng)
         over, cents = find_settled_step(played.stage), machine.machine.selection.denomination_cents
         returned_cents = played.grew["coin_out"]
-        if over is None or list_standing_tables(machine.machine):
+        if over is None or list_tables_with_standing_bets(machine.machine):
             continue
         staked_cents = sum(int(settlement.get("staked", 0)) for settlement in over.settlements) * cents
         spots = {spot.id for spot in rules_of(game).list_spots()} or {""}

@@ -9,7 +9,7 @@ from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.play.records.tables import is_round_shared, list_standing_tables
+from egm.play.records.tables import is_round_shared, list_tables_with_standing_bets
 from egm.play.tables import read_table_view
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.definition import LIBRARY_FOLDER
@@ -120,7 +120,7 @@ class Craps(LifeOfSeats):
         staked, won = self.counted("coin_in"), self.counted("coin_out")
         for number, room in enumerate(self.rooms):
             assert room.credit_cents == self.CREDIT_CENTS - staked[number] + won[number]
-            assert [table.standing_bets_cents for table in list_standing_tables(room.machine)] == (
+            assert [table.standing_bets_cents for table in list_tables_with_standing_bets(room.machine)] == (
                 [stands[number] * CENTS] if stands[number] else []
             )
 

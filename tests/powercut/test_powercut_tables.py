@@ -10,7 +10,7 @@ from powercut_life import Life, cut_everywhere, every_nth
 from rigs.table_games import definition, offer
 
 from egm.kernel.events import EventType, State
-from egm.play.records.tables import list_standing_tables
+from egm.play.records.tables import list_tables_with_standing_bets
 from egm.testing.machine import MachineRig
 
 CREDIT = 500
@@ -66,7 +66,11 @@ class Evening(Life):
         assert (meters["coin_in"], meters["coin_out"], meters["push"]) == (190, 240, 140)
         assert (meters["games_played"], meters["games_pushed"]) == (5, 2)
         assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 550
-        assert (rig.credit_cents, list_standing_tables(rig.machine), rig.journal.list_pending()) == (
+        assert (
+            rig.credit_cents,
+            list_tables_with_standing_bets(rig.machine),
+            rig.journal.list_pending(),
+        ) == (
             0,
             (),
             [],

@@ -10,7 +10,7 @@ from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.play.records.tables import list_standing_tables, read_shared_state
+from egm.play.records.tables import list_tables_with_standing_bets, read_shared_state
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.cards import Shoe
 
@@ -66,7 +66,7 @@ class Trente(LifeOfSeats):
 
     def stands(self):
         return [
-            sum(table.standing_bets_cents for table in list_standing_tables(room.machine))
+            sum(table.standing_bets_cents for table in list_tables_with_standing_bets(room.machine))
             for room in self.rooms
         ]
 

@@ -623,7 +623,7 @@ class GameAudit:
             and can_win_without_draw(game, record),
             is_missing_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
-            is_between_players=self._rounds.are_stakes_between_players(start),
+            are_stakes_between_players=self._rounds.are_stakes_between_players(start),
             is_round_void=self._rounds.is_round_void(start),
         )
         if why_not := reason_void_is_refused(void_record.ruling, open_game):

@@ -28,14 +28,14 @@ from egm.play.definitions import build_definition_state
 from egm.play.events import BetRequest, ChoiceRequest
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameChoice, GameName, GamePointer, GameRecord, LastGame
-from egm.play.records.games import GameInProgress, find_purse_game
+from egm.play.records.games import GameInProgress, find_tournament_game
 from egm.play.records.purse import (
     Purse,
     find_open_purse,
     find_purse,
     name_points_account,
     name_won_points_account,
-    read_points,
+    read_playable_points,
 )
 from egm.play.rounds import play_step, require_open_game
 from egm.play.showing import send_screen_update
@@ -107,12 +107,12 @@ def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
 
 def purse_game_is_open(machine: Machine, _: Event) -> bool:
     """Return whether the open game of this position is played with tournament points."""
-    return find_purse_game(machine) is not None
+    return find_tournament_game(machine) is not None
 
 
 def purse_game_is_closed(machine: Machine, _: Event) -> bool:
     """Return whether this position has no open game that is played with tournament points."""
-    return find_purse_game(machine) is None
+    return find_tournament_game(machine) is None
 
 
 # ---------------------------------------------------------------------------------------------- the bet
@@ -163,7 +163,7 @@ def are_points_used_up(machine: Machine, purse: Purse) -> bool:
     They must cover the wager and the stakes that the game may need later.
     """
     bet = find_purse_bet(machine)
-    return read_points(machine) < (purse.bet_credits if bet is None else _compute_needed_points(bet))
+    return read_playable_points(machine) < (purse.bet_credits if bet is None else _compute_needed_points(bet))
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -186,7 +186,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         bet_credits=bet.wager.credits,
         wager=bet.wager,
         language=machine.selection.language,
-        credit_before_cents=read_points(machine) * bet.denomination_cents,
+        credit_before_cents=read_playable_points(machine) * bet.denomination_cents,
         steps=(step,),
         outcome=conversation.outcome,
         standing_credits=conversation.standing_credits,

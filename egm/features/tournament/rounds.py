@@ -66,7 +66,7 @@ from egm.play.records.purse import (
     find_purse,
     name_points_account,
     name_won_points_account,
-    read_points,
+    read_playable_points,
 )
 from egm.record_codec import from_json
 from egm.staff.events import are_texts_filled_in
@@ -445,7 +445,7 @@ def _post_round_end(machine: Machine, status: PurseEnding, reason: str, persons:
         raise InvariantError("a tournament round ended, but its purse is missing")
     number = machine.position.number
     balances = (
-        (name_points_account(number), read_points(machine)),
+        (name_points_account(number), read_playable_points(machine)),
         (name_won_points_account(number), machine.journal.available_cents(name_won_points_account(number))),
     )
     machine.post(

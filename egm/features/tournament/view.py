@@ -11,7 +11,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import TournamentView
 from egm.play.records.game_record import GameRecord, LastGame
 from egm.play.records.games import read_cached_game
-from egm.play.records.purse import Purse, find_purse, read_points
+from egm.play.records.purse import Purse, find_purse, read_playable_points
 
 
 def build_tournament_view(machine: Machine) -> TournamentView | None:
@@ -34,7 +34,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
             "is_on": True,
             "entry": purse.entry_number,
             "round": purse.round_number,
-            "points": read_points(machine),
+            "points": read_playable_points(machine),
             "won_points": purse.won_points,
             "games_left": max(0, purse.games_max - purse.games_played) if purse.games_max else None,
             "minutes_left": _compute_minutes_left(machine, purse) if purse.round_minutes else None,

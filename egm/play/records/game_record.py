@@ -175,7 +175,7 @@ class GameRecord:
         return self.standing_credits * self.denomination_cents
 
     @property
-    def dims(self) -> dict[str, str | int]:
+    def meter_dimensions(self) -> dict[str, str | int]:
         """Return the dimensions by which the meters of this game are separated: game, denomination and so on."""
         return {
             "game": self.game.id,

@@ -45,11 +45,11 @@ def is_game_open(machine: Machine) -> bool:
 
 def find_open_game(machine: Machine) -> GameRecord | None:
     """Return the game in progress as recorded so far, or None."""
-    pointer = machine.memory.read(GamePointer, PlayKey.GAME) or find_purse_game(machine)
+    pointer = machine.memory.read(GamePointer, PlayKey.GAME) or find_tournament_game(machine)
     return None if pointer is None else read_cached_game(machine, pointer.play_id)
 
 
-def find_purse_game(machine: Machine) -> GamePointer | None:
+def find_tournament_game(machine: Machine) -> GamePointer | None:
     """Return the reference to the tournament game in progress, which is played with points, or None."""
     return machine.memory.read(GamePointer, PlayKey.PURSE_GAME)
 

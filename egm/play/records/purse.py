@@ -69,6 +69,6 @@ def name_won_points_account(position: int) -> str:
     return f"tournament:won:{position}"
 
 
-def read_points(machine: Machine) -> int:
+def read_playable_points(machine: Machine) -> int:
     """Return the points that this position still has to play with."""
     return machine.journal.available_cents(name_points_account(machine.position.number))

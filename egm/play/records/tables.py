@@ -123,7 +123,7 @@ def read_table(machine: Machine, digest: str) -> TableRecord | None:
     )
 
 
-def list_standing_tables(machine: Machine) -> tuple[TableRecord, ...]:
+def list_tables_with_standing_bets(machine: Machine) -> tuple[TableRecord, ...]:
     """Return the records of the tables on which this position has standing bets."""
     tables = machine.memory.read_all(TableRecord, TableKey.TABLE)
     return tuple(

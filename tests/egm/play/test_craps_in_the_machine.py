@@ -6,7 +6,7 @@ import pytest
 from rigs.craps_text import MONACO, QUEBEC, allowed, down, kind_and_number, proposal, throw
 
 from egm.kernel.events import EventType, State
-from egm.play.records.tables import list_standing_tables
+from egm.play.records.tables import list_tables_with_standing_bets
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import load_game
 from tools.audit.games import GameFiles
@@ -89,7 +89,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
 
 def read_standing_bets(rig):
     """Return the standing bets of its table, as credits by spot, from the machine's memory."""
-    tables = list_standing_tables(rig.machine)
+    tables = list_tables_with_standing_bets(rig.machine)
     found = {}
     for table in tables:
         found |= {bet["spot"]: bet["credits"] for bet in table.table_state["bets"]}

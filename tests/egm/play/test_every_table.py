@@ -8,7 +8,7 @@ from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest
 from egm.people import Role
-from egm.play.records.tables import list_standing_tables, read_table
+from egm.play.records.tables import list_tables_with_standing_bets, read_table
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu, translate_words
 from paytables import list_table_games, load_game
@@ -62,7 +62,11 @@ class Player:
         cost = sum(credits_ for credits_ in bets.values() if credits_ > 0)
         rig.engine.handle(EventType.BET, value=cost, options={"bets": bets})
         if rig.notice:  # it may not be laid so: throw for nothing, or the least the game offers
-            least = 0 if list_standing_tables(rig.machine) else rig.machine.games[self.game].bet_options[0]
+            least = (
+                0
+                if list_tables_with_standing_bets(rig.machine)
+                else rig.machine.games[self.game].bet_options[0]
+            )
             rig.engine.handle(EventType.BET, value=least)
         rig.play()
 

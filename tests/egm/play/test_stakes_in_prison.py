@@ -5,7 +5,7 @@ from rigs.cards import remove_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.recall_words import build_win_rows, iter_wager_rows
-from egm.play.records.tables import list_standing_tables
+from egm.play.records.tables import list_tables_with_standing_bets
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import Outcome, Wager, load_game
 from paytables.cards.card import Shoe, parse_card
@@ -53,7 +53,7 @@ def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
     rig = roulette(0).insert(5000)
     spin(rig, "prison", "half", red=8, low=16)  # asked in the order of the cloth
     assert rig.credit_cents == 5000 - 2400 + 400
-    (table,) = list_standing_tables(rig.machine)
+    (table,) = list_tables_with_standing_bets(rig.machine)
     assert table.table_state == {"held": [{"spot": "low", "credits": 16, "count": 1}]}
     reopened = roulette(0)
     spin(reopened, "prison")  # a second zero: the stake is worth half, and eight may be halved again
@@ -61,7 +61,7 @@ def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
     freed = roulette(1)
     spin(freed, **{"straight-17": 1})
     assert freed.credit_cents == 3000 - 100 + 800
-    assert list_standing_tables(freed.machine) == ()
+    assert list_tables_with_standing_bets(freed.machine) == ()
     meters = check_books(freed)
     assert (meters["coin_in"], meters["coin_out"]) == (2500, 1200)
 
@@ -73,7 +73,7 @@ def test_at_cash_out_the_players_part_of_an_imprisoned_stake_is_paid(roulette):
     assert rig.credit_cents == 4200
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
-    assert list_standing_tables(rig.machine) == ()
+    assert list_tables_with_standing_bets(rig.machine) == ()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.journal.balance_cents("out:handpay_cancelled_credit") == 4600
     meters = check_books(rig)
@@ -120,7 +120,7 @@ def test_a_refait_asks_for_each_stake_gives_the_insured_back_and_holds_the_other
     rig.boot().insert(10000)
     spin(rig, "prison", black=40, red=100, **{"red-insured": 1})
     assert rig.credit_cents == 10000 - 41 * 25
-    (table,) = list_standing_tables(rig.machine)
+    (table,) = list_tables_with_standing_bets(rig.machine)
     assert table.table_state["held"] == [{"spot": "black", "credits": 40, "count": 1}]
     assert sum(table.table_state["shoe"].values()) == 312 - len(rows)
     rig.close()

@@ -10,7 +10,7 @@ from rigs.table_games import LINE, PLACE, definition, offer
 from egm.app.features import SERVICE_MENU
 from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
-from egm.play.records.tables import list_standing_tables
+from egm.play.records.tables import list_tables_with_standing_bets
 from egm.profiles import load_profile
 from egm.staff.service.filling import FormFillingPage
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
@@ -64,7 +64,7 @@ def test_a_standing_bet_remains_until_it_is_decided_even_over_a_restart(point, t
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
     assert rig.credit_cents == 1000 - 70
-    (table,) = list_standing_tables(rig.machine)
+    (table,) = list_tables_with_standing_bets(rig.machine)
     assert table.table_state == {"point": 2, "bets": {LINE: 10, PLACE: 4}}
     assert table.standing_bets_cents == 70
     reopened = point(4, 2)
@@ -119,7 +119,7 @@ def test_at_cash_out_bets_that_may_be_taken_down_are_returned(point, tmp_path):
     throw(rig, place=4)  # the throw of 2 makes the point, and no line stands on it
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
-    assert list_standing_tables(rig.machine) == ()
+    assert list_tables_with_standing_bets(rig.machine) == ()
     (returned,) = rig.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("taken_down", 20)
     assert read_pushes_by_pay_table(rig) == ({"point@1.0.0": 20}, {"5": 20})
@@ -201,7 +201,7 @@ def test_a_machine_that_cannot_continue_returns_every_standing_bet(point, tmp_pa
     rig.play()
     assert rig.state is State.OUT_OF_SERVICE
     rig.engine.handle(EventType.CASH_OUT)
-    assert (rig.state, list_standing_tables(rig.machine)) == (State.HANDPAY, ())
+    assert (rig.state, list_tables_with_standing_bets(rig.machine)) == (State.HANDPAY, ())
     (returned,) = rig.records("table.returned")
     assert (returned["why"], returned["amount_cents"]) == ("stopped", 70)
     assert check_books(rig, tmp_path)["credits"] == 1000
@@ -316,7 +316,7 @@ def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path
     rig.report_shown()
     before_cents = rig.credit_cents
     rig.engine.handle(EventType.CASH_OUT)
-    (table,) = list_standing_tables(rig.machine)
+    (table,) = list_tables_with_standing_bets(rig.machine)
     assert (table.standing_bets_cents, table.standing_stakes) == (
         unit_cents,
         (("credit:1:cashable", unit_cents),),
@@ -334,9 +334,13 @@ def test_unclaimed_credits_include_the_standing_bets(point, tmp_path):
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
     assert fill_in(rig, "orphan_credits", **TWO) == "refused.location_is_stated"
-    assert list_standing_tables(rig.machine)  # a form that is not whole moves nothing
+    assert list_tables_with_standing_bets(rig.machine)  # a form that is not whole moves nothing
     fill_in(rig, "orphan_credits", **TWO, place="bank 4")
-    assert (rig.state, rig.credit_cents, list(list_standing_tables(rig.machine))) == (State.IDLE, 0, [])
+    assert (rig.state, rig.credit_cents, list(list_tables_with_standing_bets(rig.machine))) == (
+        State.IDLE,
+        0,
+        [],
+    )
     (orphan,) = rig.records("orphan.credits")
     assert orphan["amount_cents"] == 1000
     assert [entry["why"] for entry in rig.records("table.returned")] == ["stopped"]
@@ -348,15 +352,15 @@ def test_bets_left_without_credit_are_removed_by_a_recorded_decision(point, tmp_
     """The player put the whole credit on the table and left; the bets go to the register of unclaimed money."""
     rig = point(2).insert(100)
     throw(rig, line=10, place=10)
-    (table,) = list_standing_tables(rig.machine)
+    (table,) = list_tables_with_standing_bets(rig.machine)
     assert (rig.credit_cents, table.standing_bets_cents) == (0, 100)
     (form,) = (form for form in SERVICE_MENU.forms if form.id == "orphan_credits")
     (condition,) = FormFillingPage(form).build_page(rig.machine).tables[-1].rows
     assert condition.icon == "good"  # the form shows staff that there is something to take
     assert fill_in(rig, "orphan_credits", place="bank 4") == "refused.authorised"
-    assert list_standing_tables(rig.machine) == (table,)
+    assert list_tables_with_standing_bets(rig.machine) == (table,)
     fill_in(rig, "orphan_credits", **TWO, place="bank 4")
-    assert (rig.state, rig.credit_cents, list_standing_tables(rig.machine)) == (State.IDLE, 0, ())
+    assert (rig.state, rig.credit_cents, list_tables_with_standing_bets(rig.machine)) == (State.IDLE, 0, ())
     (orphan,) = rig.records("orphan.credits")
     assert (orphan["amount_cents"], orphan["place"]) == (100, "bank 4")
     assert check_books(rig, tmp_path)["orphan"] == 100

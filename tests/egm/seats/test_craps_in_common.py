@@ -9,7 +9,7 @@ from rigs.craps_text import MONACO, POINTS, QUEBEC, allowed, down, proposal, thr
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.play.records.tables import is_round_shared, list_standing_tables, read_shared_state
+from egm.play.records.tables import is_round_shared, list_tables_with_standing_bets, read_shared_state
 from egm.play.tables import read_table_view
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
@@ -70,7 +70,7 @@ def clear_fault(rig):
 def read_standing_bets(rig):
     """Return a position's standing bets as credits by spot; check that the record has the same amount."""
     found = {}
-    for table in list_standing_tables(rig.machine):
+    for table in list_tables_with_standing_bets(rig.machine):
         found |= {bet["spot"]: bet["credits"] for bet in table.table_state["bets"]}
         assert table.standing_bets_cents == sum(found.values()) * CENTS
     return found

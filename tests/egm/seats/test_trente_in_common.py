@@ -5,7 +5,7 @@ from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.play.records.tables import list_standing_tables, read_shared_state
+from egm.play.records.tables import list_tables_with_standing_bets, read_shared_state
 from egm.seats.table import SharedTable
 from meters import open_view
 from paytables.cards import Shoe
@@ -99,7 +99,7 @@ def test_a_refait_asks_each_player_and_the_next_coup_uses_the_same_shoe(seats, t
     end(rooms)
     assert [rig.credit_cents for rig in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 10 * CENTS]
     assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8 - 9] * 2
-    assert [list_standing_tables(rig.machine) for rig in rooms] == [(), ()]
+    assert [list_tables_with_standing_bets(rig.machine) for rig in rooms] == [(), ()]
     check_audit(rooms, tmp_path)
 
 

@@ -221,7 +221,7 @@ AUTOMATIC = {
     "after_event in everywhere: end_cash_out": "cash_out_is_unfinished",
     "after_event in everywhere: void_exchanged_reservation": "exchange_is_unfinished",
     "after_event in not playing: end_conversation": "ended_game_has_conversation",
-    "after_event in listening: end_ruled_prizes": "ruled_mystery_prize_can_be_settled",
+    "after_event in listening: settle_ruled_mystery_prizes": "ruled_mystery_prize_can_be_settled",
     "after_event in listening: end_finished_round": "round_is_over",
     "at_rest in orders due: build_pending_order_event": "order_is_open",
     "at_rest in idle: build_lock_grant_event": "transfer_lock_is_requested",

@@ -7,7 +7,7 @@ from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.people import Role
-from egm.play.records.tables import list_standing_tables
+from egm.play.records.tables import list_tables_with_standing_bets
 from egm.staff.words import build_text
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -84,7 +84,7 @@ def test_standing_bets_are_carried_over_and_played_on(evening):
     throw(evening.start("point", 2).insert(1000), line=10, place=4)
     assert evening.clear() == {"credit": 930, "table": 70}
     rig = evening.start("point", 2)
-    assert [table.standing_bets_cents for table in list_standing_tables(rig.machine)] == [70]
+    assert [table.standing_bets_cents for table in list_tables_with_standing_bets(rig.machine)] == [70]
     throw(rig)
     assert rig.credit_cents == 930 + 100
     assert evening.wrong() == []
@@ -95,7 +95,7 @@ def test_standing_bets_are_paid_by_hand_if_the_persons_decide_so(evening):
     throw(evening.start("point", 2).insert(1000), line=10, place=4)
     evening.clear(table=build_paid_decision(70))
     rig = evening.start("point")
-    assert (list_standing_tables(rig.machine), rig.credit_cents) == ((), 930)
+    assert (list_tables_with_standing_bets(rig.machine), rig.credit_cents) == ((), 930)
     assert rig.journal.meters().values["push"] == 70
     assert evening.wrong() == []
 
