@@ -132,7 +132,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
 
 
 def _replace_prize_by_cash(transfer: Transfer) -> Transfer:
-    """If ``transfer`` transfers a prize in kind, return the transfer of the same value in money; otherwise ``transfer``."""
+    """If ``transfer`` transfers a prize in kind, return the transfer of the same value in money; else ``transfer``."""
     if not transfer.source.startswith(PRIZES_ACCOUNT_PREFIX):
         return transfer
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", transfer.amount_cents, transfer.dims)
