@@ -84,7 +84,7 @@ class EscrowLedger(Protocol):
 class CoinLedger(Protocol):
     """Durable record of the last event of a coin acceptor that is credited; coins have no escrow."""
 
-    def find_event_position(self) -> int | None:
+    def find_event_counter(self) -> int | None:
         """Return the position of the last credited event, in the driver's own encoding; None before the first."""
 
     def credit_coins_in(
@@ -182,7 +182,7 @@ class PrintLedger(Protocol):
     def find_open(self) -> PrintRecord | None:
         """Return the ticket being printed (PENDING, PRINTING or BARCODE_DONE), also after a restart, or None."""
 
-    def open_ticket(self, job: TicketJob) -> None:
+    def open_print_job(self, job: TicketJob) -> None:
         """Record a ticket's print order, in state PENDING, before it is sent to the printer."""
 
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:

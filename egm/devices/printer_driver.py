@@ -98,7 +98,7 @@ class PrinterDriver(LineDriver[M]):
                 f"{self.name}: a ticket cannot be printed, because the last ticket is not finished"
             )
         self._print_command(job)
-        self._ledger.open_ticket(job)
+        self._ledger.open_print_job(job)
         self._state_since = None
         self._emit(PrintProgress(device=self.name, job_id=job.job_id, state=PrintState.PENDING))
         self._wake.set()

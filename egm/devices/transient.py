@@ -112,7 +112,7 @@ class TransientCoinLedger:
         self.credited_coins: list[tuple[int, bool]] = []
         self.disputed_coins: list[DisputedCoins] = []
 
-    def find_event_position(self) -> int | None:
+    def find_event_counter(self) -> int | None:
         """Return the position of the last credited coin event, or None before the first."""
         return self._event_position
 
@@ -198,7 +198,7 @@ class TransientPrintLedger:
         """Return the record of the ticket being printed, or None."""
         return self._record
 
-    def open_ticket(self, job: TicketJob) -> None:
+    def open_print_job(self, job: TicketJob) -> None:
         """Open a ticket's record in state PENDING. Raises LedgerOrderError if another ticket is open."""
         if self._record is not None:
             raise LedgerOrderError(

@@ -215,11 +215,11 @@ class JournalPrintLedger:
         A disputed ticket is not returned, because staff decide whether it was printed.
         """
         job = find_open_print_job(self._machine)
-        if job is None or self._open_record().state in CLOSED_PRINT_STATES:
+        if job is None or self._require_open_record().state in CLOSED_PRINT_STATES:
             return None
-        return PrintRecord(job=job, state=self._open_record().state)
+        return PrintRecord(job=job, state=self._require_open_record().state)
 
-    def open_ticket(self, job: TicketJob) -> None:
+    def open_print_job(self, job: TicketJob) -> None:
         """Record that the printer's driver has accepted the print job."""
         check_invariant(self.find_open() is None, "a second ticket was given to the printer")
         language = (
@@ -235,11 +235,11 @@ class JournalPrintLedger:
 
         When the bar code is printed, the ticket is settled; if the job has failed, the credits are returned.
         """
-        printing = self._open_record()
+        printing = self._require_open_record()
         check_invariant(printing.id == job_id, "the printer reported on another ticket")
         if state is PrintState.BARCODE_DONE:
             self._process_event(EventType.TICKET_PRINTED)
-            is_settled = self._open_record().state == PrintState.BARCODE_DONE
+            is_settled = self._require_open_record().state == PrintState.BARCODE_DONE
             check_invariant(is_settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._process_event(EventType.TICKET_FAILED, why=detail)
@@ -254,7 +254,7 @@ class JournalPrintLedger:
         else:
             self._machine.post(TICKET_PRINTING, state={MoneyKey.PRINT: replace(printing, state=state)})
 
-    def _open_record(self) -> PrintingRecord:
+    def _require_open_record(self) -> PrintingRecord:
         """Return the stored record of the open print job. Raises InvariantError if none exists."""
         printing = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
         if printing is None:
@@ -335,7 +335,7 @@ class JournalCoinLedger:
         self._machine = machine
         self._process_event = process_event
 
-    def find_event_position(self) -> int | None:
+    def find_event_counter(self) -> int | None:
         """Return the coin acceptor's event counter at the last recorded coin event, or None if none is recorded."""
         event_count = self._machine.memory.get(MoneyKey.COIN_EVENTS)
         return None if event_count is None else int(event_count)
@@ -350,7 +350,7 @@ class JournalCoinLedger:
         cannot be credited.
         """
         self._process_event(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
-        if self.find_event_position() != event_position and METER_JUMP_FAULT in self._machine.active_faults:
+        if self.find_event_counter() != event_position and METER_JUMP_FAULT in self._machine.active_faults:
             uncredited_coins = disputed or DisputedCoins(
                 reason=_METER_JUMP_REASON, smallest_cents=0, largest_cents=0
             )
@@ -361,7 +361,7 @@ class JournalCoinLedger:
                 event_position=event_position,
                 disputed=replace(uncredited_coins, largest_cents=most_cents),
             )
-        check_invariant(self.find_event_position() == event_position, "coins were not recorded")
+        check_invariant(self.find_event_counter() == event_position, "coins were not recorded")
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,8 +170,8 @@ def list_disputed_amounts(machine: Machine) -> dict[str, DisputedAmount]:
 def open_dispute(machine: Machine, disputed: DisputedAmount, transfers: tuple[Transfer, ...] = ()) -> None:
     """Open a dispute about money: post its journal entry. If the dispute is already open, do nothing.
 
-    The entry makes ``transfers``, which are not in doubt. If the dispute sets credit aside
-    (``set_aside_cents``), the entry instead reserves that amount of the player's credit.
+    If the dispute sets some of the player's credit aside (``set_aside_cents``), the entry reserves that credit.
+    Otherwise the entry posts ``transfers``, the movements of money that are not in doubt.
     """
     if disputed.id in list_disputed_amounts(machine):
         return
@@ -251,7 +251,7 @@ def _find_awarded_cents(disputed: DisputedAmount, form: DisputedAmountForm) -> i
 
 
 def rule_disputed_amount(machine: Machine, event: Event) -> None:
-    """Pay by hand what the form's ruling awards of the disputed amount, and close the dispute.
+    """Carry out the form's ruling on a disputed amount: pay the awarded part by hand, and close the dispute.
 
     If the device has no other open dispute, its fault is cleared.
     """
@@ -328,7 +328,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     if redeems:
         entry_record = replace(
             entry_record,
-            number_commitment=compute_number_commitment(machine, _read_full_number(machine, disputed)),
+            number_commitment=compute_number_commitment(machine, _read_full_ticket_number(machine, disputed)),
         )
         state.update(build_anchor_state(machine))
     machine.post(
@@ -347,7 +347,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     store_journal_head(machine)
 
 
-def _read_full_number(machine: Machine, disputed: DisputedAmount) -> str:
+def _read_full_ticket_number(machine: Machine, disputed: DisputedAmount) -> str:
     """Return the full number of the ticket in dispute, which only the ticket ledger has."""
     number = machine.component(TicketDesk).find_redeemed_number(disputed.id)
     if number is None:

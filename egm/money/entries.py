@@ -788,7 +788,10 @@ class TicketLedgerChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketContradicted:
-    """A ticket was credited here, but the ticket ledger has no redemption; staff must find out who else was paid."""
+    """A ticket was credited here, but the ticket ledger does not show it as redeemed by this machine.
+
+    Staff must find out whether a cashier has paid it too.
+    """
 
     id: str
     """The id that the machine gave to the inserted ticket."""

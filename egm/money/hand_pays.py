@@ -119,11 +119,11 @@ def handpay_has_no_prize_in_kind(machine: Machine, _: Event) -> bool:
     return not machine.memory.require(HandpayRecord, MoneyKey.HANDPAY).prizes
 
 
-def find_unclaimed_account(flow: Transfer) -> str:
+def find_unclaimed_account(transfer: Transfer) -> str:
     """Return the account to which a transfer reserved for a hand-pay goes if nobody claims the hand-pay.
 
     Money goes to the register of unclaimed money, a prize in kind to the stock of unclaimed prizes.
     """
-    if not flow.source.startswith(PRIZES_ACCOUNT_PREFIX):
+    if not transfer.source.startswith(PRIZES_ACCOUNT_PREFIX):
         return "house:orphan"
-    return f"{PRIZES_ACCOUNT_PREFIX}{parse_account_variables(flow.source)['prize']}:unclaimed"
+    return f"{PRIZES_ACCOUNT_PREFIX}{parse_account_variables(transfer.source)['prize']}:unclaimed"

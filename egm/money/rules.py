@@ -66,18 +66,18 @@ from egm.money.ticket_for_handpay import (
 )
 from egm.money.value_in import (
     bill_can_be_accepted,
-    credit_bill,
+    credit_bill_or_ticket,
     credit_coins,
-    dispute_amount,
-    dispute_bill,
-    record_bill_rejected,
-    record_bill_returned,
+    dispute_bill_or_ticket,
+    dispute_unordered_money,
+    record_paper_rejected,
+    record_paper_returned,
     return_bill,
     return_ticket,
     stack_bill,
     stack_ticket,
     ticket_can_be_accepted,
-    void_bill,
+    void_bill_or_ticket,
 )
 from egm.money.ways_out import (
     coins_come_first,
@@ -106,16 +106,20 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.TICKET_ESCROWED, _IDLE_STATE, (ticket_can_be_accepted,), (stack_ticket,)),
     Rule(EventType.BILL_ESCROWED, STATES_AFTER_BOOT, (), (return_bill,)),
     Rule(EventType.TICKET_ESCROWED, STATES_AFTER_BOOT, (), (return_ticket,)),
-    Rule(EventType.BILL_STACKED, STATES_AFTER_BOOT, (), (credit_bill,), NextState.DERIVED_ONCE_TESTED),
-    Rule(EventType.BILL_NOT_STACKED, STATES_AFTER_BOOT, (), (void_bill,)),
-    Rule(EventType.BILL_LOST, STATES_AFTER_BOOT, (), (dispute_bill,), NextState.DERIVED_ONCE_TESTED),
-    Rule(EventType.BILL_RETURNED, STATES_AFTER_BOOT, (), (record_bill_returned,)),
-    Rule(EventType.BILL_REJECTED, STATES_AFTER_BOOT, (), (record_bill_rejected,)),
+    Rule(
+        EventType.BILL_STACKED, STATES_AFTER_BOOT, (), (credit_bill_or_ticket,), NextState.DERIVED_ONCE_TESTED
+    ),
+    Rule(EventType.BILL_NOT_STACKED, STATES_AFTER_BOOT, (), (void_bill_or_ticket,)),
+    Rule(
+        EventType.BILL_LOST, STATES_AFTER_BOOT, (), (dispute_bill_or_ticket,), NextState.DERIVED_ONCE_TESTED
+    ),
+    Rule(EventType.BILL_RETURNED, STATES_AFTER_BOOT, (), (record_paper_returned,)),
+    Rule(EventType.BILL_REJECTED, STATES_AFTER_BOOT, (), (record_paper_rejected,)),
     Rule(
         EventType.AMOUNT_PUT_IN_DISPUTE,
         STATES_AFTER_BOOT,
         (),
-        (dispute_amount,),
+        (dispute_unordered_money,),
         NextState.DERIVED_ONCE_TESTED,
     ),
     Rule(EventType.COINS_IN, STATES_AFTER_BOOT, (), (credit_coins,), NextState.DERIVED_ONCE_TESTED),

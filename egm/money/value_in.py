@@ -178,7 +178,7 @@ def return_ticket(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="ticket_returned", severity="warning")
 
 
-def credit_bill(machine: Machine, _: Event) -> None:
+def credit_bill_or_ticket(machine: Machine, _: Event) -> None:
     """Credit the stacked bill or ticket to the player by posting its reserved credit.
 
     If the machine no longer has the lock on the ticket in the ticket ledger, nothing is credited and a dispute
@@ -258,7 +258,7 @@ def _find_credit_kind(machine: Machine, paper: PaperRecord) -> str:
     return ticket_reservation.transfers[0].source.rpartition(":")[2]
 
 
-def void_bill(machine: Machine, event: Event) -> None:
+def void_bill_or_ticket(machine: Machine, event: Event) -> None:
     """Void the reserved credit of a bill or ticket that was ordered into the box and did not reach it."""
     desk = machine.find_installed(TicketDesk)
     paper, reason = (
@@ -270,7 +270,7 @@ def void_bill(machine: Machine, event: Event) -> None:
         desk.abort_redemption(paper.id, reason)
 
 
-def dispute_bill(machine: Machine, event: Event) -> None:
+def dispute_bill_or_ticket(machine: Machine, event: Event) -> None:
     """Open a dispute about a bill or ticket that was ordered into the box and may or may not be there.
 
     Nothing is credited. A ticket stays locked until the ruling, so that it cannot be paid twice.
@@ -313,7 +313,7 @@ def _void_reservation(
         machine.post(BILL_NOT_STACKED, bill_details, entry_id=entry_id, ref=ref, state=state)
 
 
-def dispute_amount(machine: Machine, event: Event) -> None:
+def dispute_unordered_money(machine: Machine, event: Event) -> None:
     """Open a dispute about money that a device, such as the bill acceptor, took without an order."""
     unordered = event.read_payload(UnorderedValue)
     disputed = DisputedAmount.create(
@@ -343,7 +343,7 @@ def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, R
     return {MoneyKey.RESTRICTED: None}
 
 
-def record_bill_returned(machine: Machine, event: Event) -> None:
+def record_paper_returned(machine: Machine, event: Event) -> None:
     """Record that the acceptor returned a bill or ticket to the player; release the lock of a ticket."""
     machine.component(EscrowedBill).amount_cents = 0
     host_state: dict[str, HostTicketRecord] = {}
@@ -364,7 +364,7 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code=code, severity="warning")
 
 
-def record_bill_rejected(machine: Machine, event: Event) -> None:
+def record_paper_rejected(machine: Machine, event: Event) -> None:
     """Record that the acceptor rejected a bill, ticket or other paper on its own."""
     machine.component(EscrowedBill).amount_cents = 0
     machine.post(BILL_REJECTED, PaperRejected(reason=event.read_payload(PaperRefused).reason))

@@ -80,7 +80,7 @@ class ReminderService:
         return max(0.0, min(waits)) if waits else None
 
     def _is_any_event_accepted(self, *event_types: EventType) -> bool:
-        """Return whether the machine accepts at least one of ``event_types`` in its present state."""
+        """Return whether the machine accepts an event of one of the given types in its present state."""
         return any(self._context.engine.accepts_event_type(event_type) for event_type in event_types)
 
 

@@ -209,7 +209,7 @@ class OrderRecorder:
         """Record an order to print a ticket, in the print ledger too, as the driver would."""
         assert self.ledgers is not None
         self.jobs.append(job)
-        self.ledgers.print_ledger.open_ticket(job)
+        self.ledgers.print_ledger.open_print_job(job)
 
     def pay(self, payout_id: str, coins: int) -> None:
         """Record an order to pay coins."""

@@ -77,7 +77,7 @@ class Floor:
         self.returning = True
 
     def print_ticket(self, job) -> None:
-        self.room.ledgers.print_ledger.open_ticket(job)
+        self.room.ledgers.print_ledger.open_print_job(job)
 
     # -------------------------------------------------------------- what they do by themselves
     def insert(self) -> None:

@@ -166,7 +166,7 @@ class CctalkCoinDriver(CctalkDriver):
 
         Coins that cannot be credited are recorded as a disputed amount.
         """
-        position = self._ledger.find_event_position()
+        position = self._ledger.find_event_counter()
         if position is not None and is_event_position_unchanged(position, events):
             return True
         instant = await self._read_events_with_counter(Header.READ_CREDITS)

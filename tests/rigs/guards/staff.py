@@ -112,7 +112,7 @@ ROWS = (
         "bill_returned or bill_rejected in awake: record_test_paper",
         IDLE,
         VALUES[EventType.BILL_RETURNED],
-        acceptor_is_tested=case(then="record_bill_returned"),
+        acceptor_is_tested=case(then="record_paper_returned"),
     ),
     *(
         row
