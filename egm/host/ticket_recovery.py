@@ -49,7 +49,7 @@ from egm.tickets.desk import (
     create_enrolled_number,
 )
 from egm.tickets.model import TicketState
-from egm.tickets.numbers import is_host_number, is_stand_alone
+from egm.tickets.numbers import is_host_number, is_stand_alone_number
 from egm.tickets.record import TicketAction, TicketRecord
 from egm.tickets.store import TicketStore
 from rng import RandomService
@@ -108,7 +108,7 @@ def open_ticket_desk(
         ),
         clock,
         numbering=build_stand_alone_numbering(below) if is_stand_alone_machine else create_enrolled_number,
-        is_ticket_number=is_stand_alone if is_stand_alone_machine else is_host_number,
+        is_ticket_number=is_stand_alone_number if is_stand_alone_machine else is_host_number,
         date_is_known=lambda: times.is_clock_trusted,
         is_accounted=is_accounted,
     )
@@ -173,11 +173,13 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
             **anchor.starting_cents_by_account,
             account: anchor.starting_cents_by_account.get(account, 0) - ticket.amount_cents,
         }
-        detail = f"{ticket.masked}, {ticket.amount_cents} cents"
+        detail = f"{ticket.masked_number}, {ticket.amount_cents} cents"
         raise_fault(machine, "ticket_contradiction", detail=detail)
         machine.post(
             TICKET_LEDGER_CONTRADICTED,
-            TicketContradicted(id=redemption_id, number=ticket.masked, amount_cents=ticket.amount_cents),
+            TicketContradicted(
+                id=redemption_id, number=ticket.masked_number, amount_cents=ticket.amount_cents
+            ),
             entry_id=f"{redemption_id}.contradicted",
             state={MoneyKey.TICKET_LEDGER_ANCHOR: replace(anchor, starting_cents_by_account=base)},
         )
@@ -196,7 +198,7 @@ def _check_tickets_paid_at_clear(machine: Machine, desk: TicketDesk) -> None:
         redemption_id = entry_id.removesuffix(".in")
         record = desk.store.find_by_redemption(redemption_id)
         if record is not None and not _was_redeemed(record, redemption_id):
-            detail = f"{record.ticket.masked}, {record.ticket.amount_cents} cents"
+            detail = f"{record.ticket.masked_number}, {record.ticket.amount_cents} cents"
             raise_fault(machine, "ticket_contradiction", detail=detail)
 
 
@@ -232,7 +234,7 @@ def _add_ticket_to_host_ring(machine: Machine, record: TicketRecord) -> None:
     """Add a printed ticket to the ring buffer of tickets that the host reads."""
     machine.post(
         VOUCHER_REPORTED_AGAIN,
-        TicketReportedAgain(id=record.issue_id, number=record.ticket.masked),
+        TicketReportedAgain(id=record.issue_id, number=record.ticket.masked_number),
         state=build_ticket_ring_state(machine.journal, record.issue_id),
     )
 

@@ -141,9 +141,9 @@ def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticke
     """
     machine.post(
         VOUCHER_NUMBERED,
-        TicketNumberStored(id=pay_out.id, number=ticket.masked),
+        TicketNumberStored(id=pay_out.id, number=ticket.masked_number),
         entry_id=f"{pay_out.id}.numbered",
-        state={MoneyKey.PAY_OUT: replace(pay_out, masked_number=ticket.masked)},
+        state={MoneyKey.PAY_OUT: replace(pay_out, masked_number=ticket.masked_number)},
     )
 
 
@@ -196,12 +196,12 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
     machine.post(
         VOUCHER_AUTHORISED,
         TicketStackingOrdered(
-            id=inquiry.id, number=answer.ticket.masked, amount_cents=amount_cents, kind=kind
+            id=inquiry.id, number=answer.ticket.masked_number, amount_cents=amount_cents, kind=kind
         ),
         state={
             HostKey.TICKET: HostTicketRecord(
                 id=inquiry.id,
-                masked_number=answer.ticket.masked,
+                masked_number=answer.ticket.masked_number,
                 amount_cents=amount_cents,
                 credit_kind=kind.value,
                 expiry_date=reply.expires,

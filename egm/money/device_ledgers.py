@@ -103,7 +103,7 @@ class JournalEscrowLedger:
             redemption = self._machine.component(LockedTicket).redemption
             if redemption is None or redemption.ticket.number != content.digits:
                 raise InvariantError("a ticket was ordered into the box without a lock on it")
-            paper_id, ticket = redemption.redemption_id, redemption.ticket.masked
+            paper_id, ticket = redemption.redemption_id, redemption.ticket.masked_number
             amount_cents = redemption.ticket.amount_cents
             kind = CreditKind(redemption.ticket.kind.value)
             transfer = Transfer(

@@ -97,7 +97,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
                 machine.notice = Notice(code="restricted_stays", severity="warning")
                 return
             raise EventReplacement(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
-        number = ticket.masked
+        number = ticket.masked_number
     machine.post(
         VOUCHER_CASH_OUT_REQUESTED,
         entry_id=pay_out_id,

@@ -194,7 +194,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
         OrphanTicket(
             **build_ruling_details(machine, event),
             amount_cents=ticket.amount_cents,
-            number=ticket.masked,
+            number=ticket.masked_number,
             number_commitment=ticket_ledger.compute_number_commitment(machine, ticket.number),
         ),
         entry_id=f"{redemption_id}.in",

@@ -22,7 +22,7 @@ from egm.money.entries import TICKET_LEDGER_CHECKED, TicketLedgerChecked
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.tickets.audit import (
-    LEDGER_DIGEST_DIGITS,
+    LEDGER_DIGEST_DIGIT_COUNT,
     AccountComparison,
     LedgerAnchor,
     compare_ledger_with_journal,
@@ -60,9 +60,9 @@ _JOURNAL_REMEDY: Final = (
 
 
 def open_ticket_store(
-    journal: Journal, folder: Path, second: Path, storage: Storage | None = None
+    journal: Journal, folder: Path, second_folder: Path, storage: Storage | None = None
 ) -> tuple[TicketStore | None, str]:
-    """Open the ticket ledger in ``folder``, with its copy in ``second``.
+    """Open the ticket ledger in ``folder``, with its copy in ``second_folder``.
 
     Return the ledger and an empty text, or None and the reason why it cannot be used. A new ledger is created only if
     the journal has no tickets. Raises TicketLedgerUnwritable if the medium rejects the write: the machine stops
@@ -74,7 +74,7 @@ def open_ticket_store(
     key = journal.derive(LEDGER_HEAD_MAC_PURPOSE)
     try:
         return TicketStore.open(
-            folder, key=key, second=second, storage=storage, create_missing=not has_tickets
+            folder, key=key, second_folder=second_folder, storage=storage, create_missing=not has_tickets
         ), ""
     except (OperatorError, TicketLedgerDamaged) as error:
         return None, f"{error}{_TICKET_LEDGER_REMEDY}"
@@ -91,7 +91,7 @@ def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     sequence, digest = machine.component(TicketDesk).store.last_move
     return {
         MoneyKey.TICKET_LEDGER_ANCHOR: replace(
-            anchor, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGITS]
+            anchor, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGIT_COUNT]
         )
     }
 
@@ -139,7 +139,7 @@ def compare_with_journal(machine: Machine) -> str:
     if disagreement:
         return f"{disagreement}{_TICKET_LEDGER_REMEDY}"
     sequence, digest = store.last_move
-    new_anchor = replace(base, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGITS])
+    new_anchor = replace(base, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGIT_COUNT])
     if new_anchor != stored_anchor:
         restoration = _describe_restoration(store) if base.restoration and is_restored else None
         machine.post(
@@ -158,7 +158,7 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
     """
     store, journal, serial = machine.component(TicketDesk).store, machine.journal, machine.identity.serial
     with suppress(JournalDamaged):
-        head = store.read_journal_seen()
+        head = store.read_last_seen_journal_entry()
         if (
             head is not None
             and head.journal_tag == journal.journal_tag
@@ -190,7 +190,7 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
             ):
                 ticket = record.ticket
                 return (
-                    f"the journal has no entry for ticket {ticket.masked} over {ticket.amount_cents} cents,"
+                    f"the journal has no entry for ticket {ticket.masked_number} over {ticket.amount_cents} cents,"
                     f" which is in the ticket ledger{_JOURNAL_REMEDY}"
                 )
     return ""

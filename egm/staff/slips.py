@@ -27,7 +27,7 @@ from egm.staff.entries import (
     JobPrinted,
     SlipOrdered,
 )
-from egm.tickets.model import TICKET_NUMBER_DIGITS
+from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT
 from egm.tickets.templates import load_template
 
 #: Prefix of the ids of slips.
@@ -71,7 +71,9 @@ def build_slip_job(machine: Machine, job_id: str) -> TicketJob:
         (("witness",), record.get("witness", "")),
     ):
         fields.update(dict.fromkeys((name for name in names if name in fields), text))
-    return TicketJob(job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGITS, fields=fields)
+    return TicketJob(
+        job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGIT_COUNT, fields=fields
+    )
 
 
 def print_door_ticket(machine: Machine, door: str, *, unattended: bool) -> None:

@@ -17,7 +17,7 @@ from meters.transaction import JSON
 #: move when the journal began.
 ANCHOR_STATE_KEY: Final = "tickets"
 #: Digits of a move's digest that the journal stores.
-LEDGER_DIGEST_DIGITS: Final = 16
+LEDGER_DIGEST_DIGIT_COUNT: Final = 16
 
 #: The journal accounts that tickets represent.
 COMPARED_ACCOUNTS: Final = tuple(
@@ -210,7 +210,7 @@ def format_restoration(store: TicketStore) -> str:
     return (
         ""
         if restoration is None
-        else str(store.read_move_digest(restoration.move_number))[:LEDGER_DIGEST_DIGITS]
+        else str(store.read_move_digest(restoration.move_number))[:LEDGER_DIGEST_DIGIT_COUNT]
     )
 
 
@@ -265,8 +265,8 @@ def sum_ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
     The keys are the names of the journal's accounts (one for each direction and kind of credit), the values are minor
     units.
     """
-    issued_cents = store.sum_moved_cents(machine_serial, TicketAction.ISSUE)
-    redeemed_cents = store.sum_moved_cents(machine_serial, TicketAction.REDEEM)
+    issued_cents = store.sum_action_cents_by_kind(machine_serial, TicketAction.ISSUE)
+    redeemed_cents = store.sum_action_cents_by_kind(machine_serial, TicketAction.REDEEM)
     return {
         f"{side}:{kind}": cents_by_kind.get(TicketKind(kind), 0)
         for side, cents_by_kind in (("out:voucher", issued_cents), ("world:voucher_in", redeemed_cents))

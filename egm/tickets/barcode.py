@@ -50,11 +50,11 @@ def encode_barcode_widths(digits: str) -> tuple[int, ...]:
     return (*widths, *_STOP_PATTERN_WIDTHS)
 
 
-def compute_width_modules(digits: int) -> int:
-    """Return the width of a bar code of ``digits`` digits with its quiet zones, in modules (the narrowest bar)."""
+def compute_width_modules(digit_count: int) -> int:
+    """Return the width of a bar code of ``digit_count`` digits with its quiet zones, in modules (the narrowest bar)."""
     return (
         2 * QUIET_ZONE_MODULES
         + sum(_START_PATTERN_WIDTHS)
         + sum(_STOP_PATTERN_WIDTHS)
-        + digits // 2 * (4 * WIDE_MODULES + 6)
+        + digit_count // 2 * (4 * WIDE_MODULES + 6)
     )

@@ -25,7 +25,11 @@ from egm.tickets.store import TicketStore
 from egm.tickets.templates import CageAct, load_template
 
 #: Checks for the validation numbers that a person may type or scan: all that a machine here can print.
-_NUMBER_FORM_CHECKS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced, numbers.is_system_number)
+_NUMBER_FORM_CHECKS: Final = (
+    numbers.is_stand_alone_number,
+    numbers.is_secure_enhanced_number,
+    numbers.is_system_number,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,8 @@ class RegisterLine:
 class TicketCage:
     """The actions of one cashier on the tickets of a ledger.
 
-    The caller has authenticated ``person``, the cashier, and ``second``, the second person if an action requires one.
-    If ``date_is_known`` is False (the clock is not trusted), no ticket counts as expired, and the cashier must read the
+    The caller has authenticated ``person``, the cashier, and ``second_person``, whom some actions also require. If
+    ``date_is_known`` is False (the clock is not trusted), no ticket counts as expired, and the cashier must read the
     printed date. ``is_accounted`` returns whether the machine's journal confirms a ticket of the ledger; other tickets
     are not paid.
     """
@@ -62,22 +66,22 @@ class TicketCage:
         clock: Clock,
         person: str,
         *,
-        second: str = "",
+        second_person: str = "",
         date_is_known: bool = True,
         is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
     ) -> None:
         """Open the cage for the cashier ``person``.
 
-        Raises :class:`OperatorError` if ``person`` is empty, or if ``second`` is the same person.
+        Raises :class:`OperatorError` if ``person`` is empty, or if ``second_person`` is the same person.
         """
         if not person.strip():
             raise OperatorError("the cage: name the person who acts; nothing was paid or changed")
-        if second.strip() == person.strip():
+        if second_person.strip() == person.strip():
             raise OperatorError("the cage: the two people must be different")
         self._store = store
         self._clock = clock
         self._actor = f"{CAGE_AUTHOR_PREFIX}{person.strip()}"
-        self._second = second.strip()
+        self._second_person = second_person.strip()
         self._date_is_known = date_is_known
         self._is_accounted = is_accounted
 
@@ -98,13 +102,13 @@ class TicketCage:
                 is_ticket_number,
                 actor=self._actor,
                 action_time=action_time,
-                refuse=self._find_cash_refusal,
+                find_refusal=self._find_cash_refusal,
             )
             if isinstance(answer, TicketRefusal):
                 return answer
             self._require_second_person(answer.ticket, CageAct.PAY)
             _require_payee(answer.ticket, payee)
-            details: dict[str, Any] = {} if not self._second else {"second": self._second}
+            details: dict[str, Any] = {} if not self._second_person else {"second": self._second_person}
             if payee is not None:
                 details["payee"] = {"name": payee.name, "address": payee.address}
             end_redemption(
@@ -164,7 +168,9 @@ class TicketCage:
                 )
             self._require_second_person(record.ticket, act)
             redemption_id = None if record.current_lock is None else record.current_lock.redemption_id
-            details = {"why": reason.strip()} | ({"second": self._second} if self._second else {})
+            details = {"why": reason.strip()} | (
+                {"second": self._second_person} if self._second_person else {}
+            )
             ticket_record = self._store.record_move(
                 number,
                 action,
@@ -178,7 +184,7 @@ class TicketCage:
 
     def _require_second_person(self, ticket: Ticket, act: CageAct) -> None:
         """Raise OperatorError if the jurisdiction requires two people for this action and only one is given."""
-        if act in load_template(ticket.template).cage.two_persons and not self._second:
+        if act in load_template(ticket.template).cage.two_persons and not self._second_person:
             raise OperatorError(f"the cage: {act} requires a second person in this jurisdiction")
 
     def _find_cash_refusal(self, record: TicketRecord) -> TicketRefusal | None:

@@ -119,16 +119,23 @@ class TicketLedgerCopies:
     """Close both copies and release the ledger."""
 
     def __init__(
-        self, folder: Path, second: Path, storage: Storage, key: bytes, *, verify: bool, read_only: bool
+        self,
+        folder: Path,
+        second_folder: Path,
+        storage: Storage,
+        key: bytes,
+        *,
+        verify: bool,
+        read_only: bool,
     ) -> None:
         """Open both copies of the ticket ledger and, unless ``read_only``, rebuild a damaged one from the other.
 
-        ``second`` is the folder of the log. With ``verify``, every move in both is verified, which takes about
-        a second for a large ledger and blocks other writers. Raises :class:`TicketLedgerUnwritable` or
-        :class:`TicketLedgerDamaged`.
+        ``second_folder`` is the folder of the log. If ``verify`` is True, every move in both copies is verified,
+        which takes about a second for a large ledger and blocks other writers. Raises
+        :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`.
         """
         self.path = folder / TICKET_DATABASE_FILE_NAME
-        self.log_path = second / LOG_NAME
+        self.log_path = second_folder / LOG_NAME
         self.mended = ""
         self._storage = storage
         self._key = key
@@ -140,7 +147,7 @@ class TicketLedgerCopies:
             try:
                 if not read_only:
                     storage.make_folder(folder)
-                    storage.make_folder(second)
+                    storage.make_folder(second_folder)
                 self._lock_ledger(folder, cleanup)
                 if not read_only:
                     self._log = TicketMoveLog(storage.open_file(self.log_path, write=True), key)
@@ -153,7 +160,9 @@ class TicketLedgerCopies:
                 self._prepare_reader()
             else:
                 self._open_or_mend()
-                for changed_folder in dict.fromkeys((folder, folder.parent, second, second.parent)):
+                for changed_folder in dict.fromkeys(
+                    (folder, folder.parent, second_folder, second_folder.parent)
+                ):
                     storage.sync_folder(changed_folder)
             self.close = cleanup.pop_all().close
 
@@ -180,12 +189,12 @@ class TicketLedgerCopies:
     def _prepare_reader(self) -> None:
         """Prepare the ledger's database for reading only. Raises TicketLedgerDamaged if the database is empty."""
         self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
-        if not self._check_format_and_find_content():
+        if not self._has_tables_in_known_format():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
         if self._verify:
             self.verify_moves()
 
-    def _check_format_and_find_content(self) -> bool:
+    def _has_tables_in_known_format(self) -> bool:
         """Return True if the ledger's database has tables, False if it is new.
 
         Raises TicketLedgerDamaged for an unknown format.
@@ -215,7 +224,7 @@ class TicketLedgerCopies:
         self.run("PRAGMA synchronous=FULL")
         self.run("PRAGMA foreign_keys=ON")
         with self._run_transaction():
-            if not self._check_format_and_find_content():
+            if not self._has_tables_in_known_format():
                 for statement in _CREATE_TABLES_SQL:
                     self.run(statement)
                 self.run(f"PRAGMA user_version={TICKET_LEDGER_FORMAT}")
@@ -364,13 +373,13 @@ class TicketLedgerCopies:
     def verify_moves(self) -> int:
         """Verify every move in both copies of the ledger, and that the copies agree; return the number of moves."""
         if self._read_only:
-            return self._verify_reading()
+            return self._verify_read_only()
         with self._run_transaction():
             count = self._check_database()
             self._reconcile_copies(thorough=True)
             return count
 
-    def _verify_reading(self) -> int:
+    def _verify_read_only(self) -> int:
         """Verify both copies of the ledger without repairing anything; return the number of moves.
 
         A log that is one transaction ahead of the database is accepted, because another process may be

@@ -190,7 +190,7 @@ class TicketDesk:
                     raise TicketOrderError(
                         f"{issue_id}: a ticket of {amount_cents} cents {kind} was "
                         "requested, but under this id the ledger has"
-                        f" {record.ticket.masked}, {record.ticket.amount_cents} cents, {record.state}"
+                        f" {record.ticket.masked_number}, {record.ticket.amount_cents} cents, {record.state}"
                     )
                 return record.ticket
             refusal = self._find_issue_refusal(amount_cents, kind, from_host=number is not None)
@@ -258,9 +258,9 @@ class TicketDesk:
     ) -> TicketRedemption | TicketRefusal:
         """Lock a ticket with the value that the host has stated; return the redemption, or why it is refused. Durable.
 
-        A ticket that the ledger does not know is entered as issued by the host. The ledger then refuses it a second
-        time, even if the host has lost its records. A repeated call with the same id and digits returns the same
-        result.
+        A ticket that the ledger does not know is entered in it as issued by the host, so that the same ticket is
+        refused later, even if the host has lost its records. A repeated call with the same id and digits returns
+        the same result.
         """
         machine_serial, action_time = self._machine.serial, self._read_clock()
         with self._store.transaction():
@@ -278,7 +278,7 @@ class TicketDesk:
                 self._is_ticket_number,
                 actor=machine_serial,
                 action_time=action_time,
-                refuse=self._find_redemption_refusal,
+                find_refusal=self._find_redemption_refusal,
             )
 
     def _enter_host_ticket(
@@ -317,7 +317,7 @@ class TicketDesk:
             self._is_ticket_number,
             actor=machine_serial,
             action_time=action_time,
-            refuse=self._find_redemption_refusal,
+            find_refusal=self._find_redemption_refusal,
         )
 
     def commit_redemption(self, redemption_id: str) -> None:
@@ -418,7 +418,7 @@ class TicketDesk:
         :class:`TicketOrderError` if the machine's own random source repeats numbers, because it is then broken.
         """
         for _ in range(_FREE_NUMBER_TRIES):
-            enrolment = self._store.spend_sequence(self._machine.serial)
+            enrolment = self._store.increment_sequence(self._machine.serial)
             number = self._numbering(kind, enrolment)
             if number is None or self._store.find_ticket(number) is None:
                 return number

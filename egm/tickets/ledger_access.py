@@ -9,25 +9,27 @@ from meters.keys import MachineKey
 from meters.storage import DiskStorage
 
 
-def read_machine_key(folder: Path, second: Path | None = None) -> MachineKey:
+def read_machine_key(folder: Path, second_folder: Path | None = None) -> MachineKey:
     """Return the key of the machine whose state folder is ``folder``; it authenticates the ticket ledger.
 
-    ``second`` is the folder on the second medium, by default the one inside ``folder``. Raises :class:`OperatorError`
-    if there is no ledger.
+    ``second_folder`` is the folder on the second medium, by default the one inside ``folder``. Raises
+    :class:`OperatorError` if there is no ledger.
     """
-    key = MachineKey.load(DiskStorage(), folder, second or folder / SECOND_FOLDER)
+    key = MachineKey.load(DiskStorage(), folder, second_folder or folder / SECOND_FOLDER)
     if key is None:
         raise OperatorError(f"{folder}: no machine has been started in this folder: there is no key")
     return key
 
 
-def open_machine_ledger(folder: Path, *, second: Path | None = None, read_only: bool = True) -> TicketStore:
+def open_machine_ledger(
+    folder: Path, *, second_folder: Path | None = None, read_only: bool = True
+) -> TicketStore:
     """Open the existing ticket ledger of the machine whose state folder is ``folder``.
 
     With ``read_only`` nothing in it can be changed. Raises the errors of :meth:`TicketStore.open`.
     """
-    second = second or folder / SECOND_FOLDER
-    key = read_machine_key(folder, second).derive(LEDGER_HEAD_MAC_PURPOSE)
+    second_folder = second_folder or folder / SECOND_FOLDER
+    key = read_machine_key(folder, second_folder).derive(LEDGER_HEAD_MAC_PURPOSE)
     return TicketStore.open(
-        folder, key=key, second=second, create_missing=False, verify=False, read_only=read_only
+        folder, key=key, second_folder=second_folder, create_missing=False, verify=False, read_only=read_only
     )

@@ -11,13 +11,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from egm.tickets.errors import InvalidTicket
 
 #: Digits of a validation number as printed: two for the system, sixteen for the ticket.
-TICKET_NUMBER_DIGITS: Final = 18
+TICKET_NUMBER_DIGIT_COUNT: Final = 18
 #: Prefix of the author of a cashier's moves.
 CAGE_AUTHOR_PREFIX: Final = "cage:"
 #: Issuer of a ticket that this ledger learned of from a host: the host owes it.
 HOST_ISSUER: Final = "host"
 #: Digits of an unredeemed ticket's number that may be shown (E-06).
-_UNMASKED_DIGITS: Final = 4
+_UNMASKED_DIGIT_COUNT: Final = 4
 
 
 class TicketKind(StrEnum):
@@ -106,8 +106,10 @@ class Ticket:
     """
 
     def __post_init__(self) -> None:
-        if len(self.number) != TICKET_NUMBER_DIGITS or not (self.number.isascii() and self.number.isdigit()):
-            raise InvalidTicket(f"ticket: number {self.number!r} is not {TICKET_NUMBER_DIGITS} digits")
+        if len(self.number) != TICKET_NUMBER_DIGIT_COUNT or not (
+            self.number.isascii() and self.number.isdigit()
+        ):
+            raise InvalidTicket(f"ticket: number {self.number!r} is not {TICKET_NUMBER_DIGIT_COUNT} digits")
         if self.amount_cents <= 0 or self.denomination_cents <= 0 or self.sequence <= 0:
             raise InvalidTicket(
                 f"ticket {mask_number(self.number)}: amount, denomination and sequence must be above 0"
@@ -122,7 +124,7 @@ class Ticket:
         return self.amount_cents // self.denomination_cents
 
     @property
-    def masked(self) -> str:
+    def masked_number(self) -> str:
         """Return the ticket's number with all but its last digits hidden, for display until the ticket is redeemed."""
         return mask_number(self.number)
 
@@ -144,14 +146,14 @@ class Ticket:
                     "kind": TicketKind(values["kind"]),
                     "issued_at": datetime.fromisoformat(values["issued_at"]),
                     "expires_at": values["expires_at"] and datetime.fromisoformat(values["expires_at"]),
-                    "house": _parse_house(values["house"]),
+                    "house": _parse_venue(values["house"]),
                 }
             )
         except (ValueError, KeyError, RecursionError, TypeError) as error:
             raise InvalidTicket(f"not a ticket: {error!r}: {text[:200]}") from None
 
 
-def _parse_house(values: Mapping[str, str]) -> Venue:
+def _parse_venue(values: Mapping[str, str]) -> Venue:
     """Return the venue from the data of a stored ticket. Raises ValueError for an unknown field."""
     field_names = {field.name for field in fields(Venue)}
     if unknown_fields := set(values) - field_names:
@@ -161,7 +163,7 @@ def _parse_house(values: Mapping[str, str]) -> Venue:
 
 def mask_number(number: str) -> str:
     """Return a ticket number with all but its last digits hidden: unredeemed numbers are secret (AGE 5.1.5)."""
-    return "•" * (len(number) - _UNMASKED_DIGITS) + number[-_UNMASKED_DIGITS:]
+    return "•" * (len(number) - _UNMASKED_DIGIT_COUNT) + number[-_UNMASKED_DIGIT_COUNT:]
 
 
 def group_digits(number: str) -> str:

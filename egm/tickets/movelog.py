@@ -19,7 +19,7 @@ from meters.storage import StorageFile
 #: Not ``.log``: the journal's segments have that suffix, and may be in the same folder.
 MOVE_LOG_FILE_NAME: Final = "tickets.moves"
 #: Bytes read from the file's end to find its last line.
-_LOG_TAIL_BYTES: Final = 1 << 16
+_LOG_TAIL_SIZE_BYTES: Final = 1 << 16
 
 #: (number of the move, number of the ticket, step, action, state, at, by, redemption id, story as JSON, digest)
 MoveLogRow = tuple[Any, ...]
@@ -72,9 +72,9 @@ class TicketMoveLog:
         size = self._file.size()
         if not size:
             return EMPTY_MOVE_LOG_END
-        tail = self._file.read_at(max(0, size - _LOG_TAIL_BYTES), _LOG_TAIL_BYTES)
+        tail = self._file.read_at(max(0, size - _LOG_TAIL_SIZE_BYTES), _LOG_TAIL_SIZE_BYTES)
         lines = tail.split(b"\n")
-        if lines[-1] or len(lines) < (2 if size <= _LOG_TAIL_BYTES else 3):
+        if lines[-1] or len(lines) < (2 if size <= _LOG_TAIL_SIZE_BYTES else 3):
             return None
         with suppress(ValueError, TypeError, IndexError, RecursionError):
             return build_end_after(json.loads(lines[-2])[-1])

@@ -15,7 +15,7 @@ from typing import Final
 
 from egm.devices.crc import compute_crc_kermit
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import TICKET_NUMBER_DIGITS, TicketKind
+from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT, TicketKind
 
 WORD_24_BIT_MODULUS: Final = 1 << 24
 """Exclusive upper bound of validation identifiers and sequences, which have 24 bits."""
@@ -24,9 +24,9 @@ WORD_24_BIT_MODULUS: Final = 1 << 24
 #: or two wrong digits, anywhere among the 18, leave the remainder unchanged (the tests try all).
 HALF_NUMBER_MODULUS: Final = 9973
 #: Digits of the check code.
-_CHECK_DIGITS: Final = 4
+_CHECK_DIGIT_COUNT: Final = 4
 #: Unpredictable digits of a stand-alone number.
-_RANDOM_DIGITS: Final = TICKET_NUMBER_DIGITS - 2 - _CHECK_DIGITS
+_RANDOM_DIGIT_COUNT: Final = TICKET_NUMBER_DIGIT_COUNT - 2 - _CHECK_DIGIT_COUNT
 
 #: The type marker (H-04, MD .24C(3)): the first two digits of a stand-alone number.
 LEADING_DIGITS_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
@@ -44,15 +44,15 @@ DrawBelow = Callable[[int], int]
 # ---------------------------------------------------------------- stand-alone
 def create_stand_alone_number(kind: TicketKind, draw_below: DrawBelow) -> str:
     """Create a new unpredictable 18-digit validation number for a ticket of ``kind``."""
-    head = LEADING_DIGITS_BY_TICKET_KIND[kind] * 10**_RANDOM_DIGITS + draw_below(10**_RANDOM_DIGITS)
-    shifted = head * 10**_CHECK_DIGITS
+    head = LEADING_DIGITS_BY_TICKET_KIND[kind] * 10**_RANDOM_DIGIT_COUNT + draw_below(10**_RANDOM_DIGIT_COUNT)
+    shifted = head * 10**_CHECK_DIGIT_COUNT
     return str(shifted + (1 - shifted) % HALF_NUMBER_MODULUS)
 
 
-def is_stand_alone(number: str) -> bool:
+def is_stand_alone_number(number: str) -> bool:
     """Return whether the digits can be a stand-alone validation number, with a valid kind mark and check code."""
     return (
-        _is_number_of_length(number)
+        _has_number_length(number)
         and int(number[:2]) in LEADING_DIGITS_BY_TICKET_KIND.values()
         and int(number) % HALF_NUMBER_MODULUS == 1
     )
@@ -77,10 +77,10 @@ def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
     return "00" + _encode_half(high) + _encode_half(low)
 
 
-def is_secure_enhanced(number: str) -> bool:
+def is_secure_enhanced_number(number: str) -> bool:
     """Return whether the digits can be a secure enhanced number: 00, then two halves with valid check digits."""
     return (
-        _is_number_of_length(number)
+        _has_number_length(number)
         and number.startswith("00")
         and all(_has_valid_check_digit(half) for half in (number[2:10], number[10:]))
     )
@@ -108,7 +108,7 @@ def is_system_number(number: str) -> bool:
 
     The host checks the number itself.
     """
-    return _is_number_of_length(number) and not number.startswith("00")
+    return _has_number_length(number) and not number.startswith("00")
 
 
 def is_host_number(number: str) -> bool:
@@ -116,9 +116,9 @@ def is_host_number(number: str) -> bool:
 
     That is a system number, which the host creates, or a secure enhanced number, which a machine creates.
     """
-    return is_system_number(number) or is_secure_enhanced(number)
+    return is_system_number(number) or is_secure_enhanced_number(number)
 
 
-def _is_number_of_length(number: str) -> bool:
+def _has_number_length(number: str) -> bool:
     """Return whether the text has the form of a validation number: 18 digits."""
-    return len(number) == TICKET_NUMBER_DIGITS and number.isascii() and number.isdigit()
+    return len(number) == TICKET_NUMBER_DIGIT_COUNT and number.isascii() and number.isdigit()

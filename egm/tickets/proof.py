@@ -16,14 +16,14 @@ from meters import JournalView
 #: Purpose of the key derived from the machine key to commit to numbers.
 NUMBER_COMMITMENT_PURPOSE: Final = b"ticket number"
 #: Hexadecimal digits of a commitment.
-_COMMITMENT_DIGITS: Final = 32
+_COMMITMENT_DIGIT_COUNT: Final = 32
 #: The entries by which a machine finally accepts a ticket.
 _TICKET_ACCEPTANCE_ENTRY_KINDS: Final = ("voucher.in", "orphan.ticket", "disputed.ruled")
 
 
 def compute_commitment(key: bytes, number: str) -> str:
     """Return the commitment to a ticket number that the journal stores: 128 bits of its HMAC, in hexadecimal."""
-    return hmac.digest(key, number.encode(), "sha256").hex()[:_COMMITMENT_DIGITS]
+    return hmac.digest(key, number.encode(), "sha256").hex()[:_COMMITMENT_DIGIT_COUNT]
 
 
 @dataclass(frozen=True, slots=True)

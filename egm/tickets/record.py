@@ -118,7 +118,7 @@ class TicketRecord:
         """Return the number for display: in full if the ticket is redeemed, void or expired, otherwise masked."""
         if self.state in {TicketState.REDEEMED, TicketState.VOID, TicketState.EXPIRED}:
             return self.ticket.number
-        return self.ticket.masked
+        return self.ticket.masked_number
 
 
 @dataclass(frozen=True, slots=True)

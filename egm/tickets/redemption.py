@@ -99,14 +99,14 @@ def lock_for_redemption(
     *,
     actor: str,
     action_time: datetime,
-    refuse: Callable[[TicketRecord], TicketRefusal | None],
+    find_refusal: Callable[[TicketRecord], TicketRefusal | None],
 ) -> TicketRedemption | TicketRefusal:
     """Lock a ticket for a redemption by ``actor`` (a machine or cashier); return the redemption, or why it is refused.
 
     Every redemption starts here; check and lock are one transaction. ``is_ticket_number`` returns whether the digits
-    have the form of a ticket number. ``refuse`` returns why ``actor`` may not redeem an issued ticket, or None. While
-    ``actor`` holds the lock, a repeated call with the same id and number returns the same result. After that, the same
-    id raises :class:`TicketOrderError`.
+    have the form of a ticket number. ``find_refusal`` returns why ``actor`` may not redeem an issued ticket, or None.
+    While ``actor`` holds the lock, a repeated call with the same id and number returns the same result. After that,
+    the same id raises :class:`TicketOrderError`.
     """
     with store.transaction():
         locked_record = store.find_by_redemption(redemption_id)
@@ -115,7 +115,7 @@ def lock_for_redemption(
                 locked_record, redemption_id, actor
             ):
                 raise TicketOrderError(
-                    f"redemption {redemption_id}: already used for {locked_record.ticket.masked}"
+                    f"redemption {redemption_id}: already used for {locked_record.ticket.masked_number}"
                 )
             return TicketRedemption(redemption_id=redemption_id, ticket=locked_record.ticket)
         if not is_ticket_number(number):
@@ -129,7 +129,7 @@ def lock_for_redemption(
                 _REFUSAL_REASON_BY_STATE[record.state],
                 f"{last_move.action_time:%Y-%m-%d %H:%M:%S} UTC, {last_move.actor}",
             )
-        refusal = refuse(record)
+        refusal = find_refusal(record)
         if refusal is not None:
             return refusal
         store.record_move(

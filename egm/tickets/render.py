@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from egm.tickets.barcode import QUIET_ZONE_MODULES, compute_width_modules, encode_barcode_widths
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import TICKET_NUMBER_DIGITS, Ticket
+from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT, Ticket
 from egm.tickets.templates import DOTS_PER_MM, TICKET_HEIGHT_MM, TICKET_WIDTH_MM, TemplateLine, TicketTemplate
 
 #: Dots per inch, exactly eight per millimetre.
@@ -24,7 +24,7 @@ _FONT_FILE_BY_NAME: Final = {
     "narrow": "BebasNeue-Bold.otf",
 }
 #: The smallest legible text size, in dots.
-_TEXT_DOTS_MIN: Final = 14
+_TEXT_HEIGHT_DOTS_MIN: Final = 14
 #: Values of a black and of a white dot.
 _BLACK, _WHITE = 0, 1
 #: Alignment in a template -> anchor of Pillow's text drawing.
@@ -68,9 +68,9 @@ def _convert_to_dots(millimetres: float) -> int:
 
 
 @lru_cache(maxsize=64)
-def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
-    """Return a font of a height in dots, cached."""
-    return ImageFont.truetype(_FONTS_FOLDER / _FONT_FILE_BY_NAME[name], dots)
+def _load_font(name: str, height_dots: int) -> ImageFont.FreeTypeFont:
+    """Return the named font at a height of ``height_dots``; cached."""
+    return ImageFont.truetype(_FONTS_FOLDER / _FONT_FILE_BY_NAME[name], height_dots)
 
 
 def _fit_font(line: TemplateLine, text: str) -> ImageFont.FreeTypeFont:
@@ -79,7 +79,7 @@ def _fit_font(line: TemplateLine, text: str) -> ImageFont.FreeTypeFont:
     Raises InvalidTicket if the text does not fit at any readable size.
     """
     room = _convert_to_dots(line.width_mm)
-    for dots in range(_convert_to_dots(line.size_mm), _TEXT_DOTS_MIN - 1, -1):
+    for dots in range(_convert_to_dots(line.size_mm), _TEXT_HEIGHT_DOTS_MIN - 1, -1):
         font = _load_font(line.font, dots)
         if font.getlength(text) <= room:
             return font
@@ -110,7 +110,8 @@ def _draw_bars(image: Image.Image, digits: str, template: TicketTemplate) -> Non
     """Draw the ticket's bar code at its position in the template."""
     code = template.barcode
     left_edge = (
-        _convert_to_dots(code.at_mm[0]) - compute_width_modules(TICKET_NUMBER_DIGITS) * code.module_dots // 2
+        _convert_to_dots(code.at_mm[0])
+        - compute_width_modules(TICKET_NUMBER_DIGIT_COUNT) * code.module_dots // 2
     )
     top, bottom = _convert_to_dots(code.at_mm[1]), _convert_to_dots(code.at_mm[1] + code.height_mm) - 1
     draw = ImageDraw.Draw(image)

@@ -45,7 +45,7 @@ _MOVE_COLUMNS_SQL: Final = "place, number, step, action, state, at, by, redempti
 
 def restore_ticket_ledger(
     folder: Path,
-    second: Path,
+    second_folder: Path,
     key: bytes,
     *,
     persons: Sequence[str],
@@ -67,14 +67,14 @@ def restore_ticket_ledger(
     )
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        rows, proof_text = _find_provable_moves(folder, second, key)
+        rows, proof_text = _find_provable_moves(folder, second_folder, key)
         new_folder = folder / _NEW_LEDGER_FOLDER_NAME
         shutil.rmtree(new_folder, ignore_errors=True)
         with TicketStore.open(new_folder, key=key) as store:
             store.restore(
                 rows,
                 actor=persons[0],
-                second=persons[1],
+                second_person=persons[1],
                 reason=reason.strip(),
                 action_time=action_time,
                 proof_text=proof_text,
@@ -84,8 +84,8 @@ def restore_ticket_ledger(
             )
             store.merge_write_ahead_log()
             head_value = encode_head(store.last_move)
-        _replace_files(folder, second, new_folder)
-        head = read_ledger_head(DiskStorage(), folder, second, key)
+        _replace_files(folder, second_folder, new_folder)
+        head = read_ledger_head(DiskStorage(), folder, second_folder, key)
         head.remove()
         head.write(head_value)
     except BlockingIOError:
@@ -120,7 +120,7 @@ def _redeem_accepted_tickets(
             )
 
 
-def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[MoveLogRow], str]:
+def _find_provable_moves(folder: Path, second_folder: Path, key: bytes) -> tuple[list[MoveLogRow], str]:
     """Return the moves of the old ticket ledger to carry over, and a text that says what proves them.
 
     They are the longest series, from the first move on, with valid digests of ``key`` in any copy. Without such a
@@ -129,12 +129,12 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[M
     """
     copies = [
         _read_database_rows(folder / TICKET_DATABASE_FILE_NAME),
-        _read_log_rows(second / LOG_NAME),
+        _read_log_rows(second_folder / LOG_NAME),
         _read_log_rows(folder / _EARLIER_LOG_FILE_NAME),
     ]
     for proof_text, is_provable in (
         ("this machine's seal", lambda last_end, row: is_next_row(key, last_end, row)),
-        ("digests of an earlier version, which used no key", _is_next_unsealed_row),
+        ("digests of an earlier version, which used no key", _is_next_keyless_row),
     ):
         proved_rows = max((_take_proved_prefix(rows, is_provable) for rows in copies), key=len)
         if proved_rows:
@@ -171,7 +171,7 @@ def _has_next_move_number(last_end: tuple[int, str], row: MoveLogRow) -> bool:
     return len(row) == 10 and row[0] == last_end[0] + 1
 
 
-def _is_next_unsealed_row(last_end: tuple[int, str], row: MoveLogRow) -> bool:
+def _is_next_keyless_row(last_end: tuple[int, str], row: MoveLogRow) -> bool:
     """Return whether a ledger row follows ``last_end``, the number and digest of the previous move.
 
     The row's digest must be valid in the format of earlier versions, which used no key.
@@ -202,24 +202,24 @@ def _read_log_rows(path: Path) -> list[MoveLogRow]:
     return rows
 
 
-def _replace_files(folder: Path, second: Path, new_folder: Path) -> None:
+def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
     """Rename the old ledger's files, so that they are kept, and put the new files in their place.
 
     SQLite's write-ahead files are renamed first: next to the new database they would be applied to it.
     """
     storage = DiskStorage()
-    storage.make_folder(second)
+    storage.make_folder(second_folder)
     number = (
         sum(name.startswith(f"{TICKET_DATABASE_FILE_NAME}.before-") for name in storage.list_names(folder))
         + 1
     )
     database_files = [(folder, f"{TICKET_DATABASE_FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
-    for old_folder, name in (*database_files, (second, LOG_NAME), (folder, _EARLIER_LOG_FILE_NAME)):
+    for old_folder, name in (*database_files, (second_folder, LOG_NAME), (folder, _EARLIER_LOG_FILE_NAME)):
         if storage.exists(old_folder / name):
             storage.rename(old_folder / name, old_folder / f"{name}.before-{number}")
-    shutil.copyfile(new_folder / LOG_NAME, second / LOG_NAME)
-    (second / LOG_NAME).chmod(0o600)
+    shutil.copyfile(new_folder / LOG_NAME, second_folder / LOG_NAME)
+    (second_folder / LOG_NAME).chmod(0o600)
     storage.rename(new_folder / TICKET_DATABASE_FILE_NAME, folder / TICKET_DATABASE_FILE_NAME)
-    for changed_folder in dict.fromkeys((second, folder)):
+    for changed_folder in dict.fromkeys((second_folder, folder)):
         storage.sync_folder(changed_folder)
     shutil.rmtree(new_folder)

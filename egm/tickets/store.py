@@ -55,12 +55,12 @@ LEDGER_HEAD_FILE_NAME: Final = "tickets.head"
 LEDGER_HEAD_MAC_PURPOSE: Final = b"ticket ledger"
 
 
-def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> MirroredValue:
+def read_ledger_head(storage: Storage, folder: Path, second_folder: Path, key: bytes) -> MirroredValue:
     """Return the file of the ticket ledger's head, mirrored on both media and authenticated with ``key``.
 
     The head is the ledger's last move at the last check or cage action, and the journal's last entry at the last check.
     """
-    return MirroredValue(storage, (folder, second), LEDGER_HEAD_FILE_NAME, key=key)
+    return MirroredValue(storage, (folder, second_folder), LEDGER_HEAD_FILE_NAME, key=key)
 
 
 class LastSeenJournalEntry(NamedTuple):
@@ -95,7 +95,7 @@ class TicketStore:
         folder: Path,
         *,
         key: bytes,
-        second: Path | None = None,
+        second_folder: Path | None = None,
         storage: Storage | None = None,
         create_missing: bool = True,
         verify: bool = True,
@@ -103,29 +103,29 @@ class TicketStore:
     ) -> Self:
         """Open the ticket ledger in ``folder``, and create it if it is missing and ``create_missing`` is True.
 
-        ``key`` is the machine key derived for :data:`LEDGER_HEAD_MAC_PURPOSE`; it authenticates every move. ``second``
-        is the folder of the second copy, by default ``folder``. Unless ``verify`` is False, every move in both copies
-        is verified; a program that runs next to the machine can omit it, because the machine has verified them. With
-        ``read_only``, nothing is created or repaired.
+        ``key`` is the machine key derived for :data:`LEDGER_HEAD_MAC_PURPOSE`; it authenticates every move.
+        ``second_folder`` is the folder of the second copy, by default ``folder``. If ``verify`` is True, every move
+        in both copies is verified; a program that runs next to the machine need not do so, because the machine has
+        verified them. If ``read_only`` is True, nothing is created or repaired.
 
         Raises :class:`TicketLedgerAbsent` if the ledger is missing and may not be created;
         :class:`TicketLedgerUnwritable` if the medium refuses a write; :class:`TicketLedgerDamaged` if neither copy is
         intact, or the format is unknown.
         """
-        storage, second = storage or DiskStorage(), second or folder
-        head = read_ledger_head(storage, folder, second, key)
+        storage, second_folder = storage or DiskStorage(), second_folder or folder
+        head = read_ledger_head(storage, folder, second_folder, key)
         create_missing = create_missing and not any(
-            storage.exists(each_folder / LEDGER_HEAD_FILE_NAME) for each_folder in (folder, second)
+            storage.exists(each_folder / LEDGER_HEAD_FILE_NAME) for each_folder in (folder, second_folder)
         )
         has_ledger = storage.exists(folder / TICKET_DATABASE_FILE_NAME) or (
-            storage.exists(second / LOG_NAME) and not read_only
+            storage.exists(second_folder / LOG_NAME) and not read_only
         )
         if not has_ledger and (read_only or not create_missing):
             raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({TICKET_DATABASE_FILE_NAME})")
-        copies = TicketLedgerCopies(folder, second, storage, key, verify=verify, read_only=read_only)
+        copies = TicketLedgerCopies(folder, second_folder, storage, key, verify=verify, read_only=read_only)
         store = cls(copies, key, head, read_only=read_only)
         try:
-            store._begin_head()
+            store._write_first_head()
         except BaseException as error:
             store.close()
             if isinstance(error, JournalUnwritable):
@@ -133,7 +133,7 @@ class TicketStore:
             raise
         return store
 
-    def _begin_head(self) -> None:
+    def _write_first_head(self) -> None:
         """Write the first head of a ticket ledger that has no moves yet.
 
         The head records the ledger's last move. For a ledger with moves nothing is written: if its head is missing,
@@ -184,9 +184,11 @@ class TicketStore:
         no medium accepts the head.
         """
         with self.transaction(), contextlib.suppress(JournalDamaged):  # a damaged head stays
-            self._head.write(encode_head(self.last_move, journal_entry or self.read_journal_seen()))
+            self._head.write(
+                encode_head(self.last_move, journal_entry or self.read_last_seen_journal_entry())
+            )
 
-    def read_journal_seen(self) -> LastSeenJournalEntry | None:
+    def read_last_seen_journal_entry(self) -> LastSeenJournalEntry | None:
         """Return the journal entry stored in the ticket ledger's head; None if no entry was stored.
 
         Raises JournalDamaged if the head cannot be read.
@@ -238,7 +240,8 @@ class TicketStore:
         with self.transaction():
             if self.find_by_issue(issue_id) is not None or self.find_ticket(ticket.number) is not None:
                 raise TicketOrderError(
-                    f"ticket {ticket.masked} ({issue_id}) cannot be reserved, because its number or id is already used"
+                    f"ticket {ticket.masked_number} ({issue_id}) cannot be reserved,"
+                    " because its number or id is already used"
                 )
             details = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
             self._append_move(
@@ -283,15 +286,15 @@ class TicketStore:
         rows: Sequence[MoveLogRow],
         *,
         actor: str,
-        second: str,
+        second_person: str,
         reason: str,
         action_time: datetime,
         proof_text: str,
     ) -> None:
         """Copy the moves of an old ticket ledger into this one, under the present key, and record the restoration.
 
-        The record has the two persons ``actor`` and ``second``, the ``reason``, and ``proof_text``: what proves the
-        old moves.
+        The record has the two persons ``actor`` and ``second_person``, the ``reason``, and ``proof_text``: what
+        proves the old moves.
         """
         with self.transaction():
             for row in rows:
@@ -299,7 +302,7 @@ class TicketStore:
                 unsealed_row = (last_number + 1, *row[1:-1])
                 self._copies.insert((*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row)))
             last_number, last_digest = self._copies.find_last_move()
-            details = {"second": second, "why": reason, "moves": len(rows), "vouches": proof_text}
+            details = {"second": second_person, "why": reason, "moves": len(rows), "vouches": proof_text}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state, name = (
                 TICKET_LIFE_CYCLE[TicketAction.BEGIN][1].value,
@@ -337,7 +340,7 @@ class TicketStore:
                 enrolment.sequence,
             )
 
-    def spend_sequence(self, machine_serial: str) -> TicketNumberingEnrolment | None:
+    def increment_sequence(self, machine_serial: str) -> TicketNumberingEnrolment | None:
         """Increment a machine's validation sequence, and return its enrolment; None if the machine is not enrolled."""
         with self.transaction():
             self._run(
@@ -395,7 +398,7 @@ class TicketStore:
         return None if row is None else TicketNumberingEnrolment(*row)
 
     def iter_records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[TicketRecord]:
-        """Yield the records of the tickets in any of ``states`` (in any state if none is named), newest first."""
+        """Yield ticket records, newest first, of the given ticket states and machine; of all if none are given."""
         selected_states = states or tuple(TicketState)
         rows = self._run(
             f"""SELECT t.number, t.issue_id FROM tickets t JOIN moves m USING (number)
@@ -443,7 +446,7 @@ class TicketStore:
             for state, kind, currency, tickets, amount_cents in rows
         ]
 
-    def sum_moved_cents(self, actor: str, action: TicketAction) -> dict[TicketKind, int]:
+    def sum_action_cents_by_kind(self, actor: str, action: TicketAction) -> dict[TicketKind, int]:
         """Return the total value of the tickets on which ``actor`` (a machine or cashier) recorded ``action``.
 
         The values are minor units, by kind of ticket.

@@ -30,8 +30,8 @@ def check_books_agree(cabin, host):
     assert meters["ticket_out.cashable.value"] == sum(voucher.cents for voucher in issued)
     assert meters["ticket_out.cashable.count"] == len(issued)
     assert meters["ticket_in.cashable.value"] == sum(voucher.cents for voucher in back)
-    assert meters["aft_in.cashable.value"] == host.sum_moved_cents("in")
-    assert meters["aft_out.cashable.value"] == host.sum_moved_cents("out")
+    assert meters["aft_in.cashable.value"] == host.sum_action_cents_by_kind("in")
+    assert meters["aft_out.cashable.value"] == host.sum_action_cents_by_kind("out")
     return meters
 
 

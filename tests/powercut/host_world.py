@@ -323,9 +323,9 @@ class World:
         journal.self_audit()
         assert journal.list_pending() == []
         values = journal.meters().values
-        assert values["aft_in.cashable.value"] == bank.sum_moved_cents("in")
-        assert values["aft_out.cashable.value"] == bank.sum_moved_cents("out")
-        assert values["mach_bonus"] == bank.sum_moved_cents("bonus")
+        assert values["aft_in.cashable.value"] == bank.sum_action_cents_by_kind("in")
+        assert values["aft_out.cashable.value"] == bank.sum_action_cents_by_kind("out")
+        assert values["mach_bonus"] == bank.sum_action_cents_by_kind("bonus")
         assert values["ticket_out.cashable.value"] == sum(
             v.cents for v in bank.vouchers.values() if v.was_issued
         )
@@ -336,5 +336,5 @@ class World:
         assert owed == sorted(number for number in self.floor.hand if number in bank.vouchers)
         assert sorted(self.floor.box) == sorted(n for n, v in bank.vouchers.items() if v.state == "redeemed")
         outside = bank.account_cents + sum(bank.vouchers[number].cents for number in owed)
-        put_in = self.bills_cents + bank.opening_cents + bank.sum_moved_cents("bonus")
+        put_in = self.bills_cents + bank.opening_cents + bank.sum_action_cents_by_kind("bonus")
         assert put_in == journal.credits_cents() + outside + self.paid_by_hand_cents

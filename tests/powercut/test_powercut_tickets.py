@@ -15,7 +15,7 @@ from powercut_storage import SimStorage
 
 from egm.tickets.desk import TicketDesk, TicketIssuer, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import TicketState, Venue
-from egm.tickets.numbers import is_stand_alone
+from egm.tickets.numbers import is_stand_alone_number
 from egm.tickets.store import TicketStore
 
 KEY = bytes(32)
@@ -81,7 +81,7 @@ class Session:
                     rules,
                     Noon(),
                     numbering=build_stand_alone_numbering(self.chance.randrange),
-                    is_ticket_number=is_stand_alone,
+                    is_ticket_number=is_stand_alone_number,
                 )
                 for _, call in steps(desk, self.numbers)[self.step_count :]:
                     call()

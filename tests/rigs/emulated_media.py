@@ -252,7 +252,7 @@ class Computer(Cabinet):
     def _nothing_is_owed(self, journal, first, second):
         assert journal.credits_cents() == 0
         assert journal.list_pending() == []
-        with open_machine_ledger(first, second=second) as store:
+        with open_machine_ledger(first, second_folder=second) as store:
             records = list(store.iter_records())
         issued = [record.ticket for record in records if record.state is TicketState.ISSUED]
         assert {record.state for record in records} <= {TicketState.ISSUED, TicketState.VOID}

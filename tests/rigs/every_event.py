@@ -210,7 +210,10 @@ def _start_ticket(rig: MachineRig) -> None:
     """A ticket on its way that this state did not begin: the printer reports whatever the machine does."""
     ticket = rig.machine.component(TicketDesk).prepare_ticket("early", 500, denomination_cents=5)
     _reserve(
-        rig, "early", "out:voucher:cashable", {"way": "ticket", "number": ticket.masked, "language": "en"}
+        rig,
+        "early",
+        "out:voucher:cashable",
+        {"way": "ticket", "number": ticket.masked_number, "language": "en"},
     )
     printing = {"id": "early", "language": "en", "state": "printing"}
     write_undeclared(rig.machine, "ticket.pending", state={MoneyKey.PRINT: printing})

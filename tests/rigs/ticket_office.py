@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from egm.tickets.desk import TicketDesk, TicketIssuer, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import Ticket, TicketKind, Venue
-from egm.tickets.numbers import is_stand_alone
+from egm.tickets.numbers import is_stand_alone_number
 from egm.tickets.store import TicketStore
 
 #: Seals the moves of a ledger that has no machine's journal beside it.
@@ -50,12 +50,14 @@ class Office:
         self._made = (machine(serial), rules)
         self._options = {
             "numbering": build_stand_alone_numbering(self._chance.randrange),
-            "is_ticket_number": is_stand_alone,
+            "is_ticket_number": is_stand_alone_number,
         } | options
         self.restart()
 
     def restart(self):
-        self.store = TicketStore.open(self.folder, key=self.key, storage=self.storage, second=self.second)
+        self.store = TicketStore.open(
+            self.folder, key=self.key, storage=self.storage, second_folder=self.second
+        )
         weakref.finalize(self, self.store.close)
         self.desk = TicketDesk(self.store, *self._made, self.clock, **self._options)
 

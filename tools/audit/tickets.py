@@ -19,7 +19,7 @@ def find_ticket_ledger_error(folder: Path, second: Path) -> str:
             stored_anchor = parse_ledger_anchor(view.state("tickets"))
             if stored_anchor is None:
                 return ""
-            with open_machine_ledger(folder, second=second) as store:
+            with open_machine_ledger(folder, second_folder=second) as store:
                 store.verify_moves()
                 return store.find_ledger_mismatch() or find_ledger_disagreement(
                     store, stored_anchor, view.balance_cents

@@ -40,7 +40,7 @@ def open_cage(
         authenticate_for(roster, number, Permission.PAY_BY_HAND)
     with (
         open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view,
-        open_machine_ledger(folder, second=medium, read_only=False) as store,
+        open_machine_ledger(folder, second_folder=medium, read_only=False) as store,
     ):
         if store.restoration_text:
             echo(f"note: {store.restoration_text}", err=True)
@@ -52,7 +52,7 @@ def open_cage(
             store,
             clock,
             person,
-            second=second,
+            second_person=second,
             date_is_known=create_timekeeper(view, clock).is_clock_trusted,
             is_accounted=lambda record: _is_accounted(view, record),
         )

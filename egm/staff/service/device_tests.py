@@ -41,7 +41,7 @@ from egm.staff.entries import (
 from egm.staff.events import DeviceTest
 from egm.staff.form import is_authorised
 from egm.staff.keys import StaffKey
-from egm.tickets.model import TICKET_NUMBER_DIGITS
+from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT
 from egm.tickets.templates import load_template
 
 #: Prefix of the ids of test tickets and test payouts.
@@ -64,7 +64,9 @@ def build_test_job(place: str, job_id: str) -> TicketJob:
     """
     template = load_template(place)
     fields = {name: _TEST_TICKET_TEXTS if name in {"kind", "amount"} else "" for name in template.field_names}
-    return TicketJob(job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGITS, fields=fields)
+    return TicketJob(
+        job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGIT_COUNT, fields=fields
+    )
 
 
 # ---------------------------------------------------------------------------------------------- guards

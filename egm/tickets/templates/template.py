@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from egm.devices.interface import TicketJob
 from egm.tickets.barcode import compute_width_modules
 from egm.tickets.errors import InvalidTicket
-from egm.tickets.model import TICKET_NUMBER_DIGITS, Ticket, TicketKind, Venue, group_digits
+from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT, Ticket, TicketKind, Venue, group_digits
 from egm.tickets.words import format_amount_in_words
 from paytables.source import describe_toml_error, parse_toml, read_contents
 from paytables.wording import describe_wrong_value, format_known_names
@@ -212,10 +212,10 @@ class TicketTemplate(_Table):
         fields = {name: _to_plain_text(text) for name, text in self.build_texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
-    def check_venue(self, house: Venue) -> None:
+    def check_venue(self, venue: Venue) -> None:
         """Raise :class:`InvalidTicket` if the venue's data lack a field that this template must print."""
         for name in MANDATORY_FIELDS_BY_CLASS[self.ticket]:
-            if not getattr(house, name, name).strip():
+            if not getattr(venue, name, name).strip():
                 raise InvalidTicket(
                     f"ticket template {self.id}: the venue's {name} is missing, which must be printed;"
                     f" give machine.{name} in the cabinet file"
@@ -309,7 +309,7 @@ class TicketTemplate(_Table):
         names = [line.name for line in self.lines]
         if duplicates := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"lines: {', '.join(duplicates)} appears twice")
-        half = compute_width_modules(TICKET_NUMBER_DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
+        half = compute_width_modules(TICKET_NUMBER_DIGIT_COUNT) * self.barcode.module_dots / DOTS_PER_MM / 2
         middle, top = self.barcode.at_mm
         if (
             middle - half < 0

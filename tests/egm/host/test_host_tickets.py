@@ -21,7 +21,7 @@ from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
-from egm.tickets.numbers import create_secure_enhanced_number, is_secure_enhanced
+from egm.tickets.numbers import create_secure_enhanced_number, is_secure_enhanced_number
 from egm.tickets.redemption import TicketRefusalReason
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -123,7 +123,7 @@ def test_the_profile_limits_tickets_printed_while_the_host_does_not_reply(make):
         rig.engine.handle(EventType.CASH_OUT)
         rig.port.refuse_ticket_number(has_timed_out=True)
         complete_printing(rig)
-        assert is_secure_enhanced(rig.hands.jobs[-1].barcode)
+        assert is_secure_enhanced_number(rig.hands.jobs[-1].barcode)
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.port.refuse_ticket_number(has_timed_out=True)

@@ -315,10 +315,10 @@ def test_a_ticket_is_redeemed_once(rig, tmp_path):
     [("123456789012345678", "misread"), ("910000000000004573", "unknown"), ("9", "misread")],
 )
 def test_an_unknown_ticket_is_returned_with_the_reason(rig, digits, reason):
-    from egm.tickets.numbers import is_stand_alone
+    from egm.tickets.numbers import is_stand_alone_number
 
-    if reason == "unknown" and not is_stand_alone(digits):
-        digits = next(d for d in (f"9100000000000{n:05d}" for n in range(99999)) if is_stand_alone(d))
+    if reason == "unknown" and not is_stand_alone_number(digits):
+        digits = next(d for d in (f"9100000000000{n:05d}" for n in range(99999)) if is_stand_alone_number(d))
     rig.offer_ticket(digits)
     assert rig.hands.orders[-1][0] == "return"
     assert rig.notice == f"ticket_refused.{reason}"

@@ -128,7 +128,7 @@ def test_a_clock_of_1970_issues_no_ticket_until_it_is_set(tmp_path):
 def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stacked_after_all(rig):
     number = rig.insert(10_000).cash_out_ticket()
     rig.offer_ticket(number)
-    cage = TicketCage(rig.store, rig.clock, "Luc", second="Mia")
+    cage = TicketCage(rig.store, rig.clock, "Luc", second_person="Mia")
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
     rig.ledger.credit_stacked_paper()
@@ -152,7 +152,7 @@ def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_p
     )
     with pytest.raises(OSError, match="gone"):
         rig.ledger.credit_stacked_paper()
-    cage = TicketCage(rig.store, rig.clock, "Luc", second="Mia")
+    cage = TicketCage(rig.store, rig.clock, "Luc", second_person="Mia")
     cage.release_locked_ticket(number, "the machine is dead")
     cage.pay_ticket(number)
     rebooted = restart(rig, tmp_path)
@@ -498,7 +498,7 @@ def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_pa
     assert restore_ledger(rig, tmp_path) == (3, "digests of an earlier version, which used no key")
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert restarted.store.require_ticket(number).state is TicketState.EXPIRED
-    TicketCage(restarted.store, restarted.clock, "Luc", second="Mia").revive_expired_ticket(
+    TicketCage(restarted.store, restarted.clock, "Luc", second_person="Mia").revive_expired_ticket(
         number, "the clock was wrong in March"
     )
     take(restarted, number)
@@ -560,7 +560,7 @@ def test_with_a_shortened_journal_nothing_is_played_or_paid(tmp_path, way):
     put_journal_back(tmp_path, before)
     if way == "ticket, no head":  # an old head of the ledger is put back too
         with TicketStore.open(
-            tmp_path, key=rig.journal.derive(LEDGER_HEAD_MAC_PURPOSE), second=tmp_path / "second"
+            tmp_path, key=rig.journal.derive(LEDGER_HEAD_MAC_PURPOSE), second_folder=tmp_path / "second"
         ) as store:
             store._head.write(encode_head(store.last_move))
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()

@@ -125,21 +125,21 @@ def test_a_ledger_cannot_be_read_with_another_machines_key(tmp_path, office):
 # ---------------------------------------------------------------- copies on two media
 def test_the_second_copy_is_on_the_second_medium_and_is_rebuilt_there(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
-    with TicketStore.open(first, second=second, key=KEY):
+    with TicketStore.open(first, second_folder=second, key=KEY):
         pass
     office = Office(first, second=second)
     number = office.issued("a").number
     office.store.close()
     assert not (first / LOG_NAME).exists()
     (second / LOG_NAME).unlink()
-    with TicketStore.open(first, second=second, key=KEY) as store:
+    with TicketStore.open(first, second_folder=second, key=KEY) as store:
         assert (
             store.restoration_text
             == f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
         )
     for path in first.glob(f"{TICKET_DATABASE_FILE_NAME}*"):
         path.unlink()
-    with TicketStore.open(first, second=second, key=KEY) as store:
+    with TicketStore.open(first, second_folder=second, key=KEY) as store:
         assert (
             store.restoration_text
             == f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, 2 moves: it was lost"

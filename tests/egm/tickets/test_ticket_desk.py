@@ -11,7 +11,7 @@ from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
 from egm.tickets.numbers import (
     create_secure_enhanced_number,
-    is_secure_enhanced,
+    is_secure_enhanced_number,
     is_system_number,
 )
 from egm.tickets.redemption import TicketRedemption, TicketRefusal, TicketRefusalReason
@@ -166,7 +166,7 @@ def test_without_the_host_a_limited_number_of_tickets_is_issued(tmp_path):
 
 @pytest.mark.requirement("H-05")
 def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
-    office = Office(tmp_path, numbering=create_enrolled_number, is_ticket_number=is_secure_enhanced)
+    office = Office(tmp_path, numbering=create_enrolled_number, is_ticket_number=is_secure_enhanced_number)
     assert (
         office.desk.prepare_ticket("a", 100, denomination_cents=1).reason is TicketRefusalReason.NOT_ENROLLED
     )
@@ -185,7 +185,7 @@ def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
 @pytest.mark.requirement("H-05")
 def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
     """As many hosts do at every start: the machine pays by hand, and is past the used numbers after a while."""
-    office = Office(tmp_path, numbering=create_enrolled_number, is_ticket_number=is_secure_enhanced)
+    office = Office(tmp_path, numbering=create_enrolled_number, is_ticket_number=is_secure_enhanced_number)
     office.desk.store_enrolment(0xABCDEF, 0)
     for n in range(150):
         number = office.desk.prepare_ticket(f"a{n}", 100, denomination_cents=1).number

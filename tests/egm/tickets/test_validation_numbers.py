@@ -40,7 +40,7 @@ def test_secure_enhanced_numbers_match_the_published_vectors():
 def test_every_secure_number_has_a_valid_check(validation_id, sequence):
     number = n.create_secure_enhanced_number(validation_id, sequence)
     assert len(number) == PLACES
-    assert n.is_secure_enhanced(number)
+    assert n.is_secure_enhanced_number(number)
     assert not n.is_system_number(number)
 
 
@@ -58,7 +58,7 @@ def test_the_secure_check_detects_one_wrong_digit_as_stated(count):
     for number, digit_index, digit in itertools.product(issued, range(2, PLACES), "0123456789"):
         wrong = number[:digit_index] + digit + number[digit_index + 1 :]
         if wrong != number:
-            passed[n.is_secure_enhanced(wrong)] += 1
+            passed[n.is_secure_enhanced_number(wrong)] += 1
             assert wrong not in issued
     assert 0.88 < passed[False] / passed.total() < 0.92
 
@@ -89,7 +89,7 @@ def test_a_stand_alone_number_states_its_kind_and_has_a_valid_check(kind):
     for _, number in zip(range(300), iter_new_numbers(kind=kind), strict=False):
         assert len(number) == PLACES
         assert int(number[:2]) == n.LEADING_DIGITS_BY_TICKET_KIND[kind]
-        assert n.is_stand_alone(number)
+        assert n.is_stand_alone_number(number)
 
 
 @pytest.mark.requirement("H-04")
@@ -109,7 +109,7 @@ def test_transpositions_and_twin_errors_are_detected():
         for a, b in itertools.combinations(range(PLACES), 2):
             digits = list(number)
             digits[a], digits[b] = digits[b], digits[a]
-            assert "".join(digits) == number or not n.is_stand_alone("".join(digits))
+            assert "".join(digits) == number or not n.is_stand_alone_number("".join(digits))
 
 
 @pytest.mark.requirement("H-04")
@@ -123,7 +123,7 @@ def test_more_than_999_of_1000_gross_misreads_are_detected(tried):
         for digit_index in chance.sample(range(2, PLACES), chance.randrange(3, 17)):
             digits[digit_index] = str(chance.randrange(10))
         wrong = "".join(digits)
-        passed += wrong != number and n.is_stand_alone(wrong)
+        passed += wrong != number and n.is_stand_alone_number(wrong)
     assert passed / tried < 0.001
 
 
@@ -131,8 +131,8 @@ def test_more_than_999_of_1000_gross_misreads_are_detected(tried):
 def test_short_long_and_foreign_reads_are_refused():
     number = next(iter_new_numbers())
     for wrong in ("", number[:-2], number + "00", number[:-1] + "x", number[:-1] + "٣", " " + number[1:]):
-        assert not n.is_stand_alone(wrong)
-        assert not n.is_secure_enhanced(wrong)
+        assert not n.is_stand_alone_number(wrong)
+        assert not n.is_secure_enhanced_number(wrong)
         assert not n.is_system_number(wrong)
 
 

@@ -68,7 +68,7 @@ def cage(office):
 
 @pytest.fixture
 def two(office):
-    return TicketCage(office.store, office.clock, "Luc", second="Mia")
+    return TicketCage(office.store, office.clock, "Luc", second_person="Mia")
 
 
 @pytest.mark.requirement("H-07", "H-12")
@@ -189,7 +189,7 @@ def test_the_cage_requires_a_name_and_two_different_persons(office):
     with pytest.raises(OperatorError, match="name the person"):
         TicketCage(office.store, office.clock, "  ")
     with pytest.raises(OperatorError, match="must be different"):
-        TicketCage(office.store, office.clock, "Luc", second="Luc ")
+        TicketCage(office.store, office.clock, "Luc", second_person="Luc ")
 
 
 @pytest.mark.requirement("H-10")

@@ -280,11 +280,11 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
     opened, the table is empty.
     """
     rows: list[tuple[object, ...]] = []
-    with suppress(OperatorError, LocalError), open_machine_ledger(folder, second=second) as store:
+    with suppress(OperatorError, LocalError), open_machine_ledger(folder, second_folder=second) as store:
         for record in store.iter_records(*_REDEEMABLE_STATES):
             at = record.moves[-1].action_time.isoformat(timespec="seconds")
             ticket = record.ticket
-            rows.append((ticket.masked, ticket.amount_cents, ticket.currency, record.state.value, at))
+            rows.append((ticket.masked_number, ticket.amount_cents, ticket.currency, record.state.value, at))
     columns: Columns = (
         "ticket",
         Column("amount", "cents", is_right_aligned=True, text=_AmountFormatter("")),

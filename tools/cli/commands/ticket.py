@@ -140,7 +140,7 @@ def _open_ledger_read_only(state: Path | None, medium: Path | None) -> Iterator[
     """Open the ticket ledger for reading only; nothing is written, even if it is damaged."""
     with (
         _report_ledger_errors(),
-        open_machine_ledger(state or find_default_state_folder(), second=medium) as store,
+        open_machine_ledger(state or find_default_state_folder(), second_folder=medium) as store,
     ):
         yield store
 

@@ -12,7 +12,7 @@ from typing import Final
 from egm.clock import SystemClock
 from egm.tickets.desk import TicketDesk, TicketIssuer, TicketRules, build_stand_alone_numbering
 from egm.tickets.model import Ticket, Venue
-from egm.tickets.numbers import is_stand_alone
+from egm.tickets.numbers import is_stand_alone_number
 from egm.tickets.render import draw_ticket
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
@@ -82,7 +82,7 @@ def _desk(store: TicketStore) -> TicketDesk:
         TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=365),
         SystemClock(),
         numbering=build_stand_alone_numbering(below),
-        is_ticket_number=is_stand_alone,
+        is_ticket_number=is_stand_alone_number,
     )
 
 

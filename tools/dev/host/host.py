@@ -342,7 +342,7 @@ class Host:
         self._issue_number()
         self._decide_inserted_ticket()
 
-    def sum_moved_cents(self, way: str) -> int:
+    def sum_action_cents_by_kind(self, way: str) -> int:
         """Return the total of the transfers in one direction (``way``), in minor units."""
         return sum(m.moved_cents for m in self.movements.values() if m.way == way)
 

@@ -352,7 +352,7 @@ def test_a_ticket_paid_at_the_cage_and_again_at_the_clear_is_a_technicians_tilt(
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)
-    cage = TicketCage(rig.store, rig.clock, "Luc", second="Mia")
+    cage = TicketCage(rig.store, rig.clock, "Luc", second_person="Mia")
     cage.release_locked_ticket(number, "the machine is stuck")
     cage.pay_ticket(number)
     rig = reopen_cleared(rig, tmp_path, paper_1=build_paid_decision(2000))
