@@ -158,7 +158,7 @@ class ServiceDesk:
         self._set_notice(None)
 
     def is_answer_to_open_page(self, page: object) -> bool:
-        """Return whether an answer with the page id ``page`` belongs to the open page; a late touch may not."""
+        """Return whether ``page`` is the id of the open page; a late touch may have the id of an earlier page."""
         return self.is_open and page == self._page_id
 
     def handle_input(self, machine: Machine, action: str, text: str) -> Event | CloseMenu | None:

@@ -154,7 +154,10 @@ def list_event_persons(machine: Machine, event: Event) -> list[str]:
 
 
 def build_ruling_details(machine: Machine, event: Event, **more: Any) -> dict[str, Any]:
-    """Return the fields of a journal record about a staff ruling: machine, place, reason, persons, and ``more``."""
+    """Return the fields of a journal record about a staff ruling: machine, location, reason, persons.
+
+    The fields given as further keyword arguments are added.
+    """
     ruling = event.read_payload(RulingForm)
     return {
         "machine": machine.identity.serial,
@@ -171,7 +174,7 @@ def build_form_rule(
     states: frozenset[State],
     guards: tuple[Guard[Machine], ...],
     effect: Effect[Machine],
-    next_: NextState = NextState.DERIVED,
+    next_state: NextState = NextState.DERIVED,
 ) -> Rule[Machine]:
     """Return the state-table rule of an event that staff forms submit.
 
@@ -189,4 +192,4 @@ def build_form_rule(
             and is_authorised(machine, event, form.permission, form.count_persons_needed(machine))
         )
 
-    return Rule(event, states, (authorised, *guards), (effect,), next_, REPORT_REFUSAL)
+    return Rule(event, states, (authorised, *guards), (effect,), next_state, REPORT_REFUSAL)

@@ -81,18 +81,20 @@ class IdentityRegister:
     def open(
         cls,
         folder: Path,
-        second: Path | None = None,
+        second_folder: Path | None = None,
         random_bytes: Callable[[int], bytes] = os.urandom,  # noqa: TID251 (it makes a salt)
     ) -> Self:
         """Open the register of identities and make both copies equal; create files that do not exist (mode 0600).
 
-        ``second`` is the folder on the second medium. ``random_bytes`` returns random bytes for salts. A record
+        ``second_folder`` is the folder on the second medium. ``random_bytes`` returns random bytes for salts. A record
         erased in one copy is erased in both. Raises OperatorError with the file and the reason if neither copy
         can be used.
         """
         copies: list[sqlite3.Connection] = []
         refused_paths: list[tuple[Path, OSError | sqlite3.Error]] = []
-        for path in dict.fromkeys((folder / IDENTITY_FILE_NAME, (second or folder) / IDENTITY_FILE_NAME)):
+        for path in dict.fromkeys(
+            (folder / IDENTITY_FILE_NAME, (second_folder or folder) / IDENTITY_FILE_NAME)
+        ):
             try:
                 copies.append(_connect(path))
             except (OSError, sqlite3.Error) as error:

@@ -145,7 +145,7 @@ class InventorySheet:
     changes: tuple[tuple[str, str], ...]
     """The changes of the inventory entry, each as its time (ISO 8601 UTC) and a description."""
 
-    def tables(self) -> tuple[PageTable, ...]:
+    def build_tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the technical sheet, as shown on the screen and printed."""
         return (
             build_two_column_table(

@@ -108,7 +108,7 @@ def machine_is_open(machine: Machine, _: Event) -> bool:
 def no_tournament_is_on(machine: Machine, _: Event) -> bool:
     """Return whether the machine is not in a tournament.
 
-    Options must not change then, because its terms are published.
+    During a tournament the options must not change, because the terms of the tournament are published.
     """
     return machine.memory.get(TournamentKey.MODE) is None
 

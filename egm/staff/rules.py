@@ -48,7 +48,7 @@ from egm.staff.service.effects import (
     no_service_page_is_open,
     open_menu,
     page_is_open,
-    record_key,
+    record_key_turn,
 )
 from egm.staff.service_calls import answer_service_call, call_service, show_fault_notice
 from egm.staff.stock import box_is_not_counted_yet, count_box, fill_amount_is_valid, fill_hopper
@@ -62,7 +62,7 @@ _SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
     Rule(EventType.SERVICE, STATES_AFTER_SELF_TEST, (), (call_service,), NextState.SAME, REPORT_REFUSAL),
-    Rule(EventType.KEY_MOVED, STATES_AFTER_BOOT, (), (record_key,)),
+    Rule(EventType.KEY_MOVED, STATES_AFTER_BOOT, (), (record_key_turn,)),
     Rule(
         EventType.KEY_TURNED,
         STATES_FOR_ANSWERING_SERVICE_CALLS,

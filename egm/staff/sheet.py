@@ -202,11 +202,11 @@ def _build_sheet(
     )
 
 
-def _name_event(entry: StoredEntry, entries: EntryDeclarations) -> str:
+def _name_event(entry: StoredEntry, declarations: EntryDeclarations) -> str:
     """Return the event of a sheet's line as ``kind`` or ``kind:subject``; for a test the subject is the device."""
     record = read_details(entry)
     device = record.get("device")
-    subject = entries.find_subject(entry)
+    subject = declarations.find_subject(entry)
     return f"{subject}:{device}" if isinstance(device, str) else subject
 
 

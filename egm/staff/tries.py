@@ -30,7 +30,7 @@ from egm.staff.entries import (
 from egm.staff.keys import StaffKey
 
 #: Number of groups of staff numbers in which wrong PINs are counted.
-_UNKNOWN_NUMBER_BUCKETS: Final = 1024
+_STAFF_NUMBER_GROUP_COUNT: Final = 1024
 
 
 def build_wrong_pins_key(machine: Machine, staff_number: str, *, is_opened_by_key: bool = True) -> str:
@@ -41,7 +41,7 @@ def build_wrong_pins_key(machine: Machine, staff_number: str, *, is_opened_by_ke
     """
     way = "" if is_opened_by_key else " without a key"
     digest = hashlib.sha256(f"{machine.journal.fingerprint} {staff_number}{way}".encode()).digest()
-    return f"{StaffKey.WRONG_PINS}{int.from_bytes(digest[:4]) % _UNKNOWN_NUMBER_BUCKETS}"
+    return f"{StaffKey.WRONG_PINS}{int.from_bytes(digest[:4]) % _STAFF_NUMBER_GROUP_COUNT}"
 
 
 def compute_lock_seconds_left(machine: Machine, key: str) -> int:

@@ -57,12 +57,9 @@ def is_test_job_id(job_id: str) -> bool:
     return job_id.startswith(TEST_JOB_PREFIX)
 
 
-def build_test_job(place: str, job_id: str) -> TicketJob:
-    """Return the print job of a test ticket: every line of the jurisdiction's template, without value.
-
-    ``place`` is the jurisdiction.
-    """
-    template = load_template(place)
+def build_test_job(jurisdiction: str, job_id: str) -> TicketJob:
+    """Return the print job of a test ticket: every line of the jurisdiction's template, without value."""
+    template = load_template(jurisdiction)
     fields = {name: _TEST_TICKET_TEXTS if name in {"kind", "amount"} else "" for name in template.field_names}
     return TicketJob(
         job_id=job_id, template=template.id, barcode="0" * TICKET_NUMBER_DIGIT_COUNT, fields=fields

@@ -93,7 +93,7 @@ def no_service_page_is_open(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def record_key(machine: Machine, event: Event) -> None:
+def record_key_turn(machine: Machine, event: Event) -> None:
     """Record that a key switch was turned, even if the turn has no effect (J-16)."""
     switched = event.read_payload(KeySwitched)
     key_moved = KeySwitchTurned(

@@ -65,7 +65,10 @@ class MetersPage(MenuPage):
         else:
             names = machine.profile.staff.meter_names
             rows: Iterable[tuple[str | PageText, PageText]] = (
-                (build_regulation_meter_name_text(name, names), _format_local_value(machine, name, value))
+                (
+                    build_regulation_meter_name_text(name, names),
+                    _format_value_in_jurisdiction_unit(machine, name, value),
+                )
                 for name, value in read_jurisdiction_meters(reading, names).items()
             )
             tables = (
@@ -110,18 +113,18 @@ class MetersPage(MenuPage):
                 tables.append(build_two_column_table(rows, build_meter_name_text(name)))
         return tuple(tables)
 
-    def _format_dimension_value(self, machine: Machine, part: str) -> PageText:
+    def _format_dimension_value(self, machine: Machine, value: str) -> PageText:
         """Return the value of a dimension as text: a bill or denomination as money, a game by its title."""
-        if not part:
+        if not value:
             return build_text("service.meters.no_part")
-        if self.split_dimension.endswith("_cents") and part.isdecimal():
-            return build_money_text(int(part))
+        if self.split_dimension.endswith("_cents") and value.isdecimal():
+            return build_money_text(int(value))
         installed_game = (
-            machine.component(InstalledGames).games_by_id.get(part)
+            machine.component(InstalledGames).games_by_id.get(value)
             if self.split_dimension == "game"
             else None
         )
-        return build_plain_text(part) if installed_game is None else build_local_text(installed_game.title)
+        return build_plain_text(value) if installed_game is None else build_local_text(installed_game.title)
 
 
 def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
@@ -144,7 +147,7 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
             )
 
 
-def _format_local_value(machine: Machine, name: str, value: int) -> PageText:
+def _format_value_in_jurisdiction_unit(machine: Machine, name: str, value: int) -> PageText:
     """Return a meter's value in the unit in which the jurisdiction counts that meter."""
     return build_meter_value_text(
         METER_NAMES_BY_JURISDICTION[machine.profile.staff.meter_names][name][0], value
@@ -319,7 +322,7 @@ def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 def _build_inventory_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the machine's technical sheet (Monaco art. 19.4)."""
-    return read_technical_sheet(machine.journal).tables()
+    return read_technical_sheet(machine.journal).build_tables()
 
 
 def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:

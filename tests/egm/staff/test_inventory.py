@@ -85,7 +85,7 @@ def test_a_game_between_players_states_its_levy_instead_of_its_return(tmp_path):
     sheet = read_technical_sheet(rig.journal)
     (game,) = sheet.current_values["games"]
     assert (game["return"], game["levy"]) == ("", "5.0000")
-    (row,) = sheet.tables()[1].rows
+    (row,) = sheet.build_tables()[1].rows
     assert translate_words(row.cells[1], "en") == "levy of 5.0000% on stakes, certified -"
     assert translate_words(row.cells[1], "fr") == "prélèvement de 5,0000\u00a0% sur les mises, certifié -"
     version = rig.machine.games[chemin].version
@@ -110,7 +110,7 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
     record_inventory_change(rig.machine, moved)
     sheet = read_technical_sheet(rig.journal)
     sheet_changes = sheet.changes
-    assert len(sheet.tables()[2].rows) == len(sheet_changes) > 3
+    assert len(sheet.build_tables()[2].rows) == len(sheet_changes) > 3
     changes = [change for _, change in sheet_changes]
     move = changes.index("location: floor -> workshop")
     assert sheet_changes[move][0] == rig.clock.now().isoformat()

@@ -45,7 +45,7 @@ def show(language: str, state: Path | None, file: Path | None, *, as_json: bool)
             text = format_json({"now": sheet.current_values, "changes": sheet.changes}) + "\n"
         else:
             texts = Texts(language)
-            text = format_as_text(_format_title(texts, sheet), sheet.tables(), texts, NO_CURRENCY_CODE)
+            text = format_as_text(_format_title(texts, sheet), sheet.build_tables(), texts, NO_CURRENCY_CODE)
     echo(text, nl=False)
 
 
@@ -69,7 +69,7 @@ def export(out: Path, copy: Path, language: str, state: Path | None, file: Path 
     """
     texts = Texts(language)
     with _open_sheet(state, file) as sheet:
-        content = build_pdf(_format_title(texts, sheet), sheet.tables(), texts, NO_CURRENCY_CODE)
+        content = build_pdf(_format_title(texts, sheet), sheet.build_tables(), texts, NO_CURRENCY_CODE)
     for path in (out, copy):
         write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")
 
