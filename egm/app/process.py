@@ -34,7 +34,7 @@ from egm.clock import Clock
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.config.computer_checks import find_shared_folders
 from egm.devices.catalogue import PROTOCOLS
-from egm.devices.cctalk.hopper_twin import INITIAL_COINS
+from egm.devices.cctalk.hopper_twin import INITIAL_COIN_COUNT
 from egm.devices.line import PortOpener, open_port
 from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.garbage_collector import pause_garbage_collector
@@ -260,7 +260,7 @@ class MachineProcess:
     def _count_demonstration_coins(self) -> int:
         """Return the number of coins in the simulated hoppers of a new demonstration."""
         kinds = (PROTOCOLS[device.protocol].device_kind for device in self._file.devices.values())
-        return INITIAL_COINS * sum(kind == "hopper" for kind in kinds)
+        return INITIAL_COIN_COUNT * sum(kind == "hopper" for kind in kinds)
 
     def _build_machine(self, journal: Journal, store: TicketStore | None, reason: str) -> None:
         """Create the machine, station and services of each position, and record what was found at start-up.

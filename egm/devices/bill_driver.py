@@ -142,15 +142,15 @@ class BillDriver(LineDriver[M]):
         self.enable(frozenset())
 
     def stack(self, escrow_number: int) -> None:
-        """Order the acceptor to stack the item of number ``escrow_number``; do nothing if it left escrow."""
+        """Order the acceptor to stack item number ``escrow_number``; do nothing if that item has left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.STACK)
 
     def return_bill(self, escrow_number: int) -> None:
-        """Order the acceptor to return the item of number ``escrow_number``; do nothing if it left escrow."""
+        """Order the acceptor to return item number ``escrow_number``; do nothing if that item has left escrow."""
         self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED)
 
     def hold(self, escrow_number: int) -> None:
-        """Keep the item of number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.
+        """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.
 
         A machine calls this while it queries a host about a ticket.
         """
@@ -164,15 +164,15 @@ class BillDriver(LineDriver[M]):
         Do nothing if the item has left escrow or the decision is already final. ``reason`` is reported if the item is
         returned.
         """
-        offer = self._escrowed_item or self._last_escrowed_item
+        item = self._escrowed_item or self._last_escrowed_item
         if (
-            offer is None
-            or offer.escrow_number != escrow_number
-            or offer.machine_decision in {EscrowCommand.STACK, EscrowCommand.RETURN}
+            item is None
+            or item.escrow_number != escrow_number
+            or item.machine_decision in {EscrowCommand.STACK, EscrowCommand.RETURN}
         ):
             return
-        offer.machine_decision = decision
-        offer.return_reason = reason
+        item.machine_decision = decision
+        item.return_reason = reason
         self._wake.set()
 
     # ------------------------------------------------------------ the device's side
@@ -202,7 +202,7 @@ class BillDriver(LineDriver[M]):
 
         Report the faults that follow from it.
         """
-        self._worth.note_reported_value(code, reported)
+        self._worth.store_reported_value(code, reported)
         self._report_value_faults(self._worth)
 
     def _reset_session(self) -> None:
@@ -239,27 +239,27 @@ class BillDriver(LineDriver[M]):
         if self._escrow.is_stacking_ordered() and not self._doubted:
             self._doubted = True  # possibly a late reply from before the order: accept it the second time
             return
-        last_offer = self._last_escrowed_item
+        last_item = self._last_escrowed_item
         if (
-            last_offer is not None
-            and (last_offer.content, last_offer.reported_code) == (content, code)
-            and self._is_decision_valid_after_line_loss(last_offer)
+            last_item is not None
+            and (last_item.content, last_item.reported_code) == (content, code)
+            and self._is_decision_valid_after_line_loss(last_item)
         ):
             # the item has stayed in escrow
             self._escrowed_item, self._last_escrowed_item = (
-                last_offer,
+                last_item,
                 None,
             )
             return
         # An open record here is not being stacked: otherwise nothing could be in escrow.
-        previous_content = self._escrow.content or (None if last_offer is None else last_offer.content)
+        previous_content = self._escrow.content or (None if last_item is None else last_item.content)
         self._handle_clear_path(
             "a bill is in escrow",
             is_still_in_escrow=previous_content is not None and content == previous_content,
         )
         self._offers += 1
         now = asyncio.get_running_loop().time()
-        self._escrowed_item = offer = _EscrowedItem(self._offers, content, code, now)
+        self._escrowed_item = item = _EscrowedItem(self._offers, content, code, now)
         match content:
             case Banknote(amount_cents=cents):
                 accepted = cents in self._denominations and not self._worth.has_differences
@@ -268,18 +268,18 @@ class BillDriver(LineDriver[M]):
             case None:
                 accepted = False
         if accepted and content is not None:
-            self._emit(PaperInEscrow(device=self.name, escrow=offer.escrow_number, content=content))
+            self._emit(PaperInEscrow(device=self.name, escrow=item.escrow_number, content=content))
         else:
-            offer.machine_decision = EscrowCommand.RETURN
-            offer.return_reason = ReturnReason.NOT_ENABLED
+            item.machine_decision = EscrowCommand.RETURN
+            item.return_reason = ReturnReason.NOT_ENABLED
 
-    def _is_decision_valid_after_line_loss(self, offer: _EscrowedItem) -> bool:
-        """Return whether the machine's decision about ``offer``, an item in escrow, still applies after a lost line.
+    def _is_decision_valid_after_line_loss(self, item: _EscrowedItem) -> bool:
+        """Return whether the machine's decision about an item in escrow still applies after the line was lost.
 
         A decision to hold or return the item does; a decision to stack it does not.
         """
         return (
-            offer.machine_decision in {EscrowCommand.HOLD, EscrowCommand.RETURN}
+            item.machine_decision in {EscrowCommand.HOLD, EscrowCommand.RETURN}
             and not self._escrow.is_stacking_ordered()
         )
 
@@ -293,39 +293,39 @@ class BillDriver(LineDriver[M]):
         cycle and sent in a later one, and only after a recent reply that the same item is still in escrow. If the
         machine has stopped since its decision (a door, a tilt, a hand-pay), the item is returned.
         """
-        offer = self._escrowed_item
-        if offer is None or offer.reported_code != self._in_escrow:
+        item = self._escrowed_item
+        if item is None or item.reported_code != self._in_escrow:
             return EscrowCommand.UNDECIDED
-        late = asyncio.get_running_loop().time() - offer.escrowed_at > MACHINE_DECISION_SECONDS_MAX
-        if offer.machine_decision is EscrowCommand.UNDECIDED and late:
-            offer.machine_decision = EscrowCommand.RETURN
-            offer.return_reason = ReturnReason.NO_ANSWER
+        late = asyncio.get_running_loop().time() - item.escrowed_at > MACHINE_DECISION_SECONDS_MAX
+        if item.machine_decision is EscrowCommand.UNDECIDED and late:
+            item.machine_decision = EscrowCommand.RETURN
+            item.return_reason = ReturnReason.NO_ANSWER
         if (
-            offer.machine_decision is EscrowCommand.STACK
-            and offer.content is not None
+            item.machine_decision is EscrowCommand.STACK
+            and item.content is not None
             and not self._escrow.is_stacking_ordered()
         ):
             if not self._escrow.may_order_stacking():
-                offer.machine_decision, offer.return_reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
+                item.machine_decision, item.return_reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
                 return EscrowCommand.RETURN
-            self._escrow.record_stack_order(offer.content, protocol_position)
+            self._escrow.record_stack_order(item.content, protocol_position)
             self._wake.set()
             return EscrowCommand.UNDECIDED
         if (
-            offer.machine_decision is EscrowCommand.STACK
+            item.machine_decision is EscrowCommand.STACK
             and self._timer.seconds > UNSTACKED_SECONDS_AFTER_ORDER_MAX
         ):
             return EscrowCommand.RETURN
         if (
-            offer.machine_decision is EscrowCommand.STACK
+            item.machine_decision is EscrowCommand.STACK
             and self._measure_time_since_query() > QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX
         ):
             self._wake.set()  # this process was not scheduled meanwhile: query once more
             return EscrowCommand.UNDECIDED
-        return offer.machine_decision
+        return item.machine_decision
 
     def _end_overdue_order(self) -> None:
-        """End a stack order without progress for too long: the item becomes a disputed amount.
+        """End a stack order that has made no progress for too long: the item becomes a disputed amount.
 
         While a fault that a person must clear is active, the time does not run.
         """
@@ -365,13 +365,13 @@ class BillDriver(LineDriver[M]):
         """Handle the report that the bill path is clear: no item moves, and all reports are acknowledged.
 
         The item that was in escrow, if any, is reported as returned. If it was ordered into the box and no report says
-        where it went, it is reported as disputed. With ``is_still_in_escrow`` the item has not left the acceptor, so
+        where it went, it is reported as disputed. If ``is_still_in_escrow``, the item has not left the acceptor, so
         nothing is reported. ``reason`` says how the clear path is known.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content
         verdict = self._escrow.handle_clear_path(reason, in_escrow=is_still_in_escrow)
-        offer, self._escrowed_item, self._last_escrowed_item = (
+        item, self._escrowed_item, self._last_escrowed_item = (
             self._escrowed_item or self._last_escrowed_item,
             None,
             None,
@@ -382,5 +382,5 @@ class BillDriver(LineDriver[M]):
             )
         elif verdict is EscrowVerdict.NOT_STACKED and not is_still_in_escrow:
             self._emit(PaperReturned(device=self.name, content=content, reason=ReturnReason.DEVICE))
-        elif offer is not None and verdict is EscrowVerdict.NOTHING and not is_still_in_escrow:
-            self._emit(PaperReturned(device=self.name, content=offer.content, reason=offer.return_reason))
+        elif item is not None and verdict is EscrowVerdict.NOTHING and not is_still_in_escrow:
+            self._emit(PaperReturned(device=self.name, content=item.content, reason=item.return_reason))

@@ -22,7 +22,7 @@ STACK_SECONDS: Final = 0.7
 #: Time in which an item moves back to the player.
 RETURN_SECONDS: Final = 0.5
 #: Number of items in the box of which the details are stored.
-_REMEMBERED_PAPERS_MAX: Final = 100
+_STORED_ITEMS_MAX: Final = 100
 #: Time in which a rejected item moves back to the player.
 REJECT_SECONDS: Final = 0.6
 
@@ -330,8 +330,8 @@ class BillTwin(Twin[M]):
             "inserted_cents": self.inserted_cents,
             "stacked_cents": self.stacked_cents,
             "returned_cents": self.returned_cents,
-            "stacked": self.stacked_papers[-_REMEMBERED_PAPERS_MAX:],
-            "returned": self.returned_papers[-_REMEMBERED_PAPERS_MAX:],
+            "stacked": self.stacked_papers[-_STORED_ITEMS_MAX:],
+            "returned": self.returned_papers[-_STORED_ITEMS_MAX:],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:

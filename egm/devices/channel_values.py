@@ -25,7 +25,7 @@ _TOKENS_COUNTRY_CODE: Final = "TK"
 
 @dataclass(frozen=True, slots=True)
 class ReportedValue:
-    """The value that a device reports for one of its channels (its numbers for coins or notes).
+    """The value that an acceptor reports for one of its channels, that is, for one kind of coin or note.
 
     ``text`` is the device's own text. ``amount_cents`` is 0 if the channel accepts nothing, None if the text states no
     amount. ``currencies`` are the currencies in which the value may be; empty if unknown.
@@ -77,7 +77,7 @@ class ChannelValueCheck:
             else {}
         )
 
-    def note_reported_value(self, channel: int, reported: ReportedValue | None) -> None:
+    def store_reported_value(self, channel: int, reported: ReportedValue | None) -> None:
         """Store the value that the device reports for a channel; ``reported`` is None if it gives no reply."""
         if channel not in self._unqueried_channels:
             return
@@ -111,9 +111,9 @@ def list_currencies_of_country(country: str) -> frozenset[str]:
 
 
 def compute_minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
-    """Return the amount ``base`` times ten to ``exponent``, given in major units, in minor units of the currency.
+    """Convert an amount in major units, ``base`` times ten to ``exponent``, to minor units of the currency.
 
-    Return None if it is not a whole number of them.
+    Return None if the result is not a whole number.
     """
     places = exponent + get_currency_precision(currency)
     if places >= 0:

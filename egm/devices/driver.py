@@ -168,7 +168,7 @@ class LineDriver(ABC, Generic[M]):
         """
 
     def _end_overdue_order(self) -> None:
-        """Do nothing; a driver that handles money overrides this to end an order without progress for too long.
+        """Do nothing; a driver that handles money overrides this to end an order that makes no progress.
 
         This is called after each cycle, and repeatedly while the line cannot be opened.
         """
@@ -201,13 +201,13 @@ class LineDriver(ABC, Generic[M]):
             messages = self._filter_messages(self._reader.feed(await self._line.read(seconds_left)))
             if messages:
                 self.exchanges.answered_queries += 1
-                self._note_reply()
+                self._handle_reply()
                 return messages
             if not seconds_left:
                 break
             seconds_left = max(0.0, deadline - loop.time())
         self._filter_messages(self._reader.flush(self._protocol))
-        self._note_missing_reply()
+        self._handle_missing_reply()
         return []
 
     def _measure_time_since_query(self) -> float:
@@ -240,7 +240,7 @@ class LineDriver(ABC, Generic[M]):
         except ProtocolError as error:
             self._count_invalid_message(error)
             return None
-        self._note_valid_message()
+        self._handle_valid_message()
         return report
 
     def _count_invalid_message(self, error: ProtocolError) -> None:
@@ -261,7 +261,7 @@ class LineDriver(ABC, Generic[M]):
                 f"{self._line.path}: {self._unreadable} replies in a row could not be read: {error}"
             )
 
-    def _note_valid_message(self) -> None:
+    def _handle_valid_message(self) -> None:
         """Reset the count of messages that cannot be decoded, and report that the device replies."""
         if not self._silent_questions:
             self._unreadable = 0
@@ -281,7 +281,7 @@ class LineDriver(ABC, Generic[M]):
         """Send an event of this device to the machine."""
         self._sink(event)
 
-    def _note_reply(self) -> None:
+    def _handle_reply(self) -> None:
         """Reset the count of missing replies.
 
         Report that the device replies, unless its messages cannot be decoded.
@@ -296,7 +296,7 @@ class LineDriver(ABC, Generic[M]):
             self._is_replying = True
             self._emit(LineRestored(device=self._name))
 
-    def _note_missing_reply(self) -> None:
+    def _handle_missing_reply(self) -> None:
         """Count a query without a reply; after several in a row, over some time, report the device as lost."""
         self.exchanges.unanswered_queries += 1
         now = asyncio.get_running_loop().time()
@@ -324,7 +324,7 @@ class LineDriver(ABC, Generic[M]):
             self._emit(LineLost(device=self._name, why=reason))
 
     def _set_driver_fault(self, code: FaultCode, detail: str | None) -> None:
-        """Raise a fault that the driver itself has detected, or with ``detail`` None clear it."""
+        """Raise a fault that the driver itself has detected; if ``detail`` is None, clear it."""
         if detail is None:
             if self._faults_found_by_driver.pop(code, None) is None:
                 return
@@ -341,7 +341,7 @@ class LineDriver(ABC, Generic[M]):
                 self._set_driver_fault(code, value_check.channel_value_faults.get(code))
 
     def _update_faults(self, reported: dict[FaultCode, str]) -> None:
-        """Set the device's faults to those it has ``reported`` and those that the driver itself has detected.
+        """Set the device's faults to those in ``reported`` and those that the driver itself has detected.
 
         Raise the new ones, and clear those that are no longer among them.
         """

@@ -127,8 +127,8 @@ class EscrowRules:
     def handle_clear_path(self, reason: str, *, in_escrow: bool = False) -> EscrowVerdict:
         """Handle the report that no item is moving and that all reports are acknowledged: close the open record.
 
-        ``in_escrow``: the ordered item is still in escrow. An ordered item that is neither there nor reported as
-        returned becomes a disputed amount.
+        ``in_escrow``: the ordered item is still in escrow. An ordered item that is neither in escrow nor reported
+        as returned becomes a disputed amount.
         """
         record = self._ledger.find_open()
         if record is None:

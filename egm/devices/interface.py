@@ -294,7 +294,7 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelTurned(DeviceEvent):
-    """A roulette wheel has entered another phase of its game ``spin``, or has reported a fault.
+    """A roulette wheel has entered another phase of its game number ``spin``, or has reported a fault.
 
     ``number`` is the winning number once the ball is at rest and the spin is valid, otherwise None. ``is_void``: the
     wheel has declared the spin invalid, and the ball is launched again.
@@ -335,13 +335,13 @@ class BillAcceptor(Device, Protocol):
         """Accept no more bills or tickets. An item already in escrow still waits for the machine's decision."""
 
     def stack(self, escrow_number: int) -> None:
-        """Order the acceptor to stack the item of number ``escrow_number``; do nothing if it left escrow."""
+        """Order the acceptor to stack item number ``escrow_number``; do nothing if that item has left escrow."""
 
     def return_bill(self, escrow_number: int) -> None:
-        """Order the acceptor to return the item of number ``escrow_number``; do nothing if it left escrow."""
+        """Order the acceptor to return item number ``escrow_number``; do nothing if that item has left escrow."""
 
     def hold(self, escrow_number: int) -> None:
-        """Keep the item of number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.
+        """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.
 
         A machine calls this while it queries a host about a ticket.
         """

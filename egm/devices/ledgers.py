@@ -84,7 +84,7 @@ class EscrowLedger(Protocol):
 class CoinLedger(Protocol):
     """Durable record of the last event of a coin acceptor that is credited; coins have no escrow."""
 
-    def find_event_counter(self) -> int | None:
+    def find_last_event_position(self) -> int | None:
         """Return the position of the last credited event, in the driver's own encoding; None before the first."""
 
     def credit_coins_in(

@@ -19,7 +19,7 @@ import serial
 from egm.errors import PeerError
 
 #: Most bytes read at a time.
-_READ_BYTES = 4096
+_READ_BYTES_MAX = 4096
 #: Device numbers of the slaves of pseudo-terminals (Linux, Documentation/admin-guide/devices.txt).
 _PTY_MAJOR_DEVICE_NUMBERS = range(136, 144)
 
@@ -166,7 +166,7 @@ class SerialLine:
         """Store the bytes that have arrived on the line; mark the line as lost if the other end hung up."""
         fileno = self._get_fileno()
         try:
-            data = os.read(fileno, _READ_BYTES)
+            data = os.read(fileno, _READ_BYTES_MAX)
             reason = "hung up"
         except BlockingIOError:
             return

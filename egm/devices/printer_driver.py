@@ -32,7 +32,7 @@ PENDING_JOB_SECONDS_MAX: Final = 10.0
 #: How long a printer may take to start printing what it was sent.
 PRINT_START_SECONDS_MAX: Final = 2.0
 #: How long to wait for a printer that stopped replying while printing.
-PRINTER_SILENT_SECONDS_MAX: Final = 15.0
+PRINTER_NO_REPLY_SECONDS_MAX: Final = 15.0
 #: No printer loses power and replies again within this time.
 _RESTART_SECONDS: Final = 0.5
 #: Interval of queries while no ticket is being printed.
@@ -76,7 +76,7 @@ class PrinterDriver(LineDriver[M]):
 
     # ------------------------------------------------------------ implemented per protocol
     @abstractmethod
-    def _print_command(self, job: TicketJob) -> bytes:
+    def _build_print_command(self, job: TicketJob) -> bytes:
         """Return the bytes that print ``job``. Raises ValueError for what the printer cannot print."""
 
     @abstractmethod
@@ -97,7 +97,7 @@ class PrinterDriver(LineDriver[M]):
             raise ValueError(
                 f"{self.name}: a ticket cannot be printed, because the last ticket is not finished"
             )
-        self._print_command(job)
+        self._build_print_command(job)
         self._ledger.open_print_job(job)
         self._state_since = None
         self._emit(PrintProgress(device=self.name, job_id=job.job_id, state=PrintState.PENDING))
@@ -163,7 +163,7 @@ class PrinterDriver(LineDriver[M]):
         """
         limits = {
             PrintState.PENDING: (PENDING_JOB_SECONDS_MAX, PrintState.FAILED),
-            PrintState.PRINTING: (PRINTER_SILENT_SECONDS_MAX, PrintState.DISPUTED),
+            PrintState.PRINTING: (PRINTER_NO_REPLY_SECONDS_MAX, PrintState.DISPUTED),
         }
         if record.state not in limits:
             return
@@ -199,7 +199,7 @@ class PrinterDriver(LineDriver[M]):
                 await self._discard_printer_job()
         else:
             self._record_state(record, PrintState.PRINTING)
-            command = self._print_command(record.job)
+            command = self._build_print_command(record.job)
             self._line.write(command)
             # A query behind a ticket that is still being sent would be answered too late.
             await asyncio.sleep(len(command) * self._line.settings.character_seconds)

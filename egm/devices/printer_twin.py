@@ -18,7 +18,7 @@ _PRINT_SECONDS_AFTER_BARCODE: Final = 0.5
 #: Time after which a person takes the ticket.
 _TICKET_TAKEN_SECONDS: Final = 1.0
 #: Number of printed tickets of which the content is stored.
-_REMEMBERED_TICKETS_MAX: Final = 50
+_STORED_TICKETS_MAX: Final = 50
 
 
 class PrinterTwin(Twin[M]):
@@ -111,7 +111,7 @@ class PrinterTwin(Twin[M]):
         return {
             "paper_tickets": self.paper_tickets,
             "in_path": self._in_path or self._busy,
-            "printed": self.printed_tickets[-_REMEMBERED_TICKETS_MAX:],
+            "printed": self.printed_tickets[-_STORED_TICKETS_MAX:],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:

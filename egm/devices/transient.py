@@ -112,7 +112,7 @@ class TransientCoinLedger:
         self.credited_coins: list[tuple[int, bool]] = []
         self.disputed_coins: list[DisputedCoins] = []
 
-    def find_event_counter(self) -> int | None:
+    def find_last_event_position(self) -> int | None:
         """Return the position of the last credited coin event, or None before the first."""
         return self._event_position
 

@@ -26,7 +26,7 @@ from egm.devices.framing import FrameCutter, FrameReader, ProtocolError
 M = TypeVar("M")
 
 #: Most bytes read at a time.
-_READ_BYTES: Final = 4096
+_READ_BYTES_MAX: Final = 4096
 #: The number of lines in a device's log.
 _LOG_LINES_MAX: Final = 200
 #: A line is omitted from the log, as polling, if it is equal to one of this many last lines.
@@ -141,7 +141,7 @@ class SimulatedPort:
     def _read_available(self) -> None:
         """Read the bytes that the machine has sent; process them at the line's speed."""
         try:
-            data = os.read(self._master, _READ_BYTES)
+            data = os.read(self._master, _READ_BYTES_MAX)
         except (BlockingIOError, OSError):
             return
         loop = asyncio.get_running_loop()

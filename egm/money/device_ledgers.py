@@ -335,22 +335,28 @@ class JournalCoinLedger:
         self._machine = machine
         self._process_event = process_event
 
-    def find_event_counter(self) -> int | None:
-        """Return the coin acceptor's event counter at the last recorded coin event, or None if none is recorded."""
+    def find_last_event_position(self) -> int | None:
+        """Return the position of the last credited event of the coin acceptor, or None before the first.
+
+        The position is in the encoding of the acceptor's driver.
+        """
         event_count = self._machine.memory.get(MoneyKey.COIN_EVENTS)
         return None if event_count is None else int(event_count)
 
     def credit_coins_in(
         self, coins: tuple[tuple[int, bool], ...], event_position: int, disputed: DisputedCoins | None = None
     ) -> None:
-        """Credit each coin, store the acceptor's event counter and open a dispute if needed, in one transaction.
+        """Credit each coin, store the position of the last event and open a dispute if needed, in one transaction.
 
         ``coins`` has for each coin its value in minor units and whether the sorter sent it to the hopper.
-        ``event_position`` is the acceptor's event counter after these coins. ``disputed`` describes coins that
-        cannot be credited.
+        ``event_position`` is the position of the acceptor's last event, in its driver's encoding. ``disputed``
+        describes coins that cannot be credited.
         """
         self._process_event(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
-        if self.find_event_counter() != event_position and METER_JUMP_FAULT in self._machine.active_faults:
+        if (
+            self.find_last_event_position() != event_position
+            and METER_JUMP_FAULT in self._machine.active_faults
+        ):
             uncredited_coins = disputed or DisputedCoins(
                 reason=_METER_JUMP_REASON, smallest_cents=0, largest_cents=0
             )
@@ -361,7 +367,7 @@ class JournalCoinLedger:
                 event_position=event_position,
                 disputed=replace(uncredited_coins, largest_cents=most_cents),
             )
-        check_invariant(self.find_event_counter() == event_position, "coins were not recorded")
+        check_invariant(self.find_last_event_position() == event_position, "coins were not recorded")
 
 
 @dataclass(frozen=True, slots=True)

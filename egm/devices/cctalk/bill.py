@@ -44,7 +44,7 @@ from egm.devices.line import SerialLine
 #: Interval at which the time of an item in escrow is extended.
 _HOLD_REPEAT_SECONDS: Final = 4.0
 #: Number of digits of the value in a bill's name, which is in units of the country's scaling.
-_BILL_NAME_DIGITS: Final = 4
+_BILL_NAME_DIGIT_COUNT: Final = 4
 #: Time after a reset within which a validator stacks or returns a bill that was inside.
 _BILL_SETTLED_SECONDS_AFTER_RESET: Final = 6.0
 #: Escrow and stacker enabled.
@@ -125,7 +125,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
                 await self._query_next_value()
                 await self._send_settings()
                 self._identified = self._identified or await self._identify()
-            self._note_valid_message()
+            self._handle_valid_message()
         except ProtocolError as error:
             self._count_invalid_message(error)
         await self._pause_until_next_poll()
@@ -149,33 +149,33 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if self._event_position is None:
             self._event_position = compute_event_position(events, accepted)
         news = list_events_since(self._event_position, events)
-        passed_events = count_items_accepted_since(self._event_position, accepted)
+        counted_bills = count_items_accepted_since(self._event_position, accepted)
         if news.has_restarted:
             self._applied_settings.clear()
             self._present_faults.clear()
             self._worth = ChannelValueCheck(self._notes, self._currencies)
             self._restarted_at = asyncio.get_running_loop().time()
         is_clear = self._is_settled_after_restart(events)
-        for pair in news.new_events:
-            is_clear = self._handle_event(pair) or is_clear
-        if passed_events and self._escrow.is_stacking_ordered():
-            self._handle_accept_without_event(passed_events)
+        for event in news.new_events:
+            is_clear = self._handle_event(event) or is_clear
+        if counted_bills and self._escrow.is_stacking_ordered():
+            self._handle_accept_without_event(counted_bills)
         self._update_faults(self._present_faults)
         await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.new_events))
         self._event_position = compute_event_position(events, accepted)
         self._escrow.set_protocol_position(self._event_position)
         return True
 
-    def _handle_accept_without_event(self, passed_events: int) -> None:
-        """Handle an advance of the accept counter by ``passed_events`` bills, while a stacking is ordered.
+    def _handle_accept_without_event(self, counted_bills: int) -> None:
+        """Handle an advance of the accept counter by ``counted_bills`` bills, while a stacking is ordered.
 
         If it is one bill, the ordered bill is in the box. Any other count must come from another validator: it is
         reported as disputed.
         """
-        if passed_events == 1:
+        if counted_bills == 1:
             self._handle_stacked_item()
         else:
-            text = f"{passed_events} bills counted where one was ordered: is this another validator?"
+            text = f"{counted_bills} bills counted where one was ordered: is this another validator?"
             self._emit(PaperDisputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: EventBuffer, *, is_clear: bool, has_new_events: bool) -> None:
@@ -211,15 +211,12 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._restarted_at = now
         return now - self._restarted_at > _BILL_SETTLED_SECONDS_AFTER_RESET
 
-    def _handle_event(self, pair: CctalkEvent) -> bool:
-        """Process one event of the validator; return whether it shows that the bill path is clear.
-
-        ``pair`` are the event's two bytes.
-        """
-        code = pair.result_b
-        if pair.result_a or code == BillEvent.UNKNOWN_STACKED:
+    def _handle_event(self, event: CctalkEvent) -> bool:
+        """Process one event of the validator; return whether it shows that the bill path is clear."""
+        code = event.result_b
+        if event.result_a or code == BillEvent.UNKNOWN_STACKED:
             self._present_faults.pop(FaultCode.JAM, None)
-            if pair.result_a and code == codec.BILL_IN_ESCROW_RESULT:
+            if event.result_a and code == codec.BILL_IN_ESCROW_RESULT:
                 return False
             self._handle_stacked_item()
             return True
@@ -238,13 +235,13 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             return True
         return False
 
-    async def _read_content(self, pair: CctalkEvent) -> PaperContent | None:
+    async def _read_content(self, event: CctalkEvent) -> PaperContent | None:
         """Return the bill in an escrow event, or the ticket whose bar code is read from the validator.
 
         Return None if the bill type has no value or the bar code is not valid.
         """
-        if pair.result_a:
-            cents = self._notes.get(pair.result_a)
+        if event.result_a:
+            cents = self._notes.get(event.result_a)
             return None if cents is None else Banknote(cents)
         answer = await self._query(Header.READ_BARCODE) or b""
         return parse_ticket_barcode(answer.rstrip(b"\0 ").decode("ascii", "replace"))
@@ -297,7 +294,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if answer is None:
             self._store_reported_value(kind, None)
             return
-        country, value = codec.decode_coin_or_bill_name(answer, _BILL_NAME_DIGITS)
+        country, value = codec.decode_coin_or_bill_name(answer, _BILL_NAME_DIGIT_COUNT)
         text, currencies = answer.decode("ascii", "replace"), list_currencies_of_country(country)
         if not value:
             self._store_reported_value(kind, ReportedValue(text, value, currencies))
@@ -312,8 +309,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         self._store_reported_value(kind, ReportedValue(text, cents, currencies))
 
 
-def _is_in_escrow(pair: CctalkEvent) -> bool:
+def _is_in_escrow(event: CctalkEvent) -> bool:
     """Return whether the event reports an item in escrow."""
     return (
-        pair.result_b == codec.BILL_IN_ESCROW_RESULT if pair.result_a else pair.result_b == BillEvent.BARCODE
+        event.result_b == codec.BILL_IN_ESCROW_RESULT
+        if event.result_a
+        else event.result_b == BillEvent.BARCODE
     )

@@ -30,7 +30,7 @@ HOPPER_ADDRESS: Final = 3
 #: Default address of a bill validator.
 BILL_ACCEPTOR_ADDRESS: Final = 40
 #: Bytes of a frame in addition to its data.
-_FRAME_OVERHEAD_BYTES: Final = 5
+_FRAME_OVERHEAD_SIZE_BYTES: Final = 5
 #: Number of events in a reply to a query for events; each event has two bytes.
 _BUFFERED_EVENT_COUNT: Final = 5
 
@@ -162,9 +162,9 @@ def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
 
     See :mod:`egm.devices.framing` for the result.
     """
-    if len(buffer) < _FRAME_OVERHEAD_BYTES:
+    if len(buffer) < _FRAME_OVERHEAD_SIZE_BYTES:
         return None
-    size = _FRAME_OVERHEAD_BYTES + buffer[1]
+    size = _FRAME_OVERHEAD_SIZE_BYTES + buffer[1]
     if len(buffer) < size:
         return None
     frame = buffer[:size]
@@ -222,8 +222,8 @@ def decode_event_buffer(data: bytes) -> EventBuffer:
 class HopperStatus:
     """The status of a hopper: its event counter, which counts dispense orders since the last reset, and its coins.
 
-    ``remaining`` coins of the order in progress are still to be paid. ``paid`` and ``unpaid`` count the coins
-    that the last order has paid and has left unpaid.
+    ``remaining_coins`` is the number of coins that the order in progress has still to pay. ``paid_coins`` and
+    ``unpaid_coins`` are the numbers of coins that the last order has paid and has left unpaid.
     """
 
     event_counter: int

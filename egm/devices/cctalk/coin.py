@@ -42,7 +42,7 @@ from egm.devices.ledgers import CoinLedger, DisputedCoins
 from egm.devices.line import SerialLine
 
 #: Number of digits of the value in a coin's name, which is in minor units.
-_COIN_NAME_DIGITS: Final = 3
+_COIN_NAME_DIGIT_COUNT: Final = 3
 #: Path reported by an acceptor without a diverter.
 _SORTER_PATH_NOT_REPORTED: Final = 0
 #: How long a coin fault is shown after its event: the acceptor reports the beginning of a fault, never the end.
@@ -137,7 +137,7 @@ class CctalkCoinDriver(CctalkDriver):
                 if self._worth.is_known:
                     await self._send_settings()
                 self._identified = self._identified or await self._identify()
-            self._note_valid_message()
+            self._handle_valid_message()
         except ProtocolError as error:
             self._count_invalid_message(error)
         self._report_timed_faults()
@@ -152,13 +152,13 @@ class CctalkCoinDriver(CctalkDriver):
         if answer is None:
             self._store_reported_value(slot, None)
             return
-        country, cents = codec.decode_coin_or_bill_name(answer, _COIN_NAME_DIGITS)
+        country, cents = codec.decode_coin_or_bill_name(answer, _COIN_NAME_DIGIT_COUNT)
         text = answer.decode("ascii", "replace")
         self._store_reported_value(slot, ReportedValue(text, cents, list_currencies_of_country(country)))
 
     def _store_reported_value(self, slot: int, reported: ReportedValue | None) -> None:
         """Store the value that the acceptor reports for a coin slot, and report wrong values as faults."""
-        self._worth.note_reported_value(slot, reported)
+        self._worth.store_reported_value(slot, reported)
         self._report_value_faults(self._worth)
 
     async def _record_events(self, events: codec.EventBuffer) -> bool:
@@ -166,7 +166,7 @@ class CctalkCoinDriver(CctalkDriver):
 
         Coins that cannot be credited are recorded as a disputed amount.
         """
-        position = self._ledger.find_event_counter()
+        position = self._ledger.find_last_event_position()
         if position is not None and is_event_position_unchanged(position, events):
             return True
         instant = await self._read_events_with_counter(Header.READ_CREDITS)
@@ -184,17 +184,21 @@ class CctalkCoinDriver(CctalkDriver):
             self._applied_settings.clear()
             self._worth = ChannelValueCheck(self._coins, self._currencies)
         coins = tuple(
-            (self._coins[pair.result_a], self._find_coin_path(pair) == codec.SORTER_PATH_HOPPER)
-            for pair in news.new_events
-            if pair.result_a in self._coins
+            (self._coins[event.result_a], self._find_coin_path(event) == codec.SORTER_PATH_HOPPER)
+            for event in news.new_events
+            if event.result_a in self._coins
         )
-        passed_events = count_items_accepted_since(position, accepted)
-        unseen_coins = passed_events - sum(pair.result_a > 0 for pair in news.new_events)
+        counted_coins = count_items_accepted_since(position, accepted)
+        unseen_coins = counted_coins - sum(event.result_a > 0 for event in news.new_events)
         event_coins = coins
         if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
-            coins = coins[:passed_events]
+            coins = coins[:counted_coins]
         unknown_slots = sorted(
-            {pair.result_a for pair in news.new_events if pair.result_a and pair.result_a not in self._coins}
+            {
+                event.result_a
+                for event in news.new_events
+                if event.result_a and event.result_a not in self._coins
+            }
         )
         disputed = self._build_disputed_coins(
             unseen_coins,
@@ -207,14 +211,14 @@ class CctalkCoinDriver(CctalkDriver):
             self._emit(CoinAccepted(device=self.name, amount_cents=amount_cents, to_hopper=to_hopper))
         if disputed is not None:
             self._emit(PaperDisputed(device=self.name, text=disputed.reason))
-        for pair in news.new_events:
-            self._handle_other_event(pair)
+        for event in news.new_events:
+            self._handle_other_event(event)
         return True
 
-    def _find_coin_path(self, pair: CctalkEvent) -> int:
+    def _find_coin_path(self, event: CctalkEvent) -> int:
         """Return the sorter path of the coin in an event: as reported or, if not reported, as the driver has set it."""
-        setting = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
-        return pair.result_b or (self._path if setting is None else setting[1])
+        setting = self._applied_settings.get((Header.SORTER_PATH, event.result_a))
+        return event.result_b or (self._path if setting is None else setting[1])
 
     def _build_disputed_coins(
         self, unseen_coins: int, lost_events: int, uncounted_cents: int, unknown_slots: list[int]
@@ -248,32 +252,32 @@ class CctalkCoinDriver(CctalkDriver):
             else None
         )
 
-    def _handle_other_event(self, pair: CctalkEvent) -> None:
+    def _handle_other_event(self, event: CctalkEvent) -> None:
         """Raise the fault in an event, or emit that a coin was rejected; ignore the event of an accepted coin."""
-        if pair.result_a:
+        if event.result_a:
             return
-        if pair.result_b in _FAULT_BY_ERROR:
-            self._raise_timed_fault(_FAULT_BY_ERROR[pair.result_b])
+        if event.result_b in _FAULT_BY_ERROR:
+            self._raise_timed_fault(_FAULT_BY_ERROR[event.result_b])
         else:
-            self._emit(PaperRejection(device=self.name, reason=f"coin event {pair.result_b}"))
+            self._emit(PaperRejection(device=self.name, reason=f"coin event {event.result_b}"))
 
-    def _check_accepted_coins(self, pairs: tuple[CctalkEvent, ...]) -> None:
+    def _check_accepted_coins(self, accepted_events: tuple[CctalkEvent, ...]) -> None:
         """Raise a fault for each coin accepted while its slot was disabled, or sorted into the wrong container.
 
         The caller credits these coins as usual.
         """
         now = asyncio.get_running_loop().time()
-        for pair in pairs:
-            path_sent_to = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
-            since = self._refused_since_by_slot.get(pair.result_a)
+        for event in accepted_events:
+            path_sent_to = self._applied_settings.get((Header.SORTER_PATH, event.result_a))
+            since = self._refused_since_by_slot.get(event.result_a)
             if since is not None and now > since + _COIN_FLIGHT_SECONDS:
                 self._raise_timed_fault(FaultCode.COIN_WHILE_DISABLED)
             has_sorter_turned = now > self._turned_at + _COIN_FLIGHT_SECONDS
             if (
-                pair.result_a
+                event.result_a
                 and has_sorter_turned
                 and path_sent_to is not None
-                and pair.result_b not in {path_sent_to[1], _SORTER_PATH_NOT_REPORTED}
+                and event.result_b not in {path_sent_to[1], _SORTER_PATH_NOT_REPORTED}
             ):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 

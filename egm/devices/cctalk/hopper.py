@@ -98,7 +98,7 @@ class CctalkHopperDriver(CctalkDriver):
         else:
             try:
                 await self._advance_payout()
-                self._note_valid_message()
+                self._handle_valid_message()
             except ProtocolError as error:
                 self._count_invalid_message(error)
         await self._pause_until_next_poll()
@@ -138,7 +138,7 @@ class CctalkHopperDriver(CctalkDriver):
                 self._ledger.open_payout(record)
                 self._requested_payout = None
                 self._empty = self._runaway = self._may_be_paying = False
-                self._note_progress()
+                self._restart_time_limits()
                 await self._send_dispense_order(record)
         else:
             paid_coins = (total - record.paid_counter_before) % _PAID_COUNTER_MODULUS
@@ -192,7 +192,7 @@ class CctalkHopperDriver(CctalkDriver):
             return
         self._set_driver_fault(FaultCode.FAILURE, None)
         if record.paid_coins != paid_coins:
-            self._note_progress()
+            self._restart_time_limits()
             self._ledger.record_coins_paid(record.payout_id, paid_coins)
             self._emit(
                 PayoutProgress(device=self.name, paid_coins=paid_coins, ordered_coins=record.ordered_coins)
@@ -218,7 +218,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._set_driver_fault(FaultCode.FAILURE, "it takes no order to pay")
             self._finish(record, 0)
 
-    def _note_progress(self) -> None:
+    def _restart_time_limits(self) -> None:
         """Restart the time limits of the open payout, because it has made progress."""
         self._timer.restart()
         self._withdrawn = False
@@ -231,7 +231,7 @@ class CctalkHopperDriver(CctalkDriver):
         """
         record = self._ledger.find_open()
         if record is None and self._requested_payout is None:
-            self._note_progress()
+            self._restart_time_limits()
         elif self._timer.add_elapsed() <= STALLED_MONEY_ORDER_SECONDS_MAX:
             return
         elif record is None:
@@ -265,7 +265,7 @@ class CctalkHopperDriver(CctalkDriver):
         """
         self._ledger.close_payout(record.payout_id, paid_coins, uncertainty)
         self._may_be_paying = True
-        self._note_progress()
+        self._restart_time_limits()
         self._empty = paid_coins < record.ordered_coins
         self._runaway = paid_coins > record.ordered_coins
         self._emit(

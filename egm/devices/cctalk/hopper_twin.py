@@ -14,9 +14,9 @@ _SECONDS_PER_PAID_COIN: Final = 0.15
 _SECONDS_UNTIL_EMPTY_HOPPER_STOPS: Final = 2.0
 #: The lifetime counter counts modulo this number.
 _PAID_COUNTER_MODULUS: Final = 1 << 24
-INITIAL_COINS: Final = 500
+INITIAL_COIN_COUNT: Final = 500
 """Number of coins in a simulated hopper at its first start."""
-FULL_COINS: Final = 1000
+FULL_COIN_COUNT: Final = 1000
 """Number of coins at which the hopper's upper level sensor is covered."""
 
 
@@ -41,7 +41,7 @@ class CctalkHopperTwin(CctalkTwin):
         self._timed_out = False
         self._extra = 0
         self._total = 0
-        self.level_coins = INITIAL_COINS
+        self.level_coins = INITIAL_COIN_COUNT
         self.tray_coins = 0
 
     def _build_reply(self, message: CctalkFrame) -> bytes | None:
@@ -74,7 +74,7 @@ class CctalkHopperTwin(CctalkTwin):
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test.encode(),
             Header.DISPENSE_COUNT: self._total.to_bytes(3, "little"),
-            Header.HIGH_LOW: codec.encode_hopper_full(is_full=self.level_coins >= FULL_COINS),
+            Header.HIGH_LOW: codec.encode_hopper_full(is_full=self.level_coins >= FULL_COIN_COUNT),
         }
 
     def _stop_paying(self) -> bytes:

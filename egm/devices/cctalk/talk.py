@@ -74,12 +74,12 @@ class CctalkDriver(LineDriver[CctalkFrame]):
                 self._reader = FrameReader(self._cutter)
                 answers = await self._exchange(CctalkFrame(self.address, HOST_ADDRESS, header, data).encode())
             if answers:
-                self._note_query_reply(header)
+                self._handle_query_reply(header)
                 return answers[-1].data
-        self._note_missing_query_reply(header, tries)
+        self._handle_missing_query_reply(header, tries)
         return None
 
-    def _note_missing_query_reply(self, header: Header, tries: int) -> None:
+    def _handle_missing_query_reply(self, header: Header, tries: int) -> None:
         """Count a query without a reply while the device replies to other queries.
 
         After several in a row, raise a device failure.
@@ -91,7 +91,7 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         if self._missing_replies_by_query[header] >= _MISSING_REPLIES_MAX:
             self._set_driver_fault(FaultCode.FAILURE, _describe_missing_reply(header))
 
-    def _note_query_reply(self, header: Header) -> None:
+    def _handle_query_reply(self, header: Header) -> None:
         """Reset the count of missing replies to this query, and clear the fault raised because of them."""
         if self._missing_replies_by_query is not None:
             self._missing_replies_by_query.pop(header, None)
@@ -102,15 +102,15 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         """Send a command; return whether it was acknowledged."""
         return await self._query(header, data) == b""
 
-    async def _read_events_with_counter(self, events: Header) -> tuple[EventBuffer, int] | None:
+    async def _read_events_with_counter(self, events_query: Header) -> tuple[EventBuffer, int] | None:
         """Return the device's events and its accept counter as of one moment.
 
         The counter is read between two queries for the events. Return None if the two replies differ or a reply is
         missing; the caller tries again in the next cycle. Raises :class:`~egm.devices.framing.ProtocolError`.
         """
-        events_before = await self._query(events)
+        events_before = await self._query(events_query)
         count = await self._query(Header.ACCEPT_COUNT)
-        events_after = await self._query(events)
+        events_after = await self._query(events_query)
         if events_before is None or count is None or events_before != events_after:
             return None
         return decode_event_buffer(events_before), decode_three_byte_count(count)

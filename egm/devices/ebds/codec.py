@@ -35,7 +35,7 @@ _END_OF_TEXT: Final = 0x03
 #: Shortest frame, in bytes.
 _FRAME_BYTES_MIN: Final = 5
 #: Status bytes in a frame of the acceptor.
-_STATUS_BYTES: Final = 6
+_STATUS_SIZE_BYTES: Final = 6
 #: Longest bar code, in characters.
 BARCODE_CHARACTERS_MAX: Final = 28
 #: Characters with which acceptors fill a bar code after its last character.
@@ -119,7 +119,7 @@ _EXTENDED_BARCODE_TYPE: Final = 0x01
 #: Subtype of an extended frame: a row of the note table.
 _EXTENDED_NOTE_TYPE: Final = 0x02
 #: Bytes of a row of the note table.
-_NOTE_ROW_BYTES: Final = 18
+_NOTE_ROW_SIZE_BYTES: Final = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class EbdsPoll:
 class NoteQuery:
     """The query of one row of the acceptor's note table.
 
-    ``poll`` are the settings that this message carries like every poll.
+    The message also contains the settings of a poll, ``poll``.
     """
 
     poll: EbdsPoll
@@ -248,7 +248,7 @@ class NoteTableRow:
 
     def encode(self) -> bytes:
         """Return the acceptor's reply with this row of its note table as the bytes to send."""
-        row = bytes(_NOTE_ROW_BYTES - 1)
+        row = bytes(_NOTE_ROW_SIZE_BYTES - 1)
         if self.currency:
             sign = "-" if self.decimal_exponent < 0 else "+"
             text = f"{self.currency}{self.base_value:03}{sign}{abs(self.decimal_exponent):02}"
@@ -325,11 +325,11 @@ def _decode_poll(ack: int, data: bytes) -> EbdsPoll:
 def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow | IdentificationText:
     """Decode a frame from the acceptor. Raises :class:`ProtocolError`."""
     kind, ack, data = frame.control & 0x70, frame.control & 1, frame.data
-    if kind == MessageType.DEVICE and len(data) == _STATUS_BYTES:
+    if kind == MessageType.DEVICE and len(data) == _STATUS_SIZE_BYTES:
         return _decode_status(ack, data, "")
-    if kind == MessageType.EXTENDED and len(data) > _STATUS_BYTES:
-        status, remainder = data[1 : 1 + _STATUS_BYTES], data[1 + _STATUS_BYTES :]
-        if data[0] == _EXTENDED_NOTE_TYPE and len(remainder) == _NOTE_ROW_BYTES:
+    if kind == MessageType.EXTENDED and len(data) > _STATUS_SIZE_BYTES:
+        status, remainder = data[1 : 1 + _STATUS_SIZE_BYTES], data[1 + _STATUS_SIZE_BYTES :]
+        if data[0] == _EXTENDED_NOTE_TYPE and len(remainder) == _NOTE_ROW_SIZE_BYTES:
             return _decode_note_row(_decode_status(ack, status, ""), remainder)
         is_barcode = data[0] == _EXTENDED_BARCODE_TYPE
         text = (

@@ -85,7 +85,7 @@ SETTING_COMMANDS: Final = frozenset(
 _KNOWN_STATUSES: Final = frozenset(Id003Status)
 
 #: Bytes of a row of the currency table.
-_CURRENCY_TABLE_ROW_BYTES: Final = 4
+_CURRENCY_TABLE_ROW_SIZE_BYTES: Final = 4
 
 #: Precedes the digits of a ticket in an escrow status.
 BARCODE_ESCROW_CODE: Final = 0x6F
@@ -217,9 +217,10 @@ class SoftwareVersionReply:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyTableRow:
-    """The note of one note code: ``base_value`` times ten to ``decimal_exponent`` of the currency of a country.
+    """The banknote for which a note code stands: its country, and its value in that country's currency.
 
-    If the country is 0, the code accepts nothing.
+    The value is ``base_value`` times ten to ``decimal_exponent``. If ``country_code`` is 0, the acceptor accepts no
+    banknote under this note code.
     """
 
     note_code: int
@@ -279,10 +280,12 @@ def _decode_version(data: bytes) -> SoftwareVersionReply:
 
 def _decode_currency_table(data: bytes) -> CurrencyTable:
     """Decode the reply with the notes of all note codes."""
-    if not data or len(data) % _CURRENCY_TABLE_ROW_BYTES:
+    if not data or len(data) % _CURRENCY_TABLE_ROW_SIZE_BYTES:
         raise ProtocolError(ID003_PROTOCOL, f"{len(data)} bytes of denominations, not 4 for each", data)
-    starts = range(0, len(data), _CURRENCY_TABLE_ROW_BYTES)
-    return CurrencyTable(tuple(CurrencyTableRow(*data[at : at + _CURRENCY_TABLE_ROW_BYTES]) for at in starts))
+    starts = range(0, len(data), _CURRENCY_TABLE_ROW_SIZE_BYTES)
+    return CurrencyTable(
+        tuple(CurrencyTableRow(*data[at : at + _CURRENCY_TABLE_ROW_SIZE_BYTES]) for at in starts)
+    )
 
 
 def _decode_escrow(data: bytes) -> StatusReport:

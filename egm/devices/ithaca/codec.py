@@ -38,7 +38,7 @@ _STATUS_BYTE_MARKS: Final = (0x40, 0x80)
 
 
 #: Second bytes of the queries for status bytes 1 and 2.
-_STATUS_QUERY_BYTES: Final = (0x7A, 0x53)
+_STATUS_QUERY_CODES: Final = (0x7A, 0x53)
 #: Second byte of the command that sets the print position.
 _POSITION_COMMAND: Final = 0x58
 #: Second byte of the command that sets the bar height.
@@ -125,7 +125,7 @@ class PresentTicket:
 
 @dataclass(frozen=True, slots=True)
 class CancelPrintJob:
-    """A printer command that discards the data sent, and the printer's report that a bar code was printed."""
+    """A printer command that discards both the data sent and the report that a bar code was printed."""
 
     def encode(self) -> bytes:
         """Return the printer command as the byte to send."""
@@ -140,7 +140,7 @@ class StatusQuery:
 
     def encode(self) -> bytes:
         """Return the query of the printer's status as the bytes to send."""
-        return bytes((_GROUP_SEPARATOR, _STATUS_QUERY_BYTES[self.status_byte_index]))
+        return bytes((_GROUP_SEPARATOR, _STATUS_QUERY_CODES[self.status_byte_index]))
 
 
 #: Any command of the machine.
@@ -194,8 +194,8 @@ def _cut_escape_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
     if len(buffer) < 2:
         return None
     first, second = buffer[:2]
-    if first == _GROUP_SEPARATOR and second in _STATUS_QUERY_BYTES:
-        return FrameCut(2, StatusQuery(_STATUS_QUERY_BYTES.index(second)))
+    if first == _GROUP_SEPARATOR and second in _STATUS_QUERY_CODES:
+        return FrameCut(2, StatusQuery(_STATUS_QUERY_CODES.index(second)))
     if first == _ESC and second == _POSITION_COMMAND:
         return (
             FrameCut(4, PrintSetting(second, int.from_bytes(buffer[2:4], "big")))

@@ -35,7 +35,7 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         )
         self._layouts = dict(layouts)
 
-    def _print_command(self, job: TicketJob) -> bytes:
+    def _build_print_command(self, job: TicketJob) -> bytes:
         """Return the bytes that print a ticket by its template.
 
         Raises ValueError for an unknown template, a missing field, or a text or bar code that cannot be

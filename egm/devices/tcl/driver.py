@@ -45,7 +45,7 @@ class TclDriver(PrinterDriver[PrinterReply]):
         self._templates = dict(templates)
         self._identity = ""
 
-    def _print_command(self, job: TicketJob) -> bytes:
+    def _build_print_command(self, job: TicketJob) -> bytes:
         """Return the command that prints a ticket by its template.
 
         Raises ValueError for an unknown template, a missing or unknown field, or a text that cannot be printed.

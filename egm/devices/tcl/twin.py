@@ -11,7 +11,7 @@ from egm.devices.twin import SimulatedPort
 #: The simulated printer's firmware version.
 SIMULATED_VERSION: Final = "TCLSIM100"
 #: Digits of a ticket's bar code.
-_BARCODE_DIGITS: Final = 18
+_BARCODE_DIGIT_COUNT: Final = 18
 
 
 class TclTwin(PrinterTwin[StatusQuery | ClearPrintJob | PrintTicket]):
@@ -38,4 +38,6 @@ def _find_barcode_field(fields: Sequence[str]) -> str:
 
     It is recognised by its form, because the simulated printer has no templates.
     """
-    return next((text for text in reversed(fields) if len(text) == _BARCODE_DIGITS and text.isdigit()), "")
+    return next(
+        (text for text in reversed(fields) if len(text) == _BARCODE_DIGIT_COUNT and text.isdigit()), ""
+    )

@@ -69,8 +69,8 @@ NO_WARNINGS: Final = WheelWarnings(0)
 class WheelReaderStatus:
     """A status report of a wheel's reader.
 
-    ``winning_number`` is that of spin ``spin_counter`` in phase NUMBER; in earlier phases it is that of the spin
-    before.
+    In phase NUMBER, ``winning_number`` is the result of the spin ``spin_counter``; in earlier phases it is the result
+    of the previous spin.
     """
 
     phase: ReaderPhase

@@ -52,7 +52,7 @@ class WheelDriver(LineDriver[WheelReaderReport]):
         """Process a report of the wheel's reader; emit an event if it differs from the last one."""
         if isinstance(report, OtherReaderLine):
             return
-        self._note_reply()
+        self._handle_reply()
         has_failed = WheelWarnings.FAILURE in report.warnings
         self._update_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if has_failed else {})
         wheel_turned = self._build_wheel_turned(report)

@@ -78,13 +78,13 @@ class WheelTwin(Twin[WheelReaderReport]):
             )
             self._next_number = None
         if phase in SECONDS_AND_NEXT_PHASE_BY_PHASE:
-            seconds, following = SECONDS_AND_NEXT_PHASE_BY_PHASE[phase]
-            self._schedule_step(seconds, lambda: self._enter_next_phase(following))
+            seconds, next_phase = SECONDS_AND_NEXT_PHASE_BY_PHASE[phase]
+            self._schedule_step(seconds, lambda: self._enter_next_phase(next_phase))
 
-    def _enter_next_phase(self, following: ReaderPhase) -> None:
+    def _enter_next_phase(self, next_phase: ReaderPhase) -> None:
         """Enter the next phase of the game; after a faulty spin, launch the ball again in the same game."""
         if self._phase is not ReaderPhase.NO_MORE_BETS or not (self._warnings | self._stuck):
-            self._enter_phase(following)
+            self._enter_phase(next_phase)
         else:  # a faulty spin is void: the ball is launched again, in the same game
             self._warnings = NO_WARNINGS
             self._enter_phase(ReaderPhase.NO_MORE_BETS)
@@ -165,13 +165,13 @@ class WheelTwin(Twin[WheelReaderReport]):
 
     def _close_table(self) -> str:
         """Close the table at once; the current game is abandoned."""
-        return self._hold_phase(ReaderPhase.CLOSED, "closed")
+        return self._enter_phase_at_once(ReaderPhase.CLOSED, "closed")
 
     def _open_table(self) -> str:
         """Open the table, or abandon the current game: the next game begins."""
-        return self._hold_phase(ReaderPhase.WAITING, "open")
+        return self._enter_phase_at_once(ReaderPhase.WAITING, "open")
 
-    def _hold_phase(self, phase: ReaderPhase, text: str) -> str:
+    def _enter_phase_at_once(self, phase: ReaderPhase, text: str) -> str:
         """End the current phase and enter ``phase`` at once; return ``text``, which describes the action."""
         self._stop_timers()
         self._has_started = True

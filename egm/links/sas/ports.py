@@ -20,7 +20,7 @@ from egm.devices.line import LineLostError, is_pseudo_terminal
 #: Bits per second of a SAS line.
 SAS_BAUD_RATE: Final = 19_200
 #: Most bytes read at a time.
-_READ_BYTES: Final = 4096
+_READ_BYTES_MAX: Final = 4096
 #: Indices of the input flags and the control flags in the terminal attributes of ``termios``.
 _IFLAG, _CFLAG = 0, 2
 _MARK_SPACE_PARITY_FLAG: Final = 0o10000000000
@@ -70,11 +70,11 @@ class _FileDescriptorPort:
         """Return the bytes received from the SAS host within ``seconds``; empty if none came, or after :meth:`wake`."""
         ready_descriptors = self._poll.poll(seconds * 1000)
         if any(fileno == self._woken for fileno, _ in ready_descriptors):
-            os.read(self._woken, _READ_BYTES)
+            os.read(self._woken, _READ_BYTES_MAX)
         if not any(fileno == self._fileno for fileno, _ in ready_descriptors):
             return b""
         try:
-            data = os.read(self._fileno, _READ_BYTES)
+            data = os.read(self._fileno, _READ_BYTES_MAX)
         except BlockingIOError:
             return b""
         except OSError as error:

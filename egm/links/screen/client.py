@@ -19,7 +19,7 @@ FIRST_RECONNECT_SECONDS: Final = 0.1
 #: Longest delay in seconds between attempts to reconnect.
 RECONNECT_SECONDS_MAX: Final = 0.5
 #: Most bytes read at a time.
-_READ_BYTES: Final = 1 << 18
+_READ_BYTES_MAX: Final = 1 << 18
 #: Most bytes that wait to be sent; beyond them messages are dropped.
 _UNSENT_BYTES_MAX: Final = 1 << 20
 
@@ -135,7 +135,7 @@ class ScreenClient:
         assert self._socket is not None
         while True:
             try:
-                piece = self._socket.recv(_READ_BYTES)
+                piece = self._socket.recv(_READ_BYTES_MAX)
             except BlockingIOError:
                 break
             if not piece:

@@ -82,7 +82,7 @@ def test_coins_above_the_meter_increment_limit_are_a_disputed_amount(rig):
     limit(rig, world_coin=500)
     rig.ledgers.coin_ledger.credit_coins_in(((100, True),) * 6, 6)
     assert_meter_jump(rig, "world:coin", 0)
-    assert rig.ledgers.coin_ledger.find_event_counter() == 6
+    assert rig.ledgers.coin_ledger.find_last_event_position() == 6
     rule(rig, 600)
     settle(rig)
     rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 7)

@@ -57,7 +57,7 @@ class Taciturn:
     """A broker with one listener at a time, that does not answer packets named ``unanswered``."""
 
     def __init__(self, folder, unanswered, refusing=False):
-        self._folder, self._note_missing_reply, self._refusing = folder, unanswered, refusing
+        self._folder, self._handle_missing_reply, self._refusing = folder, unanswered, refusing
         now = CERTIFIED
         make_authority(folder, now)
         make_certificate(folder, BROKER_CERTIFICATE_NAME, now, ("127.0.0.1",))
@@ -118,7 +118,7 @@ class Taciturn:
                     self.connections += 1
                 if name == "disconnect":
                     break
-                if name != self._note_missing_reply:
+                if name != self._handle_missing_reply:
                     writer.write(self._answer(name, head, body))
         writer.close()
 

@@ -282,10 +282,10 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
         rig.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     rig.close()
     restarted = coins.room = coins()
-    assert (restarted.ledgers.coin_ledger.find_event_counter() == 7) is bool(
+    assert (restarted.ledgers.coin_ledger.find_last_event_position() == 7) is bool(
         list_disputed_amounts(restarted.machine)
     )
-    if restarted.ledgers.coin_ledger.find_event_counter() != 7:
+    if restarted.ledgers.coin_ledger.find_last_event_position() != 7:
         restarted.ledgers.coin_ledger.credit_coins_in(((100, True),), 7, doubt)
     disputed = open_one(restarted)
     assert (restarted.credit_cents, restarted.state) == (100, State.TILT)
