@@ -29,31 +29,31 @@ class BenchClient:
     Use it as a context manager.
     """
 
-    def __init__(self, run: Path, timeout_s: float = 5.0) -> None:
-        """Connect to the process of the simulated devices, whose socket is in ``run``, a folder of the state folder.
+    def __init__(self, run_folder: Path, timeout_s: float = 5.0) -> None:
+        """Connect to the process of the simulated devices, whose socket is in ``run_folder``.
 
         Raises :class:`BenchUnreachableError` if it does not reply within ``timeout_s`` seconds.
         """
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout_s)
         try:
-            token = (run / "bench.token").read_text(encoding="utf-8")
-            with open_socket_address(run / "bench.sock") as address:
+            token = (run_folder / "bench.token").read_text(encoding="utf-8")
+            with open_socket_address(run_folder / "bench.sock") as address:
                 self._socket.connect(address)
             self._file = self._socket.makefile("rwb")
             answer = self._request(Hello(token=token))
         except (OSError, MessageError) as error:
             self._socket.close()
-            if not (run / "bench.sock").exists():
+            if not (run_folder / "bench.sock").exists():
                 raise BenchUnreachableError(
-                    f"no simulated device replies at {run}: start the cabinet there with `egm run`"
+                    f"no simulated device replies at {run_folder}: start the cabinet there with `egm run`"
                 ) from error
             raise BenchUnreachableError(
-                f"no connection to the device simulator (bench) at {run}: {error}"
+                f"no connection to the device simulator (bench) at {run_folder}: {error}"
             ) from error
         if not isinstance(answer, Hello):
             self.close()
-            raise BenchUnreachableError(f"the bench at {run} refused: {answer}")
+            raise BenchUnreachableError(f"the bench at {run_folder} refused: {answer}")
 
     def _request(self, message: Hello | BenchCommand) -> object:
         """Send a message to the process of the simulated devices and return its reply.

@@ -104,13 +104,13 @@ def build_series(meter: str) -> PrometheusSeries:
     return PrometheusSeries(f"egm_{base}_total", meaning, {})
 
 
-def iter_known_occurrences(entries: EntryDeclarations) -> Iterator[str]:
+def iter_known_occurrences(declarations: EntryDeclarations) -> Iterator[str]:
     """Yield the names of the occurrence meters that are known in advance: of door openings, faults and some others.
 
     They are exported as 0 before anything has happened. Prometheus sees no increase if a series first appears as 1, so
     an alert on the first occurrence would never fire.
     """
-    for subject, _ in entries.iter_significant():
+    for subject, _ in declarations.iter_significant():
         kind, _, about = subject.partition(":")
         if kind == FAULT_RAISED.kind and about.endswith(".*"):
             yield from (f"fault.{about[:-1]}{code}" for code in FaultCode)
@@ -252,9 +252,9 @@ def _shut_down_connection(request: socket) -> None:
 
 
 def _restrict_to_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":
-    """Return the web application so that it serves only requests for these host names, against DNS rebinding.
+    """Return the web application, protected against DNS rebinding.
 
-    Other requests are refused.
+    It serves only requests for the host names in ``hosts``, and refuses others.
     """
 
     def check_host(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:

@@ -296,6 +296,9 @@ def create_clients(
     sockets = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"
     machine = ScreenClient(
-        sockets / f"{name}.sock", sockets / f"{name}.token", is_onlooker=onlooker, sends_alive=not onlooker
+        sockets / f"{name}.sock",
+        sockets / f"{name}.token",
+        is_onlooker=onlooker,
+        sends_heartbeats=not onlooker,
     )
     return machine, ScreenClient(sockets / "bench.sock", sockets / "bench.token") if bench else None

@@ -203,19 +203,19 @@ def encode_last_status_reply(level: int, seconds: int) -> GatPacket:
     return GatPacket(GatCommand.LAST_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big"))
 
 
-def encode_results_reply(data: bytes, frame: int, *, is_last: bool) -> GatPacket:
-    """Encode GAT reply 83: frame number ``frame`` (a part of the calculation's results) with its bytes.
+def encode_results_reply(data: bytes, frame_number: int, *, is_last: bool) -> GatPacket:
+    """Encode GAT reply 83: frame ``frame_number`` (a part of the calculation's results) with its bytes.
 
     ``is_last``: no further frame follows.
     """
     return GatPacket(
-        GatCommand.LAST_RESULTS | _REPLY_BIT, bytes((is_last << 1,)) + frame.to_bytes(2, "big") + data
+        GatCommand.LAST_RESULTS | _REPLY_BIT, bytes((is_last << 1,)) + frame_number.to_bytes(2, "big") + data
     )
 
 
-def encode_no_results_reply(frame: int) -> GatPacket:
+def encode_no_results_reply(frame_number: int) -> GatPacket:
     """Encode GAT reply 83 if there are no results or none with this frame number."""
-    return GatPacket(GatCommand.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame.to_bytes(2, "big"))
+    return GatPacket(GatCommand.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame_number.to_bytes(2, "big"))
 
 
 def encode_initiated_reply(*, has_started: bool) -> GatPacket:

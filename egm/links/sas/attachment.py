@@ -141,7 +141,7 @@ class SasLineService:
         entries = list(self.host.machine.journal.entries(since=self._seen))
         for entry in entries:
             if entry.sequence > self._noted:
-                self._reader.note_entry(entry)
+                self._reader.process_entry(entry)
         readout = self._reader.build_readout()
         exceptions = [
             exception

@@ -193,15 +193,15 @@ class SasChannelState:
         """Process a message received on the host's line; yield the actions to perform, such as sending a reply."""
         match message:
             case GeneralPoll(address=self.address):
-                yield from self._note_poll(now_ns)
+                yield from self._record_poll_time(now_ns)
                 if self._synchronised:
                     yield from self._handle_general_poll(now_ns)
             case LongPoll() if message.address == self.address:
-                yield from self._note_poll(now_ns)
+                yield from self._record_poll_time(now_ns)
                 if self._synchronised:
                     yield from self._handle_long_poll(message, now_ns)
             case LongPoll() if message.address == BROADCAST_ADDRESS:
-                yield from self._note_poll(now_ns)
+                yield from self._record_poll_time(now_ns)
                 yield from self._handle_poll_to_other_machine(now_ns)
                 poll = self._polls.get(message.code)
                 if poll is not None and poll.is_executed_as_broadcast:
@@ -212,7 +212,7 @@ class SasChannelState:
             case _:  # broken bytes acknowledge nothing
                 return
 
-    def _note_poll(self, now_ns: int) -> Iterator[ChannelAction]:
+    def _record_poll_time(self, now_ns: int) -> Iterator[ChannelAction]:
         """Store the time of the host's poll; if it had stopped polling, report that the link is up again."""
         self._polled_ns = now_ns
         if not self._up:

@@ -4,15 +4,15 @@ from typing import Final
 
 from egm.devices.crc import compute_crc_kermit
 
-CRC_BYTES: Final = 2
+CRC_SIZE_BYTES: Final = 2
 """Size of a CRC, in bytes."""
 
 
 def append_crc(body: bytes) -> bytes:
     """Return ``body`` followed by its CRC."""
-    return body + compute_crc_kermit(body).to_bytes(CRC_BYTES, "little")
+    return body + compute_crc_kermit(body).to_bytes(CRC_SIZE_BYTES, "little")
 
 
 def has_valid_crc(frame: bytes) -> bool:
     """Return whether the last two bytes of ``frame`` are the CRC of those before them."""
-    return len(frame) > CRC_BYTES and append_crc(frame[:-CRC_BYTES]) == frame
+    return len(frame) > CRC_SIZE_BYTES and append_crc(frame[:-CRC_SIZE_BYTES]) == frame

@@ -56,18 +56,18 @@ _UNDECLARED_EXCEPTION_CODES: Final = frozenset(
 )
 
 
-def list_raised_exceptions(entries: EntryDeclarations) -> frozenset[int]:
+def list_raised_exceptions(declarations: EntryDeclarations) -> frozenset[int]:
     """Return the codes of the SAS exceptions that journal entries can raise."""
     return _UNDECLARED_EXCEPTION_CODES | {
         event.sas_exception_code
-        for _, event in entries.iter_significant()
+        for _, event in declarations.iter_significant()
         if event.sas_exception_code is not None
     }
 
 
 def iter_exceptions(
     entry: StoredEntry,
-    entries: EntryDeclarations,
+    declarations: EntryDeclarations,
     readout: SasReadout,
     supported_polls: frozenset[int],
     previous_game_number: int,
@@ -77,14 +77,14 @@ def iter_exceptions(
     ``supported_polls`` are the command codes of the polls that the host may use; a priority exception that none of them
     can end is left out. ``previous_game_number`` is the SAS number of the game that was selected before the entry.
     """
-    for code, data, event in _iter_exception_codes(entry, entries, readout, previous_game_number):
+    for code, data, event in _iter_exception_codes(entry, declarations, readout, previous_game_number):
         servants = POLLS_THAT_SERVE_EXCEPTION.get(code)
         if code in EXCEPTION_DEFINITION_BY_CODE and (servants is None or servants & supported_polls):
             yield SasException(code, data, event, entry.sequence)
 
 
 def _iter_exception_codes(
-    entry: StoredEntry, entries: EntryDeclarations, readout: SasReadout, previous_game_number: int
+    entry: StoredEntry, declarations: EntryDeclarations, readout: SasReadout, previous_game_number: int
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the exceptions that a journal entry raises, each as (exception code, event data, event code).
 
@@ -111,14 +111,14 @@ def _iter_exception_codes(
         case SERVICE_DISABLED.kind if str(details.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
         case _:
-            yield from _iter_significant_exception(entry, entries, details, readout)
+            yield from _iter_significant_exception(entry, declarations, details, readout)
 
 
 def _iter_significant_exception(
-    entry: StoredEntry, entries: EntryDeclarations, details: Mapping[str, Any], readout: SasReadout
+    entry: StoredEntry, declarations: EntryDeclarations, details: Mapping[str, Any], readout: SasReadout
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the SAS exception in the entry's declaration as a significant event; nothing if it has none."""
-    significance = entries.find_significance(entry)
+    significance = declarations.find_significance(entry)
     if significance is None or significance.sas_exception_code is None:
         return
     if entry.kind == BILL_IN.kind:

@@ -42,7 +42,7 @@ class MeterReadingCache:
 class ReadoutBuilder:
     """Builder of the readout for one SAS host.
 
-    The readout is the data from which the host's polls are answered. :meth:`note_entry` must be called once
+    The readout is the data from which the host's polls are answered. :meth:`process_entry` must be called once
     with every new journal entry.
     """
 
@@ -82,12 +82,12 @@ class ReadoutBuilder:
             if _get_entry_details(entry).get("code") == _STACKER_REMOVED_FAULT
         )
         for entry in journal.entries(BILL_IN.kind, since=next(removals, 0)):
-            self.note_entry(entry)
+            self.process_entry(entry)
         for kind in (BILL_IN.kind, VOUCHER_OUT.kind):
             for entry in journal.entries(kind, newest_first=True, limit=1):
                 self._store_last_amount(entry)
 
-    def note_entry(self, entry: StoredEntry) -> None:
+    def process_entry(self, entry: StoredEntry) -> None:
         """Store what a journal entry states and no meter contains: last bill, last ticket, content of the stacker."""
         self._store_last_amount(entry)
         details = _get_entry_details(entry)

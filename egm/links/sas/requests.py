@@ -7,18 +7,18 @@ the command; it counts the bytes after itself, without the CRC.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.links.sas.crc import CRC_BYTES
+from egm.links.sas.crc import CRC_SIZE_BYTES
 from egm.links.sas.names import PollType
 from egm.links.sas.tables.polls import POLL_BY_CODE
 
-REQUEST_HEAD_BYTES: Final = 2
+REQUEST_HEAD_SIZE_BYTES: Final = 2
 """Size of a request's address and command."""
 
 #: Bytes of a game number.
-_GAME_BYTES: Final = 2
+_GAME_NUMBER_SIZE_BYTES: Final = 2
 
 #: Data bytes of each fixed-length poll whose type does not give its length (R and S have none, M a game number).
-_DATA_BYTES_BY_POLL: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA), 1) | {
+_DATA_SIZE_BYTES_BY_POLL: Final[Mapping[int, int]] = dict.fromkeys((0x4D, 0x50, 0x0E, 0xA8, 0xAA), 1) | {
     0x08: 5,
     0x09: 3,
     0x21: 2,
@@ -44,22 +44,22 @@ def find_frame_size(head: bytes | bytearray) -> int | None:
     ``head`` are the bytes received so far, from the address on. Return 0 if more bytes are needed to determine the
     size, None for an unknown command.
     """
-    if len(head) < REQUEST_HEAD_BYTES:
+    if len(head) < REQUEST_HEAD_SIZE_BYTES:
         return 0
     code = head[1]
     if code in _POLLS_WITH_LENGTH_BYTE:
         return (
-            REQUEST_HEAD_BYTES + 1 + head[REQUEST_HEAD_BYTES] + CRC_BYTES
-            if len(head) > REQUEST_HEAD_BYTES
+            REQUEST_HEAD_SIZE_BYTES + 1 + head[REQUEST_HEAD_SIZE_BYTES] + CRC_SIZE_BYTES
+            if len(head) > REQUEST_HEAD_SIZE_BYTES
             else 0
         )
     if code not in POLL_BY_CODE or code in _POLLS_OF_UNKNOWN_LENGTH:
         return None
     kind = POLL_BY_CODE[code].type
     if kind is PollType.READ:
-        return REQUEST_HEAD_BYTES
-    data_bytes = _DATA_BYTES_BY_POLL.get(code, _GAME_BYTES if kind is PollType.GAME else 0)
-    return REQUEST_HEAD_BYTES + data_bytes + CRC_BYTES
+        return REQUEST_HEAD_SIZE_BYTES
+    data_bytes = _DATA_SIZE_BYTES_BY_POLL.get(code, _GAME_NUMBER_SIZE_BYTES if kind is PollType.GAME else 0)
+    return REQUEST_HEAD_SIZE_BYTES + data_bytes + CRC_SIZE_BYTES
 
 
 def has_crc(code: int) -> bool:

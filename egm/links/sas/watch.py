@@ -44,14 +44,14 @@ class SasLinkMonitor:
             suffix
         ) in _HOLD_SOURCE_SUFFIXES_CLEARED_BY_RESTART:  # temporary holds ended with the run that made them
             self._host.submit_event(EventType.ENABLED, EnablingRequest(source=f"{self._host.source}{suffix}"))
-        self._wait_for_start_up()
+        self._disable_until_host_enables()
         if self._host.machine.profile.host.silence_seconds is None:
             return
-        if self._read_silent_since() is None:
-            self._record_event(HOST_AWAITED, silent=True)
-        self._stop_after_silence()
+        if self._read_polling_stop_time() is None:
+            self._record_event(HOST_AWAITED, has_stopped_polling=True)
+        self._take_out_of_service_if_host_does_not_poll()
 
-    def _wait_for_start_up(self) -> None:
+    def _disable_until_host_enables(self) -> None:
         """If the jurisdiction requires it, disable the machine until the host enables it by poll 02.
 
         This happens only once for each host, when it is new to the machine.
@@ -70,11 +70,11 @@ class SasLinkMonitor:
             self._timer.cancel()
             self._timer = None
         if is_up:
-            self._record_event(HOST_LINK_UP, silent=False)
+            self._record_event(HOST_LINK_UP, has_stopped_polling=False)
             self._host.submit_event(EventType.ENABLED, EnablingRequest(source=self._source))
         else:
-            self._record_event(HOST_LINK_LOST, silent=True)
-            self._stop_after_silence()
+            self._record_event(HOST_LINK_LOST, has_stopped_polling=True)
+            self._take_out_of_service_if_host_does_not_poll()
 
     def handle_queue_full(self, *, is_full: bool) -> None:
         """Disable the machine while the host's exception queue is full, if the jurisdiction requires it.
@@ -89,10 +89,10 @@ class SasLinkMonitor:
         else:
             self._host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
 
-    def _record_event(self, entry: EntryDeclaration[HostLineEvent], *, silent: bool) -> None:
+    def _record_event(self, entry: EntryDeclaration[HostLineEvent], *, has_stopped_polling: bool) -> None:
         """Record a change of the host's link in the journal.
 
-        With ``silent``, also store the present time as the time when the host stopped polling.
+        If ``has_stopped_polling``, also store the present time as the time when the host stopped polling.
         """
         machine = self._host.machine
         machine.post(
@@ -100,30 +100,36 @@ class SasLinkMonitor:
             HostLineEvent(host=self._host.name),
             state={
                 f"{LinksKey.HOST_SILENT}{self._host.name}": machine.timekeeper.read_steady_time().isoformat()
-                if silent
+                if has_stopped_polling
                 else None
             },
         )
 
-    def _read_silent_since(self) -> datetime | None:
+    def _read_polling_stop_time(self) -> datetime | None:
         """Return when the host stopped polling, or None if it polls."""
-        silent_since = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
-        return datetime.fromisoformat(silent_since) if isinstance(silent_since, str) else None
+        stop_time = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
+        return datetime.fromisoformat(stop_time) if isinstance(stop_time, str) else None
 
-    def _stop_after_silence(self) -> None:
-        """Take the machine out of service once the host's silence exceeds the jurisdiction's limit.
+    def _take_out_of_service_if_host_does_not_poll(self) -> None:
+        """Take the machine out of service if the host has not polled for as long as the jurisdiction allows.
+
+        Until then, call this again when that time will have passed.
 
         Clauses: SC 12-22; AGE 11.1.2(2)(iv).
         """
-        limit, since = self._host.machine.profile.host.silence_seconds, self._read_silent_since()
+        limit, since = self._host.machine.profile.host.silence_seconds, self._read_polling_stop_time()
         if limit is None or since is None:
             return
-        # A clock set back since then counts as no silence yet, never as a longer wait.
-        silent_seconds = max(0.0, (self._host.machine.timekeeper.read_steady_time() - since).total_seconds())
-        if silent_seconds >= limit:
+        # A clock set back since then counts as no time without polls, never as a longer one.
+        seconds_without_poll = max(
+            0.0, (self._host.machine.timekeeper.read_steady_time() - since).total_seconds()
+        )
+        if seconds_without_poll >= limit:
             self._host.submit_event(
                 EventType.DISABLED, DisablingRequest(source=self._source, reason="host_silent")
             )
             return
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(limit - silent_seconds, self._stop_after_silence)
+        self._timer = loop.call_later(
+            limit - seconds_without_poll, self._take_out_of_service_if_host_does_not_poll
+        )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from egm.links.sas.crc import has_valid_crc
-from egm.links.sas.requests import REQUEST_HEAD_BYTES, find_frame_size, has_crc
+from egm.links.sas.requests import REQUEST_HEAD_SIZE_BYTES, find_frame_size, has_crc
 
 #: The address that reaches all machines on a line.
 BROADCAST_ADDRESS: Final = 0
@@ -50,7 +50,7 @@ class LongPoll:
     @property
     def data(self) -> bytes:
         """Return the bytes between command and CRC, a length byte included; empty for a poll without CRC."""
-        return self.frame[REQUEST_HEAD_BYTES:-2] if has_crc(self.code) else b""
+        return self.frame[REQUEST_HEAD_SIZE_BYTES:-2] if has_crc(self.code) else b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,14 +41,19 @@ class ScreenClient:
     """One client connection to the machine or to the process of the simulated devices."""
 
     def __init__(
-        self, socket_path: Path, token_path: Path, *, is_onlooker: bool = False, sends_alive: bool = False
+        self,
+        socket_path: Path,
+        token_path: Path,
+        *,
+        is_onlooker: bool = False,
+        sends_heartbeats: bool = False,
     ) -> None:
         """Create a client for the socket at ``socket_path``; its token is in the file at ``token_path``.
 
-        ``is_onlooker``: the client only observes; no player uses its picture. ``sends_alive``: the client sends
+        ``is_onlooker``: the client only observes; no player uses its picture. ``sends_heartbeats``: the client sends
         :class:`ScreenHeartbeat` regularly, so that the machine notices if it hangs.
         """
-        self._sends_alive = sends_alive
+        self._sends_alive = sends_heartbeats
         self._is_onlooker = is_onlooker
         self._path = socket_path
         self._token_path = token_path

@@ -25,7 +25,7 @@ from egm.links.screen.private import is_same_token, serve_unix_socket
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 """The number of unread bytes at which a screen is disconnected; it may reconnect and receive everything again."""
-_SCREEN_SILENCE_SECONDS_MAX = 10.0
+_SCREEN_HEARTBEAT_GAP_SECONDS_MAX = 10.0
 """The time in seconds without a sign of life after which a screen that sends them counts as hung."""
 
 
@@ -88,7 +88,8 @@ class ScreenServer:
         """
         now_s = self._now_s()
         return sum(
-            now_s - last_alive_s < _SCREEN_SILENCE_SECONDS_MAX for last_alive_s in self._screens.values()
+            now_s - last_alive_s < _SCREEN_HEARTBEAT_GAP_SECONDS_MAX
+            for last_alive_s in self._screens.values()
         )
 
     def send(self, message: Message) -> None:

@@ -87,7 +87,9 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
 
     async def visit():
         await server.start()
-        older, screen = (ScreenClient(server._path, token, sends_alive=proves) for proves in (False, True))
+        older, screen = (
+            ScreenClient(server._path, token, sends_heartbeats=proves) for proves in (False, True)
+        )
         await until(older, 1)
         await until(screen, 2)
         for _ in range(2):

@@ -166,7 +166,7 @@ def test_a_lost_ledger_with_its_head_present_is_not_treated_as_a_first_start(pai
     for path in (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME):
         path.unlink()
     with open_view(tmp_path), pytest.raises(OperatorError, match="no ticket ledger"):
-        TicketStore.open(tmp_path, key=b"x" * 32, second=tmp_path / "second")
+        TicketStore.open(tmp_path, key=b"x" * 32, second_folder=tmp_path / "second")
 
 
 def test_a_damaged_head_stops_tickets_until_the_ledger_is_restored(paid, tmp_path):

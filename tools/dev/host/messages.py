@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.links.sas.crc import CRC_BYTES as _CRC
+from egm.links.sas.crc import CRC_SIZE_BYTES as _CRC
 from egm.links.sas.crc import append_crc, has_valid_crc
 from tools.dev.host.fields import (
     Layout,

@@ -36,7 +36,7 @@ AFT_TRANSFER_COMPLETE: Final = 0x69
 """The code of the SAS exception "AFT transfer complete"."""
 
 #: BCD bytes of an amount.
-_AMOUNT_BYTES: Final = 5
+_AMOUNT_SIZE_BYTES: Final = 5
 #: Credit kinds in the order of their amounts in every message.
 _CREDIT_KINDS_IN_ORDER: Final = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
 #: Transfer type code of poll 72 -> kind of transfer.
@@ -155,24 +155,24 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
         if flags & _SET_CASH_OUT:
             transfers.set_cash_out_terms(enabled=bool(flags & _CASH_OUT_ON), host_only=bool(flags & _HARD))
         return _build_refusal(
-            body, _CODE_BY_TRANSFER_STATUS[status], amounts=True
+            body, _CODE_BY_TRANSFER_STATUS[status], repeats_amounts=True
         )  # accepted: an exception announces its end
     return _build_refusal(body, _CODE_BY_TRANSFER_STATUS[status])
 
 
 def _split_amounts(body: bytes) -> tuple[bytes, ...]:
     """Return the three amounts of a transfer order as sent: cashable, restricted and non-restricted."""
-    return tuple(body[at : at + _AMOUNT_BYTES] for at in (3, 8, 13))
+    return tuple(body[at : at + _AMOUNT_SIZE_BYTES] for at in (3, 8, 13))
 
 
-def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
+def _build_refusal(body: bytes, status: int, *, repeats_amounts: bool = False) -> Reply:
     """Return the reply to a transfer order that is refused or not finished, with the SAS status code ``status``.
 
-    It repeats the order's identifier, type and flags. The amounts are zero or, with ``amounts`` (for an accepted order
-    that is not finished), those of the order.
+    It repeats the order's identifier, type and flags and, if ``repeats_amounts``, its amounts, as for an accepted
+    order that is not finished. Otherwise the amounts are zero.
     """
     size = body[_HEAD - 1]
-    amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
+    amounts_sent = body[3:18] if repeats_amounts else bytes(3 * _AMOUNT_SIZE_BYTES)
     tail = body[_HEAD + size : _HEAD + size + 6]
     return Reply(
         prepend_length(
@@ -221,7 +221,7 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
             )
         )
         + b"".join(
-            encode_bcd(result.cents_by_credit_kind.get(kind, 0), _AMOUNT_BYTES)
+            encode_bcd(result.cents_by_credit_kind.get(kind, 0), _AMOUNT_SIZE_BYTES)
             for kind in _CREDIT_KINDS_IN_ORDER
         )
         + bytes((result.protocol_codes.get("flags", 0),))
@@ -247,7 +247,7 @@ def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> byte
     for kind in _CREDIT_KINDS_IN_ORDER:
         # A bonus is never restricted, so there is no such meter.
         parts += prepend_length(
-            encode_bcd(values.get(f"{account}.{_METER_BY_CREDIT_KIND[kind]}.value", 0), _AMOUNT_BYTES)
+            encode_bcd(values.get(f"{account}.{_METER_BY_CREDIT_KIND[kind]}.value", 0), _AMOUNT_SIZE_BYTES)
         )
     return parts
 
@@ -368,9 +368,9 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
             )
         )
         + b"".join(
-            encode_bcd(machine.read_credit_cents(kind), _AMOUNT_BYTES) for kind in _CREDIT_KINDS_IN_ORDER
+            encode_bcd(machine.read_credit_cents(kind), _AMOUNT_SIZE_BYTES) for kind in _CREDIT_KINDS_IN_ORDER
         )
-        + encode_bcd(machine.profile.host.transfer_limit_cents, _AMOUNT_BYTES)
+        + encode_bcd(machine.profile.host.transfer_limit_cents, _AMOUNT_SIZE_BYTES)
         + expires
         + encode_binary(pool, 2)
     )

@@ -34,7 +34,7 @@ _NAME_BYTES_MAX: Final = 20
 #: Number of wager categories of a game.
 _ONLY_WAGER_CATEGORY: Final = 1
 #: BCD bytes of a coin-in meter.
-_COIN_IN_BYTES: Final = 4
+_COIN_IN_SIZE_BYTES: Final = 4
 #: Denomination in minor units -> its SAS code.
 _DENOMINATION_CODE_BY_CENTS: Final[Mapping[Fraction | int, int]] = {
     cents: code for code, cents in DENOMINATION_CENTS_BY_CODE.items()
@@ -139,7 +139,7 @@ def answer_wager_category(request: LongPoll, readout: SasReadout) -> Reply | Non
     game = _find_requested_game(request, readout, number)
     if game is None or decode_bcd(request, category) != _ONLY_WAGER_CATEGORY:
         return None
-    wagered = encode_bcd(read_meter(0x00, readout, game.id) or 0, _COIN_IN_BYTES)
+    wagered = encode_bcd(read_meter(0x00, readout, game.id) or 0, _COIN_IN_SIZE_BYTES)
     return Reply(
         prepend_length(number + category + _encode_percent(game.payback_hundredths) + prepend_length(wagered))
     )

@@ -26,7 +26,7 @@ _NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Reset method: by an attendant only.
 _RESET_BY_ATTENDANT_ONLY: Final = b"\0"
 #: Data bytes of the reply to poll 1B.
-_HANDPAY_REPLY_DATA_BYTES: Final = 20
+_HANDPAY_REPLY_DATA_SIZE_BYTES: Final = 20
 #: Reply codes of poll 94: reset done, unable to reset, no hand-pay.
 _RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
 
@@ -38,7 +38,7 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
     """
     handpay = readout.handpay
     if handpay is None:
-        return Reply(bytes(_HANDPAY_REPLY_DATA_BYTES), executes_once=True)
+        return Reply(bytes(_HANDPAY_REPLY_DATA_SIZE_BYTES), executes_once=True)
     level = _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
     data = (
         _NO_PROGRESSIVE_GROUP
@@ -47,7 +47,7 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
         + encode_bcd(0, 2)
     )
     return Reply(
-        (data + _RESET_BY_ATTENDANT_ONLY).ljust(_HANDPAY_REPLY_DATA_BYTES, b"\0"), executes_once=True
+        (data + _RESET_BY_ATTENDANT_ONLY).ljust(_HANDPAY_REPLY_DATA_SIZE_BYTES, b"\0"), executes_once=True
     )
 
 

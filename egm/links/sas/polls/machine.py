@@ -28,7 +28,7 @@ _SERIAL_BYTES_MAX: Final = 40
 #: First and last year accepted in a host's date.
 _YEAR_FIRST, _YEAR_LAST = 1970, 2999
 #: Number of reels in the reply to poll 8F.
-_REEL_STOPS_REPORTED: Final = 9
+_REPORTED_REEL_STOP_COUNT: Final = 9
 #: Stop code of a reel that the game does not have.
 _NO_REEL_STOP: Final = 0xFF
 #: Hopper fill level: unknown.
@@ -113,8 +113,8 @@ def answer_reel_stops(_: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer poll 8F: the reel stops of the last game; no reply if it had no reels."""
     if not readout.reel_stops:
         return None
-    stops = [min(_NO_REEL_STOP, stop) for stop in readout.reel_stops[:_REEL_STOPS_REPORTED]]
-    return Reply(bytes(stops).ljust(_REEL_STOPS_REPORTED, bytes((_NO_REEL_STOP,))))
+    stops = [min(_NO_REEL_STOP, stop) for stop in readout.reel_stops[:_REPORTED_REEL_STOP_COUNT]]
+    return Reply(bytes(stops).ljust(_REPORTED_REEL_STOP_COUNT, bytes((_NO_REEL_STOP,))))
 
 
 def switch_event_reports(host: SasHost, request: LongPoll) -> Reply:

@@ -19,8 +19,8 @@ from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.links.sas.wire import LongPoll
 
 #: Bytes of a game number.
-_GAME_BYTES: Final = 2
-_REPLY_OVERHEAD_BYTES: Final = 4
+_GAME_NUMBER_SIZE_BYTES: Final = 2
+_REPLY_OVERHEAD_SIZE_BYTES: Final = 4
 """The bytes of a reply in addition to its data: address, command and CRC."""
 #: Most meters in one request of poll 2F.
 _SELECTED_METERS_MAX: Final = 10
@@ -115,7 +115,7 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
 
     An undefined code has no size, so a request with one gets no reply.
     """
-    number, codes = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
+    number, codes = request.data[1 : 1 + _GAME_NUMBER_SIZE_BYTES], request.data[1 + _GAME_NUMBER_SIZE_BYTES :]
     if not 0 < len(codes) <= _SELECTED_METERS_MAX:
         raise MalformedPollError(
             request, f"expected 1 to {_SELECTED_METERS_MAX} meter codes, received {len(codes)}"
@@ -132,7 +132,10 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
 
 def answer_extended_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
     """Answer polls 6F and AF: up to twelve meters by two-byte codes, each with its size (0: no such meter)."""
-    number, requested = request.data[1 : 1 + _GAME_BYTES], request.data[1 + _GAME_BYTES :]
+    number, requested = (
+        request.data[1 : 1 + _GAME_NUMBER_SIZE_BYTES],
+        request.data[1 + _GAME_NUMBER_SIZE_BYTES :],
+    )
     if not requested or len(requested) % 2 or len(requested) > 2 * _EXTENDED_METERS_MAX:
         raise MalformedPollError(
             request,
@@ -163,7 +166,7 @@ def _build_poll_rows() -> Sequence[PollImplementation]:
         *(
             row(
                 code=code,
-                response_length=_REPLY_OVERHEAD_BYTES + 4 * len(codes),
+                response_length=_REPLY_OVERHEAD_SIZE_BYTES + 4 * len(codes),
                 answer_function=_build_meters_answer(*codes),
                 is_allowed_by_denomination=code in _POLLS_ALLOWED_BY_DENOMINATION,
             )

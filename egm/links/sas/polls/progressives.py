@@ -21,11 +21,11 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.records import BroadcastWin
 
 #: BCD bytes of a level's amount in cents.
-_AMOUNT_BYTES: Final = 5
+_AMOUNT_SIZE_BYTES: Final = 5
 #: BCD bytes of a total in credits.
-_CREDIT_BYTES: Final = 4
+_CREDIT_SIZE_BYTES: Final = 4
 #: Bytes of one win in a reply: level and amount.
-_WIN_BYTES: Final = 2 + _AMOUNT_BYTES
+_WIN_SIZE_BYTES: Final = 2 + _AMOUNT_SIZE_BYTES
 #: Exception code: a progressive win is unread.
 _PROGRESSIVE_HIT_EXCEPTION: Final = 0x56
 #: Highest number of a level in a group.
@@ -51,7 +51,7 @@ def _store_amounts(host: SasHost, poll: LongPoll, group: int, levels: bytes) -> 
     ``levels`` are the bytes of the level numbers and amounts. Return None, which means no reply, if no game of
     this machine plays for a broadcast level. Raises MalformedPollError for incomplete data or an invalid level.
     """
-    size = 1 + _AMOUNT_BYTES
+    size = 1 + _AMOUNT_SIZE_BYTES
     if not group or not levels or len(levels) % size:
         raise MalformedPollError(poll, "expected a group above 0 and complete levels")
     amounts = {levels[at]: decode_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
@@ -72,7 +72,7 @@ def answer_cumulative_wins(request: LongPoll, readout: SasReadout) -> Reply | No
         return None
     values = readout.read_meters("" if game is None else game.id)
     won_cents = values.get("mach_progressive", 0) + values.get("att_progressive", 0)
-    return Reply(request.data + encode_bcd(readout.convert_to_credits(won_cents), _CREDIT_BYTES))
+    return Reply(request.data + encode_bcd(readout.convert_to_credits(won_cents), _CREDIT_SIZE_BYTES))
 
 
 # ---------------------------------------------------------------------------------------------- wins
@@ -85,7 +85,7 @@ def _list_unread_wins(host: SasHost) -> list[tuple[str, BroadcastWin]]:
 
 def _encode_win(win: BroadcastWin) -> bytes:
     """Return a progressive win as level and amount in cents, encoded for the reply."""
-    return bytes((int(win.pool.split(".")[2]),)) + encode_bcd(win.amount_cents, _AMOUNT_BYTES)
+    return bytes((int(win.pool.split(".")[2]),)) + encode_bcd(win.amount_cents, _AMOUNT_SIZE_BYTES)
 
 
 def _find_group(win: BroadcastWin) -> int:
@@ -99,7 +99,9 @@ def answer_current_win(host: SasHost, _: LongPoll) -> Reply:
     The win stays unread.
     """
     wins = _list_unread_wins(host)
-    return Reply(bytes((_find_group(wins[0][1]),)) + _encode_win(wins[0][1]) if wins else bytes(_WIN_BYTES))
+    return Reply(
+        bytes((_find_group(wins[0][1]),)) + _encode_win(wins[0][1]) if wins else bytes(_WIN_SIZE_BYTES)
+    )
 
 
 def answer_queued_win(host: SasHost, request: LongPoll) -> Reply:

@@ -46,9 +46,9 @@ PRINTED, TICKET_DONE = 0x3D, 0x68
 """The codes of the SAS exceptions "cash-out ticket printed" and "ticket transfer complete"."""
 
 #: Digits of a full ticket number.
-_NUMBER_DIGITS: Final = 18
+_VALIDATION_NUMBER_DIGIT_COUNT: Final = 18
 #: BCD bytes of an amount.
-_AMOUNT_BYTES: Final = 5
+_AMOUNT_SIZE_BYTES: Final = 5
 
 #: Validation types of tickets for a machine's credits; hand-pays are not validated here.
 _VALIDATION_TYPE_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
@@ -107,7 +107,7 @@ _READ_NEXT_FUNCTION_CODE: Final = 0x00
 #: Function code of poll 4D: the next unread record, not to be marked as read.
 _READ_WITHOUT_REMOVING_FUNCTION_CODE: Final = 0xFF
 #: Data bytes of a ticket record.
-_RECORD_BYTES: Final = 31
+_RECORD_SIZE_BYTES: Final = 31
 #: Bytes of a ticket record that hold the ticket's number.
 _RECORD_NUMBER_SLICE: Final = slice(9, 17)
 #: Index in a ticket record of the system ID, the first two digits of the number.
@@ -133,7 +133,7 @@ def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
             poll,
             f"the ring of tickets has no index {function:02X}; expected at most {HOST_TICKET_RING_SIZE:02X}",
         )
-    return Reply(bytes(_RECORD_BYTES) if record is None else _encode_record(record), executes_once=True)
+    return Reply(bytes(_RECORD_SIZE_BYTES) if record is None else _encode_record(record), executes_once=True)
 
 
 def _encode_record(record: PrintedTicketInRing) -> bytes:
@@ -143,7 +143,7 @@ def _encode_record(record: PrintedTicketInRing) -> bytes:
         bytes((_VALIDATION_TYPE_BY_TICKET_KIND.get(ticket.kind, 0), record.ring_index))
         + encode_date_and_time(ticket.issued_at.astimezone(ticket.house.zone))
         + bytes.fromhex(ticket.number[2:])
-        + encode_bcd(ticket.amount_cents, _AMOUNT_BYTES)
+        + encode_bcd(ticket.amount_cents, _AMOUNT_SIZE_BYTES)
         + encode_binary(ticket.sequence % (1 << 16), 2)
         + bytes.fromhex(ticket.number[:2])
         + _encode_expiry(ticket)
@@ -178,7 +178,7 @@ def answer_validation_meters(poll: LongPoll, readout: SasReadout) -> Reply | Non
         return None
     name, values = _METER_BY_VALIDATION_TYPE[kind], readout.read_meters()
     count, value = (0, 0) if name is None else (values[f"{name}.count"], values[f"{name}.value"])
-    return Reply(bytes((kind,)) + encode_bcd(count, 4) + encode_bcd(value, _AMOUNT_BYTES))
+    return Reply(bytes((kind,)) + encode_bcd(count, 4) + encode_bcd(value, _AMOUNT_SIZE_BYTES))
 
 
 #: Credit kind of a cash-out -> its type code in poll 57.
@@ -194,10 +194,10 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
         return None
     request = tickets.pending_ticket_number_request
     if request is None:
-        return Reply(bytes((_NO_CASH_OUT_WAITING_TYPE,)) + bytes(_AMOUNT_BYTES))
+        return Reply(bytes((_NO_CASH_OUT_WAITING_TYPE,)) + bytes(_AMOUNT_SIZE_BYTES))
     return Reply(
         bytes((_CASH_OUT_TYPE_BY_CREDIT_KIND[request.kind],))
-        + encode_bcd(request.amount_cents, _AMOUNT_BYTES)
+        + encode_bcd(request.amount_cents, _AMOUNT_SIZE_BYTES)
     )
 
 
@@ -240,7 +240,7 @@ def answer_ticket_data(host: SasHost, _: LongPoll) -> Reply | None:
         return Reply(prepend_length(bytes((_NO_TICKET_IN_ESCROW_STATUS,))))
     return Reply(
         prepend_length(
-            bytes((0,)) + bytes(_AMOUNT_BYTES) + bytes((_UNSTATED_PARSING_CODE,)) + bytes.fromhex(digits)
+            bytes((0,)) + bytes(_AMOUNT_SIZE_BYTES) + bytes((_UNSTATED_PARSING_CODE,)) + bytes.fromhex(digits)
         )
     )
 
@@ -306,7 +306,7 @@ def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
         raise MalformedPollError(
             poll, f"length is {length:02X}; expected {_SHORT:02X} or {_FULL:02X}, and 01 for a query"
         )
-    amount_cents, digits = decode_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
+    amount_cents, digits = decode_bcd(poll, body[:_AMOUNT_SIZE_BYTES]), body[6:15].hex()
     if code in _REFUSAL_REASON_BY_TRANSFER_CODE:
         return _build_redemption_reply(
             host,
@@ -345,11 +345,11 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
         status = _CODE_BY_CREDIT_KIND[redemption.kind]
     else:
         status = _CODE_BY_REDEMPTION_STATUS[redemption.status]
-    if len(redemption.digits) != _NUMBER_DIGITS:
+    if len(redemption.digits) != _VALIDATION_NUMBER_DIGIT_COUNT:
         return Reply(prepend_length(bytes((status,))))
     body = (
         bytes((status,))
-        + encode_bcd(redemption.amount_cents, _AMOUNT_BYTES)
+        + encode_bcd(redemption.amount_cents, _AMOUNT_SIZE_BYTES)
         + bytes((_UNSTATED_PARSING_CODE,))
     )
     return Reply(prepend_length(body + bytes.fromhex(redemption.digits)))

@@ -10,7 +10,7 @@ from egm.links.sas.names import MeterUnit, SasMeterDefinition
 
 _CREDITS, _CENTS, _COUNT = MeterUnit.CREDITS, MeterUnit.CENTS, MeterUnit.COUNT
 
-CENTS_METER_BYTES: Final = 5
+CENTS_METER_SIZE_BYTES: Final = 5
 """The number of BCD bytes of a SAS meter in cents; all other meters have four."""
 
 #: Every single meter: code, name and unit.
@@ -128,9 +128,9 @@ BILL_METERS_BY_FIRST_CODE: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
 def _iter_meter_names() -> Iterator[SasMeterDefinition]:
     """Yield the names of all SAS meters of the tables."""
     for code, name, unit in _METER_ROWS:
-        yield SasMeterDefinition(code, name, unit, CENTS_METER_BYTES if unit is _CENTS else 4)
+        yield SasMeterDefinition(code, name, unit, CENTS_METER_SIZE_BYTES if unit is _CENTS else 4)
     for code, name in _VALUE_AND_COUNT_METERS:
-        yield SasMeterDefinition(code, f"{name}, value", _CENTS, CENTS_METER_BYTES)
+        yield SasMeterDefinition(code, f"{name}, value", _CENTS, CENTS_METER_SIZE_BYTES)
         yield SasMeterDefinition(code + 1, f"{name}, number", _COUNT)
     for first, (destination, bills) in BILL_METERS_BY_FIRST_CODE.items():
         for code, bill in enumerate(bills, start=first):
