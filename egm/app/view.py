@@ -271,7 +271,7 @@ def _find_highest_bet_cents(machine: Machine) -> int:
 def _compute_credit_needed_for_bet_cents(machine: Machine) -> int:
     """Return the credit that the current bet needs for its whole round, in minor units; 0 without a bet."""
     bet = find_purse_bet(machine) if is_in_tournament(machine) else find_bet_in_force(machine)
-    return 0 if bet is None else bet.bet_cents + bet.reserve_cents
+    return 0 if bet is None else bet.bet_cents + bet.later_stakes_max_cents
 
 
 def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...]:

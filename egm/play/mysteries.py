@@ -62,7 +62,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
         )
     elif _is_game_void(machine, game):
         _return_prize_to_level(machine, game, level, prize, "void")
-    elif reason := unproved.find_prize_doubt(machine, level, prize):
+    elif reason := unproved.find_reason_to_doubt_prize(machine, level, prize):
         held_prize = HeldPrize(
             pool=level,
             play_id=game.play_id,
@@ -179,7 +179,7 @@ def _build_prize_record(
         hit_number=prize.order,
         opened_secret=prize.trigger.to_json(),
         commitment=commitment,
-        is_proved=not unproved.find_prize_doubt(machine, level, prize),
+        is_proved=not unproved.find_reason_to_doubt_prize(machine, level, prize),
     )
 
 

@@ -70,7 +70,7 @@ def bet_is_covered(machine: Machine, _: Event) -> bool:
 def credits_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
     """Return whether the credits cover the selected bet and all raises that the game's certified strategy may make."""
     bet = find_bet_in_force(machine)
-    return bet is not None and bet.bet_cents + bet.reserve_cents <= machine.credit_cents
+    return bet is not None and bet.bet_cents + bet.later_stakes_max_cents <= machine.credit_cents
 
 
 def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:

@@ -130,7 +130,7 @@ def void_game(machine: Machine, /, *, refund: bool, ruling: Ruling, **details: A
     refunds = undecided_transfers if refund else ()
     refund_cents = sum(part.amount_cents for part in refunds)
     settled_cents = sum(part.amount_cents for part in settling_transfers)
-    level_transfers, levels = progressives.build_contribution_reversal(machine, game)
+    level_transfers, levels = progressives.build_hit_reversal(machine, game)
     outcome = VoidedOutcome(
         is_decided=game.outcome is not None or read_recorded_number(machine, game) is not None,
         win_cents=None if game.outcome is None else game.returned_cents,

@@ -228,7 +228,7 @@ class ProgressiveLinkService:
             return
         self._link.open_hit_claim(claim, now_ns)
         if record.amount_cents is not None:
-            self._link.note_award_locked(name)
+            self._link.mark_award_recorded(name)
 
     def _read_link_progress(self, level: str) -> LinkProgress:
         """Return how many contributions this machine has made to a level, and how many its controller has counted."""
@@ -310,47 +310,53 @@ class ProgressiveLinkService:
     def _send_and_submit(self) -> None:
         """Submit the controller's reports to the machine, and send the waiting messages to the controller."""
         self._is_send_scheduled = False
-        for news in self._link.take_notifications():
-            self._submit_news(news)
+        for notification in self._link.take_notifications():
+            self._submit_notification(notification)
         for message in self._link.take_messages():
             self._carrier.send(message)
 
-    def _submit_news(self, news: LinkNotification) -> None:
+    def _submit_notification(self, notification: LinkNotification) -> None:
         """Process one report of the controller: submit it to the machine as an event, or record it in the journal."""
-        match news:
+        match notification:
             case AmountLocked():
-                award = AwardLocked(claim=news.claim, amount_cents=news.amount_cents)
+                award = AwardLocked(claim=notification.claim, amount_cents=notification.amount_cents)
                 self._context.submit_event(Event(EventType.AWARD_LOCKED, award))
             case PaymentRecorded():
-                self._context.submit_event(Event(EventType.CLAIM_CLOSED, ClaimPaid(claim=news.claim)))
+                self._context.submit_event(Event(EventType.CLAIM_CLOSED, ClaimPaid(claim=notification.claim)))
             case ControllerAhead():
-                progress = progressives.find_link_progress(self._machine, news.level)
+                progress = progressives.find_link_progress(self._machine, notification.level)
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
-                    ContributionsCounted(pool=news.level, counted_number=news.sequence),
-                    state={f"{ProgressiveKey.LINK}{news.level}": replace(progress, sequence=news.sequence)},
+                    ContributionsCounted(pool=notification.level, counted_number=notification.sequence),
+                    state={
+                        f"{ProgressiveKey.LINK}{notification.level}": replace(
+                            progress, sequence=notification.sequence
+                        )
+                    },
                 )
             case ControllerBehind():
-                contributions = list(self._iter_recorded_contributions(news.level, news.sequence, 0))
-                self._link.restore_contributions(news.level, news.sequence, contributions)
+                contributions = list(
+                    self._iter_recorded_contributions(notification.level, notification.sequence, 0)
+                )
+                self._link.restore_contributions(notification.level, notification.sequence, contributions)
                 self._machine.post(
                     CONTROLLER_COUNT_BEHIND,
-                    ContributionsCounted(pool=news.level, counted_number=news.sequence),
-                    state=self._find_paid_hits_to_report(news.level, news.sequence),
+                    ContributionsCounted(pool=notification.level, counted_number=notification.sequence),
+                    state=self._find_paid_hits_to_report(notification.level, notification.sequence),
                 )
             case ControllerComplaint():
-                self._record_complaint(news.code, news.text)
+                self._record_complaint(notification.code, notification.text)
             case CommitmentReceived():
                 error = unproved.record_commitment(
-                    self._machine, news.level, news.prize_number, news.commitment
+                    self._machine, notification.level, notification.prize_number, notification.commitment
                 )
                 if error:
                     self._record_complaint("seal", error)
             case MysteryWinFound():
-                self._found_mystery_wins[news.won_prize.claim] = news
+                self._found_mystery_wins[notification.won_prize.claim] = notification
                 self._submit_found_wins()
             case LevelResultsKnown():
-                self._store_decided_sequence(news.level, news.sequence)
+                self._store_decided_sequence(notification.level, notification.sequence)
 
     def _submit_found_wins(self) -> None:
         """Submit to the machine, as events, the mystery wins that the controller has reported.
@@ -400,13 +406,13 @@ class ProgressiveLinkService:
                 self._machine.post(change, LevelLink(pool=level, status=shown_amount.status.value))
         self._last_shown = amounts
         if self._stops_machine:
-            self._set_disabled(
+            self._enable_or_disable_machine(
                 is_link_up=all(shown_amount.status is LevelStatus.UP for shown_amount in amounts.values())
             )
         self._context.submit_event(Event(EventType.LEVELS_MOVED))
 
-    def _set_disabled(self, *, is_link_up: bool) -> None:
-        """Disable the machine while a progressive level has no controller, or enable it again."""
+    def _enable_or_disable_machine(self, *, is_link_up: bool) -> None:
+        """Disable the machine if a progressive level has no controller (``is_link_up`` False), or else enable it."""
         is_disabled = PROGRESSIVE_HOLD_SOURCE in list_disabling_sources(self._machine)
         if not is_link_up and not is_disabled:
             disabled = DisablingRequest(source=PROGRESSIVE_HOLD_SOURCE, reason="link_down")

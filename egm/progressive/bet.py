@@ -31,7 +31,7 @@ class AcceptedBet:
         return self.wager.credits * self.denomination_cents
 
     @property
-    def reserve_cents(self) -> int:
+    def later_stakes_max_cents(self) -> int:
         """Return the most that the player may have to stake later in the round, in minor units.
 
         These are the raises and doubles that the game's certified strategy makes after the bet.

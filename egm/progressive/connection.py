@@ -235,8 +235,8 @@ async def keep_connected(
 async def run_together(*work: Coroutine[None, None, None]) -> None:
     """Run several coroutines until the first of them ends, then cancel the remaining ones.
 
-    Raise the error with which it ended. If several end with an error, a lost connection is raised only if there
-    is no other error.
+    If the first one ended with an error, raise that error. If several ended with an error, raise a lost connection
+    only if there is no other error.
     """
     tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:

@@ -101,7 +101,7 @@ class _LevelFile(_LevelTable):
     level: Annotated[tuple[_LevelEntry, ...], Field(min_length=1)]
 
 
-def level_source(path: Path) -> SourceFile:
+def create_level_source(path: Path) -> SourceFile:
     """Return the file at ``path`` as a source whose content is read only once. Raises :class:`LevelFileError`."""
     try:
         return SourceFile(path.resolve(), read_contents(path))

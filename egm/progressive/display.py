@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class LevelStatus(StrEnum):
-    """Whether a progressive level's displayed amount is the amount that a hit would pay now."""
+    """The status of a progressive level's displayed amount: UP if a hit would pay that amount now."""
 
     UP = "up"
     STALE = "stale"

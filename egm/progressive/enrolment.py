@@ -36,7 +36,7 @@ STICK_PATH: Final = Path("/dev/egm/stick")
 #: First bytes of a stick that the controller's staff have prepared.
 _STICK_FILE_MARK: Final = b"open-egm link stick 1\n"
 #: Bytes of a stick that the exchange uses.
-_STICK_DATA_BYTES: Final = 16384
+_STICK_DATA_SIZE_BYTES: Final = 16384
 #: A stick that has not responded within this time is considered lost.
 _STICK_SECONDS_MAX: Final = 2.0
 #: Device errors of a stick -> text keys; any other error means that it was removed or is failing.
@@ -270,13 +270,13 @@ class EnrolmentStick:
         Raises EnrolmentError.
         """
         content = {"request": request, "answer": None if answer is None else asdict(answer)}
-        data = (_STICK_FILE_MARK + json.dumps(content).encode()).ljust(_STICK_DATA_BYTES, b"\0")
+        data = (_STICK_FILE_MARK + json.dumps(content).encode()).ljust(_STICK_DATA_SIZE_BYTES, b"\0")
         self._run_device_operation(lambda: self._write(data))
 
     def _read(self) -> bytes:
         """Read the content of the memory stick's device."""
         with self.path.open("rb") as device:
-            return device.read(_STICK_DATA_BYTES)
+            return device.read(_STICK_DATA_SIZE_BYTES)
 
     def _write(self, data: bytes) -> None:
         """Write ``data`` to the memory stick's device durably. Raises EnrolmentError if it does not fit."""

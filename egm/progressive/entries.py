@@ -130,7 +130,10 @@ class LevelAward:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwardDiffers:
-    """A controller stated an amount for a claim that is not open, or was settled at another amount; it is not paid."""
+    """A controller stated an amount for a claim that is not open, or that was settled at another amount.
+
+    The stated amount is not paid.
+    """
 
     claim: str
     amount_cents: int
@@ -306,7 +309,7 @@ class LinkDisconnected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelLink:
-    """A progressive level of a controller or host is received again, or is no longer received."""
+    """The amount of a controller's or host's progressive level is received again, or is no longer received."""
 
     pool: str
     status: str = omit_if_default("")

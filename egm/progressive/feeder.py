@@ -8,7 +8,7 @@ from typing import Final
 
 from egm.progressive.display import DisplayedAmount, LevelStatus
 from egm.progressive.messages import (
-    VALUE_SILENCE_NS,
+    VALUE_TIMEOUT_NS,
     Contribution,
     EnrolmentAccepted,
     LevelEnrolment,
@@ -143,9 +143,9 @@ class LinkedLevelFeeder:
 
         Returns: What is wrong with the message; empty if nothing is.
         """
-        was_silent = self.received_ns is None or now_ns - self.received_ns > VALUE_SILENCE_NS
+        was_timed_out = self.received_ns is None or now_ns - self.received_ns > VALUE_TIMEOUT_NS
         if not value.is_after(
-            self.controller_run_id, self.value_sequence, self.value_time_utc, was_silent=was_silent
+            self.controller_run_id, self.value_sequence, self.value_time_utc, was_timed_out=was_timed_out
         ):
             return ""
         contradiction = value.find_contradiction(self.amount_cents, self.fall_count)

@@ -389,9 +389,7 @@ def format_paid_pools(machine: Machine, game: GameRecord) -> str:
     return ", ".join(award.pool for award in list_awards(machine, game) if award.amount_cents)
 
 
-def build_contribution_reversal(
-    machine: Machine, game: GameRecord
-) -> tuple[tuple[Transfer, ...], dict[str, object]]:
+def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
     """Return the transfers and the state changes that reverse the progressive hits of a void game.
 
     The amounts of the machine's own levels return to them. Hits of broadcast levels that the host has not read

@@ -15,7 +15,7 @@ locked the amount (the award).
 controller does not know the hit (the claim was lost, or its store is an older copy), the claim is sent first.
 
 * In a mystery level the controller decides who wins while it counts, and reports wins with the count. The link
-reports a win of this machine as news until the machine has recorded it; then it is a claim whose amount is
+reports a win of this machine as a notification until the machine has recorded it; then it is a claim whose amount is
 known.
 """
 
@@ -172,8 +172,8 @@ LinkNotification = (
 class ControllerLink:
     """The machine's end of the link to a progressive controller, as a state machine.
 
-    After each call, the caller must take the messages for the controller (:meth:`take_messages`) and the news
-    for the machine (:meth:`take_notifications`).
+    After each call, the caller must take the messages for the controller (:meth:`take_messages`) and the
+    notifications for the machine (:meth:`take_notifications`).
     """
 
     def __init__(self, machine: str, pools: Iterable[ProgressivePool], *, stale_ns: int) -> None:
@@ -192,7 +192,7 @@ class ControllerLink:
         self._nonce = ""
         self._enrolment_sent_ns: dict[str, int] = {}
         self._outgoing_messages: list[MachineMessage] = []
-        self._news: list[LinkNotification] = []
+        self._notifications: list[LinkNotification] = []
 
     # ------------------------------------------------------------------ queries
     def find_displayed_amount(self, level: str, now_ns: int) -> DisplayedAmount:
@@ -212,9 +212,9 @@ class ControllerLink:
         return messages
 
     def take_notifications(self) -> list[LinkNotification]:
-        """Return the controller's news for the machine since the last call, in order, and remove them."""
-        news, self._news = self._news, []
-        return news
+        """Return the controller's reports to the machine since the last call, in order, and remove them."""
+        notifications, self._notifications = self._notifications, []
+        return notifications
 
     # ------------------------------------------------------------------ from the machine's memory
     def restore_contributions(
@@ -257,8 +257,8 @@ class ControllerLink:
         self._open_claims.setdefault(claim.claim, _OpenClaim(claim, is_awarded=True))
         self._send_due_claim(claim.claim, now_ns)
 
-    def note_award_locked(self, claim: str) -> None:
-        """Note that the journal holds the amount that the controller has locked for the claim."""
+    def mark_award_recorded(self, claim: str) -> None:
+        """Mark the claim as awarded: the journal holds the amount that the controller has locked for it."""
         if claim in self._open_claims:
             self._open_claims[claim].is_awarded = True
 
@@ -300,7 +300,7 @@ class ControllerLink:
             return
         match message:
             case EnrolmentAccepted():
-                self._handle_joined(message, now_ns)
+                self._handle_accepted_enrolment(message, now_ns)
             case LevelValue():
                 self._handle_value(message, now_ns)
             case ContributionCount():
@@ -309,7 +309,7 @@ class ControllerLink:
                 self._handle_award(message, now_ns)
             case ClaimClosure():
                 if message.claim in self._open_claims:
-                    self._news.append(PaymentRecorded(message.claim))
+                    self._notifications.append(PaymentRecorded(message.claim))
             case Refusal():
                 self._handle_refusal(message, now_ns)
 
@@ -338,7 +338,7 @@ class ControllerLink:
                 EnrolmentRequest(machine=self._machine, nonce=self._nonce, levels=tuple(enrolments))
             )
 
-    def _handle_joined(self, message: EnrolmentAccepted, now_ns: int) -> None:
+    def _handle_accepted_enrolment(self, message: EnrolmentAccepted, now_ns: int) -> None:
         """Process the controller's reply to the enrolment in a level: accept its parameters, or stop feeding the level.
 
         A reply to an earlier enrolment is ignored.
@@ -354,14 +354,16 @@ class ControllerLink:
         if message.counted < feeder.last_counted_number:
             feeder.last_counted_number = feeder.last_sent_number = message.counted
             feeder.pending_contributions.clear()
-            self._news.append(ControllerBehind(message.level, message.counted))
+            self._notifications.append(ControllerBehind(message.level, message.counted))
         self._process_confirmed_contributions(message.level, message.counted, message.won, now_ns)
         self.repeat_unanswered_messages(now_ns)
 
     def _stop_feeding(self, feeder: LinkedLevelFeeder, reason: RefusalReason, detail: str) -> None:
-        """Stop feeding a level for ``reason``; add the complaint to the news if the reason is new."""
+        """Stop feeding a level for ``reason``; add the complaint to the notifications if the reason is new."""
         if feeder.refusal_reason is not reason:
-            self._news.append(ControllerComplaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}"))
+            self._notifications.append(
+                ControllerComplaint(f"refused.{reason}", f"{feeder.pool.id}: {detail}")
+            )
         feeder.is_enrolled, feeder.refusal_reason = False, reason
 
     # ------------------------------------------------------------------ values and contributions
@@ -379,9 +381,11 @@ class ControllerLink:
         if contradiction or feeder.value_sequence < sequence:  # its store was reset: send what was shown
             self._send_enrolment_again(feeder, now_ns)
         if contradiction:
-            self._news.append(ControllerComplaint("value", contradiction))
+            self._notifications.append(ControllerComplaint("value", contradiction))
         elif feeder.commitment != previous_commitment and feeder.is_mystery:
-            self._news.append(CommitmentReceived(message.level, feeder.prize_number, feeder.commitment))
+            self._notifications.append(
+                CommitmentReceived(message.level, feeder.prize_number, feeder.commitment)
+            )
 
     def _process_confirmed_contributions(
         self, level: str, sequence: int, mystery_wins: tuple[WonPrize, ...], now_ns: int
@@ -389,18 +393,18 @@ class ControllerLink:
         """Drop a level's contributions up to number ``sequence``, which the controller has counted.
 
         Then send further contributions, and claims that waited for this count. ``mystery_wins``, the wins that
-        the controller found among the counted contributions, are added to the news for the machine.
+        the controller found among the counted contributions, are added to the notifications for the machine.
         """
         feeder = self.feeders.get(level)
         if feeder is None:
             return
         if feeder.is_mystery:
-            self._news += [
+            self._notifications += [
                 MysteryWinFound(level, win) for win in mystery_wins if win.claim not in self._open_claims
             ]
-            self._news.append(LevelResultsKnown(level, sequence))
+            self._notifications.append(LevelResultsKnown(level, sequence))
         if sequence > feeder.last_sequence:
-            self._news.append(ControllerAhead(level, sequence))
+            self._notifications.append(ControllerAhead(level, sequence))
         feeder.process_count(sequence, now_ns)
         self._send_contributions(feeder, now_ns)
         for claim, entry in self._open_claims.items():
@@ -446,9 +450,9 @@ class ControllerLink:
                 f"{message.claim}: the controller awards {message.amount_cents}, "
                 "but this machine has no claim of this name"
             )
-            self._news.append(ControllerComplaint("award", complaint))
+            self._notifications.append(ControllerComplaint("award", complaint))
         else:
-            self._news.append(AmountLocked(message.claim, message.amount_cents))
+            self._notifications.append(AmountLocked(message.claim, message.amount_cents))
             if entry.is_unknown_to_controller:
                 entry.is_unknown_to_controller, entry.sent_ns = False, None
                 self._send_due_claim(message.claim, now_ns)
@@ -457,14 +461,14 @@ class ControllerLink:
     def _handle_refusal(self, message: Refusal, now_ns: int) -> None:
         """Pass the progressive controller's refusal to the handler of the kind of message that it refuses."""
         handlers: Mapping[str, Callable[[Refusal, int], None]] = {
-            "join": self._handle_refused_join,
+            "join": self._handle_refused_enrolment,
             "contribution": self._handle_refused_contribution,
             "claim": self._handle_refused_claim,
             "commit": self._handle_refused_claim,
         }
         handlers[message.of](message, now_ns)
 
-    def _handle_refused_join(self, message: Refusal, _: int) -> None:
+    def _handle_refused_enrolment(self, message: Refusal, _: int) -> None:
         """Stop feeding the level whose enrolment the controller refused; all levels if the refusal names none."""
         concerned_feeders = (
             [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
@@ -511,7 +515,7 @@ class ControllerLink:
             return
         else:
             entry.is_prize_held = message.reason is RefusalReason.CLAIM_HELD
-            self._news.append(
+            self._notifications.append(
                 ControllerComplaint(
                     f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}"
                 )

@@ -49,9 +49,9 @@ class LinkCertificateFolder:
     root_folder: Path
 
     @classmethod
-    def for_state_folder(cls, state: Path) -> "LinkCertificateFolder":
+    def for_state_folder(cls, state_folder: Path) -> "LinkCertificateFolder":
         """Return the folder of the link's files within a machine's state folder."""
-        return cls(state.absolute() / _FOLDER_NAME)
+        return cls(state_folder.absolute() / _FOLDER_NAME)
 
     @property
     def key_path(self) -> Path:
@@ -108,10 +108,10 @@ class LinkCertificateFolder:
             return name if self.has_complete_certificate(name) else ""
         return ""
 
-    def has_complete_certificate(self, name: str) -> bool:
-        """Return whether all files of the link certificate with the digest ``name`` exist."""
+    def has_complete_certificate(self, certificate_digest: str) -> bool:
+        """Return whether all files of the link certificate with the digest ``certificate_digest`` exist."""
         return all(
-            (self.root_folder / name / file).exists()
+            (self.root_folder / certificate_digest / file).exists()
             for file in (_AUTHORITY, _CERTIFICATE, _KEY, _ANSWER_FILE_NAME)
         )
 
@@ -160,12 +160,12 @@ class LinkCertificateFolder:
             sync_folder(self.root_folder)
         return facts.certificate
 
-    def activate_certificate(self, name: str) -> None:
-        """Put the stored link certificate with the digest ``name`` into use. Raises EnrolmentError."""
+    def activate_certificate(self, certificate_digest: str) -> None:
+        """Put the stored link certificate with the digest ``certificate_digest`` into use. Raises EnrolmentError."""
         new_link = self.root_folder / "current.new"
         with _translate_medium_errors():
             new_link.unlink(missing_ok=True)
-            new_link.symlink_to(name)
+            new_link.symlink_to(certificate_digest)
             new_link.replace(self.root_folder / "current")
             sync_folder(self.root_folder)
 

@@ -196,7 +196,7 @@ class EnrolmentAccepted(_Message):
     """
 
 
-VALUE_SILENCE_NS: Final = 5_000_000_000
+VALUE_TIMEOUT_NS: Final = 5_000_000_000
 """The time without any message after which the controller may have been replaced, in nanoseconds.
 
 A controller normally sends twice a second.
@@ -250,16 +250,16 @@ class LevelValue(_Message):
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     """The commitment to the secret amount of the current mystery prize; empty without one."""
 
-    def is_after(self, run: str, sequence: int, time_utc: str, *, was_silent: bool) -> bool:
+    def is_after(self, run: str, sequence: int, time_utc: str, *, was_timed_out: bool) -> bool:
         """Return whether this message about a level is newer than the one with that run, sequence and time.
 
         A message of another run is newer if its sequence or its time is higher. If nothing was received for a
-        while (``was_silent``), every message of another run is newer: its store may be an older copy, and its
+        while (``was_timed_out``), every message of another run is newer: its store may be an older copy, and its
         clock behind.
         """
         if self.run and self.run == run:
             return self.sequence > sequence
-        return self.sequence > sequence or self.time_utc > time_utc or was_silent
+        return self.sequence > sequence or self.time_utc > time_utc or was_timed_out
 
     def find_contradiction(self, amount_cents: int, falls: int) -> str:
         """Return why a level that showed ``amount_cents`` may not show this message's amount now; empty if it may.

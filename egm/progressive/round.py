@@ -119,7 +119,7 @@ class ProgressiveRound:
     broadcast_cents: dict[str, int] = field(default_factory=dict)
     """The amount that each broadcast level of the game showed at the wager, in minor units by pool id."""
 
-    def feed_pools(self, chance: RandomSource) -> None:
+    def feed_pools(self, random_source: RandomSource) -> None:
         """Add the wager's contribution to every level of the game; draw mystery prizes of the machine's own levels.
 
         To be called once per game.
@@ -140,7 +140,7 @@ class ProgressiveRound:
             odds = level_before.compute_mystery_odds(fed_cents)
             self._replace_level(pool, level_before, level_before.add_contribution(fed_cents))
             self.contributions.append(LevelContribution(pool=pool.id, wager_cents=fed_cents))
-            if odds is not None and self._draw_mystery_hit(pool, odds, chance):
+            if odds is not None and self._draw_mystery_hit(pool, odds, random_source):
                 self._record_hit(name, pool, mystery=True)
 
     def award_hits(self, hits: Iterable[LevelHit]) -> None:
@@ -198,13 +198,15 @@ class ProgressiveRound:
             return sequences[-1 - hits] or 0
         return (self.link_progress.get(pool.id) or self.level_access.find_link_progress(pool.id)).sequence
 
-    def _draw_mystery_hit(self, pool: ProgressivePool, odds: tuple[int, int], chance: RandomSource) -> bool:
+    def _draw_mystery_hit(
+        self, pool: ProgressivePool, odds: tuple[int, int], random_source: RandomSource
+    ) -> bool:
         """Draw whether this wager wins a mystery prize with the given odds, and record the draw."""
         favourable, bound = odds
         if favourable >= bound:
             return True
         purpose = f"{MYSTERY_DRAW_PURPOSE}{pool.id}"
-        value = chance.below(bound, purpose)
+        value = random_source.below(bound, purpose)
         self.draws.append((bound, value, purpose))
         return value < favourable
 

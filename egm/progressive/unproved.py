@@ -51,7 +51,7 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
     return find_earlier_commitment(machine.journal, level, prize) or first
 
 
-def find_prize_doubt(machine: Machine, level: str, prize: WonPrize) -> str:
+def find_reason_to_doubt_prize(machine: Machine, level: str, prize: WonPrize) -> str:
     """Return why a reported mystery prize cannot be verified; empty if it is verified."""
     trigger, pool = prize.trigger, machine.component(ProgressivePools).by_id.get(level)
     commitment = find_received_commitment(machine, level, trigger.number)
@@ -61,10 +61,10 @@ def find_prize_doubt(machine: Machine, level: str, prize: WonPrize) -> str:
         return f"no commitment to prize {trigger.number} was received"
     if commitment != trigger.commitment:
         return f"the secret of prize {trigger.number} is not the one that was committed to"
-    return _find_terms_doubt(pool, prize)
+    return _find_reason_to_doubt_terms(pool, prize)
 
 
-def _find_terms_doubt(pool: ProgressivePool, prize: WonPrize) -> str:
+def _find_reason_to_doubt_terms(pool: ProgressivePool, prize: WonPrize) -> str:
     """Return how a mystery prize's secret amount contradicts this machine's terms of the level, or an empty string."""
     trigger, terms = prize.trigger, pool.definition.terms
     step = pool.definition.stake_and_odds.stake_cents * terms.increment

@@ -227,7 +227,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     assert [type(s) for s in wire.sent] == [m.EnrolmentRequest, m.Contribution, m.Claim]
     (locked,) = wire.link.take_notifications()
     assert locked == AmountLocked("c1", 1500)
-    wire.link.note_award_locked("c1")
+    wire.link.mark_award_recorded("c1")
     assert wire.link.list_open_claims() == {"c1": ClaimPhase.AWARDED}
     wire.wait(3 * CONTRIBUTION_RETRY_NS)
     assert type(wire.sent[-1]) is m.Claim  # nothing is asked twice once it is known

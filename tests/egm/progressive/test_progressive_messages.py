@@ -8,7 +8,7 @@ import pytest
 
 from egm.config.levels import LevelScope
 from egm.progressive import messages as m
-from egm.progressive.definition import LevelFileError, create_levels, level_source, read_levels
+from egm.progressive.definition import LevelFileError, create_level_source, create_levels, read_levels
 from paytables import compute_mystery_rate, load_game
 
 THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
@@ -181,7 +181,7 @@ def test_each_mistake_in_a_level_file_is_named_with_its_line(tmp_path):
     path = tmp_path / "levels.toml"
     path.write_text(example.replace("stake_cents", "stake_cent").replace('"grand"', '"a/b"'))
     with pytest.raises(LevelFileError) as raised:
-        read_levels(level_source(path))
+        read_levels(create_level_source(path))
     first, second = str(raised.value).splitlines()
     assert first.startswith(f"level file {path}: line 2: level[1].id: 'a/b' does not fit the pattern")
     assert f"{path}: line 4: level[1].stake_cent: there is no such key; did you mean stake_cents?" in second

@@ -16,7 +16,7 @@ from egm.progressive.level import Level
 from egm.progressive.messages import (
     INTEGER_MAX,
     UNREPORTED_FALLS_MAX,
-    VALUE_SILENCE_NS,
+    VALUE_TIMEOUT_NS,
     EnrolmentRequest,
     LevelEnrolment,
     LevelValue,
@@ -211,13 +211,13 @@ def test_a_silent_sign_accepts_a_restarted_level_with_fewer_falls():
     """The sign receives from one controller and shows no amount, so that fewer falls are acceptable."""
     sign = Sign()
     sign.update_value(_value("a", 9, 2000, falls=5), 0)
-    assert "falls" in sign.update_value(_value("b", 10, 1500, falls=3), VALUE_SILENCE_NS)
-    assert sign.update_value(_value("b", 3, 1500, falls=3), VALUE_SILENCE_NS + 1) == ""
-    assert sign.build_plates(VALUE_SILENCE_NS + 1)[0].thousandths == 1500_000
+    assert "falls" in sign.update_value(_value("b", 10, 1500, falls=3), VALUE_TIMEOUT_NS)
+    assert sign.update_value(_value("b", 3, 1500, falls=3), VALUE_TIMEOUT_NS + 1) == ""
+    assert sign.build_plates(VALUE_TIMEOUT_NS + 1)[0].thousandths == 1500_000
     assert (
-        sign.update_value(_value("b", 2, 1400, falls=3), VALUE_SILENCE_NS + 2) == ""
+        sign.update_value(_value("b", 2, 1400, falls=3), VALUE_TIMEOUT_NS + 2) == ""
     )  # late, and passed over
-    assert sign.build_plates(VALUE_SILENCE_NS + 1)[0].thousandths == 1500_000
+    assert sign.build_plates(VALUE_TIMEOUT_NS + 1)[0].thousandths == 1500_000
 
 
 def _value(run, sequence, cents, falls, time="2026-01-01T00:00:00+00:00"):

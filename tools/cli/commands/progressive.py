@@ -18,7 +18,7 @@ from egm.config.levels import ProgressiveLinkTable
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.links.metrics import MetricsExporter
-from egm.progressive.definition import LevelDefinition, level_source, list_own_level_files, read_levels
+from egm.progressive.definition import LevelDefinition, create_level_source, list_own_level_files, read_levels
 from egm.progressive.enrolment import EnrolmentError, EnrolmentStick
 from egm.screen.text import Texts
 from egm.verify.examine import VerificationFindings, verify_software_files
@@ -216,7 +216,7 @@ def serve(
     if (manifest is None) != (key is None):
         raise click.UsageError("--manifest and --key are only valid together")
     try:
-        source = level_source(levels)
+        source = create_level_source(levels)
         definitions = read_levels(source)
         mystery = any(definition.terms.is_mystery for definition in definitions)
         vault = (

@@ -112,7 +112,7 @@ class SimulatedMachine:
             return
         self.link.open_hit_claim(claim, self._now_ns())
         if hit.locked_cents is not None:
-            self.link.note_award_locked(name)
+            self.link.mark_award_recorded(name)
             self._pay_hit(name, hit)
 
     # ------------------------------------------------------------------ playing
@@ -245,7 +245,7 @@ class SimulatedMachine:
             self._step("award stored")
         elif hit.locked_cents != cents and not hit.was_resent:
             self.memory.findings.append(f"{name}: awarded {cents} in addition")
-        self.link.note_award_locked(name)
+        self.link.mark_award_recorded(name)
         self._pay_hit(name, hit)
 
     def _resend_contributions(self, after: int) -> None:

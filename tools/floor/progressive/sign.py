@@ -25,7 +25,7 @@ from egm.progressive.connection import (
     run_together,
 )
 from egm.progressive.messages import (
-    VALUE_SILENCE_NS,
+    VALUE_TIMEOUT_NS,
     LevelValue,
     LevelWin,
     ProgressiveMessageError,
@@ -33,7 +33,7 @@ from egm.progressive.messages import (
 )
 
 #: Nanoseconds without a value after which a level shows no amount.
-VALUE_STALE_NS: Final = VALUE_SILENCE_NS
+VALUE_STALE_NS: Final = VALUE_TIMEOUT_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
 AMOUNT_RUN_NS: Final = 750_000_000
 #: Seconds between two checks whether a heartbeat is due.
@@ -100,11 +100,14 @@ class Sign:
         does not know what signs have displayed.
         """
         level = self._level_by_id.get(value.level)
-        was_silent = level is not None and not level.is_fresh(now_ns)
-        if level is None or (was_silent and not retained and value.run != level.last_value.run):
+        was_timed_out = level is not None and not level.is_fresh(now_ns)
+        if level is None or (was_timed_out and not retained and value.run != level.last_value.run):
             level = self._level_by_id[value.level] = _SignLevel(value, value.amount_cents * 1000, now_ns)
         elif not value.is_after(
-            level.last_value.run, level.last_value.sequence, level.last_value.time_utc, was_silent=was_silent
+            level.last_value.run,
+            level.last_value.sequence,
+            level.last_value.time_utc,
+            was_timed_out=was_timed_out,
         ):
             return ""
         elif contradiction := value.find_contradiction(level.last_value.amount_cents, level.last_value.falls):
