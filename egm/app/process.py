@@ -74,7 +74,7 @@ from egm.progressive.enrolment import STICK_PATH, EnrolmentStick
 from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.progressive.pools import combine_pools
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.secret_files import require_private
 from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
@@ -145,7 +145,7 @@ class MachineProcess:
         self._is_over = False
         self._begins = False
         self._stations_to_update: set[int] = set()
-        self._table = SharedTable()
+        self._table = SharedTables()
         self._running_positions = RunningPositions()
         self._attachments: tuple[tuple[PlayerStation, BackgroundService], ...] = ()
 

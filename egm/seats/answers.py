@@ -18,7 +18,7 @@ from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_open_game
 from egm.play.shared_round import collect_shared_round, is_round_void
-from egm.seats.table import PendingTurn, SeatedPosition, SharedTable, TimeBankKey
+from egm.seats.table import PendingTurn, SeatedPosition, SharedTables, TimeBankKey
 from meters.transaction import JSON
 from paytables import (
     ALL_STAKED_OPTION,
@@ -36,7 +36,7 @@ NO_SCREEN_EXTENSION_SECONDS_MAX: Final = 60
 _NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 
-def apply_recorded_steps(table: SharedTable) -> None:
+def apply_recorded_steps(table: SharedTables) -> None:
     """Let each game of a shared round record the steps that other games of the round have recorded before it."""
     for seat in list(table.seats.values()):
         while (pending_decision := _find_next_recorded_step(table, seat)) is not None:
@@ -47,7 +47,7 @@ def apply_recorded_steps(table: SharedTable) -> None:
                 break
 
 
-def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[GameRecord, Event] | None:
+def _find_next_recorded_step(table: SharedTables, seat: SeatedPosition) -> tuple[GameRecord, Event] | None:
     """Return the seat's open game, and the event by which it records the next step that other games have recorded.
 
     Return None if the game waits for no decision, or if its decision is not answered yet.
@@ -71,7 +71,7 @@ def _build_answer_event(seat: SeatedPosition, choice: JSON, decision: Decision) 
     return Event(EventType.CHOOSE, answer)
 
 
-def answer_overdue_turns(table: SharedTable) -> list[SeatedPosition]:
+def answer_overdue_turns(table: SharedTables) -> list[SeatedPosition]:
     """Give the default answer for each seat whose time for a decision is over, or which cannot play.
 
     Return the seats whose displayed remaining time has changed. The time does not run while no seat of the
@@ -98,7 +98,7 @@ def answer_overdue_turns(table: SharedTable) -> list[SeatedPosition]:
 
 
 def _answer_if_overdue(
-    table: SharedTable, key: str, games: list[tuple[SeatedPosition, GameRecord, Decision]]
+    table: SharedTables, key: str, games: list[tuple[SeatedPosition, GameRecord, Decision]]
 ) -> None:
     """If the time for a decision is over, enter the default answer in the game of the seat that had to decide.
 
@@ -136,7 +136,7 @@ def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
     return TimeToAct() if opened is None else opened.rules.time_to_act
 
 
-def _start_time_bank(table: SharedTable, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:
+def _start_time_bank(table: SharedTables, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:
     """Extend the time for an overdue decision by what is left of the player's time bank.
 
     Return False if nothing was left, or if the time bank extends this decision already. A player whose position
@@ -151,7 +151,7 @@ def _start_time_bank(table: SharedTable, turn: PendingTurn, machine: Machine, ga
     return True
 
 
-def _store_time_bank_left(table: SharedTable, turn: PendingTurn) -> None:
+def _store_time_bank_left(table: SharedTables, turn: PendingTurn) -> None:
     """Store how much time is left in the time bank that a finished decision has used."""
     if turn.time_bank_key is not None:
         now_ns = table.seats[turn.time_bank_key.position].machine.clock.monotonic_ns()
@@ -159,7 +159,7 @@ def _store_time_bank_left(table: SharedTable, turn: PendingTurn) -> None:
         turn.time_bank_key = None
 
 
-def _refill_time_banks_of_vacated_seats(table: SharedTable) -> None:
+def _refill_time_banks_of_vacated_seats(table: SharedTables) -> None:
     """Refill the time banks of every position without credit and game, for its next player."""
     for bank in list(table.time_bank_left_ns):
         seat = table.seats.get(bank.position)
@@ -167,7 +167,7 @@ def _refill_time_banks_of_vacated_seats(table: SharedTable) -> None:
             del table.time_bank_left_ns[bank]
 
 
-def _choose_default_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
+def _choose_default_answer(table: SharedTables, game: GameRecord, decision: Decision) -> JSON:
     """Return the answer that the table gives to a decision if no player does."""
     if decision.kind != DECISION_OF_SEATS:
         answer: JSON = decision.default_option
@@ -177,7 +177,7 @@ def _choose_default_answer(table: SharedTable, game: GameRecord, decision: Decis
     return ALL_STAKED_OPTION if has_all else STAKES_RETURNED_OPTION
 
 
-def _find_seat_in_round(table: SharedTable, game: GameRecord, seat_number: int) -> SeatedPosition | None:
+def _find_seat_in_round(table: SharedTables, game: GameRecord, seat_number: int) -> SeatedPosition | None:
     """Return the position that has this seat number and an open game in the same round as ``game``, or None."""
     for seat in table.seats.values():
         seat_game = find_open_game(seat.machine)
@@ -231,7 +231,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
     if current_game is not None and is_round_void(machine, current_game):
         yield Notice(code="round_is_void", severity="warning", lasting=True)
         return
-    table = machine.find_installed(SharedTable)
+    table = machine.find_installed(SharedTables)
     seat = None if table is None else table.seats.get(machine.position.number)
     pending_decision = None if seat is None else _find_pending_decision(seat)
     if (

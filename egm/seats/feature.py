@@ -21,7 +21,7 @@ from egm.play.rules import PLAY_GUARDS
 from egm.seats import entries
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps, iter_turn_notices
 from egm.seats.table import (
-    SharedTable,
+    SharedTables,
     TableEvent,
     compute_betting_seconds_left,
     has_placed_bets,
@@ -69,7 +69,7 @@ class BettingClock:
 
     def __init__(self, context: MachineContext) -> None:
         self._machine = context.engine.machine
-        self._table = self._machine.component(SharedTable)
+        self._table = self._machine.component(SharedTables)
         self._news = asyncio.Event()
         self._displayed_seconds: dict[str, int] = {}
 

@@ -100,7 +100,7 @@ class PendingTurn:
 
 
 @dataclass(slots=True)
-class SharedTable:
+class SharedTables:
     """The tables at which positions of one machine play together, each with its betting period."""
 
     seats: dict[int, SeatedPosition] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class SharedTable:
         return _compute_seconds_until(deadline_ns, seat.machine)
 
     def place_bets(self, machine: Machine, game: str, seconds: int | None) -> None:
-        """Note that a position has placed its bets on a game; the first bets open the game's betting period.
+        """Record that a position has placed its bets on a game; the first bets open the game's betting period.
 
         ``seconds`` is the length of the period; None if the ball of a real wheel ends it.
         """
@@ -160,7 +160,7 @@ class SharedTable:
             self.betting_deadlines_ns.setdefault(game, machine.clock.monotonic_ns() + seconds * 1_000_000_000)
 
     def remove_bets(self, machine: Machine) -> None:
-        """Note that a position has withdrawn its bets.
+        """Record that a position has withdrawn its bets.
 
         If no position has bets on the game any more, the betting period ends.
         """
@@ -375,7 +375,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
     """
     is_only_seat = (
         machine.position.position_count == 1
-        or machine.position.number not in machine.component(SharedTable).seats
+        or machine.position.number not in machine.component(SharedTables).seats
     )
     if is_only_seat or is_betting_closed_by_wheel(machine):
         return None
@@ -390,7 +390,7 @@ def is_playing_missed_bets_alone(machine: Machine) -> bool:
 
 def has_placed_bets(machine: Machine) -> bool:
     """Return whether this position has placed bets in an open betting period."""
-    table = machine.find_installed(SharedTable)
+    table = machine.find_installed(SharedTables)
     seat = None if table is None else table.seats.get(machine.position.number)
     return seat is not None and bool(seat.game_digest)
 
@@ -402,7 +402,7 @@ def _compute_seconds_until(due_ns: int, machine: Machine) -> int:
 
 def compute_betting_seconds_left(machine: Machine) -> int | None:
     """Return the seconds left in the selected game's betting period, or None if it is not open."""
-    table = machine.find_installed(SharedTable)
+    table = machine.find_installed(SharedTables)
     return (
         None
         if table is None or not table.betting_deadlines_ns
@@ -420,7 +420,7 @@ def join_betting_period(machine: Machine, _: Event) -> None:
     """Place this position's bets for the table's next round; they are staked when betting closes."""
     bet = find_bet_in_force(machine)
     if bet is not None:
-        machine.component(SharedTable).place_bets(machine, bet.game.digest, find_betting_seconds(machine))
+        machine.component(SharedTables).place_bets(machine, bet.game.digest, find_betting_seconds(machine))
 
 
 @refusal_code("has_a_place")
@@ -433,10 +433,10 @@ def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
     """Show a notice that the bets were not accepted when betting closed, and that nothing was staked."""
     if machine.component(AcceptedBetCache).is_without_new_bets:
         return
-    machine.notice = machine.component(SharedTable).last_refusal_notice or _BETS_NOT_ACCEPTED_NOTICE
+    machine.notice = machine.component(SharedTables).last_refusal_notice or _BETS_NOT_ACCEPTED_NOTICE
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:
     """Withdraw this position's bets from the betting period, and return the submitted event, to be processed next."""
-    machine.component(SharedTable).remove_bets(machine)
+    machine.component(SharedTables).remove_bets(machine)
     return event

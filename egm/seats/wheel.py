@@ -28,21 +28,21 @@ from egm.seats.entries import (
     WheelNumberMissed,
     WheelNumberReceived,
 )
-from egm.seats.table import SeatedPosition, SharedTable, has_placed_bets, is_betting_closed_by_wheel
+from egm.seats.table import SeatedPosition, SharedTables, has_placed_bets, is_betting_closed_by_wheel
 
 
 def process_wheel_report(machine: Machine, report: DeviceEvent) -> None:
     """Process a device report if it concerns the real wheel; ``machine`` is any of the positions."""
-    wheel = machine.component(SharedTable).last_wheel_report
+    wheel = machine.component(SharedTables).last_wheel_report
     if isinstance(report, WheelTurned):
         process_wheel_phase(machine, report)
     elif isinstance(report, LineLost) and wheel is not None and wheel.device == report.device:
-        give_up_lost_spin(machine)
+        record_lost_spin_as_missed(machine)
 
 
 def process_wheel_phase(machine: Machine, report: WheelTurned) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or record it as missed."""
-    table, spin = machine.component(SharedTable), find_expected_spin(machine)
+    table, spin = machine.component(SharedTables), find_expected_spin(machine)
     previous_report, table.last_wheel_report = table.last_wheel_report, report
     if spin is not None and (reason := _find_spin_mismatch(spin, previous_report, report)):
         _record_missed_spin(machine, spin, reason)
@@ -59,14 +59,14 @@ def process_wheel_phase(machine: Machine, report: WheelTurned) -> None:
         _close_betting(machine, table, report.spin)
 
 
-def give_up_lost_spin(machine: Machine) -> None:
+def record_lost_spin_as_missed(machine: Machine) -> None:
     """Record the number of the current spin as missed, because the line to the wheel is lost.
 
     The next report may be about another spin.
     """
     if (spin := find_expected_spin(machine)) is not None:
         _record_missed_spin(machine, spin, "line_lost")
-    machine.component(SharedTable).last_wheel_report = None
+    machine.component(SharedTables).last_wheel_report = None
 
 
 def find_expected_spin(machine: Machine) -> WheelSpin | None:
@@ -78,7 +78,7 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
     spin = read_last_spin(machine)
     if spin is None or not spin.is_awaited:
         return None
-    if machine.component(SharedTable).last_wheel_report is None:
+    if machine.component(SharedTables).last_wheel_report is None:
         _record_missed_spin(machine, spin, "restart")
         return None
     return spin
@@ -119,7 +119,7 @@ def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinRea
     )
 
 
-def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
+def _close_betting(machine: Machine, table: SharedTables, spin: int) -> None:
     """Close betting on each game that the wheel decides, and record the spin; do nothing if there are no bets."""
     games = {
         seat.game_digest
@@ -150,7 +150,7 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
 def deliver_spin_number(machine: Machine) -> None:
     """Give the recorded number of the wheel's spin to every game that waits for it."""
     find_expected_spin(machine)
-    for seat in list(machine.component(SharedTable).seats.values()):
+    for seat in list(machine.component(SharedTables).seats.values()):
         game, spin = find_open_game(seat.machine), read_last_spin(seat.machine)
         number = None if game is None else read_recorded_number(seat.machine, game)
         if (
@@ -171,7 +171,7 @@ def _is_game_in_memory(seat: SeatedPosition) -> bool:
 
 def iter_wheel_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the notices that say what the game at a wheel table waits for."""
-    table = machine.find_installed(SharedTable)
+    table = machine.find_installed(SharedTables)
     if table is None:
         return
     if has_placed_bets(machine) and is_betting_closed_by_wheel(machine):

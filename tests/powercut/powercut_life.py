@@ -18,7 +18,7 @@ from powercut_storage import SimStorage
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest
 from egm.kernel.positions import Position
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.testing.machine import ScriptedStep
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -141,7 +141,7 @@ class LifeOfSeats(Life):
     def __init__(self, folder, disk, started_counts):
         """``started_counts``: the numbers of seats that had started their game, over all cuts."""
         super().__init__(folder, disk)
-        self.started_counts, self.rooms, self.table = started_counts, [], SharedTable()
+        self.started_counts, self.rooms, self.table = started_counts, [], SharedTables()
         self.is_played = self.is_ended = False
 
     def rig(self, **options):

@@ -14,7 +14,7 @@ from egm.money.records.host import TransferKind
 from egm.play.keys import PlayKey
 from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, write_undeclared
 from egm.tickets.desk import TicketDesk
@@ -187,7 +187,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
     elif state is State.DOOR_OPEN:
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
     elif state is State.BETTING:
-        table = SharedTable()
+        table = SharedTables()
         rig.machine.install(table)
         table.register_position(rig.machine, rig.engine.submit)
         table.place_bets(rig.machine, "of-somebody", 20)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from egm.kernel.positions import Position
 from egm.kernel.states import STATES_FOR_BETTING
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.testing.machine import MachineRig
 
 
@@ -15,7 +15,7 @@ def open_positions(folder) -> Iterator:
     opened = []
 
     def start(*games, count, folder=folder, **options):
-        rigs, table = [], SharedTable()
+        rigs, table = [], SharedTables()
         for number in range(1, count + 1):
             rig = MachineRig(
                 folder,

@@ -17,7 +17,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.protection import SessionRecord
 from egm.play.time_charge import TIME_CHARGE_ACCOUNT, iter_time_charge_notices
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
 from meters import open_view
 from paytables import DefinitionError
@@ -50,7 +50,7 @@ def lay(rig, stack=STACK):
 
 
 def table_of(rooms):
-    return rooms[0].machine.component(SharedTable)
+    return rooms[0].machine.component(SharedTables)
 
 
 def close(rooms):

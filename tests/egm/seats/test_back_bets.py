@@ -10,7 +10,7 @@ from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.tables import read_table_view
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from meters import open_view
 from meters.entry import decode
 from paytables import WagerError, load_game
@@ -36,7 +36,7 @@ def bet(rig, chance, **bets):
 
 
 def close(rigs):
-    table = rigs[0].machine.component(SharedTable)
+    table = rigs[0].machine.component(SharedTables)
     table.close_betting(rigs[0].machine.games[GAME].digest)
     apply_recorded_steps(table)
     answer_overdue_turns(table)
@@ -44,7 +44,7 @@ def close(rigs):
 
 def answer(rigs, seat, choice):
     rigs[seat].engine.handle(EventType.CHOOSE, value=choice)
-    apply_recorded_steps(rigs[0].machine.component(SharedTable))
+    apply_recorded_steps(rigs[0].machine.component(SharedTables))
 
 
 def end(rigs):

@@ -6,7 +6,7 @@ from rigs.cards import script_cards
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.seats.answers import apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -26,7 +26,7 @@ def lay_bets(rooms):
         rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         rig.engine.handle(EventType.PLAY)
         assert rig.state is State.BETTING, rig.notice
-    rooms[0].machine.component(SharedTable).close_betting(rooms[0].machine.games[GAME].digest)
+    rooms[0].machine.component(SharedTables).close_betting(rooms[0].machine.games[GAME].digest)
 
 
 def answer(rooms, position, choice):
@@ -34,7 +34,7 @@ def answer(rooms, position, choice):
     is_each_asked = [bool(rig.hands.messages[-1].options) for rig in rooms]
     assert is_each_asked == [number == position for number in range(len(rooms))]
     rooms[position].engine.handle(EventType.CHOOSE, value=choice)
-    apply_recorded_steps(rooms[0].machine.component(SharedTable))
+    apply_recorded_steps(rooms[0].machine.component(SharedTables))
 
 
 @pytest.mark.requirement("S-52", "B-01", "P-01")
@@ -73,7 +73,7 @@ def test_a_bet_raised_above_the_credits_stakes_nothing_and_passes_the_audit(seat
         rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         rig.engine.handle(EventType.PLAY)
     rooms[2].engine.handle(EventType.BET, value=sum(too_much.values()), options={"bets": too_much})
-    rooms[0].machine.component(SharedTable).close_betting(rooms[0].machine.games[GAME].digest)
+    rooms[0].machine.component(SharedTables).close_betting(rooms[0].machine.games[GAME].digest)
     assert [find_open_game(rig.machine) is None for rig in rooms] == [False, False, True]
     assert rooms[2].credit_cents == credit_cents
     assert find_open_game(rooms[0].machine).wager.options["others"]["2"] == too_much

@@ -15,7 +15,7 @@ from egm.play.recall_page import RecallListPage
 from egm.play.records.games import find_open_game
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import FailingChance
 from meters import open_view
@@ -64,7 +64,7 @@ def lay(rig, chance):
 
 
 def table_of(rooms):
-    return rooms[0].machine.component(SharedTable)
+    return rooms[0].machine.component(SharedTables)
 
 
 def answer(rooms, seat, choice):

@@ -11,7 +11,7 @@ from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -29,7 +29,7 @@ def lay(rig, **bets):
 
 
 def close(rooms):
-    table = rooms[0].machine.component(SharedTable)
+    table = rooms[0].machine.component(SharedTables)
     table.close_betting(rooms[0].machine.games[GAME].digest)
     apply_recorded_steps(table)
     answer_overdue_turns(table)
@@ -92,7 +92,7 @@ def test_the_bank_stays_with_its_position_in_the_next_round(seats, tmp_path):
     (deciding_rig,) = (rig for rig in playing if rig.hands.messages[-1].options)
     assert deciding_rig is rooms[5]  # it holds the banco of half the bank
     deciding_rig.engine.handle(EventType.CHOOSE, value="draw")
-    apply_recorded_steps(rooms[0].machine.component(SharedTable))
+    apply_recorded_steps(rooms[0].machine.component(SharedTables))
     end(rooms)
     won = [rig.credit_cents - BILL_CENTS for rig in rooms]
     assert won == [0, 38 * CENTS, -20 * CENTS, 0, 0, -20 * CENTS]
@@ -133,7 +133,7 @@ def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
     assert rooms[1].credit_cents == BILL_CENTS
     assert rooms[2].hands.messages[-1].options == ("draw", "stand")
     rooms[2].engine.handle(EventType.CHOOSE, value="stand")
-    apply_recorded_steps(rooms[0].machine.component(SharedTable))
+    apply_recorded_steps(rooms[0].machine.component(SharedTables))
     won = [0 if (game := find_open_game(rig.machine)) is None else game.outcome.win_credits for rig in rooms]
     assert won == [78, 0, 0, 20, 30, 0]
 
@@ -150,9 +150,9 @@ def test_after_a_power_loss_before_the_answer_the_round_continues(seats, tmp_pat
     rooms[0].close()
     rooms = seats(GAME, count=4)
     assert [find_open_game(rig.machine).steps for rig in rooms] == before
-    apply_recorded_steps(rooms[0].machine.component(SharedTable))
+    apply_recorded_steps(rooms[0].machine.component(SharedTables))
     rooms[1].engine.handle(EventType.CHOOSE, value="stand")
-    apply_recorded_steps(rooms[0].machine.component(SharedTable))
+    apply_recorded_steps(rooms[0].machine.component(SharedTables))
     assert [find_open_game(rig.machine).outcome.win_credits for rig in rooms] == [78, 0, 0, 20]
     end(rooms)
     check_audit(rooms, tmp_path)

@@ -12,7 +12,7 @@ from egm.play.records.games import find_open_game
 from egm.play.records.tables import is_round_shared, list_tables_with_standing_bets, read_shared_state
 from egm.play.tables import read_table_view
 from egm.seats.feature import iter_notices
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import ScriptedChance
 from meters import open_view
@@ -49,7 +49,7 @@ def lay(rig, **bets):
 def throw_dice(rooms, a, b, game=QUEBEC):
     """Close the betting, throw two dice for all who play, and end each game; return the positions that played."""
     generator, dice_left = rooms[0].machine.random_service, dice(rooms, a, b).values
-    rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms[0], game))
+    rooms[0].machine.component(SharedTables).close_betting(digest_of(rooms[0], game))
     playing = [rig for rig in rooms if rig.state is State.PLAYING and find_open_game(rig.machine).round_id]
     games = [find_open_game(rig.machine) for rig in playing]
     assert dice_left == []
@@ -138,7 +138,7 @@ def test_the_next_throw_waits_for_the_presentation_but_not_for_silent_players(se
     lay(first, pass_=10)
     lay(second, pass_=10)
     dice(rooms, 2, 2)
-    table, digest = first.machine.component(SharedTable), digest_of(first)
+    table, digest = first.machine.component(SharedTables), digest_of(first)
     table.close_betting(digest)
     first.report_shown()
     assert table.must_next_round_wait(digest)
@@ -241,7 +241,7 @@ def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp
     lay(first, dontpass=10)
     lay(third, pass_=10)
     dice(rooms, 2, 2)
-    first.machine.component(SharedTable).close_betting(digest_of(first))
+    first.machine.component(SharedTables).close_betting(digest_of(first))
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     first.close()
     clear_with_decisions(tmp_path)

@@ -6,7 +6,7 @@ from rigs.seated import DEALT_FACE_DOWN, SEATED_GAMES, is_hidden
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.seats.answers import apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -23,7 +23,7 @@ def lay_forms(rooms, game):
         rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         rig.engine.handle(EventType.PLAY)
         assert rig.state is State.BETTING, rig.notice
-    rooms[0].machine.component(SharedTable).close_betting(rooms[0].machine.games[game].digest)
+    rooms[0].machine.component(SharedTables).close_betting(rooms[0].machine.games[game].digest)
     assert [rig.state for rig in rooms] == [State.PLAYING] * len(rooms)
 
 
@@ -33,7 +33,7 @@ def answer_next(rooms):
         shown = rig.hands.messages[-1]
         if getattr(shown, "options", ()):
             rig.engine.handle(EventType.CHOOSE, value=shown.options[-1])
-            apply_recorded_steps(rig.machine.component(SharedTable))
+            apply_recorded_steps(rig.machine.component(SharedTables))
             return True
     return False
 

@@ -7,7 +7,7 @@ from egm.play.recall_words import build_win_rows
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -23,7 +23,7 @@ def lay(rig, **bets):
 
 
 def close(rigs):
-    table = rigs[0].machine.component(SharedTable)
+    table = rigs[0].machine.component(SharedTables)
     table.close_betting(next(iter(rigs[0].machine.games.values())).digest)
     apply_recorded_steps(table)
     answer_overdue_turns(table)
@@ -37,7 +37,7 @@ def with_credit(rigs):
 
 def answer_all(rigs):
     """Each seat that is asked takes the first answer."""
-    table = rigs[0].machine.component(SharedTable)
+    table = rigs[0].machine.component(SharedTables)
     apply_recorded_steps(table)
     while deciding_rigs := [rig for rig in rigs if rig.state is State.PLAYING and is_asked(rig)]:
         deciding_rigs[0].engine.handle(EventType.CHOOSE, value=deciding_rigs[0].hands.messages[-1].options[0])

@@ -14,7 +14,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import ScriptedChance
 from egm.testing.service_menu import Menu, translate_words
@@ -29,7 +29,7 @@ CARDS = "As 7h Kd Ah 2c Kh Ac 9s 8d 3h Qc"
 
 
 def table_of(rooms):
-    return rooms[0].machine.component(SharedTable)
+    return rooms[0].machine.component(SharedTables)
 
 
 def with_credit(rooms):

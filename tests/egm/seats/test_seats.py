@@ -17,7 +17,7 @@ from egm.play.records.game_record import RecordedStep
 from egm.play.records.games import find_open_game
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.seats.feature import BettingClock, iter_notices
-from egm.seats.table import SharedTable, TableEvent, compute_betting_seconds_left
+from egm.seats.table import SharedTables, TableEvent, compute_betting_seconds_left
 from egm.testing.machine import ScriptedChance
 from meters import open_view
 from meters.entry import decode
@@ -30,7 +30,7 @@ SEATS = 4
 
 
 def table_of(rigs):
-    return rigs[0].machine.component(SharedTable)
+    return rigs[0].machine.component(SharedTables)
 
 
 def no_more_bets(rigs):

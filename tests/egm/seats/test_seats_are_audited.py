@@ -8,7 +8,7 @@ from test_blackjack_in_common import CARDS, play_on, sit_down
 from test_wheel_decides import LIBRARY_FILE, bet, definition, spin, start_rig
 
 from egm.kernel.positions import Position
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.testing.machine import MachineRig
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -139,7 +139,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
         'id = "quebec-roulette-french"', 'id = "other-roulette"'
     )
     other.write_text(text.replace("[cylinder]", '[cylinder]\ndecided_by = "wheel"'), encoding="utf-8")
-    games, table, rooms = (str(definition(tmp_path)), str(other)), SharedTable(), []
+    games, table, rooms = (str(definition(tmp_path)), str(other)), SharedTables(), []
     for number in (1, 2):
         rig = MachineRig(
             tmp_path / "state",

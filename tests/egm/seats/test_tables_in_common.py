@@ -8,7 +8,7 @@ import pytest
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_table
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from meters import open_view
 from meters.entry import decode
 from paytables.cards import Shoe
@@ -29,7 +29,7 @@ def bet(rig, credits_=20):
 
 
 def no_more_bets(rig):
-    rig.machine.component(SharedTable).close_betting(digest_of(rig))
+    rig.machine.component(SharedTables).close_betting(digest_of(rig))
 
 
 def shoe_of(rig):

@@ -6,7 +6,7 @@ from rigs.cards import script_cards
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import list_tables_with_standing_bets, read_shared_state
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from meters import open_view
 from paytables.cards import Shoe
 from tools.audit.games import GameFiles
@@ -42,7 +42,7 @@ def lay(rig, **bets):
 
 def deal_coup(rooms):
     """Close the betting; return the games of all who play, which have the same rows."""
-    rooms[0].machine.component(SharedTable).close_betting(digest_of(rooms))
+    rooms[0].machine.component(SharedTables).close_betting(digest_of(rooms))
     games = [find_open_game(rig.machine) for rig in rooms if rig.state is State.PLAYING]
     assert games
     assert len({game.round_id for game in games}) == 1

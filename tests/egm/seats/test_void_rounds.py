@@ -9,7 +9,7 @@ from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps, iter_turn_notices
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.testing.machine import FailingChance
 from meters import open_view
 from meters.entry import decode
@@ -32,7 +32,7 @@ FIVE_AND_SIX = "2s Ks 3h 6c"
 
 
 def table_of(rooms):
-    return rooms[0].machine.component(SharedTable)
+    return rooms[0].machine.component(SharedTables)
 
 
 def stake(rooms, game, chance):

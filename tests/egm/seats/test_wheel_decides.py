@@ -21,7 +21,7 @@ from egm.play.rulings import void_game
 from egm.play.void_rule import Ruling
 from egm.profiles import load_profile
 from egm.seats.feature import iter_notices
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.seats.wheel import deliver_spin_number, process_wheel_phase, process_wheel_report
 from egm.staff.events import Authorisation, RulingForm
 from egm.staff.service.key_switches import iter_concerned_positions
@@ -66,7 +66,7 @@ def start_rig(folder, position=None, first_rig=None, table=None):
         first_rig=first_rig,
         devices=("printer",),
     )
-    table = SharedTable() if table is None else table
+    table = SharedTables() if table is None else table
     rig.machine.install(table)
     table.register_position(rig.machine, rig.engine.submit)
     return rig.boot()
@@ -218,7 +218,7 @@ def test_spin_without_a_received_number_is_voided_when_the_wheel_continues(room,
 
 
 def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_next(tmp_path):
-    table = SharedTable()
+    table = SharedTables()
     first = start_rig(tmp_path, Position(1, 2), table=table)
     second = start_rig(tmp_path, Position(2, 2), first, table)
     for rig in (first, second):
@@ -310,7 +310,7 @@ def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, nam
 
 
 def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken(tmp_path):
-    table = SharedTable()
+    table = SharedTables()
     first = start_rig(tmp_path, Position(1, 2), table=table)
     second = start_rig(tmp_path, Position(2, 2), first, table)
     for rig in (first, second):
@@ -363,7 +363,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
 @pytest.mark.requirement("O-06")
 def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_path, monkeypatch):
     monkeypatch.setattr(rounds, "_REMEMBERED_ROUNDS_MAX", 1)
-    table = SharedTable()
+    table = SharedTables()
     first = start_rig(tmp_path, Position(1, 2), table=table)
     second = start_rig(tmp_path, Position(2, 2), first, table)
     for rig in (first, second):
@@ -436,7 +436,7 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
 def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_wheel(tmp_path, line_lost):
     """The generator works: the key has nothing to do at the first, and does not start it again."""
     first = start_rig(tmp_path, Position(1, 2))
-    second = start_rig(tmp_path, Position(2, 2), first, first.machine.component(SharedTable))
+    second = start_rig(tmp_path, Position(2, 2), first, first.machine.component(SharedTables))
     beside = RunningPositions()
     for number, room in enumerate((first, second), 1):
         beside.position_by_number[number] = RunningPosition(
@@ -467,7 +467,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
 
 def test_all_positions_have_the_number_of_the_wheel(tmp_path):
     first = start_rig(tmp_path, Position(1, 2))
-    table = first.machine.component(SharedTable)
+    table = first.machine.component(SharedTables)
     second = start_rig(tmp_path, Position(2, 2), first, table)
     for room in (first, second):
         room.insert(2000)

@@ -23,7 +23,7 @@ from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 
@@ -38,7 +38,7 @@ TAXED = ("[by_hand]", "[by_hand]\ntax_cents = 1")
 
 def open_second_seat(folder: Path, **options) -> MachineRig:
     """Return the second of two positions at a stud table with its own jackpot, without credit."""
-    rooms, table = [], SharedTable()
+    rooms, table = [], SharedTables()
     for number in (1, 2):
         rig = MachineRig(
             folder,
@@ -86,7 +86,7 @@ def ask_first_seat(folder: Path, **options) -> MachineRig:
     """Return the second of two positions that play poker; the first, which has the button, is asked."""
     options = {"games": ("quebec-texas-holdem-room",), "denominations_cents": (), "levels": (), **options}
     second = open_second_seat(folder, **options)
-    table = second.machine.component(SharedTable)
+    table = second.machine.component(SharedTables)
     for rig in (second.first_rig, second):
         rig.insert(5000)
         bet(rig, stack=160)
@@ -100,7 +100,7 @@ def ask_first_seat(folder: Path, **options) -> MachineRig:
 def answer_for_second_seat(folder: Path, **options) -> MachineRig:
     """Return the second of two positions that play poker: its time to answer a raise was up, and its hand is folded."""
     second = ask_first_seat(folder, **options)
-    table = second.machine.component(SharedTable)
+    table = second.machine.component(SharedTables)
     second.first_rig.engine.handle(EventType.CHOOSE, value="raise")
     apply_recorded_steps(table)
     answer_overdue_turns(table)

@@ -12,7 +12,7 @@ from rigs.positions import open_positions
 from egm.kernel.events import EventType
 from egm.kernel.messages import DecisionRequest
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from tools.audit.collusion import SIGNIFICANT_ROUNDS_MIN, PositionPair, RoundResult, compute_pair_flows
 from tools.cli import main
 
@@ -34,7 +34,7 @@ def find_asked(rooms):
 
 def play_round(rooms, choose):
     """Play a round of poker with stakes of 200; ``choose`` returns each position's answer."""
-    table = rooms[0].machine.component(SharedTable)
+    table = rooms[0].machine.component(SharedTables)
     for rig in rooms:
         rig.engine.handle(EventType.BET, value=200, options={"bets": {"stack": 200}})
         rig.engine.handle(EventType.PLAY)

@@ -11,7 +11,7 @@ from rigs.positions import open_positions
 
 from egm.gaming_day import GamingDay
 from egm.kernel.events import EventType
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.testing.machine import MachineRig, ScriptedChance
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -67,7 +67,7 @@ def test_each_position_has_its_own_buy_ins_wagers_cash_outs_and_net_win(tmp_path
             rig.insert((1000, 2000, 5000)[number - 1])
             rig.engine.handle(EventType.BET, value=5, options={"bets": {f"dozen-{number}": 5}})
             rig.engine.handle(EventType.PLAY)
-        table = rooms[0].machine.component(SharedTable)
+        table = rooms[0].machine.component(SharedTables)
         table.close_betting(rooms[0].machine.games["monaco-roulette-european"].digest)
         for rig in rooms:
             rig.report_shown()

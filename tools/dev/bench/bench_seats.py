@@ -15,7 +15,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.positions import Position
 from egm.play.events import BetRequest, OutcomeShown
 from egm.play.keys import PlayKey
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from meters import Journal
 from meters.transaction import JSON
 from tools.dev.bench import BareDisk, BenchFigure, measure_alternately
@@ -27,9 +27,9 @@ TURNS: Final = 40
 ROUNDS_A_TURN: Final = 4
 
 
-def _seats(journal: Journal) -> tuple[SharedTable, list[StateMachineEngine[Machine]]]:
+def _seats(journal: Journal) -> tuple[SharedTables, list[StateMachineEngine[Machine]]]:
     """Return a table and its eight player positions, each with credits and bets."""
-    table, engines = SharedTable(), []
+    table, engines = SharedTables(), []
     for number in range(1, SEATS + 1):
         engine = bench_engine(journal, slots=(GameTable(game=GAME),), position=Position(number, SEATS))
         engine.machine.install(table)
@@ -40,7 +40,7 @@ def _seats(journal: Journal) -> tuple[SharedTable, list[StateMachineEngine[Machi
     return table, engines
 
 
-def _play(table: SharedTable, engines: list[StateMachineEngine[Machine]], rounds: int) -> float:
+def _play(table: SharedTables, engines: list[StateMachineEngine[Machine]], rounds: int) -> float:
     """Play the given number of rounds; return the elapsed seconds."""
     digest = engines[0].machine.games[GAME].digest
     began = time.perf_counter()

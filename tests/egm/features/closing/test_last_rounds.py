@@ -11,7 +11,7 @@ from egm.features.closing.last_rounds import iter_closing_notices
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
-from egm.seats.table import SharedTable
+from egm.seats.table import SharedTables
 from egm.staff.form import FieldError
 from egm.testing.machine import ScriptedChance
 from meters import open_view
@@ -123,7 +123,7 @@ def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
         for rig in rooms if n else rooms[:1]:
             bet(rig)
             assert rig.state is State.BETTING
-        rooms[0].machine.component(SharedTable).close_betting(rooms[0].machine.games[ROULETTE].digest)
+        rooms[0].machine.component(SharedTables).close_betting(rooms[0].machine.games[ROULETTE].digest)
         for rig in rooms if n else rooms[:1]:
             rig.report_shown()
     assert [list_closing_notices(rig) for rig in rooms] == [[("table_closes",)]] * 2
@@ -156,7 +156,7 @@ def test_players_of_chemin_de_fer_are_informed_of_each_last_round(tables, tmp_pa
 
 def hold_coup(rooms, bets):
     """A round of chemin de fer to its end: the punter stands."""
-    table = rooms[0].machine.component(SharedTable)
+    table = rooms[0].machine.component(SharedTables)
     for rig, spots in zip(rooms, bets, strict=True):
         bet(rig, spots)
         assert rig.state is State.BETTING
