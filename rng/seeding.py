@@ -17,23 +17,23 @@ from rng.sources import EntropySource
 
 #: Samples of an entropy source tested and discarded before the first is used (SP 800-90B section 4.3,
 #: requirement 10).
-START_UP_TEST_SAMPLES: Final = 1024
+START_UP_TEST_SAMPLE_COUNT: Final = 1024
 #: Exponent of a health test's false-alarm rate: one in 2**40 samples.
 HEALTH_TEST_ALPHA_EXPONENT: Final = 40
 #: Bits of entropy that each source contributes to one seed: the security strength plus half of it in place of
 #: a nonce.
 SEED_BITS: Final = SECURITY_BYTES * 8 * 3 // 2
 #: Number of seed fingerprints stored.
-SEED_FINGERPRINTS_STORED: Final = 64
+STORED_SEED_FINGERPRINTS_MAX: Final = 64
 #: Length of a seed fingerprint in bytes.
-SEED_FINGERPRINT_BYTES: Final = 16
+SEED_FINGERPRINT_SIZE_BYTES: Final = 16
 
 #: First bytes of the carried-over data.
 _CARRY_OVER_MAGIC: Final = b"EGMRNG1\0"
 #: Bytes of reserved output.
-_CARRY_OVER_BYTES: Final = 32
+_CARRY_OVER_SIZE_BYTES: Final = 32
 #: Bytes of the checksum.
-_CHECKSUM_BYTES: Final = 8
+_CHECKSUM_SIZE_BYTES: Final = 8
 
 
 def pack_carry_over(output: bytes, fingerprints: Iterable[bytes]) -> bytes:
@@ -42,7 +42,7 @@ def pack_carry_over(output: bytes, fingerprints: Iterable[bytes]) -> bytes:
     It is 32 bytes of reserved output, and the fingerprints of past seeds.
     """
     body = _CARRY_OVER_MAGIC + output + b"".join(fingerprints)
-    return body + sha256(body).digest()[:_CHECKSUM_BYTES]
+    return body + sha256(body).digest()[:_CHECKSUM_SIZE_BYTES]
 
 
 def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
@@ -50,17 +50,20 @@ def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
 
     Raises :class:`CarryOverDamaged`.
     """
-    body, checksum = text[:-_CHECKSUM_BYTES], text[-_CHECKSUM_BYTES:]
-    prints = body[len(_CARRY_OVER_MAGIC) + _CARRY_OVER_BYTES :]
+    body, checksum = text[:-_CHECKSUM_SIZE_BYTES], text[-_CHECKSUM_SIZE_BYTES:]
+    prints = body[len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES :]
     if (
         not body.startswith(_CARRY_OVER_MAGIC)
-        or len(body) < len(_CARRY_OVER_MAGIC) + _CARRY_OVER_BYTES
-        or len(prints) % SEED_FINGERPRINT_BYTES
-        or sha256(body).digest()[:_CHECKSUM_BYTES] != checksum
+        or len(body) < len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES
+        or len(prints) % SEED_FINGERPRINT_SIZE_BYTES
+        or sha256(body).digest()[:_CHECKSUM_SIZE_BYTES] != checksum
     ):
         raise CarryOverDamaged(f"the {len(text)} bytes stored at the last power cycle are damaged")
-    split = (prints[i : i + SEED_FINGERPRINT_BYTES] for i in range(0, len(prints), SEED_FINGERPRINT_BYTES))
-    return body[len(_CARRY_OVER_MAGIC) : len(_CARRY_OVER_MAGIC) + _CARRY_OVER_BYTES], tuple(split)
+    split = (
+        prints[i : i + SEED_FINGERPRINT_SIZE_BYTES]
+        for i in range(0, len(prints), SEED_FINGERPRINT_SIZE_BYTES)
+    )
+    return body[len(_CARRY_OVER_MAGIC) : len(_CARRY_OVER_MAGIC) + _CARRY_OVER_SIZE_BYTES], tuple(split)
 
 
 class SeedGatherer:
@@ -81,7 +84,7 @@ class SeedGatherer:
         self._sources = tuple(sources)
         self._tests = tuple(HealthTests(s.name, s.entropy_bits, HEALTH_TEST_ALPHA_EXPONENT) for s in sources)
         #: Fingerprints of the latest seeds, oldest first.
-        self.fingerprints: list[bytes] = list(known_fingerprints)[-SEED_FINGERPRINTS_STORED:]
+        self.fingerprints: list[bytes] = list(known_fingerprints)[-STORED_SEED_FINGERPRINTS_MAX:]
         self.start_up_test()
 
     @property
@@ -90,9 +93,9 @@ class SeedGatherer:
         return tuple(source.name for source in self._sources)
 
     def start_up_test(self) -> None:
-        """Test :data:`START_UP_TEST_SAMPLES` consecutive samples of each entropy source and discard them."""
+        """Test :data:`START_UP_TEST_SAMPLE_COUNT` consecutive samples of each entropy source and discard them."""
         for source, tests in zip(self._sources, self._tests, strict=True):
-            tests.feed(self._read_samples(source, START_UP_TEST_SAMPLES))
+            tests.feed(self._read_samples(source, START_UP_TEST_SAMPLE_COUNT))
 
     def gather(self) -> bytes:
         """Return seed material: samples of each entropy source in turn, each with :data:`SEED_BITS` of entropy."""
@@ -109,12 +112,12 @@ class SeedGatherer:
         noise = self._read_samples(source, ceil(SEED_BITS / source.entropy_bits))
         tests.feed(noise)
         fingerprint = sha256(b"seed of " + source.name.encode() + b"\0" + noise).digest()[
-            :SEED_FINGERPRINT_BYTES
+            :SEED_FINGERPRINT_SIZE_BYTES
         ]
         if fingerprint in self.fingerprints:
             raise SeedRepeated(f"source {source.name!r} gave the same {len(noise)} bytes of seed as before")
         self.fingerprints.append(fingerprint)
-        del self.fingerprints[:-SEED_FINGERPRINTS_STORED]
+        del self.fingerprints[:-STORED_SEED_FINGERPRINTS_MAX]
         return noise
 
     @staticmethod

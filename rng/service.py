@@ -29,7 +29,7 @@ from rng.sources import EntropySource, list_available_sources
 #: Random bytes that a step generates at a time: 32 draws below 256 for the cost of one request.
 BYTES_PER_STEP_REQUEST = 64
 #: Fresh random bytes mixed into each step if the policy asks for it.
-_FRESH_INPUT_BYTES = 16
+_FRESH_INPUT_SIZE_BYTES = 16
 #: Background cycling discards the output of 1 to this many Generates.
 _CYCLE_GENERATES_MAX = 8
 
@@ -163,7 +163,7 @@ class RandomService:
         """
         policy = policy or ReseedPolicy()
         try:
-            tested = cls._test_chain()
+            tested = cls._run_start_up_self_test()
             reserved, known_values = unpack_carry_over(carry_over) if carry_over is not None else (b"", ())
             gatherer = SeedGatherer(list_available_sources() if sources is None else sources, known_values)
             service = cls(gatherer, policy, clock, on_event, fresh_input)
@@ -185,7 +185,7 @@ class RandomService:
         return service
 
     @staticmethod
-    def _test_chain() -> tuple[str, ...]:
+    def _run_start_up_self_test() -> tuple[str, ...]:
         """Run the start-up self-test of the generator; return the names of the tests passed."""
         return run_self_test()
 
@@ -337,7 +337,9 @@ class RandomService:
         with self._lock:
             self._check_in_service()
             try:
-                fresh = self._fresh_input(_FRESH_INPUT_BYTES) if self._policy.fresh_input_each_step else b""
+                fresh = (
+                    self._fresh_input(_FRESH_INPUT_SIZE_BYTES) if self._policy.fresh_input_each_step else b""
+                )
                 output = self._drbg.generate(count, fresh)
             except Exception as error:  # noqa: BLE001 (as above)
                 self._take_out_of_service(error)

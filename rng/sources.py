@@ -138,13 +138,13 @@ class JitterSource:
     """Why this much entropy is claimed, as text for reports."""
 
     #: Larger than a first-level cache, so that the walk misses it now and then.
-    _MEMORY_BYTES: Final = 1 << 17
-    _STRIDE_BYTES: Final = 4093
+    _MEMORY_SIZE_BYTES: Final = 1 << 17
+    _STRIDE_SIZE_BYTES: Final = 4093
     """Distance in bytes between two memory accesses of the measured work; a prime, so that all memory is reached."""
 
     def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
         self._clock = clock
-        self._memory = bytearray(self._MEMORY_BYTES)
+        self._memory = bytearray(self._MEMORY_SIZE_BYTES)
         """The memory that the measured work walks through."""
         self._at = 0
         """The index of the byte of memory that the measured work accesses next."""
@@ -157,13 +157,13 @@ class JitterSource:
         time_before = clock()
         for i in range(count):
             for _ in range(8):
-                at = (at + self._STRIDE_BYTES) % self._MEMORY_BYTES
+                at = (at + self._STRIDE_SIZE_BYTES) % self._MEMORY_SIZE_BYTES
                 memory[at] = (memory[at] + 1) & 0xFF
             digest = sha3_256(digest + memory[at : at + 32]).digest()
             now = clock()
             gathered[i] = (now - time_before) & 0xFF
             time_before = now
-        self._at = (at + digest[0]) % self._MEMORY_BYTES
+        self._at = (at + digest[0]) % self._MEMORY_SIZE_BYTES
         return bytes(gathered)
 
 

@@ -241,7 +241,7 @@ class _GeneratorTestedOnce(RandomService):
     test machine.
     """
 
-    _test_chain = staticmethod(cache(run_self_test))
+    _run_start_up_self_test = staticmethod(cache(run_self_test))
 
 
 def create_generator() -> RandomService:

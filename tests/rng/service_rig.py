@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from rng import EntropyFailed, KernelSource, Personalization, RandomService
-from rng.seeding import START_UP_TEST_SAMPLES
+from rng.seeding import START_UP_TEST_SAMPLE_COUNT
 
 WHO = Personalization(product="open-egm", version="1", machine_serial="A1", instance=0, boot_counter=1)
 
@@ -37,7 +37,7 @@ class Repeating:
     """A broken source: the same noise at every boot, though none that a health test would notice."""
 
     name, entropy_bits, claim = "repeating", Fraction(8), "a test's"
-    noise = bytes((i * i * 31 + 7 * i + (i >> 8)) & 0xFF for i in range(START_UP_TEST_SAMPLES + 48))
+    noise = bytes((i * i * 31 + 7 * i + (i >> 8)) & 0xFF for i in range(START_UP_TEST_SAMPLE_COUNT + 48))
 
     def read_samples(self, count: int) -> bytes:
         return self.noise[:count]

@@ -19,7 +19,7 @@ from rng import (
 )
 from rng.seeding import (
     SEED_BITS,
-    SEED_FINGERPRINTS_STORED,
+    STORED_SEED_FINGERPRINTS_MAX,
     SeedGatherer,
     pack_carry_over,
     unpack_carry_over,
@@ -181,8 +181,8 @@ def test_a_stuck_source_is_detected_beside_a_good_one() -> None:
 
 def test_fingerprints_are_limited_in_number_and_reveal_nothing_of_the_seed() -> None:
     gatherer = SeedGatherer([KernelSource()])
-    seeds = [gatherer.gather() for _ in range(SEED_FINGERPRINTS_STORED + 5)]
-    assert len(gatherer.fingerprints) == SEED_FINGERPRINTS_STORED
+    seeds = [gatherer.gather() for _ in range(STORED_SEED_FINGERPRINTS_MAX + 5)]
+    assert len(gatherer.fingerprints) == STORED_SEED_FINGERPRINTS_MAX
     carried = pack_carry_over(bytes(32), gatherer.fingerprints)
     assert not any(seed[i : i + 8] in carried for seed in seeds for i in range(0, 48, 8))
 

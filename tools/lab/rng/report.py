@@ -20,7 +20,7 @@ from typing import Any, Final
 import rng
 from rng.ctr_drbg import SEED_BYTES
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
-from rng.seeding import HEALTH_TEST_ALPHA_EXPONENT, SEED_BITS, START_UP_TEST_SAMPLES
+from rng.seeding import HEALTH_TEST_ALPHA_EXPONENT, SEED_BITS, START_UP_TEST_SAMPLE_COUNT
 from rng.self_test import SELF_TESTS
 from tools.lab.rng import production
 from tools.lab.rng.battery.calibration import SIGNIFICANCE_LEVELS
@@ -86,7 +86,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
     """Return an estimate of each entropy source's min-entropy and the entropy that it claims."""
     rows = []
     for source in rng.list_available_sources():
-        count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_TEST_SAMPLES * 10
+        count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_TEST_SAMPLE_COUNT * 10
         rows.append(
             {
                 "source": source.name,
@@ -156,7 +156,10 @@ def build_report(
         ],
         "calibration": json.loads(CALIBRATION_FILE.read_text(encoding="utf-8")),
         "collective": _judge_all_games(verdicts, alpha),
-        "health": {"start_up_samples": START_UP_TEST_SAMPLES, "alpha_exponent": HEALTH_TEST_ALPHA_EXPONENT},
+        "health": {
+            "start_up_samples": START_UP_TEST_SAMPLE_COUNT,
+            "alpha_exponent": HEALTH_TEST_ALPHA_EXPONENT,
+        },
         "entropy": _measure_entropy_sources(),
         "limits": list(LIMITATIONS),
         "command": command,
