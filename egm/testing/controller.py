@@ -157,7 +157,7 @@ class SmallController:
     def _refuse(
         self, message: m.MachineMessage, reason: m.RefusalReason, of: str, **more: object
     ) -> m.Refusal:
-        """Return a refusal of a machine's message, and keep it in ``refusals``.
+        """Return a refusal of a machine's message, and add it to ``refusals``.
 
         ``of`` is the kind of the refused message.
         """

@@ -21,7 +21,7 @@ from meters.errors import JournalUnwritable
 from meters.storage import Database, DatabaseRows, DiskStorage, MediumError, StorageFile
 
 #: Numbers that make each name of an SQLite VFS unique.
-_numbers: Final = count()
+_file_numbers: Final = count()
 
 
 @dataclass(slots=True)
@@ -46,21 +46,23 @@ class _SimulatedFile:
     last_content: bytes = b""
     """The content that the file had when it was removed or replaced."""
 
-    def draw_survivors(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
+    def draw_content_after_power_loss(
+        self, current_content: bytes, random_source: random.Random, survival_probability: float
+    ) -> bytes:
         """Return the file's content after a power loss; chance decides which of its unsynced changes survive."""
-        content = bytearray(seen)
+        content = bytearray(current_content)
         for change in reversed(self.changes):
             _write_at(content, change.offset, change.replaced_bytes)
             _resize_content(content, change.size_before)
-        survivors = [change for change in self.changes if dice.random() < survival]
+        survivors = [change for change in self.changes if random_source.random() < survival_probability]
         for change in survivors:
             if change.written_bytes is None:
                 _resize_content(content, change.offset)
-            elif change is survivors[-1] and dice.random() < 0.5:
+            elif change is survivors[-1] and random_source.random() < 0.5:
                 _write_at(
                     content,
                     change.offset,
-                    change.written_bytes[: dice.randrange(len(change.written_bytes) + 1)],
+                    change.written_bytes[: random_source.randrange(len(change.written_bytes) + 1)],
                 )
             else:
                 _write_at(content, change.offset, change.written_bytes)
@@ -136,7 +138,7 @@ class SimulatedMedium:
                 path.unlink(missing_ok=True)
             elif file.changes or file is not self._names.get(path):
                 path.write_bytes(
-                    file.draw_survivors(
+                    file.draw_content_after_power_loss(
                         content_by_file.get(id(file), file.last_content), self._dice, survival
                     )
                 )
@@ -394,7 +396,7 @@ class _Vfs(apsw.VFS):
     """The VFS through which SQLite accesses a simulated medium, on top of SQLite's own unix VFS."""
 
     def __init__(self, medium: SimulatedMedium) -> None:
-        self.name = f"forgetful{next(_numbers)}"
+        self.name = f"forgetful{next(_file_numbers)}"
         self._medium = medium
         super().__init__(self.name, "unix")
 

@@ -64,7 +64,7 @@ GAME = "maple-classic"
 #: Small log segments, because each is preallocated on both media, for thousands of machines.
 _POLICY: Final = JournalPolicy(segment_bytes=1 << 18)
 #: The device kind of each device that a test may give a machine.
-_KINDS: Final = {"printer": "ticket_printer", "hopper": "hopper"}
+_DEVICE_KIND_BY_NAME: Final = {"printer": "ticket_printer", "hopper": "hopper"}
 #: One person per role, by staff number, without PINs: tests with them start after the sign-in.
 STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)})
 
@@ -352,7 +352,7 @@ class MachineRig:
         self._install(installed, host, (*devices, "acceptor") if acceptor else devices)
         self.store: TicketStore | None = None if first_rig is None else first_rig.store
         self._open_ledger_and_register(folder)
-        self.kinds = {"coin_acceptor", *(_KINDS[device] for device in devices)}
+        self.kinds = {"coin_acceptor", *(_DEVICE_KIND_BY_NAME[device] for device in devices)}
         self.kinds |= {"bill_acceptor"} if acceptor else set()
         self.holders = holders
         self.changes = 0
@@ -529,7 +529,7 @@ class MachineRig:
         return [entry.record for entry in self.journal.entries(kind)]  # type: ignore[misc]
 
 
-def write_undeclared(
+def write_undeclared_entry(
     machine: Machine,
     kind: str,
     *,

@@ -46,7 +46,7 @@ def create_machine_context(
     )
 
 
-def attach(room: MachineRig, lines: Iterable[SasLineService]) -> None:
+def attach_sas_lines(room: MachineRig, lines: Iterable[SasLineService]) -> None:
     """Connect SAS lines to a test machine: each change of the machine's state is passed on to them."""
     lines = list(lines)
 
@@ -211,7 +211,7 @@ class HostWire:
         return answer[2:-2].hex()
 
 
-class Bench(HostWire):
+class SasHostBench(HostWire):
     """A SAS host connected to a test machine. It also creates the machine's end of the line.
 
     Time is the machine's clock.
@@ -223,7 +223,7 @@ class Bench(HostWire):
         self.room = room
         lines = create_sas_lines(create_machine_context(room, folder, {name: settings}))
         super().__init__(next(line for line in lines if isinstance(line, SasLineService)), room.clock)
-        attach(room, [self.line])
+        attach_sas_lines(room, [self.line])
         if boot:
             room.boot()
         self.line._send_readout()

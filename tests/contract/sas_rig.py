@@ -13,7 +13,7 @@ from egm.links.sas.attachment import SasLineService, create_sas_lines
 from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.links.sas.wire import escape_message_with_wakeup
 from egm.testing.machine import MachineRig
-from egm.testing.sas import attach, create_machine_context
+from egm.testing.sas import attach_sas_lines, create_machine_context
 
 PATIENCE_SECONDS = 60.0
 """A limit that only a machine that does not answer reaches, however loaded the computer is."""
@@ -110,7 +110,7 @@ class Rig:
         context = create_machine_context(self.room, folder, sas)
         self.file = context.cabinet_file
         self.lines = [line for line in create_sas_lines(context) if isinstance(line, SasLineService)]
-        attach(self.room, self.lines)
+        attach_sas_lines(self.room, self.lines)
         self._tasks: list[asyncio.Task[None]] = []
 
     def wire(self, name: str, **settings: Any) -> Wire:

@@ -10,7 +10,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.timekeeping import Timekeeper
 from egm.testing.jumping_loop import LoopClock, jump
 from egm.testing.machine import MachineRig
-from egm.testing.sas import Bench
+from egm.testing.sas import SasHostBench
 
 
 def profile(folder: Path, rule: str) -> Path:
@@ -27,7 +27,7 @@ def profile(folder: Path, rule: str) -> Path:
 def test_a_silent_host_disables_the_machine_and_its_next_poll_enables_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 0"))
-        bench = Bench(tmp_path, rig)
+        bench = SasHostBench(tmp_path, rig)
         bench.line._watch.start()
         assert rig.state is State.OUT_OF_SERVICE
         bench.send_general_poll()
@@ -48,7 +48,7 @@ def test_the_silence_limit_counts_from_the_last_poll_across_a_restart(tmp_path: 
     async def scenario() -> None:
         rules = profile(tmp_path, "silence_seconds = 3600")
         rig = MachineRig(tmp_path, profile=rules)
-        bench = Bench(tmp_path, rig)
+        bench = SasHostBench(tmp_path, rig)
         bench.line._watch.start()
         bench.send_general_poll()
         rig.clock.pass_seconds(6)
@@ -57,7 +57,7 @@ def test_the_silence_limit_counts_from_the_last_poll_across_a_restart(tmp_path: 
         rig.close()
         later = MachineRig(tmp_path, profile=rules)
         later.clock.pass_seconds(3606)
-        bench = Bench(tmp_path, later)
+        bench = SasHostBench(tmp_path, later)
         bench.line._watch.start()
         assert later.state is State.OUT_OF_SERVICE
         later.close()
@@ -72,7 +72,7 @@ def test_a_machine_that_is_not_polled_continues_up_to_the_limit(tmp_path: Path, 
         rig = MachineRig(tmp_path, profile=profile(tmp_path, "silence_seconds = 60"))
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
         rig.machine.timekeeper = Timekeeper(rig.machine.clock)
-        bench = Bench(tmp_path, rig)
+        bench = SasHostBench(tmp_path, rig)
         bench.line._watch.start()
         await asyncio.sleep(59)
         assert rig.state is State.IDLE
@@ -91,7 +91,7 @@ def test_without_a_silence_rule_a_lost_link_is_recorded_and_play_continues(tmp_p
     async def scenario() -> None:
         rig = MachineRig(tmp_path, profile="generic")
         assert rig.machine.profile.host.silence_seconds is None
-        bench = Bench(tmp_path, rig)
+        bench = SasHostBench(tmp_path, rig)
         bench.line._watch.start()
         bench.send_general_poll()
         rig.clock.pass_seconds(6)
@@ -109,19 +109,19 @@ def test_without_a_silence_rule_a_lost_link_is_recorded_and_play_continues(tmp_p
 def test_a_new_machine_waits_until_its_host_has_enabled_it_once(tmp_path: Path) -> None:
     rules = profile(tmp_path, "starts_machine = true")
     rig = MachineRig(tmp_path, profile=rules)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     bench.line._watch.start()
     assert rig.state is State.OUT_OF_SERVICE
     rig.close()
     rig = MachineRig(tmp_path, profile=rules)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     bench.line._watch.start()
     assert rig.state is State.OUT_OF_SERVICE, "still out of service after the power cut"
     assert bench.send_long_poll(0x02) == "01"
     assert rig.state is State.IDLE
     rig.close()
     rig = MachineRig(tmp_path, profile=rules)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     bench.line._watch.start()
     assert rig.state is State.IDLE
     rig.close()
@@ -130,7 +130,7 @@ def test_a_new_machine_waits_until_its_host_has_enabled_it_once(tmp_path: Path) 
 @pytest.mark.requirement("K-02")
 def test_a_machine_with_two_hosts_waits_until_each_has_enabled_it(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, profile=profile(tmp_path, "starts_machine = true"))
-    first, second = Bench(tmp_path, rig), Bench(tmp_path, rig, name="second", boot=False)
+    first, second = SasHostBench(tmp_path, rig), SasHostBench(tmp_path, rig, name="second", boot=False)
     for bench in (first, second):
         bench.line._watch.start()
     assert first.send_long_poll(0x02) == "01"
@@ -143,7 +143,7 @@ def test_a_machine_with_two_hosts_waits_until_each_has_enabled_it(tmp_path: Path
 @pytest.mark.requirement("K-05")
 def test_a_full_exception_queue_stops_the_machine_if_the_profile_requires_it(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, profile=profile(tmp_path, "full_queue_stops = true"))
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     for _ in range(20):
         rig.engine.handle(EventType.SERVICE)
     bench.send_general_poll()
@@ -162,7 +162,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(
     async def scenario() -> None:
         rules = profile(tmp_path, "full_queue_stops = true")
         rig = MachineRig(tmp_path, profile=rules)
-        bench = Bench(tmp_path, rig, enable=["delay"])
+        bench = SasHostBench(tmp_path, rig, enable=["delay"])
         if held_state == "full":
             for _ in range(20):
                 rig.engine.handle(EventType.SERVICE)
@@ -173,7 +173,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(
         bench.line._cursor.write(rig.journal.sequence)  # the host had read every event before the power loss
         rig.close()
         restarted = MachineRig(tmp_path, profile=rules)
-        Bench(tmp_path, restarted, enable=["delay"]).line._watch.start()
+        SasHostBench(tmp_path, restarted, enable=["delay"]).line._watch.start()
         assert (restarted.state, list_disabling_sources(restarted.machine)) == (State.IDLE, {})
         restarted.close()
 
@@ -183,7 +183,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(
 @pytest.mark.requirement("K-04")
 def test_without_a_rule_a_lost_host_link_does_not_stop_play(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     bench.line._watch.start()
     bench.send_general_poll()
     rig.clock.pass_seconds(600)
@@ -200,7 +200,7 @@ def test_without_a_rule_a_lost_host_link_does_not_stop_play(tmp_path: Path) -> N
 def test_a_delay_from_the_host_holds_the_next_game_until_it_has_passed(tmp_path: Path) -> None:
     async def scenario() -> None:
         rig = MachineRig(tmp_path)
-        bench = Bench(tmp_path, rig, enable=["delay"])
+        bench = SasHostBench(tmp_path, rig, enable=["delay"])
         assert bench.send_long_poll(0x2E, "9999") == "01"
         assert rig.state is State.OUT_OF_SERVICE
         assert bench.send_long_poll(0x2E, "0000") == "01"

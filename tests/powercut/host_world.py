@@ -18,7 +18,7 @@ from egm.kernel.events import EventType, State
 from egm.links.sas.wire import escape_message_with_wakeup
 from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig
-from egm.testing.sas import Bench
+from egm.testing.sas import SasHostBench
 from tools.dev.host.host import ASSET, Host, HostGoneError
 
 ROUNDS_MAX = 400
@@ -171,7 +171,7 @@ class World:
             self._watch(room)
             self.floor.power_up(room)
             with suppress(PowerGoneError):
-                self.bench = Bench(self.folder, room)
+                self.bench = SasHostBench(self.folder, room)
                 self.floor.settle()
 
     def _watch(self, room: MachineRig) -> None:

@@ -16,7 +16,7 @@ from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger
 from egm.seats.table import SharedTables
 from egm.staff.desk import ServiceDesk
-from egm.testing.machine import MachineRig, write_undeclared
+from egm.testing.machine import MachineRig, write_undeclared_entry
 from egm.tickets.desk import TicketDesk
 from meters import Phase, Transfer
 
@@ -194,7 +194,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
         rig.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.TOURNAMENT:
         mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
-        write_undeclared(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
+        write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
         rig.engine.handle(EventType.MACHINE_CHANGED)
     elif state is State.LOCKED:
         rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, until_ns=0)
@@ -216,7 +216,7 @@ def _start_ticket(rig: MachineRig) -> None:
         {"way": "ticket", "number": ticket.masked_number, "language": "en"},
     )
     printing = {"id": "early", "language": "en", "state": "printing"}
-    write_undeclared(rig.machine, "ticket.pending", state={MoneyKey.PRINT: printing})
+    write_undeclared_entry(rig.machine, "ticket.pending", state={MoneyKey.PRINT: printing})
 
 
 def _start_coins(rig: MachineRig) -> None:
@@ -240,8 +240,8 @@ def _await_number(rig: MachineRig) -> None:
 
 def _reserve(rig: MachineRig, pay_out_id: str, target: str, fields: dict) -> None:
     fund = (Transfer("world:bill", rig.machine.name_credit_account(CreditKind.CASHABLE), 500),)
-    write_undeclared(rig.machine, "bill.in", transfers=fund)
-    write_undeclared(
+    write_undeclared_entry(rig.machine, "bill.in", transfers=fund)
+    write_undeclared_entry(
         rig.machine,
         "cashout.request",
         transaction_id=pay_out_id,

@@ -8,7 +8,7 @@ from egm.app.process import MachineProcess
 from egm.clock import SystemClock
 from egm.config.cabinet_file import MetricsTable, StateFolder, load_cabinet
 from egm.devices.line import LineLostError
-from egm.testing.machine import write_undeclared
+from egm.testing.machine import write_undeclared_entry
 from meters import Transfer
 
 
@@ -35,7 +35,7 @@ def test_the_machine_cycles_its_generator_while_nobody_plays(tmp_path, credit_ce
                 if cycles_before is None:
                     if credit_cents:
                         bill = Transfer("world:bill", "credit:1:cashable", credit_cents)
-                        write_undeclared(process._machine, "bill", transfers=(bill,))
+                        write_undeclared_entry(process._machine, "bill", transfers=(bill,))
                     cycles_before = cycles
             if cycles_before is not None and cycles >= cycles_before + 2:
                 break

@@ -18,7 +18,7 @@ from egm.links.screen.client import ScreenClient
 from egm.play.installed_games import admit_games
 from egm.play.showing import build_message
 from egm.profiles import profile as profiles
-from egm.testing.machine import MachineRig, write_undeclared
+from egm.testing.machine import MachineRig, write_undeclared_entry
 
 GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
@@ -54,7 +54,7 @@ class Printer:
 def test_a_driver_receives_the_faults_of_its_device_from_the_previous_run(tmp_path):
     rig, station = a_station(tmp_path, 0)
     for code in ("ticket_printer.paper_out", "ticket_printer.disputed", "bill_acceptor.jam"):
-        write_undeclared(
+        write_undeclared_entry(
             station.engine.machine, "test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}}
         )
     printer = Printer()

@@ -17,7 +17,7 @@ from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import payout_is_due
 from egm.money.records.host import HostTicketRecord, RedemptionStatus, TransferKind, TransferStatus
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 from meters import Transfer
 from meters.recall import read_details
 
@@ -316,7 +316,7 @@ def test_a_pending_transfer_is_refused_if_another_restricted_pool_arrived_meanwh
         rig.port.execute_or_refuse_order(order(restricted=100, restricted_pool=1), asset_number=ASSET)
         is Status.PENDING
     )
-    write_undeclared(
+    write_undeclared_entry(
         rig.machine,
         "test.ticket",
         transfers=(Transfer("world:voucher_in:restricted", "credit:1:restricted", 50),),
@@ -339,7 +339,7 @@ def test_a_transfer_is_refused_if_a_ticket_of_another_restricted_pool_is_being_s
         status=RedemptionStatus.PENDING,
         host_has_read=False,
     )
-    write_undeclared(rig.machine, "test.ticket", state={HostKey.TICKET: pending_ticket})
+    write_undeclared_entry(rig.machine, "test.ticket", state={HostKey.TICKET: pending_ticket})
     assert ask(rig, restricted=100, restricted_pool=1) is Status.OTHER_POOL
     assert ask(rig, "T-2", restricted=100, restricted_pool=2) is Status.FULL
 
@@ -468,7 +468,7 @@ def test_a_mandatory_cash_out_the_host_did_not_take_is_offered_again_only_for_ne
     rig = make(profile="quebec-vlt")
     rig.port.set_cash_out_terms(enabled=True, host_only=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
-    write_undeclared(rig.machine, "test.fund", transfers=fund)
+    write_undeclared_entry(rig.machine, "test.fund", transfers=fund)
     rig.engine.handle(EventType.SERVICE)
     assert (rig.state, rig.port.is_cash_out_offered) == (State.LOCKED, True)
     rig.engine.handle(EventType.LOCK_ENDED)
@@ -481,7 +481,9 @@ def test_a_mandatory_cash_out_the_host_did_not_take_is_offered_again_only_for_ne
     rig.engine.handle(EventType.CASH_OUT)  # the player may cash out again
     assert rig.state is State.LOCKED
     rig.engine.handle(EventType.LOCK_ENDED)
-    write_undeclared(rig.machine, "test.fund", transfers=fund)  # new credit makes a cash-out mandatory again
+    write_undeclared_entry(
+        rig.machine, "test.fund", transfers=fund
+    )  # new credit makes a cash-out mandatory again
     rig.engine.handle(EventType.SERVICE)
     assert rig.state is State.LOCKED
 

@@ -15,7 +15,7 @@ from egm.kernel import standing_faults
 from egm.kernel.events import EventType, State
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.significance import EventEffect
-from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance, write_undeclared
+from egm.testing.machine import MachineRig, PowerCutError, ScriptedChance, write_undeclared_entry
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -248,7 +248,7 @@ def test_the_audit_accepts_logic_access_cleared_by_an_attendant_or_a_technician_
 @pytest.mark.requirement("E-13")
 def test_the_audit_reports_a_fault_entry_that_stores_a_second_fault(rig):
     active = {"since": rig.machine.clock.now().isoformat(), "cleared_by": "self", "detail": ""}
-    write_undeclared(
+    write_undeclared_entry(
         rig.machine,
         "fault.raised",
         counts={"fault.hopper.jam": 1},

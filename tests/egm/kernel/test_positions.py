@@ -13,7 +13,7 @@ from egm.kernel.keys import ClearAction, KeyOwner, StorageKey, StorageKeys
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared_entry
 from egm.tickets.model import TicketState
 
 FIRST, SECOND = Position(1, 2), Position(2, 2)
@@ -53,7 +53,7 @@ def test_every_stored_key_declares_whether_it_belongs_to_a_position_or_the_machi
 def test_nothing_is_stored_under_an_undeclared_key(tmp_path):
     rig = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'jukebox'"):
-        write_undeclared(rig.machine, "jukebox.played", state={"jukebox": 7})
+        write_undeclared_entry(rig.machine, "jukebox.played", state={"jukebox": 7})
     assert rig.journal.state("jukebox") is None
     rig.close()
 

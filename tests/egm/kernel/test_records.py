@@ -28,7 +28,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.round import LinkProgress
 from egm.record_codec import RecordError, from_json, inline_record, omit_if_default, to_json
-from egm.testing.machine import write_undeclared
+from egm.testing.machine import write_undeclared_entry
 from egm.tickets.audit import LedgerAnchor
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -205,7 +205,7 @@ def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_p
 
 def test_a_record_that_is_damaged_stops_the_machine_by_its_name(tmp_path):
     rig = room_of(tmp_path).boot()
-    write_undeclared(rig.machine, "planted", state={PlayKey.GAME: {"play_id": 7}})
+    write_undeclared_entry(rig.machine, "planted", state={PlayKey.GAME: {"play_id": 7}})
     with pytest.raises(RecordError, match=r"^the memory's 'game': play_id is 7, not of type str$"):
         find_open_game(rig.machine)
     rig.close()

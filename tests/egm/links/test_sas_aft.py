@@ -7,7 +7,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig, ScriptedChance
-from egm.testing.sas import Bench
+from egm.testing.sas import SasHostBench
 
 ASSET, WIRE_ASSET = 0x01020304, "04030201"
 KEY, POS = "ab" * 20, "78563412"
@@ -21,7 +21,7 @@ INTERROGATE = "02ff00"
 def make(tmp_path):
     opened = []
 
-    def bench(*, asset=ASSET, line="main", transfers=True, bonuses=True, **room_options) -> Bench:
+    def bench(*, asset=ASSET, line="main", transfers=True, bonuses=True, **room_options) -> SasHostBench:
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
             opened[-1].room.close()
@@ -29,7 +29,7 @@ def make(tmp_path):
             can_transfer=transfers, can_award_bonuses=bonuses, asset_number=asset, money_line_name=line
         )
         rig = MachineRig(tmp_path, devices=("printer",), host=host, **room_options)
-        opened.append(Bench(tmp_path, rig))
+        opened.append(SasHostBench(tmp_path, rig))
         opened[-1].read_exceptions()
         return opened[-1]
 
@@ -58,14 +58,14 @@ def order(
     return f"{len(body) // 2:02x}{body}"
 
 
-def status(bench: Bench, data: str) -> str:
+def status(bench: SasHostBench, data: str) -> str:
     """The transfer status an order is answered with."""
     answer = bench.send_long_poll(0x72, data)
     bench.poll_other_address()
     return answer[4:6]
 
 
-def execute_transfer(bench: Bench, **options) -> str:
+def execute_transfer(bench: SasHostBench, **options) -> str:
     """Order a transfer and read its end; the final status."""
     first = status(bench, order(**options))
     if first != "40":
@@ -75,7 +75,7 @@ def execute_transfer(bench: Bench, **options) -> str:
     return final
 
 
-def read_credit_kinds(bench: Bench) -> tuple[int, ...]:
+def read_credit_kinds(bench: SasHostBench) -> tuple[int, ...]:
     order = (CreditKind.CASHABLE, CreditKind.RESTRICTED, CreditKind.NONRESTRICTED)
     return tuple(bench.room.machine.read_credit_cents(kind) for kind in order)
 

@@ -14,24 +14,24 @@ from egm.links.sas.exception_queue import SasException
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.wire import GeneralPoll, LongPoll, MessageToOtherMachine
 from egm.testing.machine import MachineRig
-from egm.testing.sas import Bench, attach
+from egm.testing.sas import SasHostBench, attach_sas_lines
 
 
 @pytest.fixture
 def bench(tmp_path: Path):
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     assert bench.read_exceptions() == [0x7A, 0x17]
     yield bench
     rig.close()
 
 
-def door(bench: Bench, *, opened: bool) -> None:
+def door(bench: SasHostBench, *, opened: bool) -> None:
     bench.room.engine.handle(EventType.DOOR_OPENED if opened else EventType.DOOR_CLOSED, door="main")
 
 
 @pytest.mark.requirement("K-06")
-def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench) -> None:
+def test_the_same_general_poll_again_gets_the_same_exception_again(bench: SasHostBench) -> None:
     door(bench, opened=True)
     door(bench, opened=False)
     assert [bench.send_general_poll() for _ in range(3)] == [0x11] * 3
@@ -43,7 +43,7 @@ def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench)
 @pytest.mark.parametrize(
     "poll", [b"\x82", b"\x02", b"\x01\x1a", append_crc(b"\x01\x02"), append_crc(b"\0\x7f" + bytes(7))]
 )
-def test_another_poll_acknowledges_the_exception(bench: Bench, poll: bytes) -> None:
+def test_another_poll_acknowledges_the_exception(bench: SasHostBench, poll: bytes) -> None:
     door(bench, opened=True)
     assert bench.send_general_poll() == 0x11
     bench.send(poll)
@@ -51,7 +51,7 @@ def test_another_poll_acknowledges_the_exception(bench: Bench, poll: bytes) -> N
 
 
 @pytest.mark.requirement("K-06")
-def test_damaged_bytes_acknowledge_no_exception(bench: Bench) -> None:
+def test_damaged_bytes_acknowledge_no_exception(bench: SasHostBench) -> None:
     door(bench, opened=True)
     assert bench.send_general_poll() == 0x11
     assert bench.send(bytes.fromhex("01 01 51 09")) == b""
@@ -62,13 +62,15 @@ def test_damaged_bytes_acknowledge_no_exception(bench: Bench) -> None:
     "message",
     ["01 01 51 09", "01 FE 00 00", "01 5A 00 00", "01 2F 03 00 00 00 FF FF", "05 1A", "01 6E 01 00 93 7B"],
 )
-def test_polls_for_other_addresses_and_incomplete_polls_get_no_reply(bench: Bench, message: str) -> None:
+def test_polls_for_other_addresses_and_incomplete_polls_get_no_reply(
+    bench: SasHostBench, message: str
+) -> None:
     assert bench.send(bytes.fromhex(message)) == b""
     assert list_disabling_sources(bench.room.machine) == {}
 
 
 @pytest.mark.sas(polls="7F")
-def test_a_broadcast_is_executed_without_a_reply(bench: Bench) -> None:
+def test_a_broadcast_is_executed_without_a_reply(bench: SasHostBench) -> None:
     assert bench.send(append_crc(b"\0\x7f" + bytes.fromhex("11 21 2026 07 15 00"))) == b""
     assert bench.room.records("host.time")[0]["told"].startswith("2026-11-21T07:15:00")
     assert bench.send(append_crc(b"\0\x01")) == b""
@@ -76,7 +78,7 @@ def test_a_broadcast_is_executed_without_a_reply(bench: Bench) -> None:
 
 
 @pytest.mark.requirement("K-06")
-def test_a_repeated_poll_that_changes_something_is_executed_once(bench: Bench) -> None:
+def test_a_repeated_poll_that_changes_something_is_executed_once(bench: SasHostBench) -> None:
     assert bench.send_long_poll(0x01) == "01"
     bench.room.engine.handle(EventType.ENABLED, source="host:main")
     assert bench.send_long_poll(0x01) == "01"
@@ -86,7 +88,7 @@ def test_a_repeated_poll_that_changes_something_is_executed_once(bench: Bench) -
     assert list(list_disabling_sources(bench.room.machine)) == ["host:main"]
 
 
-def test_a_repeated_reading_poll_is_read_again(bench: Bench) -> None:
+def test_a_repeated_reading_poll_is_read_again(bench: SasHostBench) -> None:
     assert bench.read(0x1A) == "00000000"
     bench.room.insert(500)
     assert bench.read(0x1A) == "00000500"
@@ -94,7 +96,7 @@ def test_a_repeated_reading_poll_is_read_again(bench: Bench) -> None:
 
 @pytest.mark.requirement("K-05")
 @pytest.mark.sas(exceptions="70 11 12")
-def test_the_twenty_first_exception_overflows_the_queue(bench: Bench) -> None:
+def test_the_twenty_first_exception_overflows_the_queue(bench: SasHostBench) -> None:
     for _ in range(10):
         door(bench, opened=True)
         door(bench, opened=False)
@@ -106,7 +108,9 @@ def test_the_twenty_first_exception_overflows_the_queue(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "next_poll", [b"\x80", b"\x81", b"\x01\x1a"], ids=["another machine", "general poll", "long poll"]
 )
-def test_a_priority_exception_is_raised_again_until_it_is_served(bench: Bench, next_poll: bytes) -> None:
+def test_a_priority_exception_is_raised_again_until_it_is_served(
+    bench: SasHostBench, next_poll: bytes
+) -> None:
     bench.host.post_exception(0x51)
     assert bench.read_exceptions() == [0x51]
     bench.room.clock.pass_seconds(14)
@@ -119,7 +123,7 @@ def test_a_priority_exception_is_raised_again_until_it_is_served(bench: Bench, n
     assert bench.read_exceptions() == []
 
 
-def test_a_priority_exception_goes_before_the_queue_and_can_be_withdrawn(bench: Bench) -> None:
+def test_a_priority_exception_goes_before_the_queue_and_can_be_withdrawn(bench: SasHostBench) -> None:
     door(bench, opened=True)
     bench.host.post_exception(0x51)
     assert bench.send_general_poll() == 0x51
@@ -129,7 +133,7 @@ def test_a_priority_exception_goes_before_the_queue_and_can_be_withdrawn(bench: 
     assert bench.read_exceptions() == [0x11]
 
 
-def test_a_delayed_reply_is_sent_instead_of_an_exception(bench: Bench) -> None:
+def test_a_delayed_reply_is_sent_instead_of_an_exception(bench: SasHostBench) -> None:
     door(bench, opened=True)
     bench.host.deliver_delayed_result(0x21, Reply(b"\x34\x12"))
     frame = append_crc(bytes.fromhex("01 21 34 12"))
@@ -138,7 +142,7 @@ def test_a_delayed_reply_is_sent_instead_of_an_exception(bench: Bench) -> None:
     assert bench.send_general_poll() == 0x11
 
 
-def test_a_slow_poll_is_answered_busy_and_its_repetition_gets_the_result(bench: Bench) -> None:
+def test_a_slow_poll_is_answered_busy_and_its_repetition_gets_the_result(bench: SasHostBench) -> None:
     bench.slow = True
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01\x00"
@@ -147,7 +151,7 @@ def test_a_slow_poll_is_answered_busy_and_its_repetition_gets_the_result(bench: 
     assert bench.send(append_crc(b"\x01\x01")) == b"\x01"
 
 
-def test_a_reply_that_fails_stops_neither_the_line_nor_the_journal(bench: Bench) -> None:
+def test_a_reply_that_fails_stops_neither_the_line_nor_the_journal(bench: SasHostBench) -> None:
     def fails(*_: object) -> Reply:
         raise ZeroDivisionError("planted")
 
@@ -197,7 +201,7 @@ def test_a_delayed_reply_answers_no_later_poll() -> None:
 # ---------------------------------------------------------------------------------------------- the link
 def test_without_polls_the_line_chirps_and_the_loss_is_reported_once(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     chirp = [SendBytes(b"\x01", has_wakeup_bit=True)]
     assert bench.tick() == chirp
     assert bench.tick() == []
@@ -217,7 +221,7 @@ def test_without_polls_the_line_chirps_and_the_loss_is_reported_once(tmp_path: P
 
 def test_after_silence_the_line_waits_for_a_poll_to_another_machine_if_configured(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig, require_sync=True)
+    bench = SasHostBench(tmp_path, rig, require_sync=True)
     assert bench.send(b"\x81") == b""
     assert bench.send(b"\x01\x1a") == b""
     bench.poll_other_address()
@@ -234,7 +238,7 @@ def test_after_silence_the_line_waits_for_a_poll_to_another_machine_if_configure
 @pytest.mark.sas(polls="0E", exceptions="4F 11")
 def test_real_time_reports_are_sent_in_place_of_replies(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig, enable=["real_time"])
+    bench = SasHostBench(tmp_path, rig, enable=["real_time"])
     bench.read_exceptions()
     assert bench.send_long_poll(0x0E, "01") == "01"
     rig.insert(500)
@@ -251,7 +255,7 @@ def test_real_time_reports_are_sent_in_place_of_replies(tmp_path: Path) -> None:
     rig.close()
 
 
-def test_real_time_reporting_is_off_until_enabled(bench: Bench) -> None:
+def test_real_time_reporting_is_off_until_enabled(bench: SasHostBench) -> None:
     assert bench.send_long_poll(0x0E, "01") == ""
     bench.room.insert(500)
     assert bench.read_exceptions() == [0x48]
@@ -262,10 +266,10 @@ def test_real_time_reporting_is_off_until_enabled(bench: Bench) -> None:
 @pytest.mark.requirement("K-03")
 def test_two_hosts_each_receive_every_exception(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    first = Bench(tmp_path, rig, name="first")
-    second = Bench(tmp_path, rig, name="second", boot=False, address=7)
+    first = SasHostBench(tmp_path, rig, name="first")
+    second = SasHostBench(tmp_path, rig, name="second", boot=False, address=7)
     lines = (first.line, second.line)
-    attach(rig, lines)
+    attach_sas_lines(rig, lines)
     first.read_exceptions()
     second.read_exceptions()
     rig.insert(2000)
@@ -281,7 +285,7 @@ def test_two_hosts_each_receive_every_exception(tmp_path: Path) -> None:
 @pytest.mark.requirement("K-05")
 def test_unread_exceptions_are_reported_after_a_restart(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     bench.read_exceptions()
     door(bench, opened=True)
     assert bench.read_exceptions() == [0x11]
@@ -290,6 +294,6 @@ def test_unread_exceptions_are_reported_after_a_restart(tmp_path: Path) -> None:
     assert bench.send_general_poll() == 0x12
     rig.close()
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     assert bench.read_exceptions() == [0x12, 0x48, 0x18, 0x17]
     rig.close()

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from egm.kernel.events import EventType
-from egm.testing.machine import MachineRig, write_undeclared
-from egm.testing.sas import Bench
+from egm.testing.machine import MachineRig, write_undeclared_entry
+from egm.testing.sas import SasHostBench
 
 #: Door -> its exceptions: opened, closed, found opened while the power was off.
 DOORS: Mapping[str, tuple[int, int, int]] = {
@@ -46,22 +46,22 @@ BILLS: Mapping[int, int] = {100: 0x47, 500: 0x48, 1000: 0x49, 2000: 0x4A, 5000: 
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path) -> Iterator[SasHostBench]:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     bench.read_exceptions()
     yield bench
     rig.close()
 
 
-def handle_and_read_exceptions(bench: Bench, event: EventType, **values: Any) -> list[int]:
+def handle_and_read_exceptions(bench: SasHostBench, event: EventType, **values: Any) -> list[int]:
     bench.room.engine.handle(event, **values)
     return bench.read_exceptions()
 
 
 @pytest.mark.requirement("K-12", "J-03", "E-08")
 @pytest.mark.sas(exceptions="11 12 13 14 15 16 19 1A 1D 1E 98 99 9A 9B")
-def test_doors_raise_their_exceptions(bench: Bench) -> None:
+def test_doors_raise_their_exceptions(bench: SasHostBench) -> None:
     for door, (opened, closed, while_off) in DOORS.items():
         assert handle_and_read_exceptions(bench, EventType.DOOR_OPENED, door=door)[0] == opened
         assert handle_and_read_exceptions(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
@@ -76,7 +76,7 @@ def test_doors_raise_their_exceptions(bench: Bench) -> None:
 @pytest.mark.sas(
     exceptions="20 21 22 23 24 25 27 28 29 2A 2C 2D 2E 3B 60 61 74 75 76 78",
 )
-def test_faults_raise_their_exceptions(bench: Bench) -> None:
+def test_faults_raise_their_exceptions(bench: SasHostBench) -> None:
     for code, (raised, cleared) in FAULTS.items():
         assert handle_and_read_exceptions(bench, EventType.FAULT_RAISED, code=code) == [raised], code
         assert (
@@ -87,7 +87,7 @@ def test_faults_raise_their_exceptions(bench: Bench) -> None:
 
 @pytest.mark.requirement("K-12", "K-11")
 @pytest.mark.sas(exceptions="47 48 49 4A 4B 4C 2B", polls="31 33 34 35 36 37 1E 48")
-def test_bills_raise_their_exceptions(bench: Bench) -> None:
+def test_bills_raise_their_exceptions(bench: SasHostBench) -> None:
     for amount_cents, code in BILLS.items():
         bench.room.insert(amount_cents)
         assert bench.read_exceptions() == [code]
@@ -98,7 +98,7 @@ def test_bills_raise_their_exceptions(bench: Bench) -> None:
 
 
 @pytest.mark.sas(exceptions="1B 1C 7B", polls="49 4A", meters="3E 3F")
-def test_a_removed_stacker_resets_its_counters(bench: Bench) -> None:
+def test_a_removed_stacker_resets_its_counters(bench: SasHostBench) -> None:
     bench.room.insert(500)
     bench.read_exceptions()
     assert (bench.read(0x49), bench.read(0x4A)) == ("00000001", "00000500")
@@ -116,12 +116,12 @@ def test_a_removed_stacker_resets_its_counters(bench: Bench) -> None:
 def test_power_loss_and_return_raise_their_exceptions(tmp_path: Path) -> None:
     for expected_exceptions in ([0x7A, 0x17], [0x18, 0x17]):
         rig = MachineRig(tmp_path)
-        assert Bench(tmp_path, rig).read_exceptions() == expected_exceptions
+        assert SasHostBench(tmp_path, rig).read_exceptions() == expected_exceptions
         rig.close()
 
 
 @pytest.mark.sas(exceptions="71 72 86 37")
-def test_service_and_closing_raise_their_exceptions(bench: Bench) -> None:
+def test_service_and_closing_raise_their_exceptions(bench: SasHostBench) -> None:
     assert handle_and_read_exceptions(bench, EventType.SERVICE) == [0x71]
     assert handle_and_read_exceptions(bench, EventType.SERVICE) == [0x72]
     assert handle_and_read_exceptions(bench, EventType.DISABLED, source="operator", reason="cleaning") == [
@@ -133,14 +133,14 @@ def test_service_and_closing_raise_their_exceptions(bench: Bench) -> None:
 
 
 @pytest.mark.sas(exceptions="00")
-def test_entries_without_an_exception_raise_none(bench: Bench) -> None:
+def test_entries_without_an_exception_raise_none(bench: SasHostBench) -> None:
     assert [bench.send_general_poll() for _ in range(3)] == [0, 0, 0]
 
 
 @pytest.mark.sas(exceptions="7E 7F 8C")
 def test_games_raise_their_exceptions(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     rig.insert(500)
     bench.read_exceptions()
     assert handle_and_read_exceptions(bench, EventType.GAME, value="aurora-twenty") == [0x8C]
@@ -169,7 +169,7 @@ ENTRIES = (
 
 @pytest.mark.not_audited
 @pytest.mark.sas(exceptions="31 3C 52 82 83 84 85 8A 8E")
-def test_entries_of_other_features_raise_their_exceptions(bench: Bench) -> None:
+def test_entries_of_other_features_raise_their_exceptions(bench: SasHostBench) -> None:
     for kind, details, code in ENTRIES:
-        write_undeclared(bench.room.machine, kind, details=details)
+        write_undeclared_entry(bench.room.machine, kind, details=details)
         assert handle_and_read_exceptions(bench, EventType.SHOWN) == [code]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
-from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared
-from egm.testing.sas import Bench
+from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared_entry
+from egm.testing.sas import SasHostBench
 from meters import Transaction, Transfer
 
 #: Stops of maple-classic that pay 300 minor units for a wager of 5.
@@ -69,7 +69,7 @@ NOT_KEPT = {
 }
 
 
-def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
+def every_meter(bench: SasHostBench, game: str = "0000") -> dict[int, int | None]:
     """Return each meter as poll 6F sends it; None for a meter that the machine does not have."""
     found: dict[int, int | None] = {}
     codes = sorted(METER_DEFINITION_BY_CODE)
@@ -98,7 +98,7 @@ def give(rig: MachineRig, kind: str, amount_cents: int) -> None:
 @pytest.fixture
 def bench(tmp_path: Path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*WON), devices=("printer",))
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     rig.insert(2000)
     rig.play()
     rig.machine.random_service = create_generator()
@@ -119,7 +119,7 @@ def bench(tmp_path: Path):
 @pytest.mark.sas(
     polls="6F", meters=" ".join(f"{code:02X}" for code in sorted(set(METER_DEFINITION_BY_CODE) - NOT_KEPT))
 )
-def test_every_meter_after_a_session(bench: Bench) -> None:
+def test_every_meter_after_a_session(bench: SasHostBench) -> None:
     values_by_code = every_meter(bench)
     assert {code for code, value in values_by_code.items() if value is None} == NOT_KEPT
     payback = values_by_code.pop(PAYBACK)
@@ -130,7 +130,7 @@ def test_every_meter_after_a_session(bench: Bench) -> None:
 
 
 @pytest.mark.requirement("O-04")
-def test_a_game_has_the_meters_of_play_and_no_others(bench: Bench) -> None:
+def test_a_game_has_the_meters_of_play_and_no_others(bench: SasHostBench) -> None:
     values_by_code = {code: value for code, value in every_meter(bench, "0001").items() if value is not None}
     payback = values_by_code.pop(PAYBACK)
     assert payback == int(
@@ -174,8 +174,8 @@ MOVEMENTS: tuple[tuple[str, str, set[int]], ...] = (
 def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path) -> None:
     """Each movement has an amount of its own: a power of two, so that a sum names its parts."""
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
-    write_undeclared(
+    bench = SasHostBench(tmp_path, rig)
+    write_undeclared_entry(
         rig.machine,
         "test.fund",
         transfers=(
@@ -188,7 +188,7 @@ def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path
     before = every_meter(bench)
     assert (before[0x06], before[0x07]) == (3 + 4, 8)
     amounts_cents = [1 << number for number in range(len(MOVEMENTS))]
-    write_undeclared(
+    write_undeclared_entry(
         rig.machine,
         "test.move",
         transfers=tuple(
@@ -216,7 +216,7 @@ def test_credits_are_the_money_in_less_wagers_and_payments_plus_wins(
 ) -> None:
     folder = tmp_path_factory.mktemp("identity")
     rig = MachineRig(folder)
-    bench = Bench(folder, rig)
+    bench = SasHostBench(folder, rig)
     before: dict[int, int | None] = {}
     levels = {0x0C, 0x1B, 0x3E, 0x3F, PAYBACK}
     for act in acts:
@@ -274,7 +274,7 @@ BILL_POLLS: Mapping[int, int] = {
 )
 def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     bench.read_exceptions()
     exceptions_by_bill = {
         1: 0x47,
@@ -291,7 +291,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
         for number in range(count):
             cents = bill * 100
             moved = Transfer("world:bill", "credit:1:cashable", cents, {"bill_cents": cents})
-            write_undeclared(
+            write_undeclared_entry(
                 rig.machine,
                 "bill.in",
                 transaction_id=f"{bill} {number}",
@@ -310,7 +310,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
 @pytest.mark.sas(polls="2A 2B 2C 4F B3")
 def test_coins_and_the_hopper(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, devices=("hopper",))
-    bench = Bench(tmp_path, rig, enable=["hopper_status"])
+    bench = SasHostBench(tmp_path, rig, enable=["hopper_status"])
     rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, True), (25, False)), event_position=1)
     assert (bench.read(0x2A), bench.read(0x2B)) == ("00000325", "00000000")
     assert (bench.read(0x2C), bench.read(0x4F)) == ("00000003", "0600ff00000003")
@@ -325,7 +325,7 @@ def test_coins_and_the_hopper(tmp_path: Path) -> None:
 @pytest.mark.sas(polls="1C")
 def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, chance=ScriptedChance(11, 11, 12))  # the highest prize
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     rig.insert(10000)
     rig.engine.handle(EventType.DENOMINATION, value=100)
     rig.engine.handle(EventType.BET, value=3)
@@ -357,7 +357,7 @@ def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Pat
 @pytest.mark.requirement("K-11")
 def test_the_drop_meter_excludes_coins_in_the_hopper(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, devices=("hopper", "printer"))
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_position=1)
     rig.insert(500)
     values_by_code = every_meter(bench)
@@ -371,6 +371,6 @@ def test_the_drop_meter_excludes_coins_in_the_hopper(tmp_path: Path) -> None:
     rig.close()
 
 
-def test_a_machine_without_a_hopper_reports_none(bench: Bench) -> None:
+def test_a_machine_without_a_hopper_reports_none(bench: SasHostBench) -> None:
     assert bench.read(0x2C) == ""
     assert bench.read(0x4F) == ""

@@ -13,7 +13,7 @@ from egm.links.sas.crc import append_crc
 from egm.links.sas.requests import find_frame_size
 from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig
-from egm.testing.sas import Bench
+from egm.testing.sas import SasHostBench
 
 OWN_LENGTH = (0x71, 0x72, 0x73, 0x7B, 0x7C, 0x7D)
 FIXED = {0x4C: 6, 0x4D: 1, 0x50: 1, 0x58: 9, 0x74: 4}
@@ -43,7 +43,7 @@ def test_any_content_gets_a_valid_reply_or_none(tmp_path, validation, seed):
         money_line_name="main",
     )
     rig = MachineRig(tmp_path, devices=("printer",), host=host)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     rig.insert(2000)
     for _ in range(1500):
         code = dice.choice((*OWN_LENGTH, *FIXED))

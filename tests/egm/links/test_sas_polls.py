@@ -13,8 +13,8 @@ from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH
 from egm.links.sas.polls import IMPLEMENTED_POLLS
 from egm.links.sas.polls.games import _encode_ascii_name
 from egm.links.sas.tables.polls import MINIMUM_POLL_CODES
-from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared
-from egm.testing.sas import Bench
+from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared_entry
+from egm.testing.sas import SasHostBench
 from paytables import load_game
 from paytables.definition import list_shipped_games
 
@@ -83,10 +83,10 @@ def normalise_hex(text: str) -> str:
     return text.replace(" ", "").lower()
 
 
-def win_game(folder: Path, **settings: object) -> tuple[MachineRig, Bench]:
+def win_game(folder: Path, **settings: object) -> tuple[MachineRig, SasHostBench]:
     """A machine on which a game is won after a bill of 2,000; from then on chance is real."""
     rig = MachineRig(folder, chance=ScriptedChance(*JACKPOT), devices=("printer",))
-    bench = Bench(folder, rig, **settings)
+    bench = SasHostBench(folder, rig, **settings)
     rig.insert(2000)
     rig.play()
     rig.machine.random_service = create_generator()
@@ -108,7 +108,7 @@ def bench(tmp_path: Path):
 
 @pytest.mark.requirement("K-11", "K-08")
 @pytest.mark.sas(polls=" ".join(f"{code:02X}" for code in READINGS))
-def test_every_reading_poll_with_a_fixed_layout_has_the_published_reply(bench: Bench) -> None:
+def test_every_reading_poll_with_a_fixed_layout_has_the_published_reply(bench: SasHostBench) -> None:
     answers = {}
     for code in READINGS:
         answers[code] = bench.read(code)
@@ -120,11 +120,13 @@ def test_every_reading_poll_with_a_fixed_layout_has_the_published_reply(bench: B
 
 
 @pytest.mark.requirement("A-01", "K-11")
-def test_the_last_bill_and_ticket_and_the_stacker_survive_a_power_loss(bench: Bench, tmp_path: Path) -> None:
+def test_the_last_bill_and_ticket_and_the_stacker_survive_a_power_loss(
+    bench: SasHostBench, tmp_path: Path
+) -> None:
     bench.room.journal.close_without_checkpoint()
     bench.room.lose_power()
     rig = MachineRig(tmp_path, devices=("printer",))
-    restarted = Bench(tmp_path, rig)
+    restarted = SasHostBench(tmp_path, rig)
     polls = (0x3D, 0x48, 0x49, 0x4A)
     assert [restarted.read(code) for code in polls] == [normalise_hex(READINGS[code]) for code in polls]
     rig.close()
@@ -151,13 +153,13 @@ def test_the_published_minimum_of_polls_is_implemented() -> None:
 
 # ---------------------------------------------------------------------------------------------- by code
 @pytest.mark.sas(polls="2F")
-def test_selected_meters_are_sent_in_the_requested_order(bench: Bench) -> None:
+def test_selected_meters_are_sent_in_the_requested_order(bench: SasHostBench) -> None:
     query = "05 0000 00 0C 0D"
     assert bench.send_long_poll(0x2F, query) == normalise_hex("12 0000 00 00000005 0C 00000100 0D 0000000000")
 
 
 @pytest.mark.sas(polls="6F AF")
-def test_extended_meters_state_their_size_and_missing_meters(bench: Bench) -> None:
+def test_extended_meters_state_their_size_and_missing_meters(bench: SasHostBench) -> None:
     query = "08 0000 0000 A600 8600"
     expected = "14 0000 0000 04 00000005 A600 00 8600 05 0000002795"
     assert bench.send_long_poll(0x6F, query) == normalise_hex(expected)
@@ -165,7 +167,7 @@ def test_extended_meters_state_their_size_and_missing_meters(bench: Bench) -> No
 
 
 @pytest.mark.sas(polls="52 2D 6F")
-def test_meters_of_a_game_and_of_an_unknown_game_are_answered(bench: Bench) -> None:
+def test_meters_of_a_game_and_of_an_unknown_game_are_answered(bench: SasHostBench) -> None:
     assert bench.send_long_poll(0x52, "0001") == normalise_hex("0001 00000005 00000300 00000000 00000001")
     assert bench.send_long_poll(0x52, "0000") == normalise_hex("0000 00000005 00000300 00000000 00000001")
     assert bench.send_long_poll(0x52, "0002") == ""
@@ -201,14 +203,14 @@ IMPOSSIBLE = (
 )
 
 
-def test_an_invalid_request_gets_no_reply(bench: Bench) -> None:
+def test_an_invalid_request_gets_no_reply(bench: SasHostBench) -> None:
     for code, data in SENSELESS:
         assert bench.send_long_poll(code, data) == "", f"{code:02X} {data}"
         assert bench.send_general_poll() == 0x00
 
 
 @pytest.mark.sas(polls="7F 09")
-def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(bench: Bench) -> None:
+def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(bench: SasHostBench) -> None:
     """The host believed the machine had its time: month 13 was met with the silence of a broken line."""
     before = bench.read(0x7E)
     for code, data in IMPOSSIBLE:
@@ -222,7 +224,7 @@ def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(b
 # ---------------------------------------------------------------------------------------------- games
 @pytest.mark.requirement("O-04")
 @pytest.mark.sas(polls="1F 53")
-def test_machine_and_game_identify_themselves(bench: Bench) -> None:
+def test_machine_and_game_identify_themselves(bench: SasHostBench) -> None:
     game = next(iter(bench.room.machine.games.values()))
     block = (
         b"OE000\x01" + bytes((max(game.bet_options),)) + b"\0\0\0" + game.digest[:6].upper().encode("ascii")
@@ -245,7 +247,7 @@ def test_no_two_games_of_the_library_have_one_name_for_a_host():
 
 @pytest.mark.requirement("O-04")
 @pytest.mark.sas(polls="B5 B4")
-def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
+def test_names_and_wager_category_of_a_game(bench: SasHostBench) -> None:
     version = load_game("maple-classic").version.encode()
     names = b"\x0dMaple Classic\x13maple-classic@" + version
     max_bet = max(bench.room.machine.games["maple-classic"].bet_options)
@@ -258,17 +260,17 @@ def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
 @pytest.mark.sas(polls="A0")
 def test_the_features_reply_states_what_this_host_may_use(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     assert bench.send_long_poll(0xA0, "0000") == normalise_hex("0000 00 8C 01 000000")
     assert bench.send_long_poll(0xA0, "0009") == ""
-    other = Bench(tmp_path, rig, name="plain", boot=False, disable=["multi_denomination"])
+    other = SasHostBench(tmp_path, rig, name="plain", boot=False, disable=["multi_denomination"])
     assert other.send_long_poll(0xA0, "0000") == normalise_hex("0000 00 0C 01 000000")
     assert other.read(0xB1) == ""
     rig.close()
 
 
 @pytest.mark.sas(polls="B0 11 6F 56")
-def test_meters_of_one_denomination(bench: Bench) -> None:
+def test_meters_of_one_denomination(bench: SasHostBench) -> None:
     assert bench.send_long_poll(0xB0, "02 02 11") == normalise_hex("06 02 11 00000005")
     assert bench.send_long_poll(0xB0, "02 00 11") == normalise_hex("06 00 11 00000005")
     assert bench.send_long_poll(0xB0, "05 02 6F 04 0000") == normalise_hex("03 02 00 02")
@@ -303,7 +305,7 @@ def test_after_a_shut_down_a_game_ends_and_credits_can_be_cashed_out(tmp_path: P
 
 @pytest.mark.requirement("K-03")
 @pytest.mark.sas(polls="0A 0B")
-def test_maintenance_mode_and_shut_down_are_independent(bench: Bench) -> None:
+def test_maintenance_mode_and_shut_down_are_independent(bench: SasHostBench) -> None:
     for code in (0x01, 0x0A, 0x02):
         assert bench.send_long_poll(code) == "01"
     assert bench.room.state is State.OUT_OF_SERVICE
@@ -312,7 +314,7 @@ def test_maintenance_mode_and_shut_down_are_independent(bench: Bench) -> None:
 
 
 @pytest.mark.sas(polls="06 07")
-def test_bill_acceptance_is_disabled_and_enabled(bench: Bench) -> None:
+def test_bill_acceptance_is_disabled_and_enabled(bench: SasHostBench) -> None:
     rig = bench.room
     rig.offer(500)
     assert rig.hands.orders[-1][0] == "stack"
@@ -327,7 +329,7 @@ def test_bill_acceptance_is_disabled_and_enabled(bench: Bench) -> None:
 
 @pytest.mark.requirement("G-03")
 @pytest.mark.sas(polls="08")
-def test_selected_bills_can_be_accepted_once_or_always(bench: Bench) -> None:
+def test_selected_bills_can_be_accepted_once_or_always(bench: SasHostBench) -> None:
     rig = bench.room
     assert bench.send_long_poll(0x08, "04000000 00") == "01"  # $5 only, and close after each
     rig.offer(2000)
@@ -343,7 +345,7 @@ def test_selected_bills_can_be_accepted_once_or_always(bench: Bench) -> None:
 @pytest.mark.sas(polls="09 56 B2", exceptions="8C")
 def test_a_game_can_be_disabled(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     rig.insert(500)
     assert bench.send_long_poll(0x09, "0001 00") == "01"
     assert bench.read(0x56) == normalise_hex("03 01 0002")
@@ -368,7 +370,7 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
 
 
 @pytest.mark.sas(polls="03 04 05")
-def test_sounds_but_no_alarms_can_be_muted(bench: Bench) -> None:
+def test_sounds_but_no_alarms_can_be_muted(bench: SasHostBench) -> None:
     def sound() -> str:
         return build_snapshot(bench.room.engine).sound
 
@@ -386,7 +388,7 @@ def test_sounds_but_no_alarms_can_be_muted(bench: Bench) -> None:
 @pytest.mark.sas(polls="1B 94", exceptions="51 52")
 def test_a_hand_pay_is_reported_once_and_reset_remotely(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig, enable=["handpay_reset"])
+    bench = SasHostBench(tmp_path, rig, enable=["handpay_reset"])
     rig.insert(2000)
     bench.read_exceptions()
     assert bench.send_long_poll(0x94) == "02"
@@ -412,7 +414,7 @@ def test_a_hand_pay_is_reported_once_and_reset_remotely(tmp_path: Path) -> None:
 @pytest.mark.sas(polls="1B 94", exceptions="51 52")
 def test_a_prize_in_kind_is_a_hand_pay_of_zero_until_its_value_is_taken(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, games=(str(FAIR),), chance=ScriptedChance(0, 0))
-    bench = Bench(tmp_path, rig, enable=["handpay_reset"])
+    bench = SasHostBench(tmp_path, rig, enable=["handpay_reset"])
     rig.insert(500)
     rig.play()
     bench.read_exceptions()
@@ -438,7 +440,7 @@ def test_a_prize_in_kind_is_a_hand_pay_of_zero_until_its_value_is_taken(tmp_path
 @pytest.mark.sas(exceptions="51")
 def test_a_form_for_one_hand_pay_releases_no_other(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
-    bench = Bench(tmp_path, rig)
+    bench = SasHostBench(tmp_path, rig)
     rig.insert(2000)
     bench.read_exceptions()
     rig.engine.handle(EventType.CASH_OUT)
@@ -453,13 +455,13 @@ def test_a_form_for_one_hand_pay_releases_no_other(tmp_path: Path) -> None:
     rig.close()
 
 
-def test_remote_reset_is_off_until_enabled(bench: Bench) -> None:
+def test_remote_reset_is_off_until_enabled(bench: SasHostBench) -> None:
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.send_long_poll(0x94) == ""
 
 
 @pytest.mark.sas(polls="7E 7F")
-def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: Bench) -> None:
+def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: SasHostBench) -> None:
     assert bench.send_long_poll(0x7F, "12 31 2026 23 59 00") == "01"
     bench.room.clock.pass_seconds(61)
     assert bench.read(0x7E) == normalise_hex("01012027 000001")
@@ -467,7 +469,7 @@ def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: Bench) 
 
 
 @pytest.mark.parametrize("date", ["12 31 9999 23 59 58", "01 01 0001 00 00 00", "01 01 1969 00 00 00"])
-def test_a_date_beyond_the_calendar_is_refused(bench: Bench, date: str) -> None:
+def test_a_date_beyond_the_calendar_is_refused(bench: SasHostBench, date: str) -> None:
     assert bench.send_long_poll(0x7F, date) == "81"
     bench.room.clock.pass_seconds(4)
     assert bench.read(0x7E) == normalise_hex("01012026000004")
@@ -478,13 +480,15 @@ def test_a_date_beyond_the_calendar_is_refused(bench: Bench, date: str) -> None:
     assert bench.read(0x7E) != ""
 
 
-def test_a_stored_time_offset_beyond_the_calendar_is_ignored(bench: Bench) -> None:
-    write_undeclared(bench.room.machine, "test.old", state={f"host_time:{bench.host.name}": 252_000_000_000})
+def test_a_stored_time_offset_beyond_the_calendar_is_ignored(bench: SasHostBench) -> None:
+    write_undeclared_entry(
+        bench.room.machine, "test.old", state={f"host_time:{bench.host.name}": 252_000_000_000}
+    )
     bench.host.republish_readout()
     assert bench.read(0x7E) == normalise_hex("01012026000000")
 
 
-def test_a_set_time_never_runs_backwards_and_is_not_recorded_each_time(bench: Bench) -> None:
+def test_a_set_time_never_runs_backwards_and_is_not_recorded_each_time(bench: SasHostBench) -> None:
     clock = bench.room.clock
     for n, millionths in enumerate((300_000, 999_999, 1, 0, 500_000, 700_000)):
         clock.wall = datetime(2026, 1, 1, 10, 0, 0, millionths, tzinfo=UTC)

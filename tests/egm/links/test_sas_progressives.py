@@ -14,7 +14,7 @@ from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
 from egm.staff.events import RulingForm
 from egm.staff.form import build_ruling_details
-from egm.testing.sas import Bench, create_machine_context
+from egm.testing.sas import SasHostBench, create_machine_context
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -33,12 +33,12 @@ ACK, MISS = "01", 49
 def make(tmp_path):
     opened = []
 
-    def bench(*numbers) -> Bench:
+    def bench(*numbers) -> SasHostBench:
         if opened:
             opened[-1].room.close()
         rig = room_of(tmp_path, *numbers, levels=LEVELS)
         rig.machine.component(LevelDisplays).link = None
-        opened.append(Bench(tmp_path, rig, enable=["progressives"]))
+        opened.append(SasHostBench(tmp_path, rig, enable=["progressives"]))
         (opened[-1].levels,) = create_broadcasts(create_machine_context(rig, tmp_path, {}))
         opened[-1].read_exceptions()
         return opened[-1]
@@ -185,7 +185,7 @@ def test_a_stand_alone_level_is_reported_as_another_kind_of_progressive_win(make
 
 def test_without_a_broadcast_level_in_play_broadcasts_get_no_reply(tmp_path):
     rig = room_of(tmp_path)
-    bench = Bench(tmp_path, rig, enable=["progressives"])
+    bench = SasHostBench(tmp_path, rig, enable=["progressives"])
     assert bench.send_long_poll(0x80, "02030000012345") == ""
     assert bench.read(0x85) == "00" * 7
     rig.close()

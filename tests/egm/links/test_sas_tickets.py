@@ -11,8 +11,8 @@ from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.ticket_terms import find_ticket_terms
-from egm.testing.machine import MachineRig, write_undeclared
-from egm.testing.sas import Bench
+from egm.testing.machine import MachineRig, write_undeclared_entry
+from egm.testing.sas import SasHostBench
 from meters import Transfer
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
@@ -29,7 +29,7 @@ def make(tmp_path):
 
     def bench(
         validation=TicketValidator.SYSTEM, *, promotional=False, offline=0, line="main", **settings
-    ) -> Bench:
+    ) -> SasHostBench:
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
             opened[-1].room.close()
@@ -40,7 +40,7 @@ def make(tmp_path):
         profile_file.write_text(SOLD.read_text().replace("[tickets]", tickets) + host)
         host = HostMoney(ticket_validator=validation, asset_number=ASSET, money_line_name=line)
         rig = MachineRig(tmp_path, profile=profile_file, devices=("printer",), host=host)
-        opened.append(Bench(tmp_path, rig, **settings))
+        opened.append(SasHostBench(tmp_path, rig, **settings))
         opened[-1].read_exceptions()
         return opened[-1]
 
@@ -49,17 +49,17 @@ def make(tmp_path):
         opened_bench.room.close()
 
 
-def complete_printing(bench: Bench) -> None:
+def complete_printing(bench: SasHostBench) -> None:
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         bench.room.report_print_state(state)
 
 
-def stack_ticket(bench: Bench) -> None:
+def stack_ticket(bench: SasHostBench) -> None:
     bench.room.ledger.credit_stacked_paper()
     bench.room.ledger.delete_confirmed_paper()
 
 
-def cash_out(bench: Bench, cents: int = 2000) -> None:
+def cash_out(bench: SasHostBench, cents: int = 2000) -> None:
     bench.room.insert(cents)
     bench.read_exceptions()
     bench.room.engine.handle(EventType.CASH_OUT)
@@ -221,7 +221,7 @@ def test_a_restricted_ticket_states_its_kind_pool_and_expiry(make):
     bench = make(promotional=True)
     gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
     terms = {MoneyKey.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
-    write_undeclared(bench.room.machine, "test.gift", transfers=gift, state=terms)
+    write_undeclared_entry(bench.room.machine, "test.gift", transfers=gift, state=terms)
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
     bench.send_long_poll(0x58, NUMBER)

@@ -18,7 +18,7 @@ from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
-from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
+from egm.testing.machine import MachineRig, PowerCutError, write_undeclared_entry
 from egm.testing.service_menu import NUMBERS, Menu
 from meters.keys import MachineKey
 from tools.audit.games import GameFiles
@@ -300,7 +300,7 @@ def test_a_remaining_amount_on_the_credit_meter_stays(tmp_path, coins_first):
     rig = cash_out_in_coins(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
-    write_undeclared(rig.machine, "cashout.ended", state={MoneyKey.CASH_OUT_REMAINDER: None})
+    write_undeclared_entry(rig.machine, "cashout.ended", state={MoneyKey.CASH_OUT_REMAINDER: None})
     findings = Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings
     rig.close()
     assert ["still the player's credit" in str(finding) for finding in findings] == [True]

@@ -13,7 +13,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
-from egm.testing.machine import GAME, FailingChance, MachineRig, PowerCutError, write_undeclared
+from egm.testing.machine import GAME, FailingChance, MachineRig, PowerCutError, write_undeclared_entry
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import Transfer
@@ -60,7 +60,7 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(rig):
 
 @pytest.mark.requirement("P-08", "H-02")
 def test_the_ticket_states_its_amount_to_the_cent(rig):
-    write_undeclared(rig.machine, "test.bill", transfers=_fund(35))
+    write_undeclared_entry(rig.machine, "test.bill", transfers=_fund(35))
     rig.engine.handle(EventType.CASH_OUT)
     fields = rig.hands.jobs[-1].fields
     assert fields["amount"].endswith("20.35")
@@ -130,8 +130,8 @@ def test_credit_of_both_payable_kinds_counts_towards_the_ticket_limit(tmp_path, 
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for _ in range(29):
         rig.insert(10000)
-    write_undeclared(rig.machine, "test.bill", transfers=_fund(10000))
-    write_undeclared(rig.machine, "aft.in", transfers=_fund(1, kind))
+    write_undeclared_entry(rig.machine, "test.bill", transfers=_fund(10000))
+    write_undeclared_entry(rig.machine, "aft.in", transfers=_fund(1, kind))
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
     rig.close()
@@ -141,7 +141,7 @@ def test_credit_of_both_payable_kinds_counts_towards_the_ticket_limit(tmp_path, 
 @pytest.mark.parametrize(("dollars", "way"), [(100, State.PAYING), (101, State.HANDPAY)])
 def test_above_the_coins_that_a_hopper_may_pay_an_attendant_pays(tmp_path, dollars, way):
     rig = MachineRig(tmp_path, devices=("hopper",)).boot()
-    write_undeclared(rig.machine, "test.bill", transfers=_fund(dollars * 100))
+    write_undeclared_entry(rig.machine, "test.bill", transfers=_fund(dollars * 100))
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is way
     rig.close()
@@ -164,7 +164,7 @@ def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for _ in range(bills - 1):
         rig.insert(10000)
-    write_undeclared(rig.machine, "test.bill", transfers=_fund(10000))
+    write_undeclared_entry(rig.machine, "test.bill", transfers=_fund(10000))
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is way
     rig.close()
@@ -177,7 +177,7 @@ def test_above_the_ticket_limit_no_number_is_requested_from_the_host(tmp_path, b
     rig = MachineRig(tmp_path, devices=("printer",), host=host).boot()
     for _ in range(bills - 1):
         rig.insert(10000)
-    write_undeclared(rig.machine, "test.bill", transfers=_fund(10000))
+    write_undeclared_entry(rig.machine, "test.bill", transfers=_fund(10000))
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is way
     rig.close()
@@ -205,7 +205,7 @@ def test_a_ticket_survives_a_restart_at_every_step(rig, tmp_path, cut_after):
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
     if cut_after == "reserved":  # before the printer's driver had it
-        write_undeclared(rig.machine, "test.forget", state={MoneyKey.PRINT: None})
+        write_undeclared_entry(rig.machine, "test.forget", state={MoneyKey.PRINT: None})
     if cut_after in {"printing", "done"}:
         rig.report_print_state(PrintState.PRINTING)
     if cut_after == "done":
@@ -449,7 +449,7 @@ def test_payment_of_the_remainder_continues_after_an_interruption(coins, tmp_pat
         restarted = coins
     else:  # cut right after the coins were settled
         coins.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
-        write_undeclared(coins.machine, "test.cut", state={MoneyKey.CASH_OUT_REMAINDER: True})
+        write_undeclared_entry(coins.machine, "test.cut", state={MoneyKey.CASH_OUT_REMAINDER: True})
         coins.close()
         restarted = MachineRig(
             tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)
@@ -481,7 +481,9 @@ def test_a_remainder_below_every_way_of_payment_may_be_given_up_if_the_profile_s
     for machine in (coins, rig):  # one place does not allow it; at the other 25 still buys a game of 5
         machine.engine.handle(EventType.RESIDUAL)
         assert machine.notice == "refused.residual_may_go"
-    write_undeclared(rig.machine, "test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),))
+    write_undeclared_entry(
+        rig.machine, "test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),)
+    )
     assert rig.engine.accepts_event_type(EventType.RESIDUAL)
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.credit_cents, rig.journal.meters().values["residual_removed"]) == (0, 3)

@@ -10,7 +10,7 @@ from egm.kernel.events import EventType, State
 from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import load_profile
-from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
+from egm.testing.machine import MachineRig, PowerCutError, write_undeclared_entry
 from egm.testing.service_menu import NUMBERS, Menu
 from egm.tickets.model import TicketState
 from tests.rigs.examples import scale_examples
@@ -128,7 +128,7 @@ def test_only_a_hand_pay_of_credits_may_become_a_ticket(tmp_path, case):
         rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
         handpay = rig.machine.memory.get(MoneyKey.HANDPAY)
         changes = {"kind": "jackpot"} if case == "a jackpot" else {"form": {"method": "cash", "persons": []}}
-        write_undeclared(rig.machine, "planted", state={MoneyKey.HANDPAY: {**handpay, **changes}})
+        write_undeclared_entry(rig.machine, "planted", state={MoneyKey.HANDPAY: {**handpay, **changes}})
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.notice, read_handpay(rig).ticket) == ("refused.ticket_may_replace", "")
     rig.close()

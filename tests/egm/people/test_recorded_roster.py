@@ -13,7 +13,7 @@ from egm.kernel.machine import Machine
 from egm.people import Person, RecordedRoster, Role, Roster, pins
 from egm.people.pins import PinDigest
 from egm.staff.desk import ServiceDesk
-from egm.testing.machine import MachineRig, PowerCutError, write_undeclared
+from egm.testing.machine import MachineRig, PowerCutError, write_undeclared_entry
 from meters import open_view
 from meters.clear import inspect_journal
 from tools.cli import main
@@ -336,7 +336,9 @@ def test_a_forged_roster_and_journal_entry_without_the_machines_seal_are_refused
     text = forge_roster(machine)
     digest = json.loads(text)["changes"][-1]["digest"]
     before = machine.rig.journal.sequence
-    write_undeclared(machine.rig.machine, "staff.added", state={"staff": RecordedRoster(3, digest).to_json()})
+    write_undeclared_entry(
+        machine.rig.machine, "staff.added", state={"staff": RecordedRoster(3, digest).to_json()}
+    )
     path, forged_path = machine.folder / "journal.sqlite", machine.folder.parent / "taken.sqlite"
     forgery = sqlite3.connect(forged_path)
     with contextlib.closing(sqlite3.connect(path)) as database:

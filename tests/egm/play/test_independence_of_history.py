@@ -3,7 +3,7 @@
 import pytest
 
 from egm.kernel.events import State
-from egm.testing.machine import MachineRig, ScriptedStep, write_undeclared
+from egm.testing.machine import MachineRig, ScriptedStep, write_undeclared_entry
 from meters import Transfer
 
 CREDIT = "credit:1:cashable"
@@ -64,13 +64,13 @@ def pay_out(rig):
 def pay_far_more_than_was_staked(rig):
     play(rig)
     won = (Transfer("house:win", CREDIT, 900_000), Transfer(CREDIT, "out:handpay_cancelled_credit", 900_000))
-    write_undeclared(rig.machine, "won", transfers=won)
+    write_undeclared_entry(rig.machine, "won", transfers=won)
 
 
 def stake_far_more_than_was_paid(rig):
     play(rig)
     lost = (Transfer("world:bill", CREDIT, 900_000), Transfer(CREDIT, "house:wager", 900_000))
-    write_undeclared(rig.machine, "lost", transfers=lost)
+    write_undeclared_entry(rig.machine, "lost", transfers=lost)
 
 
 HISTORIES = {

@@ -19,7 +19,7 @@ from egm.profiles import profile as profiles
 from egm.staff.events import Authorisation, FilledForm
 from egm.staff.registers import iter_register_lines
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 from egm.testing.service_menu import Menu
 from meters import ForbiddenTransfer, Phase, Transaction, Transfer
 from meters.recall import iter_recent_plays
@@ -406,7 +406,7 @@ def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
     # Past the table, whose rule gives the older reservation up after any event.
     exchange_prizes(rig.machine, Event(EventType.EXCHANGE_PRIZE, FilledForm(person="1", persons=("1",))))
     settle_handpay(rig.machine, Event(EventType.KEY_TURNED, Authorisation(key="attendant")))
-    write_undeclared(rig.machine, "handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
+    write_undeclared_entry(rig.machine, "handpay.paid", transaction_id="twice", phase=Phase.SETTLE, ref=older)
     assert any("pays its value as well" in finding for finding in list_findings(rig))
     rig.close()
 

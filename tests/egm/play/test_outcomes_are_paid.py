@@ -21,7 +21,13 @@ from egm.play.records.games import GameInProgress
 from egm.play.rulings import void_game
 from egm.progressive.game_levels import list_awards
 from egm.progressive.keys import ProgressiveKey
-from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
+from egm.testing.machine import (
+    FailingChance,
+    MachineRig,
+    PowerCutError,
+    ScriptedChance,
+    write_undeclared_entry,
+)
 from paytables.definition import LIBRARY_FOLDER
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -35,7 +41,7 @@ MYSTERY_HIT = 0
 def without_its_text(rig: MachineRig) -> None:
     """The journal of a machine that did not keep definitions yet."""
     for key in rig.journal.states(PlayKey.DEFINITION):
-        write_undeclared(rig.machine, "planted", state={key: None})
+        write_undeclared_entry(rig.machine, "planted", state={key: None})
 
 
 @pytest.fixture

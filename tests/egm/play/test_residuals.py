@@ -12,7 +12,7 @@ from egm.money.rulings import forfeit_credits
 from egm.play.keys import PlayKey
 from egm.profiles import profile as profiles
 from egm.staff.registers import iter_register_lines
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared
+from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, write_undeclared_entry
 from meters import JournalError, SelfAuditFailed, Transaction, Transfer
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -89,7 +89,7 @@ def test_credit_below_the_minimum_bet_is_residual(make):
         (LEAST_BET_OF_12_CENTS, ResidualCreditView(amount_cents=REST_CENTS + 4, prize_cents=15)),
     ):
         rig = make(ScriptedChance(6), play=play)
-        write_undeclared(rig.machine, "test.fund", transfers=four_cents)
+        write_undeclared_entry(rig.machine, "test.fund", transfers=four_cents)
         assert build_snapshot(rig.engine).residual == shown_residual
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("residual_won", 15)
@@ -104,7 +104,7 @@ def test_credit_that_buys_a_coin_is_no_residual_credit(make):
         (3, None),
     ):
         flow = Transfer("house:win", "credit:1:cashable", added_cents)
-        write_undeclared(rig.machine, "test.fund", transfers=(flow,))
+        write_undeclared_entry(rig.machine, "test.fund", transfers=(flow,))
         assert build_snapshot(rig.engine).residual == residual
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", 10)
@@ -217,7 +217,7 @@ def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind
     if kind == "played":
         details |= {"prize_cents": cents + 1, "draws": [[cents + 1, cents, "residual"]], "won_cents": 0}
     stake = rig.machine.build_debit_transfers(cents, "house:residual")
-    write_undeclared(
+    write_undeclared_entry(
         rig.machine, f"residual.{kind}", transfers=stake, counts={"residuals": 1}, details=details
     )
     due = (
@@ -231,7 +231,7 @@ def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind
 @pytest.mark.not_audited
 def test_an_audit_names_terms_that_a_game_contradicts(make):
     rig = make(ScriptedChance(0, 0, 0)).insert(100)
-    write_undeclared(
+    write_undeclared_entry(
         rig.machine, "power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}}
     )
     rig.play()

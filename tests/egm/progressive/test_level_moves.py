@@ -17,7 +17,7 @@ from egm.progressive.levels_page import build_level_tables
 from egm.progressive.pools import ProgressivePools
 from egm.record_codec import from_json
 from egm.testing.controller import create_pool
-from egm.testing.machine import MachineRig, write_undeclared
+from egm.testing.machine import MachineRig, write_undeclared_entry
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -108,7 +108,7 @@ def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and
     )
     reached = Level.open(terms).add_contribution(1000).pay_hit()[1].add_contribution(2000)
     stored = {f"{ProgressiveKey.LEVEL}{pool}": reached.to_json()}
-    write_undeclared(rig.machine, "test.level", state=stored)
+    write_undeclared_entry(rig.machine, "test.level", state=stored)
     table = next(t for t in build_level_tables(rig.machine) if f"({pool})" in translate_words(t.title, "en"))
     lines = {translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in table.rows}
     assert lines == {

@@ -26,7 +26,7 @@ from egm.testing.machine import (
     MachineRig,
     PowerCutError,
     ScriptedChance,
-    write_undeclared,
+    write_undeclared_entry,
 )
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -230,7 +230,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     assert record["head"] == before.hash_hex
 
     software = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
-    write_undeclared(rig.machine, "software.changed", state={IntegrityKey.SOFTWARE: software})
+    write_undeclared_entry(rig.machine, "software.changed", state={IntegrityKey.SOFTWARE: software})
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     fill_in(rig, "machine_check", **ONE)
     signed = register(rig, "checks")[-1]["software"]
@@ -346,7 +346,7 @@ def test_an_override_after_differing_signal_and_display_is_on_the_slip(rig):
 @pytest.mark.requirement("F-18", "Q-06", "Q-07")
 def test_credits_without_an_owner_leave_only_by_a_recorded_decision(rig):
     rig.insert(500)
-    write_undeclared(
+    write_undeclared_entry(
         rig.machine, "promo", transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", 40),)
     )
     fill_in(rig, "orphan_credits")  # nobody says so
@@ -386,7 +386,7 @@ def test_an_unclaimed_hand_pay_is_booked_as_orphan_once_despite_power_cuts(rig, 
         if cut != "cut":  # an older journal said source and amount
             stored_handpay = rig.machine.memory.get(MoneyKey.UNCLAIMED_HANDPAY)
             flows = [[source, cents] for source, _, cents in stored_handpay["flows"]]
-            write_undeclared(
+            write_undeclared_entry(
                 rig.machine,
                 "test.older",
                 state={MoneyKey.UNCLAIMED_HANDPAY: {**stored_handpay, "flows": flows}},

@@ -15,7 +15,7 @@ from egm.staff.events import OptionsForm
 from egm.staff.forms import OPTION_FORMS
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.records import OperatorOptions, OptionValues
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 from egm.testing.service_menu import NUMBERS, Menu
 
 GAMES = ("maple-classic", "comet-respin")
@@ -267,7 +267,7 @@ def test_options_about_removed_games_do_not_affect_others(tmp_path):
     options = OperatorOptions(
         games_not_offered=("gone",), denominations_cents={"maple-classic": (999,)}, bet_limit_cents=None
     )
-    write_undeclared(rig.machine, "options.changed", state={"options": options})
+    write_undeclared_entry(rig.machine, "options.changed", state={"options": options})
     rig.close()
     restarted = room_of(tmp_path)
     assert (

@@ -17,7 +17,7 @@ from egm.play.recall_page import RecallPlayPage
 from egm.play.records.games import GameInProgress
 from egm.play.stored_prizes import cache_prizes_in_journal
 from egm.staff.desk import ServiceDesk
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 from egm.testing.service_menu import NUMBERS, Menu, translate_words
 from meters import Transfer
 from meters.names import METER_NAMES_BY_JURISDICTION
@@ -99,7 +99,7 @@ def test_credits_added_before_a_play_are_shown_by_bills_coins_tickets_and_transf
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
     added = Transfer("world:aft_in:cashable", "credit:1:cashable", 400)
-    write_undeclared(rig.machine, "test.fund", transaction_id="aft", transfers=(added,))
+    write_undeclared_entry(rig.machine, "test.fund", transaction_id="aft", transfers=(added,))
     rig.play()
     rig.report_shown()
     play = next(iter_recent_plays(rig.journal))
@@ -247,10 +247,12 @@ def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(
 @pytest.mark.requirement("D-05:a", "D-05:b", "D-07")
 def test_a_meter_of_the_service_menu_rolls_over_after_ten_digits(rig):
     transfer = Transfer("world:bill", "credit:1:cashable", 10**10 - 1 - 2000)
-    write_undeclared(rig.machine, "bills", transfers=(transfer,))
+    write_undeclared_entry(rig.machine, "bills", transfers=(transfer,))
     menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("meters")
     assert menu.lines()["Bill In"] == "$99,999,999.99"
-    write_undeclared(rig.machine, "bill", transfers=(Transfer("world:bill", "credit:1:cashable", 2001),))
+    write_undeclared_entry(
+        rig.machine, "bill", transfers=(Transfer("world:bill", "credit:1:cashable", 2001),)
+    )
     assert menu.touch("game").touch("whole").lines()["Bill In"] == "$20.00"
 
 
@@ -384,7 +386,7 @@ def test_the_log_of_events_shows_errors_from_before_a_restart(rig, tmp_path):
 def test_only_prizes_in_kind_are_listed_as_things_in_the_log(rig):
     """The largest prizes of a game examined at the start ended the machine when a person read its events."""
     cache_prizes_in_journal(rig.journal)(rig.machine.games["maple-classic"])
-    write_undeclared(
+    write_undeclared_entry(
         rig.machine, "clear.paid", details={"prizes": ["bicycle"]}
     )  # as a clear pays a hand-pay with prizes in kind
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events")
@@ -394,7 +396,7 @@ def test_only_prizes_in_kind_are_listed_as_things_in_the_log(rig):
 
 @pytest.mark.requirement("A-20", "A-21")
 def test_memory_and_clock_are_shown_and_nothing_at_the_machine_clears_them(rig):
-    write_undeclared(
+    write_undeclared_entry(
         rig.machine,
         "clock.changed",
         details={"last_entry": "2026-01-02T00:00:00+00:00", "now": "2026-01-01T00:00:00+00:00"},

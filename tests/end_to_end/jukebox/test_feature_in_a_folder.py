@@ -50,7 +50,7 @@ from egm.screen.view import View
 from egm.staff.events import MenuRequest
 from egm.staff.registers import iter_register_lines
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import MachineRig, StoppedClock, write_undeclared
+from egm.testing.machine import MachineRig, StoppedClock, write_undeclared_entry
 from egm.testing.service_menu import NUMBERS, Menu, create_roster, list_enabled_actions
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -248,7 +248,7 @@ def test_an_invalid_entry_of_the_feature_is_refused_before_it_is_written(rig):
 
 def test_an_invalid_entry_of_the_feature_is_reported_by_the_audit(rig, tmp_path):
     """The entry is written by a machine that checks nothing."""
-    write_undeclared(
+    write_undeclared_entry(
         rig.machine,
         SONG_STARTED.kind,
         counts={"songs": 1},
@@ -285,7 +285,7 @@ def test_an_authorised_clear_carries_over_its_stored_state(rig, tmp_path):
 def test_a_machine_without_the_feature_stores_nothing_for_it(tmp_path):
     rig = MachineRig(tmp_path).boot()
     with pytest.raises(InvariantError, match="no feature declares the key 'song'"):
-        write_undeclared(rig.machine, "song.started", state={JukeboxKey.SONG: 7})
+        write_undeclared_entry(rig.machine, "song.started", state={JukeboxKey.SONG: 7})
     rig.close()
 
 
@@ -339,7 +339,7 @@ def test_what_the_feature_owes_is_claimed_at_a_clear(tmp_path):
     features = Features((*FEATURES.features, tab))
     check_claims_cover_owed_values(features)
     rig = MachineRig(tmp_path, features=features).boot()
-    write_undeclared(rig.machine, "songs.paid", state={Tab.SONGS: 300})
+    write_undeclared_entry(rig.machine, "songs.paid", state={Tab.SONGS: 300})
     rig.close()
     (claim,) = inspect_claims(tmp_path, features).proposals
     assert (claim.id, claim.claim.amount) == ("songs", 300)

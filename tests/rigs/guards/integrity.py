@@ -18,7 +18,7 @@ from egm.kernel.events import EventType, State
 from egm.progressive.enrolling import EnrolmentState
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.testing.machine import MachineRig, write_undeclared
+from egm.testing.machine import MachineRig, write_undeclared_entry
 
 WAIT = ("[coins]", '[progressives]\nunanswered = "wait"\n\n[coins]')
 MOVE = {**TWO, "form": "level_move", "source": DEAR, "target": "three-levels.luck.50"}
@@ -42,7 +42,7 @@ def _install_manifest(rig: MachineRig) -> None:
 
 def _fit_counters(rig: MachineRig) -> None:
     """Record that hard meters are fitted."""
-    write_undeclared(rig.machine, "hard_meters.fitted", state={IntegrityKey.HARD_METERS: (0,) * 6})
+    write_undeclared_entry(rig.machine, "hard_meters.fitted", state={IntegrityKey.HARD_METERS: (0,) * 6})
 
 
 def _name_link(rig: MachineRig) -> None:

@@ -25,7 +25,7 @@ from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTables
 from egm.staff.options import AMOUNT_OPTIONS
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 
 FAILED = happens(EventType.CHANCE_FAILED, detail="test")
 PLAYING = in_state(State.PLAYING)
@@ -132,7 +132,7 @@ def pause_without_credit(folder: Path, **options) -> MachineRig:
 def _remind(rig: MachineRig, kind: str = "time") -> None:
     """Store an active reminder of the session's time, or a pause at a limit."""
     reminder = ReminderRecord(kind=kind, minutes=60, spent_cents=0, pause_end="", is_own_limit=False)
-    write_undeclared(rig.machine, "protection.reminder", state={PlayKey.REMINDER: reminder})
+    write_undeclared_entry(rig.machine, "protection.reminder", state={PlayKey.REMINDER: reminder})
 
 
 def _lag(rig: MachineRig) -> None:

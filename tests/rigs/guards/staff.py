@@ -9,7 +9,7 @@ from egm.features.tournament.records import TournamentMode
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.staff.events import PageInput
-from egm.testing.machine import MachineRig, write_undeclared
+from egm.testing.machine import MachineRig, write_undeclared_entry
 from egm.testing.service_menu import NUMBERS, Menu
 
 KEY = {"key": "attendant"}
@@ -35,7 +35,7 @@ def fail_self_test(folder) -> MachineRig:
 def _enter_tournament(rig: MachineRig) -> None:
     """Put the machine into a tournament."""
     mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
-    write_undeclared(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
+    write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
 
 
 def _lock_mechanic(rig: MachineRig) -> None:

@@ -15,7 +15,7 @@ from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, TransferLock
 from egm.play.records.games import GameInProgress
 from egm.play.records.purse import name_points_account
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 from meters import Transfer
 
 MINUTES = ("games = 100", "minutes = 10")
@@ -150,7 +150,7 @@ def _take_points(rig: MachineRig) -> None:
     """Remove all points but one, so that no raise is covered."""
     account = name_points_account(1)
     points = rig.journal.balance_cents(account) - 1
-    write_undeclared(rig.machine, "test", transfers=(Transfer(account, "tournament:wager", points),))
+    write_undeclared_entry(rig.machine, "test", transfers=(Transfer(account, "tournament:wager", points),))
 
 
 ROUND = arrange_hall(enter, sell, start, menu=False)

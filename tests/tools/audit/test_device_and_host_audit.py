@@ -14,7 +14,7 @@ from egm.money.host_money import HostMoney
 from egm.people import Role
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig
-from egm.testing.sas import Bench
+from egm.testing.sas import SasHostBench
 from egm.testing.service_menu import Menu
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -117,7 +117,7 @@ def test_empty_and_malformed_host_transfers_pass_the_audit(audited, tmp_path):
     host = HostMoney(
         can_transfer=True, can_award_bonuses=True, asset_number=0x01020304, money_line_name="main"
     )
-    bench = Bench(tmp_path / "state", audited(host=host))
+    bench = SasHostBench(tmp_path / "state", audited(host=host))
     bench.read_exceptions()
     amounts = "0000000000" * 3
 

@@ -21,7 +21,13 @@ from egm.kernel.events import EventType
 from egm.kernel.positions import Position
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
-from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator, write_undeclared
+from egm.testing.machine import (
+    FailingChance,
+    MachineRig,
+    ScriptedChance,
+    create_generator,
+    write_undeclared_entry,
+)
 from meters import Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import GameFiles
@@ -428,7 +434,7 @@ def test_nonrestricted_credit_converted_without_a_cash_out_is_reported(tmp_path)
         rig.machine.name_credit_account(CreditKind.CASHABLE),
         rig.machine.name_credit_account(CreditKind.NONRESTRICTED),
     )
-    write_undeclared(rig.machine, "credit.converted", transfers=(Transfer(promotional, cashable, 100),))
+    write_undeclared_entry(rig.machine, "credit.converted", transfers=(Transfer(promotional, cashable, 100),))
     play_game(rig)
     whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
     assert any("a cash-out must follow at once" in reason for reason in whys)

@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from egm.testing.machine import MachineRig, write_undeclared
+from egm.testing.machine import MachineRig, write_undeclared_entry
 from tools.cli import main
 from tools.cli.tables import Table
 
@@ -19,7 +19,9 @@ def run(*args):
 @pytest.fixture
 def folder(tmp_path):
     rig = MachineRig(tmp_path / "state", profile="monaco").boot().insert(2000)
-    write_undeclared(rig.machine, "power.up", transaction_id="power-up-2", details={"profile": "monaco"})
+    write_undeclared_entry(
+        rig.machine, "power.up", transaction_id="power-up-2", details={"profile": "monaco"}
+    )
     rig.close()
     return tmp_path / "state"
 

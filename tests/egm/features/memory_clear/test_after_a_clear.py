@@ -8,7 +8,7 @@ from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
-from egm.testing.machine import MachineRig, write_undeclared
+from egm.testing.machine import MachineRig, write_undeclared_entry
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -32,7 +32,7 @@ def number_of(entry_id: str) -> int:
 def come_to(rig: MachineRig, sequence: int) -> None:
     """Post entries until the next one has the number ``sequence``."""
     while rig.journal.sequence < sequence - 1:
-        write_undeclared(rig.machine, "test.time_passes", details={})
+        write_undeclared_entry(rig.machine, "test.time_passes", details={})
     assert rig.journal.sequence == sequence - 1
 
 

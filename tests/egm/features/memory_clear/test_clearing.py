@@ -29,7 +29,7 @@ from egm.testing.clearing import (
     clear_with_decisions,
     read_clear_time,
 )
-from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
+from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 from egm.tickets.cage import TicketCage
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -431,7 +431,7 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
 def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_path):
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     for _ in range(30):
-        write_undeclared(rig.machine, "test.time_passes", details={"why": "x" * 2000})
+        write_undeclared_entry(rig.machine, "test.time_passes", details={"why": "x" * 2000})
     rig.insert(500)
     rig.close()
     log = next((tmp_path / "second").glob("*.log"))

@@ -42,7 +42,7 @@ from egm.play.records.games import find_open_game
 from egm.play.showing import find_pending_decision
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import PowerCutError, ScriptedChance
-from egm.testing.sas import Bench
+from egm.testing.sas import SasHostBench
 from egm.testing.service_menu import Menu
 from meters import recall
 from meters.recall import read_details
@@ -583,7 +583,7 @@ def test_a_host_reads_the_same_meters_before_and_after(tmp_path):
 
 def _read_every_sas_meter(room, folder):
     folder.mkdir()
-    bench = Bench(folder, room=room)
+    bench = SasHostBench(folder, room=room)
     found = {}
     codes = sorted(METER_DEFINITION_BY_CODE)
     for offset in range(0, len(codes), 12):
