@@ -22,7 +22,7 @@ MEDIUM_REPLACED_FAULT: Final = "memory_replaced"
 #: The fault code of a medium that is full.
 MEDIUM_FULL_FAULT: Final = "memory_full"
 #: Interval between checks of the free space while nothing happens.
-_CHECK_INTERVAL_S: Final = 10.0
+_CHECK_INTERVAL_SECONDS: Final = 10.0
 
 
 class MemoryWatch:
@@ -41,7 +41,7 @@ class MemoryWatch:
             self.check_media()
             self._requested.clear()
             try:
-                async with asyncio.timeout(_CHECK_INTERVAL_S):
+                async with asyncio.timeout(_CHECK_INTERVAL_SECONDS):
                     await self._requested.wait()
             except TimeoutError:
                 continue

@@ -147,8 +147,8 @@ def compute_digest(text: str) -> str:
 def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None:
     """Check at start-up that the cabinet file in use is the one signed last; otherwise raise a fault.
 
-    If a signature file of the terminal is in ``folder`` (the state folder) and fits the file, it is accepted
-    first if possible.
+    If ``folder`` (the state folder) contains the terminal's signature of the cabinet file in use, that signature is
+    accepted first if possible.
     """
     machine.install(CabinetFileInUse(file.text))
     digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.CABINET)
@@ -168,7 +168,9 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
     if signed is not None and record is not None and (record["at"], record["digest"]) == (signed.at, digest):
         path.unlink(missing_ok=True)  # accepted before a power loss
     elif signed is not None:
-        reason = _find_rejection_reason(machine, signed, changes=record is None or record["digest"] != digest)
+        reason = _find_rejection_reason(
+            machine, signed, has_file_changed=record is None or record["digest"] != digest
+        )
         if not reason:
             _record_signature(machine, signed.persons, signed.reason, signed.at)
             path.unlink(missing_ok=True)
@@ -181,10 +183,10 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
         )
 
 
-def _find_rejection_reason(machine: Machine, signed: CabinetFileSignature, *, changes: bool) -> str:
+def _find_rejection_reason(machine: Machine, signed: CabinetFileSignature, *, has_file_changed: bool) -> str:
     """Return why the terminal's signature of the cabinet file is not accepted now, or "" if it is.
 
-    ``changes`` says whether the file differs from the one signed last. If it does not, it was only restored,
+    ``has_file_changed`` says whether the file differs from the one signed last. If not, it was only restored,
     and then money on the machine does not prevent the signature.
     """
     roster = machine.component(Roster)
@@ -195,7 +197,7 @@ def _find_rejection_reason(machine: Machine, signed: CabinetFileSignature, *, ch
         return f"signed by {', '.join(signed.persons)}, who are not authorised to sign"
     if len(people) < _count_persons_required(machine):
         return f"signed by {len(people)} of the {_count_persons_required(machine)} persons required"
-    is_owed = changes and not no_position_is_in_use(
+    is_owed = has_file_changed and not no_position_is_in_use(
         machine, Event(EventType.FILE_SIGNED, CabinetFileSignatureForm())
     )
     return "credits" if is_owed else ""

@@ -39,7 +39,7 @@ _FILE_NAMES_SHOWN_MAX: Final = 3
 
 
 class SoftwareVerifier:
-    """Verifies one machine's software against its manifest, and raises and clears the faults about it."""
+    """The verifier of one machine's software against its manifest; it raises and clears the faults about that."""
 
     def __init__(self, context: MachineContext) -> None:
         self._machine: Machine = context.engine.machine
@@ -88,14 +88,14 @@ class SoftwareVerifier:
         ``occasion`` names the occasion of the verification.
         """
         active_fault = self._machine.active_faults.get(DIFFERS)
-        detail = _format_file_names(findings.names)
+        detail = _format_file_names(findings.differing_file_names)
         if findings.is_all_as_signed:
             self._machine.post(
                 SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, occasion=occasion)
             )
         else:
             self._machine.post(
-                SOFTWARE_DIFFERS, SoftwareDiffers(differences=findings.trouble, occasion=occasion)
+                SOFTWARE_DIFFERS, SoftwareDiffers(differences=findings.differences, occasion=occasion)
             )
         if active_fault is not None and active_fault["detail"] != detail:
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=DIFFERS)))

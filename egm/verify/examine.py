@@ -16,7 +16,7 @@ from typing import Any, Final
 from egm.errors import LocalError, OperatorError
 from egm.isolated import build_python_command, require_isolated_mode
 from egm.verify.digest import SignatureAlgorithm, compute_digests, compute_signatures
-from egm.verify.manifest import find_differences, load_signed
+from egm.verify.manifest import find_differences, load_signed_manifest
 from egm.verify.software_files import SoftwareScope, list_software_files
 from meters.keys import format_fingerprint
 from paytables.source import SourceFile
@@ -31,10 +31,10 @@ _PRIORITY_DECREASE: Final = 10
 class VerificationFindings:
     """The result of a software examination."""
 
-    trouble: tuple[str, ...]
+    differences: tuple[str, ...]
     """One text for each of the first 20 files that differ from the signed manifest, and one that counts the others;
     without a trusted manifest, the reason."""
-    names: tuple[str, ...] = ()
+    differing_file_names: tuple[str, ...] = ()
     """The names of the first 20 differing files; without a trusted manifest, the manifest's own file name."""
     version: str = ""
     """The version of the software, as the manifest states it."""
@@ -48,7 +48,7 @@ class VerificationFindings:
     @property
     def is_all_as_signed(self) -> bool:
         """Return whether every software file is as in the manifest, and no other file was found."""
-        return not self.trouble
+        return not self.differences
 
 
 def verify_software_files(
@@ -64,8 +64,8 @@ def verify_software_files(
     examined, not the ones on the disk.
     """
     try:
-        manifest = load_signed(manifest_file, public_key_hex)
-        digests = compute_digests(list_software_files(manifest.scope(own_files)), opened_files)
+        manifest = load_signed_manifest(manifest_file, public_key_hex)
+        digests = compute_digests(list_software_files(manifest.build_scope(own_files)), opened_files)
     except (OperatorError, LocalError, OSError) as error:
         return VerificationFindings((str(error),), (manifest_file.name,))
     differences = find_differences(manifest, digests)
@@ -73,8 +73,8 @@ def verify_software_files(
         () if len(differences) <= NAMED_FILES_MAX else (f"and {len(differences) - NAMED_FILES_MAX} more",)
     )
     return VerificationFindings(
-        trouble=tuple(str(difference) for difference in differences[:NAMED_FILES_MAX]) + omission_note,
-        names=tuple(difference.name for difference in differences[:NAMED_FILES_MAX]),
+        differences=tuple(str(difference) for difference in differences[:NAMED_FILES_MAX]) + omission_note,
+        differing_file_names=tuple(difference.name for difference in differences[:NAMED_FILES_MAX]),
         version=manifest.version,
         signer=format_fingerprint(bytes.fromhex(public_key_hex)),
         reason=manifest.reason,
@@ -87,9 +87,9 @@ async def examine_in_child_process(
     manifest_file: Path, public_key_hex: str, own_files: tuple[tuple[str, str], ...]
 ) -> VerificationFindings:
     """Examine the software in a separate process of low priority. Raises LocalError if that fails."""
-    order = {"manifest": str(manifest_file), "key": public_key_hex, "own": own_files}
-    answer = await _run_in_child_process(order)
-    lists = {key: tuple(answer[key]) for key in ("trouble", "names")}
+    request = {"manifest": str(manifest_file), "key": public_key_hex, "own": own_files}
+    answer = await _run_in_child_process(request)
+    lists = {key: tuple(answer[key]) for key in ("differences", "differing_file_names")}
     return VerificationFindings(**(answer | lists))
 
 
@@ -100,8 +100,8 @@ async def sign_in_child_process(
 
     Raises LocalError if that fails.
     """
-    order = {"scope": asdict(scope), "algorithm": algorithm, "key": key.hex(), "wanted": components}
-    return {str(name): str(value) for name, value in (await _run_in_child_process(order)).items()}
+    request = {"scope": asdict(scope), "algorithm": algorithm, "key": key.hex(), "wanted": components}
+    return {str(name): str(value) for name, value in (await _run_in_child_process(request)).items()}
 
 
 async def _run_in_child_process(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _execute_request(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def main() -> None:
-    """Read an order (to examine or sign) as JSON from standard input, execute it, and print the result as JSON."""
+    """Read a request (to examine or sign) as JSON from standard input, execute it, and print the result as JSON."""
     try:
         require_isolated_mode("egm.verify.examine")
         os.nice(_PRIORITY_DECREASE)

@@ -54,9 +54,11 @@ class SoftwareManifest:
     files: Mapping[str, str]
     """The SHA-256 of each file in hexadecimal, by file name."""
 
-    def scope(self, own_files: tuple[tuple[str, str], ...]) -> SoftwareScope:
+    def build_scope(self, own_files: tuple[tuple[str, str], ...]) -> SoftwareScope:
         """Return which files to verify on a cabinet that brings the definition files ``own_files``."""
-        return SoftwareScope(cabinet_definitions=own_files, libraries=self.libraries, bytecode=self.bytecode)
+        return SoftwareScope(
+            cabinet_definitions=own_files, includes_libraries=self.libraries, includes_bytecode=self.bytecode
+        )
 
     @property
     def components(self) -> dict[str, str]:
@@ -139,7 +141,7 @@ def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, file_name: str) 
     return encode_canonical_json(signed) + b"\n"
 
 
-def load_signed(path: Path, public_key_hex: str) -> SoftwareManifest:
+def load_signed_manifest(path: Path, public_key_hex: str) -> SoftwareManifest:
     """Return the manifest in a file, after checking its signature with this public key (hexadecimal).
 
     Raises ManifestError.

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
-from egm.verify.manifest import load_signed
+from egm.verify.manifest import load_signed_manifest
 from egm.verify.software_files import SoftwareScope
 from paytables.assets import read_assets
 from paytables.definition import parse, read_source
@@ -52,7 +52,7 @@ def find_software_scope(cabinet_file: CabinetFile) -> SoftwareScope:
         return (
             SoftwareScope(cabinet_definitions=own_files)
             if pinned is None
-            else load_signed(pinned.manifest, pinned.key).scope(own_files)
+            else load_signed_manifest(pinned.manifest, pinned.key).build_scope(own_files)
         )
     except OperatorError:
         return SoftwareScope(cabinet_definitions=own_files)

@@ -46,9 +46,9 @@ class SoftwareScope:
 
     cabinet_definitions: tuple[tuple[str, str], ...] = ()
     """(name, path) of each definition file that the cabinet brings itself."""
-    libraries: bool = False
+    includes_libraries: bool = False
     """Whether the files of all other packages in the Python environment are included."""
-    bytecode: bool = False
+    includes_bytecode: bool = False
     """Whether compiled modules are included; False only for a source checkout, which Python compiles while it runs."""
 
 
@@ -71,7 +71,7 @@ def find_components(scope: SoftwareScope) -> frozenset[str]:
     """Return the names of the software components to which the files of ``scope`` belong."""
     absent = {
         name
-        for name, is_present in (("own", scope.cabinet_definitions), ("libraries", scope.libraries))
+        for name, is_present in (("own", scope.cabinet_definitions), ("libraries", scope.includes_libraries))
         if not is_present
     }
     return frozenset(PATH_PREFIXES_BY_COMPONENT.keys() - absent)
@@ -96,11 +96,18 @@ def list_software_files(scope: SoftwareScope) -> dict[str, Path]:
     files: dict[str, Path] = {name: Path(path).resolve() for name, path in scope.cabinet_definitions}
     folders = {package: _find_package_folder(package) for package in PRODUCT_PACKAGES}
     for package, folder in folders.items():
-        files.update(_iter_files_below(folder, package, bytecode=scope.bytecode))
-    if scope.libraries:
+        files.update(_iter_files_below(folder, package, includes_bytecode=scope.includes_bytecode))
+    if scope.includes_libraries:
         own_folders = {str(folder) for folder in folders.values()}
         for folder in {Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")}:
-            files.update(_iter_files_below(folder, "libraries", bytecode=scope.bytecode, without=own_folders))
+            files.update(
+                _iter_files_below(
+                    folder,
+                    "libraries",
+                    includes_bytecode=scope.includes_bytecode,
+                    excluded_folders=own_folders,
+                )
+            )
     return files
 
 
@@ -113,17 +120,22 @@ def _find_package_folder(package: str) -> Path:
 
 
 def _iter_files_below(
-    folder: Path, prefix: str, *, bytecode: bool, without: Collection[str] = ()
+    folder: Path, prefix: str, *, includes_bytecode: bool, excluded_folders: Collection[str] = ()
 ) -> Iterator[tuple[str, Path]]:
     """Yield (name, path) of every file below a folder; symbolic links are not followed.
 
-    ``prefix`` is put before each name. Compiled modules are left out unless ``bytecode``, and so are the
-    folders in ``without``.
+    ``prefix`` is put before each name. Compiled modules are left out unless ``includes_bytecode``, and so are the
+    folders in ``excluded_folders``.
     """
     with os.scandir(folder) as entries:
         for entry in entries:
             name = f"{prefix}/{entry.name}"
             if not entry.is_dir(follow_symlinks=False):
                 yield name, Path(entry.path)
-            elif (bytecode or entry.name != _BYTECODE_FOLDER) and entry.path not in without:
-                yield from _iter_files_below(Path(entry.path), name, bytecode=bytecode, without=without)
+            elif (includes_bytecode or entry.name != _BYTECODE_FOLDER) and entry.path not in excluded_folders:
+                yield from _iter_files_below(
+                    Path(entry.path),
+                    name,
+                    includes_bytecode=includes_bytecode,
+                    excluded_folders=excluded_folders,
+                )

@@ -69,7 +69,7 @@ def test_the_verifier_process_imports_only_installed_modules(planted):
         list_software_files(SoftwareScope()), SignatureAlgorithm.SHA256_HMAC, b"\x0a", ["chance"]
     )
     found = asyncio.run(examine_in_child_process(planted.with_name("none.manifest"), "00" * 32, ()))
-    assert "No such file" in found.trouble[0]
+    assert "No such file" in found.differences[0]
     assert not planted.exists(), planted.read_text()
 
 

@@ -92,5 +92,5 @@ class Installation:
             self.run(code, self.manifest_file, self.public, json.dumps(own_files), flags=flags)
         )
         return VerificationFindings(
-            **(result | {"trouble": tuple(result["trouble"]), "names": tuple(result["names"])})
+            **(result | {key: tuple(result[key]) for key in ("differences", "differing_file_names")})
         )

@@ -132,7 +132,7 @@ class Maker:
         self.file.write_bytes(encode_signed_manifest(encode_for_signature(manifest), key, "maker"))
 
     def trouble(self, *opened):
-        return verify_software_files(self.file, self.public, self.own_files, opened).trouble
+        return verify_software_files(self.file, self.public, self.own_files, opened).differences
 
 
 def test_the_bytes_examined_are_the_bytes_that_were_parsed(tmp_path):

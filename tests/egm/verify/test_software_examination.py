@@ -30,7 +30,7 @@ from egm.verify.manifest import (
     encode_for_signature,
     encode_signed_manifest,
     format_public_key,
-    load_signed,
+    load_signed_manifest,
     read_signing_key,
 )
 from egm.verify.own_files import list_own_definition_files
@@ -62,7 +62,7 @@ def installation(clean):
 @pytest.mark.requirement("A-12", "A-13")
 def test_software_as_signed_is_verified_with_its_version_and_components(installation):
     result = installation.examine()
-    assert result.is_all_as_signed, result.trouble
+    assert result.is_all_as_signed, result.differences
     assert result.version == "1.0"
     assert set(result.components) == set(PATH_PREFIXES_BY_COMPONENT) - {"libraries", "own"}
 
@@ -93,7 +93,7 @@ def test_one_changed_byte_in_a_module_table_or_asset_is_found_and_named(installa
     finally:
         for path, data in before.items():
             path.write_bytes(data)
-    assert result.trouble == tuple(f"{name}: altered" for name in names)
+    assert result.differences == tuple(f"{name}: altered" for name in names)
     assert result.names == names
 
 
@@ -107,7 +107,7 @@ def test_a_foreign_file_is_found_in_any_package_folder(installation):
     result = installation.examine()
     for path in paths:
         path.unlink()
-    assert result.trouble == tuple(f"{name}: foreign" for name in names)
+    assert result.differences == tuple(f"{name}: foreign" for name in names)
 
 
 @pytest.mark.requirement("A-12", "A-15")
@@ -118,7 +118,10 @@ def test_a_foreign_or_altered_file_is_found_among_compiled_modules_and_libraries
         (tmp_path / package / "__pycache__").mkdir(parents=True)
     (compiled := tmp_path / "rng" / "__pycache__" / "draws.pyc").write_bytes(b"compiled")
     (library := tmp_path / "site" / "library.py").write_bytes(b"library")
-    scope, key = SoftwareScope(libraries=True, bytecode=True), read_signing_key(create_signing_key(), "test")
+    scope, key = (
+        SoftwareScope(includes_libraries=True, includes_bytecode=True),
+        read_signing_key(create_signing_key(), "test"),
+    )
     manifest = SoftwareManifest(
         version="1.0",
         made="2026-01-01T00:00:00+00:00",
@@ -131,7 +134,7 @@ def test_a_foreign_or_altered_file_is_found_among_compiled_modules_and_libraries
     manifest_file.write_bytes(encode_signed_manifest(encode_for_signature(manifest), key, "test"))
 
     def examine():
-        return verify_software_files(manifest_file, format_public_key(key), ()).trouble
+        return verify_software_files(manifest_file, format_public_key(key), ()).differences
 
     assert examine() == ()
     compiled.with_name("planted.pyc").write_bytes(b"?")
@@ -149,10 +152,10 @@ def test_a_missing_file_and_a_symbolic_link_to_its_copy_are_found(installation):
     path = installation.root / "egm/screen/theme.toml"
     data = path.read_bytes()
     path.unlink()
-    assert installation.examine().trouble == ("egm/screen/theme.toml: missing",)
+    assert installation.examine().differences == ("egm/screen/theme.toml: missing",)
     path.with_name("elsewhere.toml").write_bytes(data)
     path.symlink_to("elsewhere.toml")
-    assert installation.examine().trouble == (
+    assert installation.examine().differences == (
         "egm/screen/elsewhere.toml: foreign",
         "egm/screen/theme.toml: altered",
     )
@@ -173,10 +176,12 @@ def test_the_game_files_of_a_cabinet_are_covered_by_the_manifest(installation, t
     installation.make(own_files=own_files)
     assert installation.examine(own_files).is_all_as_signed
     game.write_text(game.read_text() + "\n")
-    assert installation.examine(own_files).trouble == (f"own{game}: altered",)
+    assert installation.examine(own_files).differences == (f"own{game}: altered",)
     game.unlink()
-    assert installation.examine(own_files).trouble == (f"own{game}: missing",)
-    assert installation.examine().trouble == (f"own{game}: missing",)  # no longer named by the cabinet file
+    assert installation.examine(own_files).differences == (f"own{game}: missing",)
+    assert installation.examine().differences == (
+        f"own{game}: missing",
+    )  # no longer named by the cabinet file
 
 
 def test_only_the_first_20_differences_are_named_and_the_others_counted(installation):
@@ -185,8 +190,8 @@ def test_only_the_first_20_differences_are_named_and_the_others_counted(installa
     result = installation.examine()
     for number in range(30):
         (installation.root / "rng" / f"x{number:02}").unlink()
-    assert result.trouble[0] == "rng/x00: foreign"
-    assert result.trouble[-1] == "and 10 more"
+    assert result.differences[0] == "rng/x00: foreign"
+    assert result.differences[-1] == "and 10 more"
     assert len(result.names) == 20
 
 
@@ -195,7 +200,7 @@ def test_a_manifest_not_signed_with_the_pinned_key_or_malformed_is_refused(insta
     other = read_signing_key(create_signing_key(), "other")
     data = installation.manifest_file.read_bytes()
     installation.manifest_file.write_bytes(encode_signed_manifest(data, other, "x"))
-    assert "not signed with the pinned key" in installation.examine().trouble[0]
+    assert "not signed with the pinned key" in installation.examine().differences[0]
     manifest = json.loads(data)
     for alter, message in [
         (lambda w: w["manifest"]["files"].update({"egm/x": "00"}), "not that of this manifest"),
@@ -207,13 +212,13 @@ def test_a_manifest_not_signed_with_the_pinned_key_or_malformed_is_refused(insta
         alter(altered)
         installation.manifest_file.write_text(json.dumps(altered))
         with pytest.raises(ManifestError, match=message):
-            load_signed(installation.manifest_file, installation.public)
-        assert message in installation.examine().trouble[0]
+            load_signed_manifest(installation.manifest_file, installation.public)
+        assert message in installation.examine().differences[0]
     installation.manifest_file.write_text("{")
     with pytest.raises(ManifestError, match="not JSON"):
-        load_signed(installation.manifest_file, installation.public)
+        load_signed_manifest(installation.manifest_file, installation.public)
     with pytest.raises(ManifestError, match="No such file"):
-        load_signed(tmp_path / "none", installation.public)
+        load_signed_manifest(tmp_path / "none", installation.public)
 
 
 @pytest.mark.parametrize(
@@ -361,7 +366,7 @@ def test_compiled_modules_are_verified_if_the_manifest_contains_them(tmp_path, p
     compiled.write_bytes(data[:-1] + bytes((data[-1] ^ 1,)))
     planted = compiled.with_name("planted.pyc")
     planted.write_bytes(data)
-    assert shipped.examine().trouble == (
+    assert shipped.examine().differences == (
         f"rng/__pycache__/{compiled.name}: altered",
         "rng/__pycache__/planted.pyc: foreign",
     )

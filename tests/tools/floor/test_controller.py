@@ -551,7 +551,7 @@ def test_the_check_detects_money_that_is_in_no_pool_of_a_level(floor):
 
 @pytest.mark.requirement("I-08")
 def test_altered_software_is_recorded_and_refused(floor):
-    altered = VerificationFindings(trouble=("egm/progressive/level.py: differs",))
+    altered = VerificationFindings(differences=("egm/progressive/level.py: differs",))
     with pytest.raises(ControllerError, match=r"differs from the signed software: egm/progressive/level\.py"):
         floor.controller.record_software_check(altered)
     ((_, _, details),) = [event for event in _events(floor.controller) if event[1] == "software_altered"]

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from egm.devices.ioboard.codec import INPUTS, TOWER_LIGHTS
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT
 from egm.screen.art.symbols import DRAWING_FILE_BY_NAME
-from egm.verify.manifest import SoftwareManifest, load_signed
+from egm.verify.manifest import SoftwareManifest, load_signed_manifest
 from meters.table import METERS
 from paytables import load_game
 from paytables.definition import read_source
@@ -117,7 +117,9 @@ def test_the_bundle_contains_everything_a_laboratory_requires(bundles, submissio
         inside = archive.getnames()
     assert any(name.endswith("/rng/ctr_drbg.py") for name in inside)
     assert any(name.endswith("/requirements.txt") for name in inside)
-    signed = load_signed(submission / "software.json", (submission / "signer.pub").read_text().strip())
+    signed = load_signed_manifest(
+        submission / "software.json", (submission / "signer.pub").read_text().strip()
+    )
     assert signed.files["rng/ctr_drbg.py"]
     drawn = {f"egm/screen/art/svg/{path.name}" for path in DRAWING_FILE_BY_NAME.values()}
     assert drawn

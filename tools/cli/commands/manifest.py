@@ -95,7 +95,9 @@ def make(
         own_files = list_own_definition_files(load_cabinet(cabinet))
         for path in levels:
             own_files += list_own_level_files(create_level_source(path))
-        scope = SoftwareScope(cabinet_definitions=own_files, libraries=libraries, bytecode=bytecode)
+        scope = SoftwareScope(
+            cabinet_definitions=own_files, includes_libraries=libraries, includes_bytecode=bytecode
+        )
         software_files = list_software_files(scope)
         if links := [name for name, path in software_files.items() if path.is_symlink()]:
             raise OperatorError(
@@ -156,7 +158,7 @@ def verify(
     manifest_path, public = _find_manifest_and_key(file, manifest, key)
     findings = verify_software_files(manifest_path, public, list_own_definition_files(file))
     if not findings.is_all_as_signed:
-        raise click.ClickException("\n".join(findings.trouble))
+        raise click.ClickException("\n".join(findings.differences))
     title = f"{findings.version}, signed by {findings.signer}"
     show(output_format, Table(("component", "sha256"), (findings.components or {}).items(), title=title))
 

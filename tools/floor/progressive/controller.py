@@ -655,10 +655,12 @@ class Controller:
                 signed = {"version": software.version, "signer": software.signer}
                 session.record_event(self._format_time(), "software_verified", **signed)
             else:
-                session.record_event(self._format_time(), "software_altered", trouble=list(software.trouble))
+                session.record_event(
+                    self._format_time(), "software_altered", trouble=list(software.differences)
+                )
         if software is not None and not software.is_all_as_signed:
             raise ControllerError(
-                f"the software differs from the signed software: {'; '.join(software.trouble)}"
+                f"the software differs from the signed software: {'; '.join(software.differences)}"
             )
 
     def check(self) -> None:

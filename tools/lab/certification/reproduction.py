@@ -19,7 +19,7 @@ from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from egm.verify.certificate import BUNDLE_SIGNER_NAME, BundleError
 from egm.verify.digest import compute_digests
-from egm.verify.manifest import SoftwareManifest, find_differences, load_signed
+from egm.verify.manifest import SoftwareManifest, find_differences, load_signed_manifest
 from paytables import Game, PaytableError, analyse, load_game
 from paytables.wording import format_count
 from tools.lab.certification.finding import CertificationCase, FindingStatus
@@ -134,7 +134,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
     names = sorted(facts["files"])
     archive = next(name for name in names if name.endswith(_SOURCE_ARCHIVE_ENDING))
     wheel = next(name for name in names if name.endswith(_WHEEL_ENDING))
-    signed = load_signed(
+    signed = load_signed_manifest(
         folder / SOFTWARE_MANIFEST_NAME, (folder / BUNDLE_SIGNER_NAME).read_text(encoding="ascii").strip()
     )
     with tempfile.TemporaryDirectory() as unpacked:

@@ -46,7 +46,9 @@ SOFTWARE_MANIFEST_NAME: Final = "software.json"
 #: The picture of all symbols.
 SYMBOLS_PICTURE_NAME: Final = "symbols.png"
 #: The packages alone, as a build contains them. Libraries are pinned with their digests in the source.
-MANIFEST_SCOPE: Final = SoftwareScope(cabinet_definitions=(), libraries=False, bytecode=False)
+MANIFEST_SCOPE: Final = SoftwareScope(
+    cabinet_definitions=(), includes_libraries=False, includes_bytecode=False
+)
 #: Parts of a checkout that no build contains: developers' tools, and test rigs.
 UNBUILT_FOLDERS: Final = ("tools/dev/", "egm/testing/")
 #: Pages of the source that are included unchanged: security and recovery, the display, the RNG, wiring.
