@@ -14,7 +14,7 @@ from meters.entry import StoredEntry, encode_canonical_json
 from meters.errors import JournalDamaged
 from meters.fields import read_field, read_hex_field
 from meters.keys import MachineKey, is_signed_by
-from meters.ledger import DimsKey, FlowSum, Ledger, Reservation
+from meters.ledger import DimensionsKey, FlowSum, Ledger, Reservation
 from meters.transaction import Transaction, Transfer
 
 #: Kind of the entry that stores a checkpoint.
@@ -52,13 +52,13 @@ def encode_ledger(ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _build_flow_sort_key(item: tuple[tuple[str, str, DimsKey], FlowSum]) -> tuple[str, str, str]:
+def _build_flow_sort_key(item: tuple[tuple[str, str, DimensionsKey], FlowSum]) -> tuple[str, str, str]:
     """Return the sort key of a meter cell in a saved ledger: source account, target account and dimensions."""
     (source, target, key), _ = item
     return source, target, str(key)
 
 
-def _build_count_sort_key(item: tuple[tuple[str, DimsKey], int]) -> tuple[str, str]:
+def _build_count_sort_key(item: tuple[tuple[str, DimensionsKey], int]) -> tuple[str, str]:
     """Return the sort key of an occurrence count in a saved ledger: name and dimensions."""
     (name, key), _ = item
     return name, str(key)

@@ -18,13 +18,13 @@ from meters.errors import (
     SelfAuditFailed,
     UnknownReservation,
 )
-from meters.transaction import JSON, Dims, Phase, Transaction, Transfer
+from meters.transaction import JSON, Dimensions, Phase, Transaction, Transfer
 
-DimsKey: TypeAlias = tuple[tuple[str, str | int], ...]
+DimensionsKey: TypeAlias = tuple[tuple[str, str | int], ...]
 """The dimensions of an amount, such as its game, as a sorted tuple of (name, value) pairs."""
 
 
-MeterCellKey: TypeAlias = tuple[str, str, DimsKey]
+MeterCellKey: TypeAlias = tuple[str, str, DimensionsKey]
 """The key of a meter cell, to which transfers are added up: source account, target account and dimensions."""
 
 
@@ -62,7 +62,7 @@ class LedgerEffect(NamedTuple):
     """The transfers that change balances."""
     cells: tuple[MeterCellKey, ...] = ()
     """For each of ``transfers``, in the same order, the key of its meter cell."""
-    counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
+    counts: tuple[tuple[tuple[str, DimensionsKey], int], ...] = ()
     """The amounts to add to occurrence counts."""
     opened_reservation: Reservation | None = None
     """The reservation that the transaction makes, or None."""
@@ -70,25 +70,29 @@ class LedgerEffect(NamedTuple):
     """The reservation that the transaction settles or voids, or None."""
 
 
-def build_dims_key(dims: Dims) -> DimsKey:
+def build_dimensions_key(dims: Dimensions) -> DimensionsKey:
     """Return the dimensions of an amount as sorted (name, value) pairs, for the key of a meter cell."""
     return tuple(sorted(dims.items()))
 
 
-def merge_dims(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, ...]:
+def merge_dimensions(transfers: tuple[Transfer, ...], dims: Dimensions) -> tuple[Transfer, ...]:
     """Return ``transfers`` with the transaction's dimensions ``dims`` added; their own dimensions take precedence."""
     if not dims:
         return transfers
     return tuple(Transfer(t.source, t.target, t.amount_cents, {**dims, **t.dims}) for t in transfers)
 
 
-def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[MeterCellKey, ...]:
+def _build_cells(
+    moves: tuple[Transfer, ...], dims: Dimensions, key: DimensionsKey
+) -> tuple[MeterCellKey, ...]:
     """Return, for each transfer, the key of its meter cell.
 
     Transfers without dimensions of their own have the transaction's dimensions ``dims``, whose sorted form is
     ``key``.
     """
-    return tuple([(t.source, t.target, build_dims_key({**dims, **t.dims}) if t.dims else key) for t in moves])
+    return tuple(
+        [(t.source, t.target, build_dimensions_key({**dims, **t.dims}) if t.dims else key) for t in moves]
+    )
 
 
 @dataclass(slots=True)
@@ -109,7 +113,7 @@ class Ledger:
     """The reservations that are neither settled nor voided, by id."""
     flows: dict[MeterCellKey, FlowSum] = field(default_factory=dict)
     """The sum and number of transfers in each meter cell, by cell key."""
-    counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
+    counts: Counter[tuple[str, DimensionsKey]] = field(default_factory=Counter)
     """The occurrence counts, by name and dimensions."""
     counts_at_marks: dict[str, dict[str, int]] = field(default_factory=dict)
     """For each mark (an event such as a power-up), the occurrence counts at its last occurrence.
@@ -158,8 +162,8 @@ class Ledger:
         transfers, dims = transaction.transfers, transaction.dims
         for transfer in transfers:
             check_flow(transfer.source, transfer.target)
-        key = build_dims_key(dims) if dims else ()
-        counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
+        key = build_dimensions_key(dims) if dims else ()
+        counts: tuple[tuple[tuple[str, DimensionsKey], int], ...] = ()
         if transaction.counts:
             counts = tuple([((name, key), times) for name, times in transaction.counts.items()])
         match transaction.phase:
@@ -172,7 +176,7 @@ class Ledger:
                 if transaction.id in self.pending:
                     raise InvalidTransaction(f"{transaction.id}: the id is already reserved")
                 self._check_funds(transaction.id, (), transfers)
-                held_transfers = merge_dims(transfers, dims)
+                held_transfers = merge_dimensions(transfers, dims)
                 opens = Reservation(transaction.id, transaction.kind, self.sequence + 1, held_transfers)
                 return LedgerEffect((), (), counts, opened_reservation=opens)
             case Phase.SETTLE | Phase.VOID:

@@ -127,17 +127,18 @@ def compute_displayed_value(value: int, digits: int = METER_DIGITS) -> int:
 def read_meters(ledger: Ledger) -> MeterReading:
     """Return the meter reading that results from a ledger."""
     flows = [
-        MeterCell(source, target, _build_cell_dims(key, source, target), flow.amount_cents, flow.times)
+        MeterCell(source, target, _build_cell_dimensions(key, source, target), flow.amount_cents, flow.times)
         for (source, target, key), flow in ledger.flows.items()
     ]
     counts = [
-        MeterCell(name, "", _build_cell_dims(key), 0, times) for (name, key), times in ledger.counts.items()
+        MeterCell(name, "", _build_cell_dimensions(key), 0, times)
+        for (name, key), times in ledger.counts.items()
     ]
     since = {str(mark): dict(ledger.counts_at_marks.get(mark, {})) for mark in PeriodMark}
     return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), since)
 
 
-def _build_cell_dims(key: tuple[tuple[str, str | int], ...], *accounts: str) -> dict[str, str]:
+def _build_cell_dimensions(key: tuple[tuple[str, str | int], ...], *accounts: str) -> dict[str, str]:
     """Return a meter cell's dimensions: those in ``key``, and those in its account names (position, kind, level).
 
     If neither names a position, it is position 1: a machine with one position names none.

@@ -16,7 +16,7 @@ from meters.errors import InvalidTransaction
 JSON: TypeAlias = "Mapping[str, JSON] | Sequence[JSON] | str | int | bool | None"
 """JSON values that may be recorded in the journal. Floats are refused, for money, odds and times alike."""
 
-Dims: TypeAlias = Mapping[str, str | int]
+Dimensions: TypeAlias = Mapping[str, str | int]
 """The dimensions of an amount, by which meters split it: ``game``, ``paytable``, ``denomination_cents`` ..."""
 
 #: Longest id of a transaction.
@@ -88,7 +88,7 @@ def are_printable_names(names: Collection[object]) -> bool:
     return True
 
 
-def _check_dims(subject: str, dims: object) -> None:
+def _check_dimensions(subject: str, dims: object) -> None:
     """Raise :class:`InvalidTransaction` unless dimensions map names to names or numbers.
 
     ``subject`` says, in the error message, whose dimensions they are.
@@ -157,7 +157,7 @@ class Transfer:
     """The account that the value flows into."""
     amount_cents: int
     """The amount in minor units, above zero."""
-    dims: Dims = field(default_factory=dict)
+    dims: Dimensions = field(default_factory=dict)
     """The dimensions of this transfer alone: names and values, such as the game, by which meters split amounts."""
 
     def __post_init__(self) -> None:
@@ -174,7 +174,7 @@ class Transfer:
         if self.source == self.target:
             raise InvalidTransaction(f"transfer from {self.source} to itself")
         if self.dims != {}:
-            _check_dims(f"transfer {self.source} -> {self.target}", self.dims)
+            _check_dimensions(f"transfer {self.source} -> {self.target}", self.dims)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +197,7 @@ class Transaction:
     """Whether the value moves at once, or is reserved, settled or voided."""
     ref: str | None = None
     """The id of the transaction that this one settles, voids or belongs to."""
-    dims: Dims = field(default_factory=dict)
+    dims: Dimensions = field(default_factory=dict)
     """The dimensions of every transfer and count; a transfer's own dimensions take precedence."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number to add to each occurrence meter, by meter name."""
@@ -232,7 +232,7 @@ class Transaction:
     def _check_details(self) -> None:
         """Raise :class:`InvalidTransaction` unless the dimensions, counts, state and record are valid."""
         if self.dims != {}:
-            _check_dims(self.id, self.dims)
+            _check_dimensions(self.id, self.dims)
         if self.counts != {}:
             self._check_counts()
         try:

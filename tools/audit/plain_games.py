@@ -31,9 +31,9 @@ from egm.play.entries import GAME_CHOICE, GAME_END, GAME_PUSH, GAME_START
 from egm.play.keys import TableKey
 from egm.play.records.tables import TableStateKeys, find_table_keys
 from egm.progressive.pools import has_prescribed_amounts
-from meters.entry import encode_canonical_json, is_time, parse
-from meters.identifiers import JOURNAL_TAG_DIGITS, JOURNAL_TAG_PATTERN
-from meters.ledger import DimsKey, MeterCellKey, build_dims_key
+from meters.entry import encode_canonical_json, is_time, parse_json
+from meters.identifiers import JOURNAL_TAG_DIGIT_COUNT, JOURNAL_TAG_PATTERN
+from meters.ledger import DimensionsKey, MeterCellKey, build_dimensions_key
 from meters.transaction import AMOUNT_CENTS_MAX
 from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDrawSource, Wager
 
@@ -134,7 +134,7 @@ class _GameTerms:
     stake_cents: int
     dims: bytes
     """The dimensions of the game's transfers (game, paytable, denomination, wager level) as canonical JSON."""
-    key: DimsKey
+    key: DimensionsKey
     """The same dimensions in the form in which meters use them as a key."""
     game_name: bytes
     """The JSON object with the id, version and digest of the definition."""
@@ -235,7 +235,7 @@ class PlainRun:
     """
     table_states: dict[str, RunTableState] = field(default_factory=dict)
     """The state of each game's table before and after the run, by the digest of the game's definition."""
-    counts: dict[tuple[str, DimsKey], int] = field(default_factory=dict)
+    counts: dict[tuple[str, DimensionsKey], int] = field(default_factory=dict)
     """How often each counted occurrence (such as a game won) happened, by name and dimensions."""
 
     @property
@@ -515,7 +515,7 @@ class PlainGameFinder:
             and find_table_keys(game.rules, 1) == _NO_TABLE_KEYS
         )
         stake_cents = wager.credits * unit_cents
-        key = build_dims_key(expected_dims)
+        key = build_dimensions_key(expected_dims)
         has_spots = bool(game.rules.list_spots())
         terms = _GameTerms(game, wager, unit_cents, stake_cents, dims, key, game_name, has_spots)
         return terms if is_plain else None

@@ -27,7 +27,7 @@ from meters import Phase, Transaction, Transfer
 from meters.chart import AccountBook, AccountRole, find_account, parse_account_variables
 from meters.ledger import Ledger, Reservation
 from meters.salvage import SalvagedJournal
-from meters.transaction import JSON, Dims
+from meters.transaction import JSON, Dimensions
 
 R = TypeVar("R")
 
@@ -115,7 +115,7 @@ class ClaimBook:
         entry_kind: str = "",
         phase: Phase = Phase.POST,
         transfers: tuple[Transfer, ...] = (),
-        dims: Dims = _EMPTY_MAPPING,
+        dims: Dimensions = _EMPTY_MAPPING,
         state: Mapping[str, JSON] = _EMPTY_MAPPING,
         record: Mapping[str, JSON] = _EMPTY_MAPPING,
     ) -> Transaction:
