@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from meters.keys import MAC_BYTES, MachineKey
+from meters.keys import MAC_SIZE_BYTES, MachineKey
 from meters.storage import Storage, read_file, replace_file
 
 #: File name of the anchor.
@@ -20,7 +20,7 @@ ANCHOR_FILE_NAME: Final = "journal.head"
 #: Layout of a head: sequence and hash.
 _HEAD_STRUCT: Final = struct.Struct(">Q32s")
 #: Bytes of a slot: the head and its MAC.
-_SLOT_BYTES: Final = _HEAD_STRUCT.size + MAC_BYTES
+_SLOT_SIZE_BYTES: Final = _HEAD_STRUCT.size + MAC_SIZE_BYTES
 #: Offset of each of the two slots in the file; each slot is in a separate disk sector.
 _SLOT_OFFSETS: Final = (0, 512)
 
@@ -62,9 +62,9 @@ class AnchorFile:
 
     def __init__(self, storage: Storage, folder: Path, key: MachineKey, head: AnchoredHead) -> None:
         self._key = key
-        data = bytearray(_SLOT_OFFSETS[-1] + _SLOT_BYTES)
+        data = bytearray(_SLOT_OFFSETS[-1] + _SLOT_SIZE_BYTES)
         for n, at in enumerate(_SLOT_OFFSETS):
-            data[at : at + _SLOT_BYTES] = _pack_slot(key, n, head)
+            data[at : at + _SLOT_SIZE_BYTES] = _pack_slot(key, n, head)
         replace_file(storage, folder / ANCHOR_FILE_NAME, bytes(data))
         self.file = storage.open_file(folder / ANCHOR_FILE_NAME, write=True)
 
@@ -76,7 +76,8 @@ class AnchorFile:
         if old_anchor is not None:
             return AnchorReading(old_anchor, is_intact=True)
         slots = [
-            _unpack_slot(key, bytes([n]), data[at : at + _SLOT_BYTES]) for n, at in enumerate(_SLOT_OFFSETS)
+            _unpack_slot(key, bytes([n]), data[at : at + _SLOT_SIZE_BYTES])
+            for n, at in enumerate(_SLOT_OFFSETS)
         ]
         heads = [head for head in slots if head is not None]
         return AnchorReading(
@@ -108,7 +109,7 @@ def _unpack_slot(key: MachineKey, slot: bytes, data: bytes) -> AnchoredHead | No
     Return None if the slot is torn or its MAC is not valid.
     """
     body = data[: _HEAD_STRUCT.size]
-    if len(data) != _SLOT_BYTES or not key.is_mac_valid(slot + body, data[_HEAD_STRUCT.size :]):
+    if len(data) != _SLOT_SIZE_BYTES or not key.is_mac_valid(slot + body, data[_HEAD_STRUCT.size :]):
         return None
     sequence, digest = _HEAD_STRUCT.unpack(body)
     return AnchoredHead(sequence, digest.hex())

@@ -252,7 +252,7 @@ class Archivist:
         self._storage.rename(fresh, path)
         self._storage.sync_folder(path.parent)
 
-    def mend(self, index: IdentifierIndex | None) -> list[Path]:
+    def repair_index(self, index: IdentifierIndex | None) -> list[Path]:
         """Copy the verified index of transaction ids to each medium where it is missing or different.
 
         Return the paths of the files written.

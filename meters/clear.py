@@ -206,22 +206,25 @@ def _read_plan(medium: Storage, state_dir: Path) -> dict[str, Any]:
 
 
 def _move_all(
-    medium: Storage, state_dir: Path, second: Path, evidence: Path, origin: Mapping[str, object]
+    medium: Storage, state_dir: Path, second_dir: Path, evidence: Path, origin: Mapping[str, object]
 ) -> None:
-    """Move the old memory and its archive into the folder ``evidence``.
+    """Move the old memory and its archive into the folder ``evidence``, and store ``origin`` there.
 
-    Files already moved by an interrupted attempt stay there.
+    ``origin`` states who cleared the memory and why, and what could be read of it. Files already moved by an
+    interrupted attempt stay there.
     """
     medium.make_folder(evidence)
     replace_file(medium, evidence / "before.json", encode_canonical_json(origin))
-    _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME))
+    _move_files_aside(
+        medium, second_dir, second_dir / CLEARED_FOLDER / evidence.name, (LOG_SUFFIX, ANCHOR_NAME)
+    )
     _move_files_aside(medium, state_dir, evidence, (DATABASE_NAME, "-wal", "-shm", ".sums", ANCHOR_NAME))
     archived = (SEGMENT_SUFFIX, INDEX_SUFFIX, ".new")
-    for folder, aside in ((second, second / CLEARED_FOLDER / evidence.name), (state_dir, evidence)):
+    for folder, aside in ((second_dir, second_dir / CLEARED_FOLDER / evidence.name), (state_dir, evidence)):
         if medium.list_names(folder / ARCHIVE):
             _move_files_aside(medium, folder / ARCHIVE, aside / ARCHIVE, archived)
-    if not _is_key_intact(medium, state_dir, second):
-        _move_files_aside(medium, second, second / CLEARED_FOLDER / evidence.name, (KEY_NAME,))
+    if not _is_key_intact(medium, state_dir, second_dir):
+        _move_files_aside(medium, second_dir, second_dir / CLEARED_FOLDER / evidence.name, (KEY_NAME,))
         _move_files_aside(medium, state_dir, evidence, (KEY_NAME,))
 
 

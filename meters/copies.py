@@ -31,7 +31,7 @@ from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
 from meters.database import WritableDatabase
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
-from meters.log import LOG_SEGMENT_BYTES, AuthenticatedEntry, LogCopy, LogScan
+from meters.log import LOG_SEGMENT_SIZE_BYTES, AuthenticatedEntry, LogCopy, LogScan
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.storage import Storage
 
@@ -42,9 +42,9 @@ FIRST_COPY_NAME: Final = "first copy"
 #: Name of the second copy in messages.
 SECOND_COPY_NAME: Final = "second copy"
 #: Pages of the database that are checked at a time.
-_SCRUB_PAGES: Final = 16
+_SCRUB_PAGE_COUNT: Final = 16
 #: Bytes of the log that are checked at a time.
-_SCRUB_BYTES: Final = 64 << 10
+_SCRUB_SIZE_BYTES: Final = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class JournalLocation:
     """The folder of the first copy, on the first medium."""
     second_dir: Path
     """The folder of the second copy, on the second medium."""
-    segment_bytes: int = LOG_SEGMENT_BYTES
+    segment_bytes: int = LOG_SEGMENT_SIZE_BYTES
     """Size of a log segment file, in bytes."""
     is_second_medium_missing: bool = False
     """Whether the second medium is missing, so that its folder is neither read nor written."""
@@ -419,10 +419,10 @@ class JournalCopies:
             raise JournalDamaged(
                 FIRST_COPY_NAME, f"it ends at entry {last[0]}, but entry {sequence} was acknowledged"
             )
-        self.database.scrub(_SCRUB_PAGES)
+        self.database.scrub(_SCRUB_PAGE_COUNT)
         if self.log is not None:
             self.log.check_last(sequence, head_hex)
-            self.log.check_next_part(_SCRUB_BYTES)
+            self.log.check_next_part(_SCRUB_SIZE_BYTES)
             self.log.remove_through(self.database.read_head_before_first()[0])
 
 

@@ -17,7 +17,7 @@ from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
 from meters.packing import pack_entry, unpack_entry
 from meters.storage import Database, DatabaseRows, MediumError, Storage
-from meters.sums import DATABASE_PAGE_BYTES, PAGE_CHECKSUMS_SUFFIX, PageChecksums
+from meters.sums import DATABASE_PAGE_SIZE_BYTES, PAGE_CHECKSUMS_SUFFIX, PageChecksums
 
 #: File name of the database.
 DATABASE_FILE_NAME: Final = "journal.sqlite"
@@ -335,7 +335,7 @@ class WritableDatabase(DatabaseReader):
             storage.remove(fresh.with_name(fresh.name + suffix))
         reader = DatabaseReader(storage.connect(fresh, read_only=False), fresh)
         try:
-            reader.run(f"PRAGMA page_size={DATABASE_PAGE_BYTES}")
+            reader.run(f"PRAGMA page_size={DATABASE_PAGE_SIZE_BYTES}")
             reader.run("PRAGMA synchronous=FULL")
             reader.run("BEGIN IMMEDIATE")
             for statement in _CREATE_TABLES_SQL:
@@ -493,12 +493,12 @@ class WritableDatabase(DatabaseReader):
             self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         return not busy
 
-    def scrub(self, pages: int) -> None:
-        """Check the next ``pages`` pages of the file against their sums; after the last page, continue with the first.
+    def scrub(self, page_count: int) -> None:
+        """Check the next ``page_count`` pages of the file against their sums, after the last page from the first on.
 
         Raises :class:`JournalDamaged` at a page that does not match.
         """
-        self._scrub_page = self._sums.verify_some(self._scrub_page, pages)
+        self._scrub_page = self._sums.verify_some(self._scrub_page, page_count)
 
 
 def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:

@@ -31,9 +31,9 @@ class DiskReserve:
     def check_reserves(self) -> str:
         """Check free space and reserve files, and restore missing files; return which medium is full and why, or "".
 
-        A medium with its reserve file is full if less than a quarter of the file's size is free; one without it
-        if less than twice that size is free, so that later writes do not need a restored file at once. If any
-        medium is full, the reserve files of all media are deleted.
+        A medium with its reserve file is full if less than a quarter of the file's size is free. A medium without
+        it is full if less than twice the file's size is free, so that the file is restored only if there is room
+        for later writes as well. If any medium is full, the reserve files of all media are deleted.
         """
         full = ""
         for folder in self._folders:

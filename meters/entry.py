@@ -30,7 +30,7 @@ BODY_BYTES_MAX: Final = 64 << 20
 """Maximum length of an accepted journal entry, in bytes; real entries have a few thousand."""
 
 #: Digits of a hash.
-_HASH_DIGITS: Final = 64
+_HASH_DIGIT_COUNT: Final = 64
 _SAFE_NESTING_DEPTH: Final = 200
 """An entry's JSON with at most this number of brackets is nested at most this deep, which every reader supports."""
 _MEMBERS_OF_TRANSFER_WITHOUT_DIMENSIONS: Final = 3
@@ -52,7 +52,7 @@ _OPTIONAL_ENTRY_MEMBERS: Final = frozenset({"phase", "ref", "marks"})
 _EMPTY_MEMBER_VALUE: Final[dict[str, object]] = {}
 #: Sets a field of a frozen dataclass.
 _set_frozen_field: Final = object.__setattr__
-GENESIS_HASH: Final = "0" * _HASH_DIGITS
+GENESIS_HASH: Final = "0" * _HASH_DIGIT_COUNT
 """The value that the first journal entry states as the hash of the previous entry."""
 
 
@@ -155,7 +155,7 @@ def encode_canonical_json(value: object) -> bytes:
         raise InvalidTransaction(f"not recordable as JSON: {error}") from error
 
 
-def parse(data: bytes) -> Any:
+def parse_json(data: bytes) -> Any:
     """Return the value in JSON bytes; raise ``ValueError`` for invalid JSON and for floats."""
     try:
         text = data.decode()
@@ -222,7 +222,7 @@ def build_entry_content(transaction: Transaction) -> dict[str, object]:
 def has_same_content(stored_entry: StoredEntry, transaction: Transaction) -> bool:
     """Return whether ``stored_entry`` records a transaction with exactly the content of ``transaction``."""
     # Encode and parse it, as the stored entry was: keys that are not text have become text.
-    given_content = parse(encode_canonical_json(build_entry_content(transaction)))
+    given_content = parse_json(encode_canonical_json(build_entry_content(transaction)))
     return encode_canonical_json(build_entry_content(stored_entry.transaction)) == encode_canonical_json(
         given_content
     )
@@ -235,7 +235,7 @@ def decode(body: bytes) -> StoredEntry:
     further checks.
     """
     try:
-        raw = parse(body)
+        raw = parse_json(body)
         if type(raw) is not dict:
             raise ValueError("not an entry: it is not a JSON object")
         if not raw.keys() <= _ENTRY_MEMBERS:
@@ -256,8 +256,8 @@ def _decode_content(raw: dict[str, object], body: bytes) -> StoredEntry:
         sequence, previous = raw["sequence"], raw["previous"]
         if type(sequence) is not int or sequence < 1:
             raise build_field_error(raw, "sequence", "an entry number of 1 or more")
-        if type(previous) is not str or len(previous) != _HASH_DIGITS:
-            raise build_field_error(raw, "previous", f"a hash of {_HASH_DIGITS} digits")
+        if type(previous) is not str or len(previous) != _HASH_DIGIT_COUNT:
+            raise build_field_error(raw, "previous", f"a hash of {_HASH_DIGIT_COUNT} digits")
         return StoredEntry(
             sequence=sequence,
             time_utc=_parse_time(raw["time"]),

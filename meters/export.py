@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from meters.database import DatabaseReader, WritableDatabase
-from meters.entry import BODY_BYTES_MAX, GENESIS_HASH, StoredEntry, decode, encode_canonical_json, parse
+from meters.entry import BODY_BYTES_MAX, GENESIS_HASH, StoredEntry, decode, encode_canonical_json, parse_json
 from meters.errors import JournalDamaged, JournalError
 from meters.fields import (
     build_field_error,
@@ -28,7 +28,7 @@ from meters.fields import (
 from meters.keys import MachineKey, is_signed_by
 from meters.log import AuthenticatedEntry
 from meters.storage import DiskStorage, Storage
-from meters.view import JournalView, load
+from meters.view import JournalView, load_ledger
 
 #: Name and version of the format.
 EXPORT_FORMAT: Final = "open-egm journal 1"
@@ -125,7 +125,7 @@ class ExportReader:
         first = self._read_next_line()
         self._digest.update(first)
         try:
-            raw = parse(first)
+            raw = parse_json(first)
             if read_field(raw, "format") != EXPORT_FORMAT:
                 raise build_field_error(raw, "format", repr(EXPORT_FORMAT))
             self.header = ExportHeader(
@@ -190,7 +190,7 @@ class ExportReader:
     def _check_footer(self, line: bytes) -> str:
         """Return why the footer ``line`` does not match the file; "" if digest and signature match."""
         try:
-            raw = parse(line)
+            raw = parse_json(line)
             sha256, signature = read_hex_field(raw, "sha256").hex(), read_hex_field(raw, "signature")
         except ValueError as error:
             return f"the footer is missing or damaged ({error})"
@@ -241,7 +241,7 @@ def _open_copy(storage: Storage, folder: Path, header: ExportHeader) -> JournalV
     """
     database = DatabaseReader.open(storage, folder)
     try:
-        ledger, public_key = load(database)
+        ledger, public_key = load_ledger(database)
         if (public_key, ledger.sequence, ledger.head_hex) != (
             header.public_key,
             header.sequence,

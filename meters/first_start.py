@@ -8,17 +8,14 @@ from meters.keys import KEY_FILE_NAME as KEY_NAME
 from meters.keys import MachineKey
 from meters.storage import replace_file
 
-FIRST_START: Final = "first-start"
+FIRST_START_MARKER_FILE_NAME: Final = "first-start"
 """Name of a marker file that exists from before the key is created until the first journal entry is durable."""
 
 
-def check_beginning(location: JournalLocation) -> None:
-    """Raise JournalDamaged if the machine has a key but no journal.
-
-    This is allowed only if the very first start was interrupted.
-    """
+def check_journal_not_lost(location: JournalLocation) -> None:
+    """Raise JournalDamaged if the machine has a key but no journal, unless its very first start was interrupted."""
     key_left = any(location.storage.exists(folder / KEY_NAME) for folder in location.media)
-    if key_left and not location.storage.exists(location.state_dir / FIRST_START):
+    if key_left and not location.storage.exists(location.state_dir / FIRST_START_MARKER_FILE_NAME):
         raise JournalDamaged(
             str(location.state_dir),
             "there is a machine key, but the journal that it authenticated is missing: "
@@ -28,8 +25,8 @@ def check_beginning(location: JournalLocation) -> None:
 
 def complete_first_start(location: JournalLocation) -> None:
     """Remove the marker of an uncompleted first start; call this once the journal's first entry is durable."""
-    if location.storage.exists(location.state_dir / FIRST_START):
-        location.storage.remove(location.state_dir / FIRST_START)
+    if location.storage.exists(location.state_dir / FIRST_START_MARKER_FILE_NAME):
+        location.storage.remove(location.state_dir / FIRST_START_MARKER_FILE_NAME)
         location.storage.sync_folder(location.state_dir)
 
 
@@ -43,5 +40,5 @@ def load_or_create_key(location: JournalLocation) -> MachineKey:
             str(location.state_dir / KEY_NAME),
             "the machine key is missing, although there is a journal that it authenticates",
         )
-    replace_file(location.storage, location.state_dir / FIRST_START, b"")
+    replace_file(location.storage, location.state_dir / FIRST_START_MARKER_FILE_NAME, b"")
     return MachineKey.create(location.storage, *location.media)

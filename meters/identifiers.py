@@ -25,9 +25,9 @@ _RECORD_STRUCT: Final = struct.Struct(">8sQ")
 #: Records in a chunk.
 _RECORDS_PER_CHUNK: Final = 2048
 #: Digits of a journal tag.
-JOURNAL_TAG_DIGITS: Final = 8
+JOURNAL_TAG_DIGIT_COUNT: Final = 8
 #: The form of a journal tag, as a regular expression.
-JOURNAL_TAG_PATTERN: Final = f"[0-9a-f]{{{JOURNAL_TAG_DIGITS}}}"
+JOURNAL_TAG_PATTERN: Final = f"[0-9a-f]{{{JOURNAL_TAG_DIGIT_COUNT}}}"
 #: Form of an identifier that states its own entry's number.
 _SELF_NUMBERED_ID_PATTERN: Final = re.compile(
     rf"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:{JOURNAL_TAG_PATTERN})(\.start)?"
@@ -40,7 +40,7 @@ _NUMBERED_ID_PATTERN: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({JOURNAL_TAG_PATT
 
 def make_journal_tag(first_hash_hex: str) -> str:
     """Return the tag that ends the ids of a journal: the first digits of the hash of its first entry."""
-    return first_hash_hex[:JOURNAL_TAG_DIGITS]
+    return first_hash_hex[:JOURNAL_TAG_DIGIT_COUNT]
 
 
 def parse_entry_sequence(tx_id: str) -> int | None:

@@ -22,7 +22,7 @@ from meters.errors import (
     SelfAuditFailed,
     TransactionIdConflict,
 )
-from meters.first_start import check_beginning, complete_first_start, load_or_create_key
+from meters.first_start import check_journal_not_lost, complete_first_start, load_or_create_key
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.lock import FolderLock
@@ -32,7 +32,7 @@ from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.policy import JournalPolicy
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON, AppendResult, Transaction
-from meters.view import JournalView, load, read_checkpoint_boundary
+from meters.view import JournalView, load_ledger, read_checkpoint_boundary
 
 #: Name of the second medium in messages.
 SECOND_MEDIUM_LOCATION: Final = "second medium"
@@ -136,12 +136,10 @@ class Journal(JournalView):
             policy: The journal settings.
             storage: The access to files; None: the disk.
             memory_clear_record: What the first entry of a new journal records about a memory clear, or None.
-            allow_missing_second: If the second medium is missing, continue on the first; :attr:`second_medium_error`
-            has the
-                reason.
-            check_new_journal_allowed: Is called before a new journal is started without a clear; raises an error if
-            none may be
-                started.
+            allow_missing_second: If the second medium is missing, continue on the first;
+                :attr:`second_medium_error` has the reason.
+            check_new_journal_allowed: Is called before a new journal is started without a clear; raises an error
+                if none may be started.
 
         Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``allow_missing_second``,
         :class:`JournalUnwritable`, :class:`JournalDamaged` or :class:`SelfAuditFailed`.
@@ -216,7 +214,7 @@ class Journal(JournalView):
                 and not pairing.journal_exists
                 and not location.has_journal
             ):
-                check_beginning(location)
+                check_journal_not_lost(location)
                 opening.check_new_journal_allowed()
             journal = cls(
                 location, load_or_create_key(location), pairing, locks, opening.read_time, opening.policy
@@ -327,7 +325,7 @@ class Journal(JournalView):
 
         Raises :class:`JournalDamaged`, also if the journal belongs to a machine other than ``machine_id``.
         """
-        ledger, public_key = load(self._copies.database, self._key)
+        ledger, public_key = load_ledger(self._copies.database, self._key)
         if public_key != self.public_key:
             raise JournalDamaged(
                 str(self._location.state_dir), "the machine key is not the one this journal names"
@@ -347,7 +345,7 @@ class Journal(JournalView):
                 f"both copies end at entry {self.sequence}, but the archive has entries up to {furthest}",
             )
         try:
-            written_files = self._create_archivist().mend(self._load_identifier_index())
+            written_files = self._create_archivist().repair_index(self._load_identifier_index())
         except JournalUnwritable as error:
             written_files = []
             self._copies.findings.append(
@@ -461,14 +459,14 @@ class Journal(JournalView):
         After any failure the journal refuses further writes.
         """
         entry = encode(transaction, self.sequence + 1, self._now(), self.head_hash)
-        plan = self._ledger.compute_effect(entry.transaction)
-        self._policy.check_increments(transaction.id, plan.transfers)
+        effect = self._ledger.compute_effect(entry.transaction)
+        self._policy.check_increments(transaction.id, effect.transfers)
         try:
             self._ledger.self_audit()
             self._copies.append(
                 AuthenticatedEntry(entry, self._key.compute_mac(bytes.fromhex(entry.hash_hex)))
             )
-            self._ledger.apply_effect(plan, entry)
+            self._ledger.apply_effect(effect, entry)
             self._ledger.self_audit()
         except SelfAuditFailed as error:
             self._failure = error

@@ -25,9 +25,9 @@ from meters.storage import Storage, read_file
 #: File name of the machine key.
 KEY_FILE_NAME: Final = "machine.key"
 #: Bytes of a MAC (message authentication code).
-MAC_BYTES: Final = 32
+MAC_SIZE_BYTES: Final = 32
 #: Bytes of an Ed25519 seed.
-_SEED_BYTES: Final = 32
+_SEED_SIZE_BYTES: Final = 32
 
 
 def format_fingerprint(public_key: bytes) -> str:
@@ -62,7 +62,7 @@ class MachineKey:
     def load(cls, storage: Storage, *folders: Path, mend: bool = False) -> "MachineKey | None":
         """Return the machine's key from the given folders, one per medium, or None if no folder has one.
 
-        With ``mend``, a lost or damaged copy of the key is rewritten. Raises :class:`JournalDamaged` if copies
+        If ``mend`` is True, a lost or damaged copy of the key is rewritten. Raises :class:`JournalDamaged` if copies
         exist but none is intact, or if two intact copies differ.
         """
         old_seed = _read_unmirrored_seed(storage, folders[0])
@@ -90,7 +90,7 @@ class MachineKey:
 
         It comes from the random bytes of ``storage``.
         """
-        seed = storage.random_bytes(_SEED_BYTES)
+        seed = storage.random_bytes(_SEED_SIZE_BYTES)
         MirroredValue(storage, folders, KEY_FILE_NAME).write(seed)
         return cls(seed)
 
@@ -102,7 +102,7 @@ class MachineKey:
         """
         if not purpose:
             raise ValueError("a derived key must have a purpose")
-        return HKDF(SHA256(), _SEED_BYTES, b"open-egm", b"open-egm " + purpose).derive(self._seed)
+        return HKDF(SHA256(), _SEED_SIZE_BYTES, b"open-egm", b"open-egm " + purpose).derive(self._seed)
 
     @property
     def fingerprint(self) -> str:
@@ -128,5 +128,5 @@ def _read_unmirrored_seed(storage: Storage, folder: Path) -> bytes | None:
     Such a file contains the seed and its SHA-256, and has no second copy.
     """
     data = read_file(storage, folder / KEY_FILE_NAME) or b""
-    seed, check = data[:_SEED_BYTES], data[_SEED_BYTES:]
-    return seed if len(seed) == _SEED_BYTES and hashlib.sha256(seed).digest() == check else None
+    seed, check = data[:_SEED_SIZE_BYTES], data[_SEED_SIZE_BYTES:]
+    return seed if len(seed) == _SEED_SIZE_BYTES and hashlib.sha256(seed).digest() == check else None

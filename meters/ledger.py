@@ -221,19 +221,19 @@ class Ledger:
                     f"{tx_id}: {name} has {available_cents} cents available, but {-amount_cents} are needed"
                 )
 
-    def apply_effect(self, plan: LedgerEffect, entry: StoredEntry) -> None:
-        """Apply ``plan``, the effect of the journal entry ``entry`` (see :meth:`compute_effect`); this cannot fail."""
-        self._apply_transfers(plan)
-        if plan.opened_reservation:
-            self.pending[plan.opened_reservation.id] = plan.opened_reservation
-            for transfer in plan.opened_reservation.transfers:
+    def apply_effect(self, effect: LedgerEffect, entry: StoredEntry) -> None:
+        """Apply the effect of the journal entry ``entry``, as :meth:`compute_effect` returned it; this cannot fail."""
+        self._apply_transfers(effect)
+        if effect.opened_reservation:
+            self.pending[effect.opened_reservation.id] = effect.opened_reservation
+            for transfer in effect.opened_reservation.transfers:
                 self.reserved_cents[transfer.source] += transfer.amount_cents
-        if plan.closed_reservation:
-            del self.pending[plan.closed_reservation.id]
-            for transfer in plan.closed_reservation.transfers:
+        if effect.closed_reservation:
+            del self.pending[effect.closed_reservation.id]
+            for transfer in effect.closed_reservation.transfers:
                 self.reserved_cents[transfer.source] -= transfer.amount_cents
         transaction = entry.transaction
-        for count_name, times in plan.counts:
+        for count_name, times in effect.counts:
             self.counts[count_name] += times
         for mark in transaction.marks:
             self.counts_at_marks[mark] = self.sum_occurrence_counts()
@@ -245,9 +245,9 @@ class Ledger:
         self.sequence = entry.sequence
         self.head_hex = entry.hash_hex
 
-    def _apply_transfers(self, plan: LedgerEffect) -> None:
-        """Add the transfers of ``plan`` to the balances and to their meter cells."""
-        for transfer, cell in zip(plan.transfers, plan.cells, strict=True):
+    def _apply_transfers(self, effect: LedgerEffect) -> None:
+        """Add the transfers of ``effect`` to the balances and to their meter cells."""
+        for transfer, cell in zip(effect.transfers, effect.cells, strict=True):
             self.add_flow(cell, transfer.amount_cents)
 
     def add_flow(self, meter_cell: MeterCellKey, amount_cents: int, transfer_count: int = 1) -> None:
@@ -271,8 +271,8 @@ class Ledger:
         """
         for entry in entries:
             try:
-                plan = self.compute_effect(entry.transaction)
-                self.apply_effect(plan, entry)
+                effect = self.compute_effect(entry.transaction)
+                self.apply_effect(effect, entry)
             except Exception as error:
                 raise JournalDamaged(
                     f"entry {entry.sequence} ({entry.id})", f"cannot be applied: {error!r}"

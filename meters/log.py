@@ -23,7 +23,7 @@ from typing import Final
 
 from meters.entry import GENESIS_HASH, StoredEntry, decode_next_entry
 from meters.errors import JournalDamaged
-from meters.keys import MAC_BYTES
+from meters.keys import MAC_SIZE_BYTES
 from meters.packing import pack_entry, unpack_entry
 from meters.storage import Storage, StorageFile, read_file
 
@@ -34,7 +34,7 @@ _READABLE_LOG_MAGICS: Final = (LOG_MAGIC, b"OEGMLOG1")
 #: Ending of a segment's file name.
 LOG_SUFFIX: Final = ".log"
 #: Size of a segment, in bytes.
-LOG_SEGMENT_BYTES: Final = 4 << 20
+LOG_SEGMENT_SIZE_BYTES: Final = 4 << 20
 
 #: Layout of a segment's header, without its CRC.
 _HEADER_STRUCT: Final = struct.Struct(">8sQ32s")
@@ -97,7 +97,9 @@ class _LogSegment:
 class LogCopy:
     """The journal's log (its second copy) in one folder. Call :meth:`scan` before any other method."""
 
-    def __init__(self, storage: Storage, folder: Path, *, segment_bytes: int = LOG_SEGMENT_BYTES) -> None:
+    def __init__(
+        self, storage: Storage, folder: Path, *, segment_bytes: int = LOG_SEGMENT_SIZE_BYTES
+    ) -> None:
         self._storage = storage
         self._folder = folder
         self._segment_bytes = segment_bytes
@@ -410,7 +412,7 @@ class LogCopy:
             with suppress(ValueError):
                 found_hex = ""
                 found_hex = hashlib.sha256(
-                    unpack_entry(record[_RECORD_STRUCT.size + MAC_BYTES :])
+                    unpack_entry(record[_RECORD_STRUCT.size + MAC_SIZE_BYTES :])
                 ).hexdigest()
         if (self._sequence, found_hex) != (sequence, head_hex):
             where = f"{self._build_segment_path(self._first_sequence)} entry {sequence}"
@@ -484,13 +486,13 @@ def _iter_records(
                 f"{path} entry {sequence + 1}", f"the record at byte {at} is torn or altered"
             )
         try:
-            body = unpack_entry(payload[MAC_BYTES:])
+            body = unpack_entry(payload[MAC_SIZE_BYTES:])
         except ValueError as error:
             raise JournalDamaged(f"{path} entry {sequence + 1}", str(error)) from error
         entry = decode_next_entry(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))
         sequence, head_hex = entry.sequence, entry.hash_hex
         at += _RECORD_STRUCT.size + length
-        yield AuthenticatedEntry(entry, payload[:MAC_BYTES]), at
+        yield AuthenticatedEntry(entry, payload[:MAC_SIZE_BYTES]), at
     if data.count(0, at, limit) != limit - at:
         raise JournalDamaged(
             f"{path} entry {sequence + 1}", f"the bytes after {at} are not zero, as in an unused part"

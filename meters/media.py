@@ -91,7 +91,7 @@ class MediumLabel:
 
 @dataclass(frozen=True, slots=True)
 class MediaPairing:
-    """Whether and how the machine's two storage media belong together, according to their labels."""
+    """The pairing of the machine's two storage media: whether and how they belong together by their labels."""
 
     journal_exists: bool = False
     """Whether a journal was started on these media."""

@@ -70,9 +70,9 @@ class MirroredValue:
     def read(self, *, expected: bool = False, mend: bool = True) -> bytes | None:
         """Return the newest intact copy of the value, or None if it was never written.
 
-        With ``mend``, the other copy is repaired; without, nothing is written, as beside a running machine.
-        Raises :class:`JournalDamaged` if no copy is intact, if copies of one generation differ, or if the value
-        is missing but ``expected``; :class:`JournalUnwritable` if no medium can be read.
+        If ``mend`` is True, the other copy is repaired. Otherwise nothing is written, as is necessary beside a
+        running machine. Raises :class:`JournalDamaged` if no copy is intact, if copies of one generation differ, or
+        if the value is missing although ``expected`` is True; :class:`JournalUnwritable` if no medium can be read.
         """
         copies = [self._read_copy(folder) for folder in self._folders]
         best = self._choose_best_copy(copies, expected=expected)

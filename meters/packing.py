@@ -25,7 +25,7 @@ _PACKED_BODY_MARK: Final = b"\x01"
 #: First byte of a body that is stored unpacked.
 _PLAIN_BODY_MARK: Final = b"{"
 #: Bytes of a hash in binary.
-_HASH_BYTES: Final = 32
+_HASH_SIZE_BYTES: Final = 32
 #: Form of a body's member with the previous hash.
 _MEMBER_WITH_HASH: Final = b'"previous":"%s"'
 #: The same member with an empty hash.
@@ -56,12 +56,12 @@ def remove_previous_hash(body: bytes, previous_hex: str) -> bytes | None:
     return None if not hash_text or _MEMBER_WITHOUT_HASH in head else head + _MEMBER_WITHOUT_HASH + tail
 
 
-def restore_previous_hash(short: bytes, previous_hex: str) -> bytes:
+def restore_previous_hash(body_without_hash: bytes, previous_hex: str) -> bytes:
     """Return an entry's bytes with the previous entry's hash inserted again.
 
-    ``short`` are the bytes in which :func:`remove_previous_hash` emptied it.
+    ``body_without_hash`` are the bytes in which :func:`remove_previous_hash` emptied it.
     """
-    return short.replace(_MEMBER_WITHOUT_HASH, _MEMBER_WITH_HASH % previous_hex.encode(), 1)
+    return body_without_hash.replace(_MEMBER_WITHOUT_HASH, _MEMBER_WITH_HASH % previous_hex.encode(), 1)
 
 
 def deflate(data: bytes) -> bytes:
@@ -103,7 +103,7 @@ def unpack_entry(stored: bytes) -> bytes:
     form = stored[:1]
     if form == _PLAIN_BODY_MARK:
         return stored
-    start = len(_PACKED_BODY_MARK) + _HASH_BYTES
+    start = len(_PACKED_BODY_MARK) + _HASH_SIZE_BYTES
     if form != _PACKED_BODY_MARK or len(stored) < start:
         raise ValueError(f"it is stored in a form that this program cannot read ({form!r})")
     return restore_previous_hash(

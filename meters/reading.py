@@ -11,7 +11,7 @@ from meters.ledger import Ledger
 from meters.table import METER_BY_NAME, METERS, OCCURRENCE_METERS, MeterUnit, find_flow_meters
 from meters.transaction import PeriodMark
 
-METER_DIGITS: Final = 10
+METER_DIGIT_COUNT: Final = 10
 """The number of digits of a meter, unless the profile sets a different one (D-05)."""
 
 
@@ -88,7 +88,7 @@ class MeterReading:
         return dict(parts)
 
     def select(self, **dims: str | int) -> "MeterReading":
-        """Return the reading of only those meter cells that have all of these dimension values.
+        """Return the reading of only those meter cells that have every given dimension value.
 
         For example, ``select(position=1)`` returns the meters of player position 1.
         """
@@ -114,7 +114,7 @@ def _list_meter_changes(cell: MeterCell) -> list[tuple[str, int]]:
     ]
 
 
-def compute_displayed_value(value: int, digits: int = METER_DIGITS) -> int:
+def compute_displayed_value(value: int, digits: int = METER_DIGIT_COUNT) -> int:
     """Return what a meter of ``digits`` digits displays for ``value``: it rolls over at its capacity (D-05, D-07).
 
     A negative level (coins paid from a hopper whose filling was not recorded) is displayed with its sign. Only

@@ -235,8 +235,8 @@ def _replay_copies(
             sequence_before = ledger.sequence
             try:
                 for entry in _iter_proved_entries(read_copy, ledger, key):
-                    plan = ledger.compute_effect(entry.transaction)
-                    ledger.apply_effect(plan, entry)
+                    effect = ledger.compute_effect(entry.transaction)
+                    ledger.apply_effect(effect, entry)
                     replay_visitor.visit(entry)
             except Exception as damage:  # noqa: BLE001 (any error of a damaged entry ends the reading)
                 reason = reason or str(damage)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from meters.entry import BODY_BYTES_MAX, StoredEntry, decode_next_entry, encode_canonical_json, parse
+from meters.entry import BODY_BYTES_MAX, StoredEntry, decode_next_entry, encode_canonical_json, parse_json
 from meters.errors import JournalDamaged
 from meters.fields import read_hex_field
 from meters.keys import MachineKey, is_signed_by
@@ -28,7 +28,7 @@ from meters.storage import Storage, StorageFile
 #: Ending of a segment's file name.
 SEGMENT_SUFFIX: Final = ".seg"
 #: Entries in a block.
-SEGMENT_BLOCK_ENTRIES: Final = 256
+SEGMENT_BLOCK_ENTRIES_MAX: Final = 256
 #: Version of the format.
 _FORMAT_VERSION: Final = 1
 #: Last bytes of a segment.
@@ -75,7 +75,9 @@ class SegmentWriter:
     :meth:`finish` completes the segment, :meth:`sync` makes it durable.
     """
 
-    def __init__(self, storage: Storage, paths: Sequence[Path], first: int, previous_hex: str) -> None:
+    def __init__(
+        self, storage: Storage, paths: Sequence[Path], first_sequence: int, previous_hex: str
+    ) -> None:
         self._files: list[StorageFile] = []
         try:
             for path in paths:
@@ -84,12 +86,12 @@ class SegmentWriter:
         except BaseException:
             self.close()
             raise
-        self._first_sequence = first
+        self._first_sequence = first_sequence
         """The number of the segment's first entry."""
         self._previous_hex = self._block_hex = self._head_hex = previous_hex
-        self._block_first = first
+        self._block_first = first_sequence
         """The number of the first entry of the block in progress."""
-        self._last_sequence = first - 1
+        self._last_sequence = first_sequence - 1
         """The number of the last entry added."""
         self._end_offset = 0
         """The number of bytes written so far."""
@@ -106,7 +108,7 @@ class SegmentWriter:
         self._lines.append(_UNSHORTENED_MARK + entry.body if short_body is None else short_body)
         self._count_by_kind[entry.kind] += 1
         self._last_sequence, self._head_hex = entry.sequence, entry.hash_hex
-        if len(self._lines) == SEGMENT_BLOCK_ENTRIES:
+        if len(self._lines) == SEGMENT_BLOCK_ENTRIES_MAX:
             self._write_block()
 
     def _write_block(self) -> None:
@@ -193,7 +195,7 @@ class Segment:
         finally:
             file.close()
         try:
-            raw = parse(data)
+            raw = parse_json(data)
             trailer, signature = raw["facts"], read_hex_field(raw, "signature")
             signed = encode_canonical_json(trailer)
             if trailer["format"] != _FORMAT_VERSION:

@@ -14,25 +14,25 @@ from pathlib import Path
 from typing import Final
 
 from meters.errors import JournalDamaged
-from meters.keys import MAC_BYTES, MachineKey
+from meters.keys import MAC_SIZE_BYTES, MachineKey
 from meters.storage import Storage, StorageFile, read_file, replace_file
 
 #: Ending of the sums file's name.
 PAGE_CHECKSUMS_SUFFIX: Final = ".sums"
 #: Bytes of a page of the database.
-DATABASE_PAGE_BYTES: Final = 4096
+DATABASE_PAGE_SIZE_BYTES: Final = 4096
 #: Layout of the file's head.
 _FILE_HEAD_STRUCT: Final = struct.Struct(">8sIII")
 #: First bytes of the file.
 _MAGIC: Final = b"OEGMSUM1"
 #: Pages that are read at a time.
-_CHUNK_PAGES: Final = 256
+_CHUNK_PAGE_COUNT: Final = 256
 #: Bytes of the WAL's header.
-_WAL_HEADER_BYTES: Final = 32
+_WAL_HEADER_SIZE_BYTES: Final = 32
 #: Layout of a WAL frame's header, as far as read.
-_WAL_FRAME: Final = struct.Struct(">II8s")
+_WAL_FRAME_STRUCT: Final = struct.Struct(">II8s")
 #: Bytes of a WAL frame's header.
-_WAL_FRAME_BYTES: Final = 24
+_WAL_FRAME_SIZE_BYTES: Final = 24
 #: Bytes of the WAL's header with the salt.
 _WAL_SALT_SLICE: Final = slice(16, 24)
 
@@ -82,7 +82,7 @@ class PageChecksums:
         Pages before ``first_page`` are not checked.
         """
         size = self._file.size()
-        if not self._pages_being_moved and size != len(self._sums) * DATABASE_PAGE_BYTES:
+        if not self._pages_being_moved and size != len(self._sums) * DATABASE_PAGE_SIZE_BYTES:
             reason = f"the file has {size} bytes; expected {len(self._sums)} pages"
             return first_page, JournalDamaged(str(self._path), reason)
         for page, page_sum in self._read_sums(range(first_page, len(self._sums) + 1)):
@@ -91,13 +91,13 @@ class PageChecksums:
                 return page, JournalDamaged(f"{self._path} page {page}", reason)
         return None
 
-    def verify_some(self, first_page: int, pages: int) -> int:
-        """Check up to ``pages`` pages of the database, beginning with ``first_page``, against their sums.
+    def verify_some(self, first_page: int, page_count: int) -> int:
+        """Check up to ``page_count`` pages of the database, beginning with ``first_page``, against their sums.
 
         Return the page with which to continue; after the last page, 1. Raises :class:`JournalDamaged` at a bad
         page.
         """
-        last = min(first_page + pages - 1, len(self._sums))
+        last = min(first_page + page_count - 1, len(self._sums))
         for page, page_sum in self._read_sums(range(first_page, last + 1)):
             if page_sum != self._sums[page - 1] and page not in self._pages_being_moved:
                 raise JournalDamaged(f"{self._path} page {page}", "the page is not what was written")
@@ -105,13 +105,16 @@ class PageChecksums:
 
     def _read_sums(self, pages: range) -> Iterator[tuple[int, int]]:
         """Yield the number and CRC-32 of each of these pages, read from the database file."""
-        for start in range(pages.start, pages.stop, _CHUNK_PAGES):
-            count = min(_CHUNK_PAGES, pages.stop - start)
+        for start in range(pages.start, pages.stop, _CHUNK_PAGE_COUNT):
+            count = min(_CHUNK_PAGE_COUNT, pages.stop - start)
             chunk = memoryview(
-                self._file.read_at((start - 1) * DATABASE_PAGE_BYTES, count * DATABASE_PAGE_BYTES)
+                self._file.read_at((start - 1) * DATABASE_PAGE_SIZE_BYTES, count * DATABASE_PAGE_SIZE_BYTES)
             )
             for n in range(count):
-                yield start + n, zlib.crc32(chunk[n * DATABASE_PAGE_BYTES : (n + 1) * DATABASE_PAGE_BYTES])
+                yield (
+                    start + n,
+                    zlib.crc32(chunk[n * DATABASE_PAGE_SIZE_BYTES : (n + 1) * DATABASE_PAGE_SIZE_BYTES]),
+                )
 
     # ------------------------------------------------------------------ moving the WAL
     @property
@@ -125,9 +128,9 @@ class PageChecksums:
     def move_wal_and_record(self, move_wal: Callable[[], bool]) -> bool:
         """Move SQLite's WAL into the database file and record the sums of the changed pages.
 
-        ``move_wal`` does the move and returns whether the whole WAL was moved, and so does this method. If it
-        was not (a reader still uses the WAL), the pages stay recorded as being moved, and the next call records
-        their sums.
+        ``move_wal`` does the move and returns whether the whole WAL was moved; this method returns the same. If
+        the WAL was not moved completely, because a reader still uses it, the pages stay recorded as being moved,
+        and the next call records their sums.
         """
         moving = self._pages_being_moved | self._list_wal_pages()
         if not moving:
@@ -142,7 +145,7 @@ class PageChecksums:
     def record_all(self) -> None:
         """Record the current sums of every page of a database file that was just created and verified."""
         self._sums = array("I")
-        self._record(range(1, self._file.size() // DATABASE_PAGE_BYTES + 1))
+        self._record(range(1, self._file.size() // DATABASE_PAGE_SIZE_BYTES + 1))
         self._save(frozenset())
 
     def _record(self, pages: Iterable[int]) -> None:
@@ -151,14 +154,14 @@ class PageChecksums:
         SQLite never writes the page at 1 GiB (file format, section 1.4: the lock-byte page), so it is in no
         WAL; yet it exists, all zeros, once the file is larger.
         """
-        count = self._file.size() // DATABASE_PAGE_BYTES
+        count = self._file.size() // DATABASE_PAGE_SIZE_BYTES
         del self._sums[count:]
         new_pages = range(len(self._sums) + 1, count + 1)
         self._sums.extend([0] * len(new_pages))
         for page in {*pages, *new_pages}:
             if page <= count:
                 self._sums[page - 1] = zlib.crc32(
-                    self._file.read_at((page - 1) * DATABASE_PAGE_BYTES, DATABASE_PAGE_BYTES)
+                    self._file.read_at((page - 1) * DATABASE_PAGE_SIZE_BYTES, DATABASE_PAGE_SIZE_BYTES)
                 )
 
     def _list_wal_pages(self) -> frozenset[int]:
@@ -171,13 +174,15 @@ class PageChecksums:
             return frozenset()
         wal = self._storage.open_file(path, write=False)
         try:
-            header = wal.read_at(0, _WAL_HEADER_BYTES)
+            header = wal.read_at(0, _WAL_HEADER_SIZE_BYTES)
             pages = set()
-            for at in range(_WAL_HEADER_BYTES, wal.size(), _WAL_FRAME_BYTES + DATABASE_PAGE_BYTES):
-                frame = wal.read_at(at, _WAL_FRAME.size)
-                if len(frame) < _WAL_FRAME.size:
+            for at in range(
+                _WAL_HEADER_SIZE_BYTES, wal.size(), _WAL_FRAME_SIZE_BYTES + DATABASE_PAGE_SIZE_BYTES
+            ):
+                frame = wal.read_at(at, _WAL_FRAME_STRUCT.size)
+                if len(frame) < _WAL_FRAME_STRUCT.size:
                     break
-                page, _, salt = _WAL_FRAME.unpack(frame)
+                page, _, salt = _WAL_FRAME_STRUCT.unpack(frame)
                 if salt != header[_WAL_SALT_SLICE]:
                     break
                 pages.add(page)
@@ -195,11 +200,11 @@ class PageChecksums:
         data = read_file(self._storage, path)
         if data is None:
             raise JournalDamaged(str(path), "the page sums are missing")
-        body, mac = data[:-MAC_BYTES], data[-MAC_BYTES:]
+        body, mac = data[:-MAC_SIZE_BYTES], data[-MAC_SIZE_BYTES:]
         if not self._key.is_mac_valid(body, mac):
             raise JournalDamaged(str(path), "the page sums are not what was written")
         magic, page_bytes, moving, pages = _FILE_HEAD_STRUCT.unpack_from(body)
-        if magic != _MAGIC or page_bytes != DATABASE_PAGE_BYTES:
+        if magic != _MAGIC or page_bytes != DATABASE_PAGE_SIZE_BYTES:
             raise JournalDamaged(str(path), "the page sums are in a format that this program cannot read")
         numbers = array("I")
         numbers.frombytes(body[_FILE_HEAD_STRUCT.size :])
@@ -211,7 +216,7 @@ class PageChecksums:
         ``moving_pages`` are the pages that SQLite will overwrite from its WAL next; empty after that.
         """
         self._pages_being_moved = moving_pages
-        body = _FILE_HEAD_STRUCT.pack(_MAGIC, DATABASE_PAGE_BYTES, len(moving_pages), len(self._sums))
+        body = _FILE_HEAD_STRUCT.pack(_MAGIC, DATABASE_PAGE_SIZE_BYTES, len(moving_pages), len(self._sums))
         body += array("I", sorted(moving_pages)).tobytes() + self._sums.tobytes()
         path = self._path.with_name(self._path.name + PAGE_CHECKSUMS_SUFFIX)
         replace_file(self._storage, path, body + self._key.compute_mac(body))

@@ -302,7 +302,7 @@ class JournalView:
         self.close()
 
 
-def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledger, bytes]:
+def load_ledger(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledger, bytes]:
     """Return the ledger, rebuilt from the newest signed checkpoint and the entries after it, and the public key.
 
     With ``key`` (as in the machine itself) the MAC of each replayed entry is checked too. Raises
@@ -375,7 +375,7 @@ def open_view(
         verify_pages(medium, state_dir, seal_key)
     database = DatabaseReader.open(medium, state_dir)
     try:
-        ledger, public_key = load(database, key)
+        ledger, public_key = load_ledger(database, key)
         if key is not None:
             if public_key != key.public_key:
                 raise JournalDamaged(str(state_dir), "the machine key is not the one this journal names")

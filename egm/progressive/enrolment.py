@@ -28,7 +28,7 @@ from egm.config.levels import is_host_name_or_address
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.progressive.certificates import raise_read_errors
-from meters.entry import encode_canonical_json, parse
+from meters.entry import encode_canonical_json, parse_json
 
 _T = TypeVar("_T")
 #: Device path of a plugged-in stick in the image.
@@ -238,7 +238,7 @@ class EnrolmentStick:
         if not data.startswith(_STICK_FILE_MARK):
             raise EnrolmentError("link_other_stick")
         try:
-            content = parse(data[len(_STICK_FILE_MARK) :].rstrip(b"\0"))
+            content = parse_json(data[len(_STICK_FILE_MARK) :].rstrip(b"\0"))
         except ValueError as error:
             raise EnrolmentError("link_not_whole") from error
         if not isinstance(content, dict):

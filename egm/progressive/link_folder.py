@@ -32,7 +32,7 @@ from egm.secret_files import (
     sync_folder,
     write_private,
 )
-from meters.entry import parse
+from meters.entry import parse_json
 
 #: Name of the folder within the state folder.
 _FOLDER_NAME: Final = "link"
@@ -127,7 +127,7 @@ class LinkCertificateFolder:
         with _translate_medium_errors():
             data = path.read_bytes()
         try:
-            return EnrolmentAnswer.from_json(parse(data)).read_facts()
+            return EnrolmentAnswer.from_json(parse_json(data)).read_facts()
         except (ValueError, EnrolmentError) as error:
             raise EnrolmentError("link_file_damaged", file=str(path)) from error
 

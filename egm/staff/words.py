@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText
-from meters.reading import METER_DIGITS, compute_displayed_value
+from meters.reading import METER_DIGIT_COUNT, compute_displayed_value
 from meters.table import METER_BY_NAME, MeterUnit
 
 
@@ -115,7 +115,7 @@ def build_regulation_meter_name_text(name: str, jurisdiction: str) -> PageText:
 def build_meter_value_text(name: str, value: int) -> PageText:
     """Return a meter's value as text: money or a count, of which only the last ten digits are shown (D-05)."""
     meter = METER_BY_NAME.get(name)
-    rolled = compute_displayed_value(value, METER_DIGITS)
+    rolled = compute_displayed_value(value, METER_DIGIT_COUNT)
     return (
         build_money_text(rolled)
         if meter is not None and meter.unit is MeterUnit.CENTS

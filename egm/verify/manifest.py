@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 from egm.errors import OperatorError
 from egm.verify.digest import compute_component_digests, is_digest
 from egm.verify.software_files import SoftwareScope
-from meters.entry import encode_canonical_json, parse
+from meters.entry import encode_canonical_json, parse_json
 from meters.keys import is_signed_by
 from paytables.source import read_contents
 
@@ -173,7 +173,7 @@ def _parse_manifest(data: bytes, file_name: str) -> dict[str, Any]:
     Raises ManifestError if it is not a manifest.
     """
     try:
-        parsed = parse(data)
+        parsed = parse_json(data)
     except ValueError as error:
         raise ManifestError(f"manifest {file_name}: not JSON: {error}") from None
     if not isinstance(parsed, dict) or not isinstance(parsed.get("manifest"), dict):

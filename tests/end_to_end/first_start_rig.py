@@ -222,7 +222,7 @@ def _ended(pid, seconds):
 class Kind(StrEnum):
     """What is in progress when the power is cut."""
 
-    FIRST_START = "first_start"
+    FIRST_START_MARKER_FILE_NAME = "first_start"
     ANOTHER_BOARD = "another_board"
     GIVE_BACK = "give_back"
     """A backup's return to the memory it is of."""
@@ -260,7 +260,7 @@ class Campaign:
         setting = self.setting
         self.empty()
         shutil.rmtree(setting.floor)
-        if kind is Kind.FIRST_START:
+        if kind is Kind.FIRST_START_MARKER_FILE_NAME:
             make_authority(setting.floor, machine_clock())
         else:
             shutil.copytree(setting.root / "floor.made", setting.floor)
@@ -275,7 +275,7 @@ class Campaign:
         """The step, and the machine that runs with what it wrote."""
         setting = self.setting
         steps = {
-            Kind.FIRST_START: setting.first_start,
+            Kind.FIRST_START_MARKER_FILE_NAME: setting.first_start,
             Kind.ANOTHER_BOARD: setting.another_board,
             Kind.GIVE_BACK: setting.give_back,
             Kind.NEW_MEMORY: setting.give_back,

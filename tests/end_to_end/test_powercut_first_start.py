@@ -19,7 +19,9 @@ def campaign(tmp_path_factory):
     return Campaign(root, root / "state")
 
 
-@pytest.mark.parametrize(("kind", "write"), [(Kind.FIRST_START, 12), (Kind.ANOTHER_BOARD, 2)])
+@pytest.mark.parametrize(
+    ("kind", "write"), [(Kind.FIRST_START_MARKER_FILE_NAME, 12), (Kind.ANOTHER_BOARD, 2)]
+)
 def test_a_setup_that_ends_at_a_write_is_started_again(campaign, kind, write):
     """One write each on a file system that loses nothing; the slow test has all writes on one that does."""
     campaign.lay(kind)
@@ -65,9 +67,9 @@ def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data
             began = time.monotonic()
             assert child(campaign.doing(kind)) == DONE
             took[kind] = time.monotonic() - began
-            writes[kind] = 40 if kind is Kind.FIRST_START else 16
+            writes[kind] = 40 if kind is Kind.FIRST_START_MARKER_FILE_NAME else 16
         for number in range(request.config.getoption("--kills")):
-            kind = chance.choice([*Kind, Kind.FIRST_START])
+            kind = chance.choice([*Kind, Kind.FIRST_START_MARKER_FILE_NAME])
             campaign.lay(kind)
             write_number = chance.randrange(writes[kind]) if number % 2 else None
             seconds = None if number % 2 else chance.random() * took[kind]

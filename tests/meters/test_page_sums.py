@@ -11,7 +11,7 @@ import pytest
 from meters import JournalDamaged
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
-from meters.sums import DATABASE_PAGE_BYTES, PageChecksums
+from meters.sums import DATABASE_PAGE_SIZE_BYTES, PageChecksums
 
 SALT = b"saltsalt"
 
@@ -20,7 +20,7 @@ def wal_of(pages):
     """A WAL with a frame for each page, as far as the sums read it (SQLite file format, section 4)."""
     head = bytes(16) + SALT + bytes(8)
     return head + b"".join(
-        struct.pack(">II8s8x", page, 0, SALT) + bytes(DATABASE_PAGE_BYTES) for page in pages
+        struct.pack(">II8s8x", page, 0, SALT) + bytes(DATABASE_PAGE_SIZE_BYTES) for page in pages
     )
 
 
@@ -28,7 +28,7 @@ def wal_of(pages):
 def grown(tmp_path):
     """The sums of a file that has grown from two pages to six, its fifth written by nobody."""
     path = tmp_path / "journal.sqlite"
-    path.write_bytes(b"a" * 2 * DATABASE_PAGE_BYTES)
+    path.write_bytes(b"a" * 2 * DATABASE_PAGE_SIZE_BYTES)
     key = MachineKey.create(DiskStorage(), tmp_path)
     sums = PageChecksums(DiskStorage(), path, key)
     sums.record_all()
@@ -37,8 +37,8 @@ def grown(tmp_path):
     def move_wal():
         with path.open("r+b") as file:
             for page in (1, 3, 4, 6):
-                file.seek((page - 1) * DATABASE_PAGE_BYTES)
-                file.write(bytes([page]) * DATABASE_PAGE_BYTES)
+                file.seek((page - 1) * DATABASE_PAGE_SIZE_BYTES)
+                file.write(bytes([page]) * DATABASE_PAGE_SIZE_BYTES)
         return True
 
     assert sums.move_wal_and_record(move_wal)
@@ -58,9 +58,9 @@ def test_a_page_that_was_never_written_is_not_reported_as_damage(grown):
 def test_a_flipped_byte_in_any_page_is_detected(grown, page):
     sums, path = grown
     with path.open("r+b") as file:
-        file.seek(page * DATABASE_PAGE_BYTES - 1)
+        file.seek(page * DATABASE_PAGE_SIZE_BYTES - 1)
         byte = file.read(1)
-        file.seek(page * DATABASE_PAGE_BYTES - 1)
+        file.seek(page * DATABASE_PAGE_SIZE_BYTES - 1)
         file.write(bytes([byte[0] ^ 1]))
     with pytest.raises(JournalDamaged, match=f"page {page}"):
         sums.verify()
@@ -82,7 +82,7 @@ def test_pages_that_the_machine_moves_during_a_check_are_not_reported_as_damage(
 
             def move_wal():
                 with path.open("r+b") as file:
-                    file.write(b"b" * 7 * DATABASE_PAGE_BYTES)
+                    file.write(b"b" * 7 * DATABASE_PAGE_SIZE_BYTES)
                 return True
 
             path.with_name("journal.sqlite-wal").write_bytes(wal_of(range(1, 8)))

@@ -193,7 +193,7 @@ class _PlainGame:
     @property
     def journal_tag(self) -> str:
         """Return the journal tag: the random part at the end of the play id that identifies the journal."""
-        return self.play_id[-JOURNAL_TAG_DIGITS:].decode()
+        return self.play_id[-JOURNAL_TAG_DIGIT_COUNT:].decode()
 
 
 @dataclass(slots=True)
@@ -251,7 +251,9 @@ class PlainRun:
     def parse_stored_tables(self) -> dict[str, Any]:
         """Return the table states that the run leaves in the machine's memory, by storage key."""
         tables = self.table_states.items()
-        return {f"{TableKey.TABLE}{digest}": parse(table.stored) for digest, table in tables if table.stored}
+        return {
+            f"{TableKey.TABLE}{digest}": parse_json(table.stored) for digest, table in tables if table.stored
+        }
 
     def is_continued_by(self, game: _PlainGame) -> bool:
         """Return whether a plain game directly follows this run in the same journal.
@@ -432,7 +434,7 @@ class PlainGameFinder:
             return _TableState(NO_TABLE_STATE_JSON, terms.game)
         table = self._tables.get(terms.game.digest)
         if table is None or table.json != table_json:
-            state = parse(table_json)
+            state = parse_json(table_json)
             table = _TableState(table_json, terms.game.with_table_state(state))
             if encode_canonical_json(state) != table_json or table.game.rules.list_standing_bets():
                 return None
@@ -488,7 +490,7 @@ class PlainGameFinder:
 
         Return None if a game on these terms is not plain.
         """
-        name, unit_cents, wager = parse(game_name), int(unit), Wager.from_json(parse(wager_json))
+        name, unit_cents, wager = parse_json(game_name), int(unit), Wager.from_json(parse_json(wager_json))
         definition = self._games.find(name["id"], name["digest"])
         if definition is None:
             return None
@@ -529,7 +531,7 @@ def _play_recorded_step(
     Return whether the result is the recorded outcome. If no outcome is recorded, return whether the game now
     waits for a decision of the player.
     """
-    draw = ReplayDrawSource(parse(draws))
+    draw = ReplayDrawSource(parse_json(draws))
     conversation.advance(draw, choice)
     draw.finish()
     replayed = conversation.outcome
@@ -548,7 +550,7 @@ def _check_choice(game: _PlainGame, body: bytes, number: int) -> bool:
         return False
     dims, play, step_number, previous, choice, draws, outcome = match.group(1, 2, 3, 4, 5, 6, 7)
     play_again, staked, sequence, time, raised_cents = match.group(8, 9, 10, 11, 12)
-    value, terms = parse(choice), game.terms
+    value, terms = parse_json(choice), game.terms
     added_credits = decision.get_added_credits(value)
     expected: tuple[bytes | None, bytes | None, bytes | None] = (None, None, None)
     if added_credits:

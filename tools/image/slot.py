@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from egm.errors import OperatorError
-from meters.entry import encode_canonical_json, parse
+from meters.entry import encode_canonical_json, parse_json
 from meters.keys import is_signed_by
 
 #: The format of releases, stated in each.
@@ -98,7 +98,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
     Raises SlotError if the line has no valid signature by this public key.
     """
     try:
-        signed_release = parse(line)
+        signed_release = parse_json(line)
         content, signature = signed_release["release"], bytes.fromhex(signed_release["signature"])
         canonically = encode_canonical_json(content)
     except (ValueError, KeyError, TypeError) as error:

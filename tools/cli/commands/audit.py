@@ -52,7 +52,7 @@ SECOND_OPTION = click.option(
 
 
 #: Hexadecimal digits of a complete hash.
-_HASH_DIGITS = 64
+_HASH_DIGIT_COUNT = 64
 #: Hexadecimal digits of a hash that must be known at least.
 _WITNESS_DIGITS_MIN = 12
 #: Most digits of a sequence number.
@@ -228,9 +228,9 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
             sequence, _, hash_hex = _convert_metric_to_witness(line).partition(":")
             hash_hex = hash_hex.lower()
             is_sequence = sequence.isascii() and sequence.isdigit() and len(sequence) <= _SEQUENCE_DIGITS_MAX
-            is_hash_prefix = _WITNESS_DIGITS_MIN <= len(hash_hex) <= _HASH_DIGITS and not set(hash_hex) - set(
-                "0123456789abcdef"
-            )
+            is_hash_prefix = _WITNESS_DIGITS_MIN <= len(hash_hex) <= _HASH_DIGIT_COUNT and not set(
+                hash_hex
+            ) - set("0123456789abcdef")
             if not (is_sequence and is_hash_prefix):
                 raise click.ClickException(
                     f"{make_printable(line)!r} is not a witness: write SEQUENCE:HASH,"

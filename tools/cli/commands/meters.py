@@ -15,7 +15,7 @@ from meters.entry import encode_canonical_json
 from meters.export import READOUT_SIGNATURE_PREFIX
 from meters.keys import MachineKey
 from meters.names import METER_NAMES_BY_JURISDICTION, read_jurisdiction_meters
-from meters.reading import METER_DIGITS, compute_displayed_value
+from meters.reading import METER_DIGIT_COUNT, compute_displayed_value
 from meters.storage import DiskStorage
 from meters.table import METER_BY_NAME, MeterUnit
 from paytables.source import read_contents
@@ -109,7 +109,7 @@ def _build_document(view: JournalView, values: dict[str, int], selection: dict[s
 )
 @click.option(
     "--digits",
-    default=METER_DIGITS,
+    default=METER_DIGIT_COUNT,
     type=WholeNumber(min=1),
     show_default=True,
     help="The number of digits; larger values roll over.",
