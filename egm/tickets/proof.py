@@ -34,7 +34,7 @@ class AcceptanceProof:
     """The id of the cash-out that printed the ticket; "" if no journal records it."""
     kind: str
     amount_cents: int
-    time_utc: str
+    printed_time_utc: str
     acceptance_entry_id: str
     """The id of the journal entry by which the machine accepted the ticket back; "" if it has not."""
 

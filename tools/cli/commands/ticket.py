@@ -415,7 +415,7 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     if proof is None:
         raise click.ClickException(f"no journal of this machine has a ticket with this number{unread_text}")
     money = f"{format_count(proof.amount_cents, 'cent')} {proof.kind}"
-    echo(f"printed {proof.time_utc} as {proof.issue_id}: {money}")
+    echo(f"printed {proof.printed_time_utc} as {proof.issue_id}: {money}")
     if proof.acceptance_entry_id:
         raise click.ClickException(f"a machine has redeemed it: {proof.acceptance_entry_id}")
     if unread:
