@@ -141,7 +141,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ the mechanics
     def _enter_phase(self, phase: ItemPhase) -> None:
-        """Enter a phase of handling an item, and let the protocol report it."""
+        """Enter a phase of handling an item, and call the method by which the protocol reports the new phase."""
         self._phase = phase
         self._handle_phase_change(phase)
 

@@ -37,7 +37,7 @@ class ReportedValue:
 
 
 class ChannelValueCheck:
-    """The comparison of an acceptor's reported channel values with the cabinet file's, as far as they are queried."""
+    """The comparison of the channel values that an acceptor has reported so far with those in the cabinet file."""
 
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLAR_CURRENCIES) -> None:
         """Start without reported values.

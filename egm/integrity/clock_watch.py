@@ -43,10 +43,7 @@ class ClockWatch:
             await asyncio.sleep(_CLOCK_CHECK_INTERVAL_SECONDS)
 
     def check_clock(self) -> None:
-        """Record it if the clock was set since the last check.
-
-        Also raise or clear the fault that the clock is not trusted.
-        """
+        """If the clock was set since the last check, record this; update the fault that the clock is not trusted."""
         wall, ns = self._clock.now(), self._clock.monotonic_ns()
         expected_wall: datetime = self._wall + timedelta(microseconds=(ns - self._ns) // 1000)
         self._wall, self._ns = wall, ns

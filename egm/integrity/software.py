@@ -39,7 +39,7 @@ _FILE_NAMES_SHOWN_MAX: Final = 3
 
 
 class SoftwareVerifier:
-    """The verifier of one machine's software against its manifest; it raises and clears the faults about that."""
+    """The verifier of one machine's software against its manifest, which raises and clears the software faults."""
 
     def __init__(self, context: MachineContext) -> None:
         self._machine: Machine = context.engine.machine

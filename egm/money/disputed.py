@@ -144,7 +144,10 @@ class DisputedAmount:
         )
 
     def may_award(self, amount_cents: int | None) -> bool:
-        """Return whether a ruling may award this amount: it is within the bounds; for a ticket, all or nothing."""
+        """Return whether a ruling may award this amount.
+
+        It must be within the dispute's bounds. For a ticket it must be the full amount or nothing.
+        """
         if amount_cents is None or not self.smallest_cents <= amount_cents <= self.largest_cents:
             return False
         return not self.masked_ticket_number or amount_cents in {0, self.largest_cents}

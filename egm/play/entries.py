@@ -100,7 +100,7 @@ class GameVoid(RulingDetails):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayDifference:
-    """Replaying the recorded draws of a decided game did not give its recorded outcome; it is paid as recorded."""
+    """The recorded draws of a decided game did not give its recorded outcome; the game is paid as recorded."""
 
     play_id: str
     difference: str = field(metadata=stored_as("why"))

@@ -62,7 +62,7 @@ def _rebuild_open_game(machine: Machine, game: GameRecord) -> "GameConversation 
 
 
 def _record_replay_difference(machine: Machine, game: GameRecord, error: Exception) -> None:
-    """Record, once, that replaying a decided game's draws did not give its outcome; it is paid as recorded."""
+    """Record once that replaying the draws of a decided game, which is paid as recorded, did not give its outcome."""
     entry_id = f"{game.play_id}.differs"
     if not machine.journal.has_transaction(entry_id):
         machine.post(

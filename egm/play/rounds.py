@@ -142,9 +142,9 @@ def _has_pending_decision(machine: Machine) -> bool:
 
 
 def choice_is_offered(machine: Machine, event: Event) -> bool:
-    """Return whether the open game's decision has the chosen option, and its sender may answer this decision.
+    """Return whether the open game's decision offers the chosen option to the sender of the event.
 
-    The player, a real wheel and another seat of a shared round may each answer only their own decisions.
+    The sender is the player, a real wheel or another seat of a shared round; each may answer only its own decisions.
     """
     conversation: GameConversation | UnreplayableGame | None = machine.component(GameInProgress).conversation
     decision = conversation.decision if conversation is not None else None

@@ -125,7 +125,7 @@ class ControllerBehind:
 
 @dataclass(frozen=True, slots=True)
 class ControllerComplaint:
-    """The controller refused a message, or sent one that it should not have sent; to be recorded."""
+    """A complaint to be recorded: the controller refused a message, or sent one that it should not have sent."""
 
     code: str
     text: str

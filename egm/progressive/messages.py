@@ -128,7 +128,7 @@ class LevelEnrolment(_Message):
 
 
 class EnrolmentRequest(_Message):
-    """Message by which a machine asks to feed its linked levels; sent after every connection."""
+    """A machine's request to feed its linked levels; it is sent after every new connection."""
 
     type: Literal["join"] = "join"
     machine: MachineId

@@ -12,7 +12,10 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """The stored state of a claim, the machine's report to a controller that a level was hit, and of its payment."""
+    """The stored state of a claim and of its payment.
+
+    A claim is the machine's report to a progressive controller that a level was hit.
+    """
 
     pool: str
     level: str

@@ -28,7 +28,7 @@ def compute_commitment(key: bytes, number: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceProof:
-    """The proof from the machine's journals that one ticket was printed, and whether it was accepted again."""
+    """The proof from the machine's journals that a ticket was printed, and whether the machine accepted it later."""
 
     issue_id: str
     """The id of the cash-out that printed the ticket; "" if no journal records it."""

@@ -102,7 +102,7 @@ def is_win_cashed_out(machine: Machine, game: GameRecord) -> bool:
 
 
 def read_cached_game(machine: Machine, play_id: str) -> GameRecord:
-    """Return the record of a game; it is read from the journal unless it was the last one read."""
+    """Return the record of a game: from the cache if it was the last one read, otherwise from the journal."""
     game = machine.component(GameInProgress)
     if game.record is None or game.record.play_id != play_id:
         game.record = _rebuild_game(machine, play_id)

@@ -46,7 +46,7 @@ def find_table_keys(rules: GameRules, positions: int) -> TableStateKeys:
 
 
 def extract_shared_state(table: JSON, keys: TableStateKeys) -> JSON:
-    """Return the part of a table's state that its players share; None if it is the initial state."""
+    """Return the part of a table's state that its players share; None if that part is in its initial state."""
     parts = _to_mapping(table).items()
     return {key: value for key, value in parts if key in keys.shared_keys and value is not None} or None
 
@@ -145,7 +145,7 @@ def is_round_shared(machine: Machine, digest: str) -> bool:
 
 
 def read_shared_state(machine: Machine, digest: str) -> JSON:
-    """Return the state that a table's players share, or None if nothing is stored or it is the initial state."""
+    """Return the state that a table's players share; None if none is stored or the table is in its initial state."""
     starting = machine.find_installed(TableStatesAtRoundStart)
     if starting is not None and digest in starting.state_by_digest:
         return starting.state_by_digest[digest]

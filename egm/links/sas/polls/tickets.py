@@ -367,9 +367,10 @@ def mark_redemption_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
 
 
 def parse_expiry(poll: LongPoll, data: bytes, host: SasHost) -> date | None:
-    """Decode an expiry date MMDDYYYY; below 10,000 it is a number of days from today, and zero means never.
+    """Decode the number in a poll that states when tickets expire; return None if it is zero, which means never.
 
-    Raises :class:`MalformedPollError`.
+    A number below 10,000 is a number of days from today, any other a date in the form MMDDYYYY. Raises
+    :class:`MalformedPollError`.
     """
     number = decode_bcd(poll, data)
     if number == 0:
