@@ -60,7 +60,7 @@ class Archivist:
     def find_next_segment_end(
         self, boundary: ArchiveEnd | None, segment_size: int, unarchived_entries: int, sequence: int
     ) -> int | None:
-        """Return the number of the checkpoint entry that ends the next archive segment, or None if it is too early.
+        """Return the number of the checkpoint entry that ends the next archive segment; None for too few entries.
 
         A segment has ``segment_size`` entries, plus those up to the next signed checkpoint. The newest
         ``unarchived_entries`` entries are not archived. ``sequence`` is the number of the journal's last entry.

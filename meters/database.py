@@ -92,7 +92,7 @@ class DatabaseReader:
     """
 
     def __init__(self, database: Database, path: Path) -> None:
-        """Create a reader on the open connection ``database``; ``path`` is its file, which errors name."""
+        """Create a reader on the open connection ``database``; ``path`` is the file that error messages name."""
         self._database = database
         self._path = path
         self._format = DATABASE_FORMAT
@@ -494,7 +494,9 @@ class WritableDatabase(DatabaseReader):
         return not busy
 
     def scrub(self, page_count: int) -> None:
-        """Check the next ``page_count`` pages of the file against their sums, after the last page from the first on.
+        """Check the next ``page_count`` pages of the file against their sums.
+
+        The page after the last one is the first one again.
 
         Raises :class:`JournalDamaged` at a page that does not match.
         """

@@ -91,7 +91,7 @@ class MediumLabel:
 
 @dataclass(frozen=True, slots=True)
 class MediaPairing:
-    """The pairing of the machine's two storage media: whether and how they belong together by their labels."""
+    """The pairing of the machine's two storage media: whether and how they belong together, as their labels show."""
 
     journal_exists: bool = False
     """Whether a journal was started on these media."""

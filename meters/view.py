@@ -77,7 +77,7 @@ class JournalView:
 
     @property
     def fingerprint(self) -> str:
-        """Return the short form of the machine's public key, for comparison with its screen."""
+        """Return the short form of the machine's public key, for comparison with the one on the machine's screen."""
         return format_fingerprint(self.public_key)
 
     def get(self, tx_id: str) -> StoredEntry | None:
