@@ -154,10 +154,10 @@ class MachineChecked:
     journal_result: str = field(metadata=stored_as("books"))
     """The result of checking the journal's sums and hash chain: ``right``, or the error as text."""
     play_id: str | None
-    digest: Sha256Digest | None
-    software: Mapping[str, str] | None
+    game_digest: Sha256Digest | None = field(metadata=stored_as("digest"))
+    signed_software: Mapping[str, str] | None = field(metadata=stored_as("software"))
     """Version, signer and one digest of the signed software; null if it is not signed."""
-    handpay_id: str | None = field(metadata=stored_as("handpay"))
+    open_handpay_id: str | None = field(metadata=stored_as("handpay"))
     """The id of the hand-pay that is open, or null."""
     meters: Mapping[str, int]
     """The meters at the time of the check, except those that are zero."""
