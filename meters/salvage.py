@@ -59,7 +59,7 @@ class SalvagedJournal(Generic[W]):
     """The number of the last intact entry."""
     head_hex: str
     """The hash of the last intact entry."""
-    values: dict[str, int]
+    meter_values: dict[str, int]
     """The value of each meter as of the last intact entry, by meter name."""
     credits_cents: int
     """The player's credit as of the last intact entry."""
@@ -77,7 +77,7 @@ class SalvagedJournal(Generic[W]):
             "head": self.head_hex,
             "why": self.damage,
             "credits_cents": self.credits_cents,
-            "meters": self.values,
+            "meters": self.meter_values,
         }
 
 
@@ -99,7 +99,9 @@ class JournalInspection(Generic[W]):
     @property
     def agreed_meters(self) -> dict[str, int]:
         """Return the value of each meter that has the same value in both copies of the journal, by meter name."""
-        return {k: v for k, v in self.first_copy.values.items() if self.second_copy.values.get(k) == v}
+        return {
+            k: v for k, v in self.first_copy.meter_values.items() if self.second_copy.meter_values.get(k) == v
+        }
 
     @property
     def disputed_meters(self) -> dict[str, tuple[int | None, int | None]]:
@@ -107,8 +109,10 @@ class JournalInspection(Generic[W]):
 
         A value is None if that copy lacks the meter. The keys are the meter names.
         """
-        names = sorted(self.first_copy.values.keys() | self.second_copy.values.keys())
-        value_pairs = ((n, self.first_copy.values.get(n), self.second_copy.values.get(n)) for n in names)
+        names = sorted(self.first_copy.meter_values.keys() | self.second_copy.meter_values.keys())
+        value_pairs = (
+            (n, self.first_copy.meter_values.get(n), self.second_copy.meter_values.get(n)) for n in names
+        )
         return {
             name: (first_value, second_value)
             for name, first_value, second_value in value_pairs
@@ -244,7 +248,7 @@ def _replay_copies(
     return SalvagedJournal(
         sequence=ledger.sequence,
         head_hex=ledger.head_hex,
-        values=_read_meter_values(ledger),
+        meter_values=_read_meter_values(ledger),
         credits_cents=ledger.credits_cents(),
         damage=reason,
         ledger=ledger,

@@ -446,7 +446,7 @@ def test_an_inspection_and_a_clear_include_the_archive(lived):
         path.write_bytes(content)
     inspection = inspect_journal(folder)
     assert through <= inspection.both_copies.sequence < len(written)
-    assert 3000 < inspection.both_copies.values["coin_in"] <= total
+    assert 3000 < inspection.both_copies.meter_values["coin_in"] <= total
     evidence = clear_memory(
         folder,
         Clearance(

@@ -112,7 +112,7 @@ def test_an_authorised_clear_stores_the_evidence_and_starts_at_zero(broken):
     assert (evidence / "journal.sqlite").read_bytes() == damaged
     assert json.loads((evidence / "before.json").read_bytes())["reason"] == "both copies damaged"
     before, after = (json.loads((evidence / name).read_bytes()) for name in ("before.json", "after.json"))
-    assert before["before"]["first"]["meters"] == inspection.first_copy.values
+    assert before["before"]["first"]["meters"] == inspection.first_copy.meter_values
     assert after["meters"]["bill_in.value"] == 0
     with Journal.open(broken, now=clock, machine_id="EGM-7") as journal:
         assert not any(journal.meters().values.values())

@@ -205,7 +205,7 @@ def _build_meter_table(result: ClaimInspection) -> Table:
 def _build_main_meter_table(result: ClaimInspection, money: _AmountFormatter) -> Table:
     """Return a table of the main meters in both copies, and of any other meter on which the copies differ."""
     inspection = result.inspection
-    first, second = inspection.first_copy.values, inspection.second_copy.values
+    first, second = inspection.first_copy.meter_values, inspection.second_copy.meter_values
     differing = [
         name
         for name, values in inspection.disputed_meters.items()
