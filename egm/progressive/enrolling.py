@@ -103,13 +103,13 @@ def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequ
     Without persons, the certificate was found in use at start-up.
     """
     state: dict[str, object] = {
-        ProgressiveKey.CERTIFICATE: CertificateInUse(certificate_digest=facts.certificate)
+        ProgressiveKey.CERTIFICATE: CertificateInUse(certificate_digest=facts.certificate_digest)
     }
     if len(persons) >= REQUIRED_PERSON_COUNT:
-        certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))
+        certificate = LinkCertificateByPersons(**facts.to_entry_fields(), persons=tuple(persons))
         machine.post(LINK_ENROLLED, certificate, state=state)
     else:
-        machine.post(LINK_CERTIFICATE_FOUND, LinkCertificate(**facts.to_json()), state=state)
+        machine.post(LINK_CERTIFICATE_FOUND, LinkCertificate(**facts.to_entry_fields()), state=state)
 
 
 # ---------------------------------------------------------------------------------------------- by staff
@@ -178,7 +178,7 @@ def _write_request(machine: Machine, persons: list[str]) -> None:
     enrolling.enrolment_stick.write_request(create_request(key, machine.identity.serial))
     machine.post(
         ENROLMENT_REQUESTED,
-        EnrolmentRequested(key=compute_key_digest(key.public_key()), persons=tuple(persons)),
+        EnrolmentRequested(key_digest=compute_key_digest(key.public_key()), persons=tuple(persons)),
     )
 
 
@@ -193,7 +193,9 @@ def _read_controller_answer(machine: Machine, persons: list[str]) -> None:
     facts = answer.read_facts()
     _check_answer(machine, facts)
     enrolling.pending_answer = answer
-    machine.post(ENROLMENT_ANSWERED, LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons)))
+    machine.post(
+        ENROLMENT_ANSWERED, LinkCertificateByPersons(**facts.to_entry_fields(), persons=tuple(persons))
+    )
 
 
 def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
@@ -238,10 +240,10 @@ def build_fact_table(facts: CertificateFacts, title: str, *, other_authority: bo
     rows = build_two_column_table(
         (
             ("link.serial", build_plain_text(facts.serial)),
-            ("link.key", build_plain_text(facts.key)),
-            ("link.authority", build_plain_text(f"{facts.authority}  {facts.issuer}")),
-            ("link.since", build_time_text(facts.since.isoformat())),
-            ("link.until", build_time_text(facts.until.isoformat())),
+            ("link.key", build_plain_text(facts.key_digest)),
+            ("link.authority", build_plain_text(f"{facts.authority_digest}  {facts.issuer}")),
+            ("link.since", build_time_text(facts.valid_from.isoformat())),
+            ("link.until", build_time_text(facts.valid_until.isoformat())),
             ("link.broker", build_plain_text(facts.broker)),
         ),
         build_text(f"service.link.{title}"),
@@ -305,7 +307,9 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
             current_facts = None
             with suppress(EnrolmentError):  # reported with the certificate in use
                 current_facts = enrolling.certificate_folder.read_facts()
-            is_other_authority = current_facts is not None and current_facts.authority != facts.authority
+            is_other_authority = (
+                current_facts is not None and current_facts.authority_digest != facts.authority_digest
+            )
             yield build_fact_table(facts, "answer", other_authority=is_other_authority)
     except OperatorError as error:
         yield build_error_table(error)
@@ -330,7 +334,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
             return
         else:
             yield build_fact_table(facts, "in_use")
-            facts.check_holder_and_validity(machine.identity.serial, facts.key, machine.clock.now())
+            facts.check_holder_and_validity(machine.identity.serial, facts.key_digest, machine.clock.now())
         check_certificates(link, machine.identity.serial)
     except OperatorError as error:
         yield build_error_table(error)

@@ -179,12 +179,12 @@ class EnrolmentAnswer:
             raise EnrolmentError("link_not_signed") from error
         return CertificateFacts(
             serial=", ".join(names),
-            key=compute_key_digest(key),
-            certificate=compute_digest(certificate.public_bytes(Encoding.DER)),
-            authority=compute_digest(authority.public_bytes(Encoding.DER)),
+            key_digest=compute_key_digest(key),
+            certificate_digest=compute_digest(certificate.public_bytes(Encoding.DER)),
+            authority_digest=compute_digest(authority.public_bytes(Encoding.DER)),
             issuer=", ".join(issuers),
-            since=max(certificate.not_valid_before_utc, authority.not_valid_before_utc),
-            until=min(certificate.not_valid_after_utc, authority.not_valid_after_utc),
+            valid_from=max(certificate.not_valid_before_utc, authority.not_valid_before_utc),
+            valid_until=min(certificate.not_valid_after_utc, authority.not_valid_after_utc),
             broker=f"{self.host}:{self.port}",
         )
 
@@ -197,30 +197,33 @@ class CertificateFacts:
     """
 
     serial: str
-    key: str
-    certificate: str
-    authority: str
+    key_digest: str
+    certificate_digest: str
+    authority_digest: str
     issuer: str
-    since: datetime
-    until: datetime
+    valid_from: datetime
+    valid_until: datetime
     broker: str
 
-    def to_json(self) -> dict[str, str]:
-        """Return the certificate's facts as a JSON object, in the form that the journal stores."""
-        data = {name: str(value) for name, value in asdict(self).items()}
-        return data | {name: getattr(self, name).isoformat() for name in ("since", "until")}
+    def to_entry_fields(self) -> dict[str, str]:
+        """Return the certificate's facts as texts, by the names of the journal entry's fields."""
+        fields = {name: str(value) for name, value in asdict(self).items()}
+        return fields | {
+            "valid_from": self.valid_from.isoformat(),
+            "valid_until": self.valid_until.isoformat(),
+        }
 
-    def check_holder_and_validity(self, serial: str, key: str, now: datetime) -> None:
+    def check_holder_and_validity(self, serial: str, key_digest: str, now: datetime) -> None:
         """Raise EnrolmentError unless the link certificate is for this machine and key, and is valid now."""
         if self.serial != serial:
             raise EnrolmentError("link_other_machine", named=self.serial, serial=serial)
-        if self.key != key:
+        if self.key_digest != key_digest:
             raise EnrolmentError("link_other_key")
         day = now.date().isoformat()
-        if now < self.since:
-            raise EnrolmentError("link_not_yet", since=self.since.date().isoformat(), now=day)
-        if now > self.until:
-            raise EnrolmentError("link_expired", until=self.until.date().isoformat(), now=day)
+        if now < self.valid_from:
+            raise EnrolmentError("link_not_yet", since=self.valid_from.date().isoformat(), now=day)
+        if now > self.valid_until:
+            raise EnrolmentError("link_expired", until=self.valid_until.date().isoformat(), now=day)
 
 
 @dataclass(frozen=True, slots=True)

@@ -331,7 +331,7 @@ class LevelFell:
 class EnrolmentRequested:
     """The machine's request for a link certificate was written to a memory stick."""
 
-    key: str
+    key_digest: str = field(metadata=stored_as("key"))
     """The digest of the public key."""
     persons: StaffNumbers
 
@@ -341,17 +341,17 @@ class LinkCertificate:
     """The facts in a link certificate, with the digests that people compare."""
 
     serial: MachineSerialNumber
-    key: str
+    key_digest: str = field(metadata=stored_as("key"))
     """The digest of the machine's public key."""
-    certificate: str
+    certificate_digest: str = field(metadata=stored_as("certificate"))
     """The digest of the machine's certificate."""
-    authority: str
+    authority_digest: str = field(metadata=stored_as("authority"))
     """The digest of the certificate of the authority that signed it."""
     issuer: str
     """The name of the authority."""
-    since: IsoTime
+    valid_from: IsoTime = field(metadata=stored_as("since"))
     """The beginning of the certificate's validity."""
-    until: IsoTime
+    valid_until: IsoTime = field(metadata=stored_as("until"))
     """The end of the certificate's validity."""
     broker: str
     """The address of the message broker of the link, as host and port."""

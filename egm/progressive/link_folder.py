@@ -137,7 +137,7 @@ class LinkCertificateFolder:
         Return the digest of the answer's certificate. Raises EnrolmentError.
         """
         key, facts = self.read_request_key(), answer.read_facts()
-        if key is None or compute_key_digest(key.public_key()) != facts.key:
+        if key is None or compute_key_digest(key.public_key()) != facts.key_digest:
             raise EnrolmentError("link_other_key")
         files: dict[str, str | bytes] = {
             _KEY: _encode_pem(key),
@@ -145,20 +145,22 @@ class LinkCertificateFolder:
             _AUTHORITY: answer.authority,
             _ANSWER_FILE_NAME: json.dumps(asdict(answer)),
         }
-        new_folder = self.root_folder / f"{facts.certificate}.new"
+        new_folder = self.root_folder / f"{facts.certificate_digest}.new"
         with _translate_medium_errors():
-            if self.has_complete_certificate(facts.certificate):  # rewrite all of them: one may be damaged
+            if self.has_complete_certificate(
+                facts.certificate_digest
+            ):  # rewrite all of them: one may be damaged
                 for file, data in files.items():
-                    replace_private(self.root_folder / facts.certificate / file, data)
-                return facts.certificate
+                    replace_private(self.root_folder / facts.certificate_digest / file, data)
+                return facts.certificate_digest
             shutil.rmtree(new_folder, ignore_errors=True)
             new_folder.mkdir(mode=0o700)
             for file, data in files.items():
                 write_private(new_folder / file, data)
             sync_folder(new_folder)
-            new_folder.rename(self.root_folder / facts.certificate)
+            new_folder.rename(self.root_folder / facts.certificate_digest)
             sync_folder(self.root_folder)
-        return facts.certificate
+        return facts.certificate_digest
 
     def activate_certificate(self, certificate_digest: str) -> None:
         """Put the stored link certificate with the digest ``certificate_digest`` into use. Raises EnrolmentError."""
@@ -177,7 +179,11 @@ class LinkCertificateFolder:
             for path in [*self.root_folder.iterdir()] if facts is not None else []:
                 if path.is_dir() and not path.is_symlink() and path.name != name:
                     shutil.rmtree(path)
-            if facts is not None and key is not None and compute_key_digest(key.public_key()) == facts.key:
+            if (
+                facts is not None
+                and key is not None
+                and compute_key_digest(key.public_key()) == facts.key_digest
+            ):
                 self._request_key_path.unlink()
 
 

@@ -125,7 +125,7 @@ class FirstStart:
         self.floor(self.stick.path, compute_key_digest(stick_request))
         self.computer.plug(self.stick.path)
         await self._do("answer", instead=keys)
-        facts = [stick.read_answer().read_facts().to_json() for stick in (self._own, self.stick)]
+        facts = [stick.read_answer().read_facts().to_entry_fields() for stick in (self._own, self.stick)]
         reply = dict(zip(facts[0].values(), facts[1].values(), strict=True))
         await self._seen(reply)
         self.computer.keep("answer")

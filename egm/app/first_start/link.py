@@ -139,7 +139,7 @@ class LinkEnrolmentStep(SetupStep):
         facts = self.certificate_folder.read_facts()
         if facts is None or facts.serial != draft.machine_answers.get("serial"):
             return None
-        facts.check_holder_and_validity(facts.serial, facts.key, self.get_time())
+        facts.check_holder_and_validity(facts.serial, facts.key_digest, self.get_time())
         return facts
 
 

@@ -150,8 +150,8 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
         raise click.ClickException(f"{stick}: {text}") from error
     except (*REPORTED_ERRORS, OSError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"machine {facts.serial}, key {facts.key}, until {facts.until:%Y-%m-%d}")
-    echo(f"authority {facts.authority}: the machine's screen must show the same")
+    echo(f"machine {facts.serial}, key {facts.key_digest}, until {facts.valid_until:%Y-%m-%d}")
+    echo(f"authority {facts.authority_digest}: the machine's screen must show the same")
 
 
 @command.command("revoke")
