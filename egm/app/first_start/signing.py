@@ -267,7 +267,12 @@ class SignCabinetFileStep(SignersStep):
             *(
                 ()
                 if draft.link_certificate is None
-                else ((build_text("first.link.title"), build_plain_text(draft.link_certificate.authority)),)
+                else (
+                    (
+                        build_text("first.link.title"),
+                        build_plain_text(draft.link_certificate.authority_digest),
+                    ),
+                )
             ),
             (build_text("first.file"), build_plain_text(compute_digest(draft.format_cabinet_file())[:16])),
         )

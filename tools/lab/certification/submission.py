@@ -157,8 +157,8 @@ def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
         version=version("open-egm"),
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         reason="submitted to a laboratory",
-        libraries=MANIFEST_SCOPE.libraries,
-        bytecode=MANIFEST_SCOPE.bytecode,
+        libraries=MANIFEST_SCOPE.includes_libraries,
+        bytecode=MANIFEST_SCOPE.includes_bytecode,
         files=compute_digests(list_built_files()),
     )
     return manifest.encode_signed_manifest(
