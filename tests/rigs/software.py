@@ -64,7 +64,7 @@ class Installation:
             "import json, sys; from egm.verify.software_files import SoftwareScope, list_software_files;"
             "from egm.verify.digest import compute_digests;"
             "own = tuple(map(tuple, json.loads(sys.argv[1])));"
-            "print(json.dumps(compute_digests(list_software_files(SoftwareScope(cabinet_definitions=own, bytecode=bool(sys.argv[2]))))))"
+            "print(json.dumps(compute_digests(list_software_files(SoftwareScope(cabinet_definitions=own, includes_bytecode=bool(sys.argv[2]))))))"
         )
         manifest = SoftwareManifest(
             version="1.0",

@@ -94,7 +94,7 @@ def test_one_changed_byte_in_a_module_table_or_asset_is_found_and_named(installa
         for path, data in before.items():
             path.write_bytes(data)
     assert result.differences == tuple(f"{name}: altered" for name in names)
-    assert result.names == names
+    assert result.differing_file_names == names
 
 
 @pytest.mark.requirement("A-15")
@@ -192,7 +192,7 @@ def test_only_the_first_20_differences_are_named_and_the_others_counted(installa
         (installation.root / "rng" / f"x{number:02}").unlink()
     assert result.differences[0] == "rng/x00: foreign"
     assert result.differences[-1] == "and 10 more"
-    assert len(result.names) == 20
+    assert len(result.differing_file_names) == 20
 
 
 @pytest.mark.requirement("A-13")
