@@ -33,7 +33,7 @@ _DECLARED_ENTRIES: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIF
 
 @lru_cache(maxsize=1024)
 def belongs_to_memory_clear(kind: str) -> bool:
-    """Return whether only a memory clear writes entries of this kind, to carry over or settle older claims."""
+    """Return whether entries of this kind, which carry over or settle claims, are written only by a memory clear."""
     return kind.startswith(_CLEAR_KIND_PREFIX) or kind == CARRIED_GAME_KIND
 
 
@@ -108,7 +108,7 @@ class MemoryClearAudit:
     def _check_opening_entry(self, entry: StoredEntry) -> None:
         """Check that ``entry`` is the next one that the memory clear authorised.
 
-        The entry and the earlier ones of its claim together must not carry over more than the claim's amount.
+        Together, the entries for one claim must not carry over more than the claim's amount.
         """
         entry_id, expected_digest = self._expected_entries.pop(0)
         if (entry.id, compute_transaction_digest(entry.transaction)) != (entry_id, expected_digest):
@@ -154,7 +154,8 @@ class MemoryClearAudit:
 def _find_claim_limit(claim: Mapping[str, Any]) -> Fraction:
     """Return the largest amount that may be carried over under a claim of a memory clear, in minor units.
 
-    It is the largest of the claim's amount, the amount in its details, and the amount held in its details.
+    A claim states up to three amounts: its own, and ``amount_cents`` and ``held_cents`` (a reserved amount) in its
+    details. The limit is the largest of them.
     """
     claim_details = claim.get("says", {})
     return max(

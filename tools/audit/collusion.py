@@ -33,7 +33,7 @@ SIGNIFICANT_ROUNDS_MIN: Final = 20
 LARGE_FOLDS_MIN: Final = 2
 #: A fold is after a large bet if at least this share of the table stakes was lost.
 LARGE_BET_SHARE: Final = Fraction(1, 2)
-#: What is added to the counts of the other pairs before a comparison: folds after a large bet, and rounds.
+#: The numbers of folds after a large bet and of rounds that are added to those of the other pairs before a comparison.
 _USUAL_LARGE_FOLDS: Final = (0.5, 100)
 #: The name of the settlement of a stake that a player gave up.
 _FOLDED_SETTLEMENT_NAME: Final = "folded"
@@ -66,7 +66,7 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class LargeBetFolds:
-    """The folds of a position after a large bet, in rounds that one certain other position won.
+    """The folds of one position after a large bet of its own, in the rounds that one other position won.
 
     ``count`` is the number of such folds; ``expected_count`` is the number expected from the other pairs of the
     same gaming day and game.
@@ -138,7 +138,7 @@ class _Play:
     is_folded: bool = False
 
     def add_choice(self, choice: GameChoice) -> None:
-        """Add the player's choice: the stake that it adds, and whether the player has folded with it."""
+        """Record a choice of the player: the stake that the choice adds, and whether the choice is a fold."""
         self.is_between_players = self.is_between_players or choice.choice == ALL_STAKED_OPTION
         self.raised_credits += choice.staked_credits
         settled = () if choice.outcome is None else choice.outcome.settlements
@@ -167,7 +167,7 @@ class _Round:
 
 
 def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
-    """Return for each pair of positions who won how much from whom.
+    """Return, for each pair of positions, which position won from the other and how much.
 
     Significant pairs come first, then the largest amounts. What a position wins in a round is taken from each
     loser in proportion to the loser's loss.

@@ -176,9 +176,10 @@ class GameAudit:
         return len(self._open_plays)
 
     def close(self) -> None:
-        """At the end of the journal, check the games that are still open.
+        """At the end of the journal, check the games that are still open, and the last shared round.
 
-        Their steps are replayed. A seat with a bet in the last shared round that started no game is reported.
+        The steps of each open game are replayed. Each seat that has a bet in the last shared round but has
+        started no game is reported.
         """
         self._rounds.close()
         for play in self._open_plays.values():

@@ -1,6 +1,7 @@
-"""The notices of an audit: entries that are no faults, but whose reason a reader of the journal should ask for.
+"""The notices of an audit, about events whose reason a reader of the journal should ask for.
 
-They record that the machine's memory was repaired or unavailable, or that the clock was changed.
+The entries are valid: they record that the machine's memory was repaired or unavailable, or that its clock was
+changed.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The check of prizes in kind: a game must have won each one that is handed over, or exchanged for money, once.
+"""The check of prizes in kind: each is handed over or exchanged for money once, and only if a game has won it.
 
 What a game owes follows from its replayed outcome and its definition. An exchange must reserve exactly the
 stated value of the prize, and return the prize. Any other movement of a prize is a finding.

@@ -40,7 +40,7 @@ _SIGN_BY_PAYMENT_METER: Final = (
 
 
 class GameVersion(NamedTuple):
-    """A version of a game (the digest of its definition) and the denomination."""
+    """One version of a game, identified by the digest of its definition, at one denomination."""
 
     game: str
     version: str

@@ -220,7 +220,7 @@ class RoundAudit:
         )
 
     def process_entry_after_start(self, entry: StoredEntry) -> None:
-        """Note that an entry follows a game start while the seats are starting a round.
+        """Process an entry that follows a game start while the seats are starting a round.
 
         The machine starts the games of all seats one after the other. Between two starts, only the journal, the
         clock or the random number generator may write an entry, and the power may fail after it. Any other
@@ -254,7 +254,7 @@ class RoundAudit:
                 )
 
     def drop_starting_round(self) -> None:
-        """After a power loss, no longer expect the games that seats had not started in the current round."""
+        """After a power loss, stop expecting games from the seats that had not started one in the current round."""
         self._starting_round = None
 
     def end_play(self, play_id: str, steps: int, *, is_void: bool) -> None:
@@ -405,7 +405,8 @@ class RoundAudit:
     ) -> None:
         """Check the step that says whether every seat has wagered its stake.
 
-        A round in which the players win each other's stakes is played exactly if all have.
+        If the players win each other's stakes, the round must be played if every seat has wagered its stake, and
+        must not be played otherwise.
         """
         missing_seats = [] if round_ is None else _list_missing_seats(round_)
         if missing_seats and step.choice == ALL_STAKED_OPTION:

@@ -510,7 +510,7 @@ class Auditor:
             )
 
     def _check_heads(self, entry: StoredEntry, heads: Iterable["_KnownHead"]) -> None:
-        """Report a finding for each hash of this entry known from outside that differs from the entry's hash."""
+        """Report a finding if the entry's hash differs from one of ``heads``, its hashes known from outside."""
         self._seen_heads.add(entry.sequence)
         for head in heads:
             if not entry.hash_hex.startswith(head.hash_prefix):

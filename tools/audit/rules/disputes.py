@@ -79,8 +79,8 @@ def build_dispute_fields(dispute: DisputedAmount) -> dict[str, Any]:
 def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
     """Check the dispute that the checked entry opens, if any.
 
-    The entry's record must repeat the dispute's fields. In the machine's memory, the fields named in
-    ``expected`` must have the values given there.
+    The entry's record must repeat the dispute's fields. In the dispute that the machine's memory stores, each
+    field that is a keyword argument must have the argument's value.
     """
     dispute, recorded = read_opened_dispute(scope), scope.bound_values.get("dispute")
     if (dispute is None) != (recorded is None):

@@ -176,7 +176,7 @@ class Facts:
             self._update_staff(kind.removeprefix("staff."), read_details(entry))
 
     def _track_conversion(self, entry: StoredEntry) -> None:
-        """Store or clear that a position's credit was converted to cashable, after which a cash-out must follow.
+        """Store that a position's credit was converted to cashable, so that a cash-out must follow; or clear this fact.
 
         The cash-out is not required after an entry about a fault, a failed random number generator (which numbers
         the tickets) or a power-up: each explains why it is missing.

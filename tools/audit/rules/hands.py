@@ -62,7 +62,7 @@ def _read_pending_handpay(scope: CheckContext) -> HandpayRecord:
 
 
 def _select_fields(handpay: HandpayRecord, *names: str) -> dict[str, Any]:
-    """Return the fields of the hand-pay record with these names, as JSON."""
+    """Return the fields ``names`` of a hand-pay record as JSON."""
     return {name: value for name, value in to_json(handpay).items() if name in names}
 
 

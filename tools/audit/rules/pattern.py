@@ -471,7 +471,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
 
 
 def _match_at_key(key: str, matcher: Matcher, value: Any, scope: CheckContext) -> None:
-    """Match one member of an object; an error's path gets the member's name in front."""
+    """Match one member of an object; if it does not match, put the member's name in front of the error's path."""
     try:
         matcher(value, scope)
     except PatternMismatch as differs:

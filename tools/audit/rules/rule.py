@@ -374,7 +374,7 @@ def _accept_anything(_value: Any, _scope: CheckContext) -> None:
 
 
 def _match_at_name(name: str, matcher: Matcher, value: Any, scope: CheckContext) -> None:
-    """Match one part of the checked entry; an error's path gets the part's name in front."""
+    """Match one part of the checked entry; if it does not match, put the part's name in front of the error's path."""
     try:
         matcher(value, scope)
     except PatternMismatch as differs:

@@ -16,7 +16,7 @@ _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$was:object"}
 
 
 def _are_earlier_recorded(scope: CheckContext) -> bool:
-    """Return whether the earlier numbers stored with a new spin are those recorded for their spins."""
+    """Return whether the results of earlier spins, stored with a new spin, equal those recorded for these spins."""
     spin_before, spin_after = (
         scope.record_before(WheelSpin, "wheel_spin"),
         scope.record_after(WheelSpin, "wheel_spin"),
