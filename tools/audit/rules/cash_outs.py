@@ -209,7 +209,7 @@ _ABANDONED_COINS_PATTERN: Final = {
     "in_coins?": "$:object",
 }
 #: Check that the coins of a payout add up to its amount.
-_COINS_ADD_UP: Final = require(
+_CHECK_COIN_SUM: Final = require(
     lambda scope: (
         f"coins: {scope['coins']} coins of the recorded value do not add up to {scope['held_cents']} cents"
     ),
@@ -344,7 +344,7 @@ _CASH_OUT_RULES: Final = (
             "coins_gone": AlternativePatterns(None, _ABANDONED_COINS_PATTERN),
         },
         extra_checks=(
-            _COINS_ADD_UP,
+            _CHECK_COIN_SUM,
             _check_recorded_coins,
             require_stored_value(_REMAINDER_KEY, _derive_remainder_after_void),
         ),
@@ -368,7 +368,11 @@ _CASH_OUT_RULES: Final = (
             ExpectedTransfer(_CASHABLE_ACCOUNT, "out:hopper", "$held_cents"),
             ExpectedTransfer("stock:hopper", "stock:floor", "$held_cents"),
         ),
-        extra_checks=(require_new_id("cashout"), _COINS_ADD_UP, require_paid_coins("pay_out", CashOutRecord)),
+        extra_checks=(
+            require_new_id("cashout"),
+            _CHECK_COIN_SUM,
+            require_paid_coins("pay_out", CashOutRecord),
+        ),
     ),
     AuditRule(
         entry_declaration=entries.COINS_ORDERED,

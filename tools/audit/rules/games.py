@@ -239,7 +239,7 @@ _STATE_AFTER_GAME_PATTERN: Final = {
     "last_game": {"play_id": "$play", "win_cents": Derived(_sum_all_returned_cents)},
 }
 #: Check that the player's session counts what the game has won.
-_SESSION_COUNTS_WIN: Final = require_stored_value(
+_CHECK_SESSION_WIN: Final = require_stored_value(
     "session", lambda scope: derive_session(scope, won_cents=_sum_won_cents(scope))
 )
 
@@ -381,7 +381,7 @@ _GAME_RULES: Final = (
         record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
         expected_transfers=(_RETURNED_STAKE_MOVE,),
         dims=ANY_PLAY_DIMS_PATTERN,
-        extra_checks=(_SESSION_COUNTS_WIN,),
+        extra_checks=(_CHECK_SESSION_WIN,),
     ),
     AuditRule(
         entry_declaration=entries.TABLE_BETS_RETURNED,
@@ -395,7 +395,7 @@ _GAME_RULES: Final = (
         state={"table:{digest}": "$:object|none"},
         expected_transfers=(_RETURNED_STAKE_MOVE,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
-        extra_checks=(_SESSION_COUNTS_WIN, check_return_reason),
+        extra_checks=(_CHECK_SESSION_WIN, check_return_reason),
     ),
     AuditRule(
         entry_declaration=entries.GAME_END,
@@ -411,7 +411,7 @@ _GAME_RULES: Final = (
             ExpectedTransfer("house:progressive:{level}", _CASHABLE_ACCOUNT, may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
-        extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("credit")),
+        extra_checks=(_CHECK_SESSION_WIN, _require_closed_claims("credit")),
     ),
     AuditRule(
         entry_declaration=entries.GAME_END_BY_HAND,
@@ -426,7 +426,7 @@ _GAME_RULES: Final = (
             ExpectedTransfer("prizes:{prize}:offered", "prizes:{prize}:given", may_repeat=True),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
-        extra_checks=(_SESSION_COUNTS_WIN, _require_closed_claims("hand")),
+        extra_checks=(_CHECK_SESSION_WIN, _require_closed_claims("hand")),
     ),
     AuditRule(
         entry_declaration=entries.GAME_VOID,

@@ -181,7 +181,7 @@ def _derive_requested_handpay(scope: CheckContext) -> Any:
 
 
 #: Check that the record names members of staff.
-_PERSONS_ARE_STAFF: Final = require(
+_CHECK_PERSONS_ARE_STAFF: Final = require(
     lambda scope: (
         "record.persons: expected members of staff, key switches or hosts that this journal knows, "
         f"found {format_value(scope.record['persons'])}"
@@ -235,7 +235,7 @@ _HANDPAY_RULES: Final = (
             "cash_out_goes_on": AlternativePatterns(True, Derived(_derive_returned_remainder)),
         },
         permission=Permission.PAY_BY_HAND,
-        extra_checks=(_PERSONS_ARE_STAFF,),
+        extra_checks=(_CHECK_PERSONS_ARE_STAFF,),
     ),
     AuditRule(
         entry_declaration=entries.HANDPAY_FORM_FILLED,
@@ -282,7 +282,7 @@ _HANDPAY_RULES: Final = (
                 ),
                 _check_tax_status,
             ),
-            _PERSONS_ARE_STAFF,
+            _CHECK_PERSONS_ARE_STAFF,
         ),
     ),
     AuditRule(

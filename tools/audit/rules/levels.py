@@ -96,7 +96,7 @@ def _require_ruling(ruling: str) -> Check:
 
 
 #: Check that the record has no hits.
-_HAS_NO_HITS: Final = require(
+_CHECK_NO_HITS: Final = require(
     lambda scope: f"record.hits: expected none, found {format_value(scope.record['hits'])}",
     lambda scope: "hits" not in scope.record,
 )
@@ -366,7 +366,7 @@ _MYSTERY_RULES: Final = (
                 ),
                 lambda scope: f"held:{scope['claim']}" not in scope.entry.state,
             ),
-            _HAS_NO_HITS,
+            _CHECK_NO_HITS,
         ),
     ),
     AuditRule(
@@ -377,7 +377,7 @@ _MYSTERY_RULES: Final = (
             "claim:{claim}": {**_build_claim_pattern("void"), "pool": "$pool", "play_id": "$play"},
             "held:{claim}": None,
         },
-        extra_checks=(_require_ruling("decline"), _HAS_NO_HITS),
+        extra_checks=(_require_ruling("decline"), _CHECK_NO_HITS),
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_PAID_BY_HAND,
@@ -400,7 +400,7 @@ _MYSTERY_RULES: Final = (
             ExpectedTransfer("house:progressive:{pool}", "out:handpay_progressive", "$cents"),
         ),
         dims=ANY_PLAY_DIMS_PATTERN,
-        extra_checks=(_require_ruling("pay"), _HAS_NO_HITS),
+        extra_checks=(_require_ruling("pay"), _CHECK_NO_HITS),
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_NOT_OF_THIS_MACHINE,

@@ -62,19 +62,19 @@ def _has_open_round(scope: CheckContext) -> bool:
 
 
 #: Check that the machine was in no tournament before the entry.
-_HAS_NO_TOURNAMENT: Final = require(
+_CHECK_NO_TOURNAMENT: Final = require(
     "state.tournament: the machine was in a tournament before this entry", _has_no_tournament
 )
 #: Check that no position plays a round.
-_HAS_NO_ROUND: Final = require(
+_CHECK_NO_ROUND: Final = require(
     "state.purse: a position still plays a round, and the machine may not leave the tournament", _has_no_round
 )
 #: Check that the entry's position plays no round.
-_IS_POSITION_FREE: Final = require(
+_CHECK_POSITION_FREE: Final = require(
     "state.purse: the position already played a round before this entry", _is_position_free
 )
 #: Check that the entry's position plays a round, and no game of it is open.
-_MAY_START_GAME: Final = require(
+_CHECK_GAME_MAY_START: Final = require(
     "state.purse: the position plays no round, or a game of its round is still open", _has_open_round
 )
 
@@ -119,7 +119,7 @@ RULES: Final = (
         permission=Permission.CONFIGURE,
         extra_checks=(
             check_in_menu,
-            _HAS_NO_TOURNAMENT,
+            _CHECK_NO_TOURNAMENT,
         ),
     ),
     AuditRule(
@@ -131,7 +131,7 @@ RULES: Final = (
         permission=Permission.CONFIGURE,
         extra_checks=(
             check_in_menu,
-            _HAS_NO_TOURNAMENT,
+            _CHECK_NO_TOURNAMENT,
         ),
     ),
     AuditRule(
@@ -158,7 +158,7 @@ RULES: Final = (
         permission=Permission.CONFIGURE,
         extra_checks=(
             check_in_menu,
-            _HAS_NO_ROUND,
+            _CHECK_NO_ROUND,
         ),
     ),
     AuditRule(
@@ -200,7 +200,7 @@ RULES: Final = (
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
             check_in_menu,
-            _IS_POSITION_FREE,
+            _CHECK_POSITION_FREE,
         ),
     ),
     AuditRule(
@@ -210,7 +210,7 @@ RULES: Final = (
         record=_ENTRY_FIELDS_PATTERN,
         state={"purse": "$:object"},
         expected_transfers=Derived(_derive_closing),
-        extra_checks=(_MAY_START_GAME,),
+        extra_checks=(_CHECK_GAME_MAY_START,),
     ),
     AuditRule(
         entry_declaration=entries.PURSE_GAME_START,
@@ -226,7 +226,7 @@ RULES: Final = (
         expected_transfers=Derived(_derive_stake),
         extra_checks=(
             require_new_id("play", "play"),
-            _MAY_START_GAME,
+            _CHECK_GAME_MAY_START,
         ),
     ),
     AuditRule(

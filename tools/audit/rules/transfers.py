@@ -254,13 +254,13 @@ def _check_stored_failure(scope: CheckContext) -> None:
 #: The number of transfers, one more than before.
 _NEXT_TRANSFER_COUNT: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
 #: Check that the result takes the next index of the ring of transfers.
-_TAKES_NEXT_INDEX: Final = require_equal(
+_CHECK_NEXT_RING_INDEX: Final = require_equal(
     "record.position is not the next index of the history",
     lambda scope: _read_result(scope).history_index,
     lambda scope: (scope.value_before("transfers") or 0) % _TRANSFER_RING_SIZE + 1,
 )
 #: Check that the stored transfer is the recorded one.
-_STORED_EQUALS_RECORDED: Final = require_equal(
+_CHECK_STORED_TRANSFER: Final = require_equal(
     "state.transfer does not match the record", lambda scope: scope["kept"], lambda scope: scope.record
 )
 #: Any transfers; a check of the rule derives them.
@@ -277,13 +277,13 @@ _TRANSFER_RULES: Final = (
         state={"transfers": _NEXT_TRANSFER_COUNT, "transfer": "$kept"},
         expected_transfers=(_ANY_TRANSFERS,),
         extra_checks=(
-            _STORED_EQUALS_RECORDED,
+            _CHECK_STORED_TRANSFER,
             require(
                 "record.kind is bonus_jackpot: a bonus paid by hand is reserved, and not posted by this entry",
                 lambda scope: scope["way"] != "bonus_jackpot",
             ),
             _check_moves_match_result,
-            _TAKES_NEXT_INDEX,
+            _CHECK_NEXT_RING_INDEX,
             require_stored_value("restricted", _derive_restricted_terms),
         ),
     ),
@@ -301,9 +301,9 @@ _TRANSFER_RULES: Final = (
         expected_transfers=(_ANY_TRANSFERS,),
         extra_checks=(
             lambda scope: scope.bound_values.update(way="bonus_jackpot"),
-            _STORED_EQUALS_RECORDED,
+            _CHECK_STORED_TRANSFER,
             _check_moves_match_result,
-            _TAKES_NEXT_INDEX,
+            _CHECK_NEXT_RING_INDEX,
         ),
     ),
     AuditRule(

@@ -36,7 +36,7 @@ def _is_spin_awaited(scope: CheckContext) -> bool:
 
 
 #: Check that the record names the awaited spin.
-_IS_AWAITED_SPIN: Final = require(
+_CHECK_AWAITED_SPIN: Final = require(
     lambda scope: (
         f"record.round_id and record.spin: expected the spin that was awaited before this entry, "
         f"{format_value(scope.value_before('wheel_spin'))}; "
@@ -69,7 +69,7 @@ RULES: Final = (
         record={**_SPIN_PATTERN, "number": "$number"},
         state={"wheel_spin": ObjectWithChanges("was", number="$number")},
         extra_checks=(
-            _IS_AWAITED_SPIN,
+            _CHECK_AWAITED_SPIN,
             require(
                 lambda scope: f"record.number: {format_value(scope['number'])} is not a pocket of a wheel",
                 lambda scope: scope["number"] in WHEEL_NUMBERS,
@@ -82,6 +82,6 @@ RULES: Final = (
         state_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "unheard": "$why"},
         state={"wheel_spin": ObjectWithChanges("was", unheard="$why")},
-        extra_checks=(_IS_AWAITED_SPIN,),
+        extra_checks=(_CHECK_AWAITED_SPIN,),
     ),
 )

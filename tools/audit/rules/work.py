@@ -27,7 +27,7 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import AuditRule
 
 #: Check that the printed ticket is a test ticket.
-_IS_TEST_TICKET: Final = require(
+_CHECK_TEST_TICKET: Final = require(
     lambda scope: f"record.id: expected a test ticket (test-...), found {format_value(scope['id'])}",
     lambda scope: scope["id"].startswith("test-"),
 )
@@ -197,14 +197,14 @@ RULES: Final = (
         state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": None},
-        extra_checks=(_IS_TEST_TICKET,),
+        extra_checks=(_CHECK_TEST_TICKET,),
     ),
     AuditRule(
         entry_declaration=staff.TEST_TICKET_PRINTED,
         state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": ObjectWithChanges("print", state="barcode_done")},
-        extra_checks=(_IS_TEST_TICKET,),
+        extra_checks=(_CHECK_TEST_TICKET,),
     ),
     AuditRule(
         entry_declaration=staff.TEST_COINS_PAID,
