@@ -26,10 +26,10 @@ from egm.private_process import end_with_parent
 from meters.errors import JournalError
 from tools.audit.plain_games import GameSource, PlainGameFinder, PlainRun, is_open_game_entry
 
-#: Entries after which a batch ends at the next game.
-BATCH_ENTRIES: Final = 500
-#: Bytes after which a batch ends at the next game.
-_BATCH_BYTES: Final = 4 << 20
+#: The number of entries after which a batch ends at the next game.
+BATCH_ENTRY_COUNT: Final = 500
+#: The size of a batch after which it ends at the next game.
+_BATCH_SIZE_BYTES: Final = 4 << 20
 _BATCH_EXCESS_FACTOR: Final = 2
 """A batch is extended up to this multiple of its usual size, so that it does not end within a game."""
 _BATCHES_PER_PROCESS: Final = 3
@@ -122,11 +122,11 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
         for body in bodies:
             batch.append(body)
             size += len(body)
-            if len(batch) < BATCH_ENTRIES and size < _BATCH_BYTES:
+            if len(batch) < BATCH_ENTRY_COUNT and size < _BATCH_SIZE_BYTES:
                 continue
             is_full = (
-                len(batch) >= _BATCH_EXCESS_FACTOR * BATCH_ENTRIES
-                or size >= _BATCH_EXCESS_FACTOR * _BATCH_BYTES
+                len(batch) >= _BATCH_EXCESS_FACTOR * BATCH_ENTRY_COUNT
+                or size >= _BATCH_EXCESS_FACTOR * _BATCH_SIZE_BYTES
             )
             if is_full or not is_open_game_entry(body):
                 yield batch

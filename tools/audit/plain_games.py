@@ -108,7 +108,7 @@ _GAME_CHOICE_PATTERN: Final = re.compile(
 )
 #: Matches the time of an entry.
 _ENTRY_TIME_PATTERN: Final = re.compile(_TIME_PATTERN)
-_BYTES_WITH_END_TIME: Final = 160
+_END_TIME_SEARCH_SIZE_BYTES: Final = 160
 """The number of bytes at the end of a game's last entry that contain its time."""
 #: The storage keys of tables of a machine that stores none.
 _NO_TABLE_KEYS: Final = TableStateKeys()
@@ -578,7 +578,7 @@ def _find_result_count(game: _PlainGame) -> str:
 
 def _find_time(body: bytes) -> bytes | None:
     """Return the recorded time of an encoded entry, from its last bytes, or None if there is no valid time."""
-    match = _ENTRY_TIME_PATTERN.search(body, max(0, len(body) - _BYTES_WITH_END_TIME))
+    match = _ENTRY_TIME_PATTERN.search(body, max(0, len(body) - _END_TIME_SEARCH_SIZE_BYTES))
     return match[1] if match is not None and is_time(match[1].decode()) else None
 
 

@@ -266,7 +266,7 @@ def test_a_game_entry_without_a_valid_time_is_reported(journals, monkeypatch, ga
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("step", [997, pytest.param(23, marks=pytest.mark.slow)])
 def test_two_processes_report_every_altered_field_as_one_does(journals, monkeypatch, game, step):
-    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", 4)
     entries, number = journals[game], 0
     for index in find_game_to_lie_about(entries, game):
         for _, lied in iter_lies(entries[index]):
@@ -335,7 +335,7 @@ ORDERS = (
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("order_lie", ORDERS)
 def test_a_whole_game_omitted_repeated_or_moved_is_reported(journals, monkeypatch, game, order_lie):
-    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", 4)
     lied = lie_about_order(journals[game], game, order_lie)
     assert compare_audits(seal(lied), monkeypatch)
     bodies = seal(renumber(lied))
@@ -576,7 +576,7 @@ def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jo
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("game", GAMES)
 def test_an_entry_altered_without_repairing_the_chain_is_reported_at_the_next(journals, monkeypatch, game):
-    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 4)
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", 4)
     bodies = seal(journals[game])
     for index in range(list_games(bodies, REEL)[0].start - 1, len(bodies) - 1):
         altered = encode_canonical_json(json.loads(bodies[index]) | {"time": "2026-01-01T00:00:01+00:00"})

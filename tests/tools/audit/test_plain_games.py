@@ -139,7 +139,7 @@ def test_only_games_that_play_for_a_progressive_level_are_not_plain(tmp_path, mo
 
 @pytest.mark.parametrize("entries", [2, 7, 16])
 def test_the_audit_result_does_not_depend_on_the_batch_size(bodies, monkeypatch, entries):
-    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", entries)
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", entries)
     report, fast = audit(bodies)
     by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
     assert (report, picture(vars(fast))) == (by_entry, picture(vars(slow)))
@@ -245,7 +245,7 @@ def test_a_game_played_while_a_host_had_disabled_it_is_reported(tmp_path, monkey
 # ---------------------------------------------------------------------------------------- several processes
 @pytest.mark.requirement("E-13")
 def test_two_processes_report_the_same_as_one_for_honest_and_false_journals(bodies, monkeypatch):
-    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", 8)
     liar = JournalFalsifier(adopt_entries(bodies, KEY), 4)
     journals = [
         bodies,
@@ -259,7 +259,7 @@ def test_two_processes_report_the_same_as_one_for_honest_and_false_journals(bodi
 
 
 def test_damage_in_the_middle_is_reported_after_the_entries_before_it(bodies, monkeypatch):
-    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", 8)
 
     def damaged():
         yield from bodies[:21]
@@ -273,7 +273,7 @@ def test_damage_in_the_middle_is_reported_after_the_entries_before_it(bodies, mo
 
 
 def test_a_journal_is_read_only_a_few_batches_ahead(bodies, monkeypatch):
-    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 2)
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", 2)
     read = Counter()
 
     def counted():
@@ -301,7 +301,7 @@ def test_a_killed_process_is_an_error_and_gives_no_report(bodies, monkeypatch, k
             end_process()
         return find_runs(plain_games, batch)
 
-    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", 8)
     monkeypatch.setattr(PlainGameFinder, "find_runs", find_runs_or_end)
     with pytest.raises(JobError, match="ended unexpectedly, so the journal was not verified"):
         audit(bodies, jobs=2)
@@ -313,7 +313,7 @@ def test_an_exception_in_a_process_names_the_entries_it_was_checking(bodies, mon
             raise ZeroDivisionError("a fault of the program")
         return []
 
-    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
+    monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", 8)
     monkeypatch.setattr(tools.audit.jobs, "is_open_game_entry", lambda _: False)
     monkeypatch.setattr(PlainGameFinder, "find_runs", find_runs)
     with pytest.raises(
