@@ -24,7 +24,9 @@ from meters.recall import CARRIED_GAME_KIND, read_details
 #: Prefix of the kinds of entries that only a memory clear writes.
 _CLEAR_KIND_PREFIX: Final = "clear."
 #: Kinds of entries that the journal or the clock may write between those of a clear.
-_MEMORY_KINDS: Final = frozenset({MEMORY_EVENT_RECORDED.kind, CLOCK_CHANGED.kind, CHECKPOINT_SIGNED.kind})
+_KINDS_ALLOWED_BETWEEN_CLEAR_ENTRIES: Final = frozenset(
+    {MEMORY_EVENT_RECORDED.kind, CLOCK_CHANGED.kind, CHECKPOINT_SIGNED.kind}
+)
 #: What may be decided about a claim.
 _CLAIM_DECISIONS: Final = ("carried", "paid", "ended")
 #: Entries of a clear whose form is checked although no claim names their digest.
@@ -66,7 +68,7 @@ class MemoryClearAudit:
             self._read_clear(entry)
         elif self._expected_entries:
             # memory entries may come in between: power was lost, and the memory was repaired
-            if kind not in _MEMORY_KINDS:
+            if kind not in _KINDS_ALLOWED_BETWEEN_CLEAR_ENTRIES:
                 self._check_opening_entry(entry)
         elif belongs_to_memory_clear(kind):
             self._report_finding(

@@ -30,11 +30,11 @@ SIGNIFICANCE_Z_SCORE: Final = NormalDist().inv_cdf(1 - SIGNIFICANCE_LEVEL / 2)
 #: The number of rounds with a flow between two positions from which their z-score counts.
 SIGNIFICANT_ROUNDS_MIN: Final = 20
 #: The number of folds after a large bet from which they may be a sign.
-LARGE_FOLDS_MIN: Final = 2
+LARGE_BET_FOLDS_MIN: Final = 2
 #: A fold is after a large bet if at least this share of the table stakes was lost.
 LARGE_BET_SHARE: Final = Fraction(1, 2)
 #: The numbers of folds after a large bet and of rounds that are added to those of the other pairs before a comparison.
-_USUAL_LARGE_FOLDS: Final = (0.5, 100)
+_ADDED_FOLD_AND_ROUND_COUNTS: Final = (0.5, 100)
 #: The name of the settlement of a stake that a player gave up.
 _FOLDED_SETTLEMENT_NAME: Final = "folded"
 #: The kinds of entries that are read.
@@ -60,7 +60,7 @@ class RoundResult:
     day: str
     game: str
     net_cents: Mapping[int, int]
-    large_folds: frozenset[int] = frozenset()
+    positions_folded_after_large_bet: frozenset[int] = frozenset()
     """The positions that folded after they had bet at least half of their table stakes."""
 
 
@@ -78,7 +78,7 @@ class LargeBetFolds:
     @property
     def is_significant(self) -> bool:
         """Return whether the position folded more often than chance explains (Poisson distribution)."""
-        if self.count < LARGE_FOLDS_MIN:
+        if self.count < LARGE_BET_FOLDS_MIN:
             return False
         logarithms = (
             number * math.log(self.expected_count) - self.expected_count - math.lgamma(number + 1)
@@ -95,7 +95,7 @@ class PairFlow:
     round_count: int
     """The number of rounds in which one of the two positions won from the other."""
     net_cents: int
-    largest_cents: int
+    largest_round_cents: int
     """The largest amount that ``pair.winner`` won from ``pair.loser`` in one round, in minor units."""
     loser_large_folds: LargeBetFolds
     """How often ``pair.loser`` folded after a large bet, in rounds that ``pair.winner`` won."""
@@ -119,7 +119,7 @@ class PairFlow:
             **self.pair._asdict(),
             "rounds": self.round_count,
             "net_cents": self.net_cents,
-            "largest_cents": self.largest_cents,
+            "largest_cents": self.largest_round_cents,
             "large_folds": self.loser_large_folds.count,
             "large_folds_back": self.winner_large_folds.count,
             "z": round(self.z_score, 2),
@@ -154,7 +154,7 @@ class _Round:
 
     open_plays: set[str] = field(default_factory=set)
     net_cents: dict[int, int] = field(default_factory=dict)
-    large_folds: set[int] = field(default_factory=set)
+    positions_folded_after_large_bet: set[int] = field(default_factory=set)
     is_void: bool = False
 
     def add_end(self, play: _Play, end: GameEndByHand) -> None:
@@ -163,7 +163,7 @@ class _Round:
         lost_cents = staked_cents - end.win_cents - end.push_cents
         self.net_cents[play.position] = -lost_cents
         if play.is_folded and lost_cents >= staked_cents * LARGE_BET_SHARE:
-            self.large_folds.add(play.position)
+            self.positions_folded_after_large_bet.add(play.position)
 
 
 def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
@@ -186,13 +186,13 @@ def compute_pair_flows(results: Iterable[RoundResult]) -> list[PairFlow]:
                 flows.setdefault(pair, []).append(flow_cents if loser == low else -flow_cents)
                 directed = PositionPair(result.day, result.game, loser, winner)
                 rounds[directed] += 1
-                folds[directed] += loser in result.large_folds
-    large_folds = _compare_large_folds(rounds, folds)
+                folds[directed] += loser in result.positions_folded_after_large_bet
+    large_folds = _compare_large_bet_folds(rounds, folds)
     pair_flows = [_compute_pair_flow(pair, cents, large_folds) for pair, cents in flows.items()]
     return sorted(pair_flows, key=lambda flow: (not flow.is_significant, -flow.net_cents, flow.pair))
 
 
-def _compare_large_folds(
+def _compare_large_bet_folds(
     rounds: Mapping[PositionPair, int], folds: Mapping[PositionPair, int]
 ) -> dict[PositionPair, LargeBetFolds]:
     """Return the folds after a large bet for each pair, with the number expected from the other pairs.
@@ -208,7 +208,7 @@ def _compare_large_folds(
     for pair, count in rounds.items():
         rounds_in_all[pair.day, pair.game] += count
         folds_in_all[pair.day, pair.game] += folds[pair]
-    usual_folds, usual_rounds = _USUAL_LARGE_FOLDS
+    usual_folds, usual_rounds = _ADDED_FOLD_AND_ROUND_COUNTS
     large_folds: dict[PositionPair, LargeBetFolds] = {}
     for pair, count in rounds.items():
         other_folds = folds_in_all[pair.day, pair.game] - folds[pair] + usual_folds
@@ -272,5 +272,8 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
                 del rounds[play.start.round_id]
                 if not round_.is_void:
                     yield RoundResult(
-                        play.day, play.start.game.id, round_.net_cents, frozenset(round_.large_folds)
+                        play.day,
+                        play.start.game.id,
+                        round_.net_cents,
+                        frozenset(round_.positions_folded_after_large_bet),
                     )

@@ -193,7 +193,7 @@ class GameAudit:
         """
         return (
             not (self._open_plays or self._double_up_stakes)
-            and self._rounds.has_all_started
+            and self._rounds.has_every_seat_started
             and self._stakes.can_start_plain_run(run)
         )
 
@@ -207,7 +207,7 @@ class GameAudit:
         """Check one journal entry; return the record of the game that it starts, or None."""
         kind = entry.transaction.kind
         if kind in _GAME_ENTRY_KINDS_AFTER_START:
-            self._rounds.check_all_started()
+            self._rounds.report_seats_not_started()
         started_game = self._check_entry(entry, kind)
         self._stakes.check_entry(entry)
         if kind == BETTING_CLOSED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
@@ -295,7 +295,7 @@ class GameAudit:
         if game is not None:
             self._stakes.check_game_start(entry, game)
         if game is None or not self._rounds.is_of_starting_round(game):
-            self._rounds.check_all_started()
+            self._rounds.report_seats_not_started()
         if game is not None and game.round_id:
             self._rounds.check_game_start(entry, game, position)
         elif game is not None and game.wager.seat is not None:
@@ -467,7 +467,7 @@ class GameAudit:
             if isinstance(step, GameChoice):
                 self._check_raise(entry, start, step, conversation)
             if conversation.decision is not None:
-                self._rounds.check_answer_for_seat(entry, start, number, step, conversation.decision)
+                self._rounds.check_choice_for_other_seat(entry, start, number, step, conversation.decision)
             if conversation.decision is not None and conversation.decision.kind == DECISION_OF_WHEEL:
                 self._check_wheel(entry, start, step)
             try:

@@ -68,7 +68,7 @@ from tools.audit.records import (
 #: Kinds of entries that are lines of the register of progressive wins.
 _WIN_REGISTER_KINDS: Final = (LEVEL_HIT.kind, BROADCAST_LEVEL_HIT.kind)
 #: What a game records about levels if it plays for none.
-_WITHOUT_LEVELS: Final = LevelsPlayed()
+_NO_LEVELS_PLAYED: Final = LevelsPlayed()
 #: The account of progressive wins paid by hand.
 _HANDPAY_ACCOUNT: Final = "out:handpay_progressive"
 #: Prefix of the accounts that pay the operator's part of a level.
@@ -367,7 +367,7 @@ class LevelAudit:
             return ()
         fed = started_game.levels.pool_by_level.keys()
         if not plays and not fed:
-            if started_game.levels != _WITHOUT_LEVELS:
+            if started_game.levels != _NO_LEVELS_PLAYED:
                 self._report_finding(
                     entry, "record: expected no progressive levels, because the wager plays for no level"
                 )

@@ -52,14 +52,14 @@ class GameVersion(NamedTuple):
 class _GameSums:
     """Sums over all ended games of one :class:`GameVersion`: stakes, wins, and how often each wager was made."""
 
-    games: int = 0
+    game_count: int = 0
     staked_cents: int = 0
     won_cents: int = 0
     has_double_up: bool = False
     """Whether any player doubled up, which changes the variance."""
     has_standing_bets: bool = False
     """Whether bets stayed on the table from one game to the next."""
-    wagers: Counter[tuple[int, str]] = field(default_factory=Counter)
+    wager_counts: Counter[tuple[int, str]] = field(default_factory=Counter)
     """How often each wager was made, by (cost in credits, options as text)."""
     wager_by_key: dict[tuple[int, str], Wager] = field(default_factory=dict)
     """A wager object for each key of ``wagers``."""
@@ -143,7 +143,7 @@ def iter_returns(view: JournalView) -> Iterator[GameReturn]:
         )
         facts: dict[str, Any] = {
             "game_version": version,
-            "game_count": sums.games,
+            "game_count": sums.game_count,
             "staked_cents": sums.staked_cents,
             "won_cents": sums.won_cents,
             "coin_in_cents": part.value("coin_in"),
@@ -184,14 +184,14 @@ def _sum_ended_games(view: JournalView) -> dict[GameVersion, _GameSums]:
         )
         wager = Wager.from_json(start["wager"])
         key = (wager.credits, repr(sorted(wager.options.items())))
-        sums.games += 1
+        sums.game_count += 1
         sums.staked_cents += wager.credits * cents
         sums.won_cents += record["win_cents"] + record.get("push_cents", 0) - raised.pop(play_id, 0) * cents
         sums.has_standing_bets = (
             sums.has_standing_bets or "table" in start or any(n.startswith("table:") for n in entry.state)
         )
         sums.has_double_up = sums.has_double_up or play_id in doubled
-        sums.wagers[key] += 1
+        sums.wager_counts[key] += 1
         sums.wager_by_key[key] = wager
     return sums_by_version
 
@@ -221,7 +221,7 @@ def _compare_return(
             "bets stand from one game to the next, so the return of a single game is not defined"
         )
     highest = lowest = variance = Fraction(0)
-    for key, times in sums.wagers.items():
+    for key, times in sums.wager_counts.items():
         bet = game.rules.analyse_wager(sums.wager_by_key[key])
         spread = _find_largest_variance(game, bet) if sums.has_double_up else bet.variance
         if spread is None:

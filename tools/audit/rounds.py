@@ -190,11 +190,11 @@ class RoundAudit:
         return self._starting_round is not None and self._starting_round[1] is self._find_round(game)
 
     @property
-    def has_all_started(self) -> bool:
+    def has_every_seat_started(self) -> bool:
         """Return whether every seat with a bet in the last shared round has started its game."""
         return self._starting_round is None
 
-    def check_all_started(self) -> None:
+    def report_seats_not_started(self) -> None:
         """Report each seat with a bet in the last shared round that started no game.
 
         It is called before a game of another round starts. A game is not required if the power failed or the
@@ -355,7 +355,7 @@ class RoundAudit:
                 "draws or its choice",
             )
 
-    def check_answer_for_seat(
+    def check_choice_for_other_seat(
         self,
         entry: StoredEntry,
         start: GameRecord,
@@ -370,7 +370,7 @@ class RoundAudit:
         have started.
         """
         if isinstance(step, GameChoice) and step.is_table_answer:
-            self._check_answer_of_table(entry, start, step, decision)
+            self._check_choice_by_machine(entry, start, step, decision)
         round_ = self._find_round(start)
         if decision.kind == DECISION_OF_SEATS:
             self._check_all_staked(entry, round_, step)
@@ -385,7 +385,7 @@ class RoundAudit:
                 f"{decision.default_option!r}, found {step.choice!r}",
             )
 
-    def _check_answer_of_table(
+    def _check_choice_by_machine(
         self, entry: StoredEntry, start: GameRecord, step: GameChoice, decision: Decision
     ) -> None:
         """Check a choice that the machine made instead of the game's own player: it must be the default."""

@@ -203,7 +203,7 @@ class StakeAudit:
         expected_table = (
             None if table_left is None else _build_table_record(table, table_left, standing_stakes)
         )
-        self._compare(entry, name, expected_table)
+        self._compare_table(entry, name, expected_table)
 
     # ------------------------------------------------------------------ one game
     def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
@@ -212,7 +212,7 @@ class StakeAudit:
         if entry.kind == CARRIED_GAME_KIND:
             return
         self._check_standing_when_decided(entry, game)
-        expected_table = self._find_shared_start(
+        expected_table = self._find_shared_table_at_start(
             entry, game, None if previous is None else previous.table_state
         )
         if game.table_state != expected_table:
@@ -266,7 +266,7 @@ class StakeAudit:
                 f"record.standing_credits: expected 0 while the game is undecided, found {step.standing_credits}",
             )
 
-    def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
+    def _find_shared_table_at_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
         """Return the table state from which a game at a shared table must start.
 
         If the game is the first of its round, also store the shared table state before the round. Report a
@@ -386,7 +386,7 @@ class StakeAudit:
                 standing_stakes=standing_stakes,
             )
         if expected_table is not None or table_at_start is not None:
-            self._compare(end, name, expected_table)
+            self._compare_table(end, name, expected_table)
 
     def _check_pushed(
         self,
@@ -431,7 +431,7 @@ class StakeAudit:
         name = _build_table_key(start.game.digest, _read_position(end))
         self._check_no_other_table(end, name)
         if name in end.state:  # the table stays as it was before the game
-            self._compare(end, name, self._tables.get(name))
+            self._compare_table(end, name, self._tables.get(name))
         unit_cents, staked = start.denomination_cents, sum_stakes(entries, start)
         self._returned_stakes.pop(start.play_id, None)
         decided = list_decided_bets(conversation)
@@ -502,7 +502,7 @@ class StakeAudit:
                 f"state.{other_keys[0]}: the entry changes the table of another game; expected only {name}",
             )
 
-    def _compare(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
+    def _compare_table(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
         """Report a finding unless the entry stores ``expected`` as the table under the storage key ``name``."""
         if name not in entry.state:
             self._report_finding(

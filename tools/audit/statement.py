@@ -35,11 +35,11 @@ STATEMENT_METERS: Final = (
     "money_out",
 )
 #: The operator's win from the games, in minor units: wagers less wins, and charges for the time played.
-WIN_KEY: Final = "house_win"
+OPERATOR_WIN_KEY: Final = "house_win"
 #: The meters of which the operator's win is the sum, each with its sign.
 _SIGN_BY_WIN_METER: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1, "time_charges": 1}
 #: What staff counted, in minor units: the sum, what was metered for the same boxes, and the difference.
-COUNTED_KEYS: Final = ("counted_cents", "metered_cents", "difference_cents")
+COUNTED_CASH_KEYS: Final = ("counted_cents", "metered_cents", "difference_cents")
 
 
 def compute_statement(
@@ -58,12 +58,11 @@ def compute_statement(
         if period != current_period:
             meters_before = _add_period_movement(periods, current_period, ledger, meters_before, position)
             current_period = period
-            periods.setdefault(
-                period, dict.fromkeys((*STATEMENT_METERS, WIN_KEY, *(() if position else COUNTED_KEYS)), 0)
-            )
+            counted_keys = () if position else COUNTED_CASH_KEYS
+            periods.setdefault(period, dict.fromkeys((*STATEMENT_METERS, OPERATOR_WIN_KEY, *counted_keys), 0))
         ledger.apply_effect(ledger.compute_effect(entry.transaction), entry)
         if not position and entry.kind == COLLECTED_BOX_COUNTED.kind and isinstance(entry.record, dict):
-            for name in COUNTED_KEYS:
+            for name in COUNTED_CASH_KEYS:
                 periods[period][name] += int(entry.record[name])
     _add_period_movement(periods, current_period, ledger, meters_before, position)
     return periods
@@ -104,5 +103,5 @@ def _add_period_movement(
     for name in STATEMENT_METERS if period else ():
         difference = meters_now[name] - meters_before[name]
         periods[period][name] += difference
-        periods[period][WIN_KEY] += difference * _SIGN_BY_WIN_METER.get(name, 0)
+        periods[period][OPERATOR_WIN_KEY] += difference * _SIGN_BY_WIN_METER.get(name, 0)
     return meters_now

@@ -28,7 +28,7 @@ from tools.audit.rules.parts import (
     ABSENT_VALUE,
     check_signed_in,
     derive_debit_transfers,
-    derive_session,
+    derive_session_counts,
     require,
     require_new_id,
     require_stored_value,
@@ -57,7 +57,7 @@ R = TypeVar("R")
 #: The account of the position's cashable credit.
 _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 #: Transfers between the parts of progressive pools; the audit of levels derives them.
-POOL_MOVE: Final = ExpectedTransfer(
+POOL_TRANSFER: Final = ExpectedTransfer(
     "pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", may_repeat=True
 )
 
@@ -144,7 +144,7 @@ def _check_raise_counted(scope: CheckContext) -> None:
     """Check that the player's session counts the stake added by a choice as wagered."""
     cents = _compute_raise_cents(scope)
     require_stored_value(
-        "session", lambda scope: derive_session(scope, wagered_cents=cents) if cents else ABSENT_VALUE
+        "session", lambda scope: derive_session_counts(scope, wagered_cents=cents) if cents else ABSENT_VALUE
     )(scope)
 
 
@@ -240,7 +240,7 @@ _STATE_AFTER_GAME_PATTERN: Final = {
 }
 #: Check that the player's session counts what the game has won.
 _CHECK_SESSION_WIN: Final = require_stored_value(
-    "session", lambda scope: derive_session(scope, won_cents=_sum_won_cents(scope))
+    "session", lambda scope: derive_session_counts(scope, won_cents=_sum_won_cents(scope))
 )
 
 
@@ -298,11 +298,13 @@ def _derive_handpay(scope: CheckContext) -> Any:
 
 
 #: Fields that only the record of a game carried over by a memory clear has.
-_CARRIED_FIELDS: Final = frozenset({"raised_credits", "staked", "returned", "ended", "claim", "round_steps"})
+_FIELDS_OF_CARRIED_GAME: Final = frozenset(
+    {"raised_credits", "staked", "returned", "ended", "claim", "round_steps"}
+)
 #: Pattern of the game that is open before the entry.
 _OPEN_GAME_PATTERN: Final = {"game": {"play_id": "$play"}}
 #: Transfers that return stakes to the credits.
-_RETURNED_STAKE_MOVE: Final = ExpectedTransfer(
+_RETURNED_STAKE_TRANSFER: Final = ExpectedTransfer(
     "house:push", "credit:{position}:{kind_of_credit}", may_repeat=True
 )
 
@@ -337,14 +339,16 @@ _GAME_RULES: Final = (
             require(
                 lambda scope: (
                     "record: only a game that a clear carries over has the fields "
-                    f"{format_value(sorted(_CARRIED_FIELDS.intersection(scope.record)))}"
+                    f"{format_value(sorted(_FIELDS_OF_CARRIED_GAME.intersection(scope.record)))}"
                 ),
-                lambda scope: _CARRIED_FIELDS.isdisjoint(scope.record),
+                lambda scope: _FIELDS_OF_CARRIED_GAME.isdisjoint(scope.record),
             ),
             _check_claims_of_hits,
             require_stored_value(
                 "session",
-                lambda scope: derive_session(scope, wagered_cents=scope["bet"] * scope["denomination"]),
+                lambda scope: derive_session_counts(
+                    scope, wagered_cents=scope["bet"] * scope["denomination"]
+                ),
             ),
         ),
     ),
@@ -379,7 +383,7 @@ _GAME_RULES: Final = (
         id="{play}.push",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
-        expected_transfers=(_RETURNED_STAKE_MOVE,),
+        expected_transfers=(_RETURNED_STAKE_TRANSFER,),
         dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_CHECK_SESSION_WIN,),
     ),
@@ -393,7 +397,7 @@ _GAME_RULES: Final = (
             "amount_cents": Derived(_sum_won_cents),
         },
         state={"table:{digest}": "$:object|none"},
-        expected_transfers=(_RETURNED_STAKE_MOVE,),
+        expected_transfers=(_RETURNED_STAKE_TRANSFER,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
         extra_checks=(_CHECK_SESSION_WIN, check_return_reason),
     ),
@@ -438,13 +442,13 @@ _GAME_RULES: Final = (
         expected_transfers=(
             ExpectedTransfer("house:refund_defect", "credit:{position}:{kind_of_credit}", may_repeat=True),
             ExpectedTransfer("house:win", _CASHABLE_ACCOUNT, is_optional=True),
-            _RETURNED_STAKE_MOVE,
+            _RETURNED_STAKE_TRANSFER,
             ExpectedTransfer("pool:{pool}:{part}", "pool:{pool}:{other}", may_repeat=True),
         ),
         extra_checks=(
             require_stored_value(
                 "session",
-                lambda scope: derive_session(
+                lambda scope: derive_session_counts(
                     scope, won_cents=_sum_refunded_cents(scope) + _compute_settled_cents(scope)
                 ),
             ),

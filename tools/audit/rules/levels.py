@@ -18,7 +18,7 @@ from egm.people import Permission
 from egm.progressive import entries
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import to_json
-from tools.audit.rules.games import ANY_PLAY_DIMS_PATTERN, LINKED_LEVEL_PATTERN, POOL_MOVE
+from tools.audit.rules.games import ANY_PLAY_DIMS_PATTERN, LINKED_LEVEL_PATTERN, POOL_TRANSFER
 from tools.audit.rules.parts import (
     check_in_menu,
     require,
@@ -223,7 +223,7 @@ _LEVEL_RULES: Final = (
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         record={"source": "$source", "target": "$target"},
         state={"level:{source}": "$:object", "level:{target}": "$:object"},
-        expected_transfers=(POOL_MOVE,),
+        expected_transfers=(POOL_TRANSFER,),
         permission=Permission.CONFIGURE,
         extra_checks=(check_in_menu,),
     ),

@@ -12,7 +12,7 @@ from tools.audit.rules.pattern import CheckContext, Derived, PatternMismatch, fo
 from tools.audit.rules.rule import AuditRule
 
 
-def _check_management(scope: CheckContext) -> None:
+def _check_management_decision(scope: CheckContext) -> None:
     """Check that the management judged the incident, and that somebody was informed.
 
     In earlier versions nobody had to be named as informed, and a supervisor could write the entry.
@@ -50,7 +50,7 @@ RULES: Final = (
         allowed_states=STATES_FOR_RULINGS,
         permission=Permission.SETTLE,
         extra_checks=(
-            _check_management,
+            _check_management_decision,
             check_in_menu,
         ),
     ),

@@ -38,7 +38,7 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import AuditRule, Check
 
 
-def _has_failed(scope: CheckContext) -> bool:
+def _has_generator_or_test_failed(scope: CheckContext) -> bool:
     """Return whether, before the checked entry, the random number generator or a self-test had failed.
 
     Return True for journals of earlier versions, in which a working generator could be restarted too.
@@ -49,7 +49,7 @@ def _has_failed(scope: CheckContext) -> bool:
     )
 
 
-def _is_gaming_day(scope: CheckContext) -> bool:
+def _is_gaming_day_valid(scope: CheckContext) -> bool:
     """Return whether the gaming day (time zone and hour of change) that a power-up records is valid.
 
     Return True if it records none, as in earlier versions.
@@ -87,7 +87,7 @@ _START_AND_SERVICE_RULES: Final = (
                     f"{format_value(scope.record.get('time_zone'))}, "
                     f"{format_value(scope.record.get('day_ends_hour'))}"
                 ),
-                _is_gaming_day,
+                _is_gaming_day_valid,
             ),
             require_equal(
                 "state.boots is not the number of the next power-up",
@@ -130,7 +130,7 @@ _START_AND_SERVICE_RULES: Final = (
         extra_checks=(
             require(
                 "the RNG is restarted, but no failed RNG or self-test was stored before this entry",
-                _has_failed,
+                _has_generator_or_test_failed,
             ),
         ),
     ),
@@ -178,7 +178,7 @@ _START_AND_SERVICE_RULES: Final = (
 )
 
 
-_EARLIER_FAULT_CLEARERS: Final = {"logic_access": "attendant"}
+_FAULT_AUTHORITY_IN_EARLIER_VERSIONS: Final = {"logic_access": "attendant"}
 """For each fault code, who could clear the fault under the rules of earlier versions."""
 
 
@@ -218,7 +218,7 @@ def _check_declared_fault(scope: CheckContext) -> None:
             f"state.fault:{code}.locks: the declaration of this fault states {declared.stops_play}, "
             f"found {format_value(fault['locks'])}"
         )
-    if fault["cleared_by"] not in {declared.cleared_by, _EARLIER_FAULT_CLEARERS.get(code)}:
+    if fault["cleared_by"] not in {declared.cleared_by, _FAULT_AUTHORITY_IN_EARLIER_VERSIONS.get(code)}:
         raise PatternMismatch(
             f"state.fault:{code}.cleared_by: the declaration of this fault states "
             f"{format_value(declared.cleared_by)}, found {format_value(fault['cleared_by'])}"

@@ -215,7 +215,7 @@ def require_equal(
     return check
 
 
-def derive_session(scope: CheckContext, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
+def derive_session_counts(scope: CheckContext, *, wagered_cents: int = 0, won_cents: int = 0) -> Any:
     """Return the session counts to store after a game, or ABSENT_VALUE if the machine has no player sessions."""
     if scope.facts.has_player_session is None:
         scope.facts.has_player_session = format_storage_key("session", scope.position) in scope.entry.state

@@ -122,7 +122,7 @@ def check_return_reason(scope: CheckContext) -> None:
             state is not State.IDLE
             or _is_game_withheld(scope)
             or _is_play_paused(scope)
-            or _is_switched_off(scope)
+            or _is_game_switched_off(scope)
         )
     if not fits:
         raise PatternMismatch(
@@ -137,7 +137,7 @@ def _is_play_paused(scope: CheckContext) -> bool:
     return reminder is not None and reminder.kind in PAUSING_REMINDER_KINDS
 
 
-def _is_switched_off(scope: CheckContext) -> bool:
+def _is_game_switched_off(scope: CheckContext) -> bool:
     """Return whether staff have taken the game, or the game at this denomination, out of the offered games."""
     options: Any = scope.value_before("options") or {"off": [], "denominations_cents": {}}
     offered_cents = options["denominations_cents"].get(scope["game"], [scope["denomination"]])

@@ -12,7 +12,7 @@ from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey
 from paytables import PaytableError
 from paytables.contract import TimeCharge
-from tools.audit.rules.parts import derive_debit_transfers, derive_session, require_stored_value
+from tools.audit.rules.parts import derive_debit_transfers, derive_session_counts, require_stored_value
 from tools.audit.rules.pattern import CheckContext, Derived, PatternMismatch
 from tools.audit.rules.rule import AuditRule
 
@@ -80,7 +80,8 @@ RULES: Final = (
         extra_checks=(
             _check_charge,
             require_stored_value(
-                "session", lambda scope: derive_session(scope, wagered_cents=scope.record["amount_cents"])
+                "session",
+                lambda scope: derive_session_counts(scope, wagered_cents=scope.record["amount_cents"]),
             ),
         ),
     ),

@@ -15,7 +15,7 @@ from tools.audit.rules.pattern import CheckContext, Derived
 from tools.audit.rules.rule import AuditRule
 
 #: The state in which staff use the service menu.
-_IN_SERVICE_MENU: Final = single_state(State.SERVICE_MENU)
+_SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 #: Pattern of the digest of a tournament's rules.
 _RULES_DIGEST_PATTERN: Final = "$digest:text"
 #: Pattern of a memory of a machine in a tournament.
@@ -113,7 +113,7 @@ def _derive_closing(scope: CheckContext) -> Any:
 RULES: Final = (
     AuditRule(
         entry_declaration=entries.RULES_INSTALLED,
-        allowed_states=_IN_SERVICE_MENU,
+        allowed_states=_SERVICE_MENU_STATE,
         record={"digest": _RULES_DIGEST_PATTERN, "text": "$text:text"},
         state={"tournament_rules": {"digest": "$digest", "text": "$text"}},
         permission=Permission.CONFIGURE,
@@ -124,7 +124,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.RULES_REMOVED,
-        allowed_states=_IN_SERVICE_MENU,
+        allowed_states=_SERVICE_MENU_STATE,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest"},
         state={"tournament_rules": None},
@@ -136,7 +136,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.TOURNAMENT_ENTERED,
-        allowed_states=_IN_SERVICE_MENU,
+        allowed_states=_SERVICE_MENU_STATE,
         state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest"},
         state={"tournament": {"digest": "$digest", "since": "$:text"}},
@@ -151,7 +151,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.TOURNAMENT_LEFT,
-        allowed_states=_IN_SERVICE_MENU,
+        allowed_states=_SERVICE_MENU_STATE,
         state_before=_IN_TOURNAMENT_PATTERN,
         record={"digest": "$digest"},
         state={"tournament": None},
@@ -163,7 +163,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ENTRY_SOLD,
-        allowed_states=_IN_SERVICE_MENU,
+        allowed_states=_SERVICE_MENU_STATE,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         expected_transfers=Derived(lambda scope: [("fees:participants", "fees:sold", scope["fee"])]),
@@ -172,7 +172,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ENTRY_VOIDED,
-        allowed_states=_IN_SERVICE_MENU,
+        allowed_states=_SERVICE_MENU_STATE,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         expected_transfers=Derived(lambda scope: [("fees:sold", "fees:participants", scope["fee"])]),
@@ -181,7 +181,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_PAID,
-        allowed_states=_IN_SERVICE_MENU,
+        allowed_states=_SERVICE_MENU_STATE,
         state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest", "amount_cents": "$prize:cents"},
         expected_transfers=Derived(lambda scope: [("fees:prizes", "fees:participants", scope["prize"])]),
@@ -190,7 +190,7 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ROUND_STARTED,
-        allowed_states=_IN_SERVICE_MENU,
+        allowed_states=_SERVICE_MENU_STATE,
         state_before=_IN_TOURNAMENT_PATTERN,
         record={**_ENTRY_FIELDS_PATTERN, "round": "$round:cents", "points": "$points:cents"},
         state={"purse": "$:object", "selection": "$:object"},

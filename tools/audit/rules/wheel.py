@@ -15,7 +15,7 @@ _SPIN_PATTERN: Final[dict[str, Any]] = {"round_id": "$round", "spin": "$spin"}
 _STORED_SPIN_PATTERN: Final = {"wheel_spin": "$was:object"}
 
 
-def _are_earlier_recorded(scope: CheckContext) -> bool:
+def _are_earlier_results_recorded(scope: CheckContext) -> bool:
     """Return whether the results of earlier spins, stored with a new spin, equal those recorded for these spins."""
     spin_before, spin_after = (
         scope.record_before(WheelSpin, "wheel_spin"),
@@ -58,7 +58,7 @@ RULES: Final = (
                     f"{format_value(scope.value_after('wheel_spin'))}, "
                     f"recorded {format_value(scope.value_before('wheel_spin'))}"
                 ),
-                _are_earlier_recorded,
+                _are_earlier_results_recorded,
             ),
         ),
     ),

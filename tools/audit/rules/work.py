@@ -32,11 +32,11 @@ _CHECK_TEST_TICKET: Final = require(
     lambda scope: scope["id"].startswith("test-"),
 )
 #: The operator's options if none were chosen.
-_NO_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
+_DEFAULT_OPTIONS: Final[Any] = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
 #: Pattern of the installed software.
 _SOFTWARE_PATTERN: Final = {"version": "$version", "signer": "$signer", "components": "$:object"}
 #: The installed software before any was recorded.
-_NO_SOFTWARE: Final[Any] = {"version": "", "signer": "", "components": {}}
+_NO_SOFTWARE_RECORD: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
 def _check_installed_change(scope: CheckContext) -> None:
@@ -45,8 +45,8 @@ def _check_installed_change(scope: CheckContext) -> None:
     Version, signer and component digests are compared.
     """
     software_before, software_after = (
-        scope["was"] or _NO_SOFTWARE,
-        scope.value_after("software") or _NO_SOFTWARE,
+        scope["was"] or _NO_SOFTWARE_RECORD,
+        scope.value_after("software") or _NO_SOFTWARE_RECORD,
     )
     recorded = {name: scope.record[name] for name in ("version", "signer", "components")}
     expected: dict[str, Any] = {
@@ -109,7 +109,7 @@ RULES: Final = (
             require_equal(
                 "record.before does not match the options stored before this entry",
                 lambda scope: scope["before"],
-                lambda scope: scope.value_before("options") or _NO_OPTIONS,
+                lambda scope: scope.value_before("options") or _DEFAULT_OPTIONS,
             ),
             require(
                 lambda scope: (

@@ -16,8 +16,8 @@ from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
 from meters.table import METER_BY_NAME, OCCURRENCE_METERS, MeterUnit
 from tools.audit.collusion import (
+    LARGE_BET_FOLDS_MIN,
     LARGE_BET_SHARE,
-    LARGE_FOLDS_MIN,
     SIGNIFICANCE_LEVEL,
     SIGNIFICANT_ROUNDS_MIN,
     compute_pair_flows,
@@ -148,9 +148,9 @@ def statement_(
 
     A person judges each sign (QC 67.107, 67.109): on a gaming day, money went one way in a proportion that
     {1 - SIGNIFICANCE_LEVEL:.1%} of even pairs do not reach (from {SIGNIFICANT_ROUNDS_MIN} rounds on), or a position
-    folded at least {LARGE_FOLDS_MIN} times after it had bet {LARGE_BET_SHARE} of its table stakes or more, in rounds
-    that the other won, and so often in no more than {SIGNIFICANCE_LEVEL:.1%} of pairs that play as the others at the
-    game do.
+    folded at least {LARGE_BET_FOLDS_MIN} times after it had bet {LARGE_BET_SHARE} of its table stakes or more, in
+    rounds that the other won, and so often in no more than {SIGNIFICANCE_LEVEL:.1%} of pairs that play as the others
+    at the game do.
 
     A better player wins from a weaker one as well; and two players who only do not bet against each other leave no
     sign. Exit status 1 if there is a sign.
