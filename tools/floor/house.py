@@ -36,7 +36,7 @@ _WITHDRAWN, _RETURNED = CABINET_BASE_WITHDRAWN.kind, CABINET_BASE_RETURNED.kind
 
 @dataclass(slots=True)
 class RegisteredMachine:
-    """One machine in the venue's register; ``entry`` is its inventory entry from the journal."""
+    """One machine in the venue's register; ``inventory_entry`` is the machine's inventory entry from its journal."""
 
     source: str
     """The path of the state folder or export from which the machine was read, for messages."""

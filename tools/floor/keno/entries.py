@@ -27,7 +27,7 @@ class OfficeOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketSold:
-    """A ticket was recorded; the state that the entry stores has its selections, draws and control number."""
+    """A ticket was recorded. The entry stores the ticket's selections, draws and control number as state."""
 
     at: str
     number: int

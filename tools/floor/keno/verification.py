@@ -90,7 +90,7 @@ class _Verifier:
     def _recompute_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Json]) -> None:
         """Repeat a recorded action in an opened office.
 
-        ``state`` is the state that the entry stores; a sale's has the sold ticket.
+        ``state`` is the state that the entry stores; for a sale, it contains the sold ticket.
         """
         match record:
             case TicketSold():

@@ -36,7 +36,7 @@ SIGN_CERTIFICATE_PREFIX: Final = "sign"
 BROKER_CERTIFICATE_NAME: Final = "broker"
 #: The authority's name.
 AUTHORITY_CERTIFICATE_NAME: Final = "authority"
-#: File name of the list of revoked certificates.
+#: The file name of the list of revoked certificates.
 REVOKED_FOLDER: Final = "revoked.crl"
 #: Days for which a certificate is valid.
 _VALID_DAYS: Final = 825
@@ -47,7 +47,7 @@ _ARCHIVE_SEPARATOR: Final = ".revoked-"
 
 
 def format_sign_name(name: str) -> str:
-    """Return a sign's name as its certificate and its MQTT topics have it (``sign-`` and ``name``)."""
+    """Return the name of a sign in its certificate and in its MQTT topics: ``sign-`` followed by ``name``."""
     return f"{SIGN_CERTIFICATE_PREFIX}-{name}"
 
 

@@ -226,7 +226,7 @@ class ContributionLedger:
 
 
 def _record_fall(record: LevelRecord, shown_cents: int) -> LevelRecord:
-    """Return the level's record; if it shows less than ``shown_cents``, with one more fall, caused by a correction."""
+    """Return the level's record; if the level shows less than ``shown_cents``, count one more fall, by a correction."""
     if record.level.shown_cents >= shown_cents:
         return record
     return replace(record, falls=record.falls + 1, fell_by="correction")

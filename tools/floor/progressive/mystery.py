@@ -1,7 +1,7 @@
 """The mystery prizes of a controller: a secret amount is drawn at each reset; the wager that reaches it wins.
 
-Contributions are numbered in the order in which they are counted. So anyone can later add them up to the one
-that won. All changes are made in the transaction that counts the contribution.
+Contributions are numbered in the order in which they are counted, so that anyone can later add them up and
+verify which one reached the secret amount. All changes are made in the transaction that counts the contribution.
 """
 
 from dataclasses import replace

@@ -46,7 +46,7 @@ class PostgresReader(Store):
             raise OperatorError(_format_error(error)) from None
 
     def _require_term(self) -> None:
-        """Do nothing: a reader writes nothing, so it needs no term as the working controller."""
+        """Do nothing: only a controller that writes needs a term, and this reader writes nothing."""
 
     def run(self, sql: str, *values: Any) -> list[DatabaseRow]:
         """Run one SQL statement; see :meth:`Store.run`."""

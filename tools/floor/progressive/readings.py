@@ -14,7 +14,7 @@ _SIGN_STATUSES: Final = ("lit", "dark", "silent")
 
 
 class Readings:
-    """The latest figures of a progressive controller for monitoring, as a prometheus-client collector.
+    """The latest level amounts and sign states of a progressive controller, as a prometheus-client collector.
 
     The exporter's thread reads them while :meth:`replace_figures` replaces all of them together.
     """
@@ -25,7 +25,7 @@ class Readings:
     def replace_figures(
         self, values: Iterable[LevelValue], signs: Iterable[SignRecord], unruled_count: int
     ) -> None:
-        """Replace all figures by new ones.
+        """Replace the level amounts, the states of the signs, and the number of open rulings by new ones.
 
         ``unruled_count`` is the number of claims and payments that wait for a ruling.
         """

@@ -69,7 +69,7 @@ class _SignLevel:
     def compute_displayed_thousandths(self, now_ns: int) -> int:
         """Return the amount that the drums display now, in thousandths of a minor unit.
 
-        They move from ``start`` to the last value.
+        The drums move from ``start_thousandths`` to the last value.
         """
         target = self.last_value.amount_cents * 1000
         run_ns = min(AMOUNT_RUN_NS, max(0, now_ns - self.changed_ns))

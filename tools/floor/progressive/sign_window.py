@@ -106,7 +106,7 @@ async def show_sign(
     report: Callable[[str], None],
     now_ns: Callable[[], int] = time.monotonic_ns,
 ) -> None:
-    """Show the overhead sign ``name`` on the display ``wall`` until that is closed or the task is cancelled.
+    """Show the overhead sign ``name`` on the display ``wall`` until the display is closed or the task is cancelled.
 
     ``levels`` are the levels to display; see :class:`Sign`.
     """

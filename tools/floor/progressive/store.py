@@ -220,7 +220,8 @@ class Session:
     def find_numbered_contribution(self, level: str, turn_index: int) -> tuple[str, int] | None:
         """Return the machine that made contribution ``turn_index`` to a mystery level, and its own number for it.
 
-        ``turn_index`` counts the contributions of all machines to the level. None if there is none with this number.
+        ``turn_index`` counts the contributions of all machines to the level. Return None if no contribution has
+        this number.
         """
         rows = self._run(
             "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, turn_index
@@ -444,7 +445,7 @@ class SqliteReader(Store):
             raise OperatorError(f"{path} is not a controller store: {error}") from error
 
     def _require_term(self) -> None:
-        """Do nothing: a reader writes nothing, so it needs no term as the working controller."""
+        """Do nothing: only a controller that writes needs a term, and this reader writes nothing."""
 
     def run(self, sql: str, *values: Any) -> list[DatabaseRow]:
         """Run one SQL statement; see :meth:`Store.run`."""
