@@ -75,7 +75,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command named by the first argument, its name, and the remaining arguments.
+        """Return the name of the command that the first argument selects, the command, and the other arguments.
 
         Raises NoSuchCommand, which suggests similar names from the table.
         """

@@ -55,7 +55,7 @@ class _BackupFile:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A machine's backed-up files, with the state of its journal at the time of the backup."""
+    """A machine's backed-up files, with the number and hash of the last journal entry at the time of the backup."""
 
     machine: str
     at: str

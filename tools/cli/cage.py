@@ -69,7 +69,7 @@ def _is_accounted(view: JournalView, record: TicketRecord) -> bool:
 def query_all_journals(
     folder: Path, medium: Path | None, ask: Callable[[JournalView], T]
 ) -> tuple[list[T], tuple[str, ...]]:
-    """Call ``ask`` with each journal of this machine; return the results, and what is wrong with unreadable ones.
+    """Call ``ask`` with each journal of this machine; return the results, and an error text per unreadable journal.
 
     The last result is that of the present journal, which is verified with the machine's key; the results
     before it are those of the journals that memory clears have replaced, oldest first. Raises JournalError if

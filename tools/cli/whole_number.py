@@ -22,7 +22,7 @@ class WholeNumber(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the argument as a whole number. Raises click.BadParameter if it is not digits or out of range.
 
-        Python would read "1_0" as 10; a mistyped number must not become another ticket or amount.
+        "1_0" is refused, although Python reads it as 10: a mistyped number must not become another ticket or amount.
         """
         digits = value.strip().removeprefix("-") if isinstance(value, str) else "0"
         if not (digits.isascii() and digits.isdecimal()):

@@ -218,8 +218,8 @@ def _read_export_head(file: Path) -> tuple[int, str]:
 def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield (sequence, hash) of each journal head, given as SEQUENCE:HASH or as the name of a file of such lines.
 
-    SEQUENCE=NUMBER is the form of the metrics ``egm_journal_sequence`` and ``egm_journal_head``. Raises
-    ClickException for an invalid one.
+    SEQUENCE=NUMBER is accepted as well, with the values of the metrics ``egm_journal_sequence`` and
+    ``egm_journal_head``. Raises ClickException for any other text.
     """
     for text in witnesses:
         path = Path(text)

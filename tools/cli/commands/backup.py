@@ -157,7 +157,7 @@ def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
 
 
 def _require_later_journal(folder: StateFolder, backup: Backup, second: Path) -> None:
-    """Raise OperatorError unless the backup is of this machine and its journal has gone on from the backup's entry."""
+    """Raise OperatorError unless this machine's journal contains the entry that was its last one at the backup."""
     with open_view(folder.root, second_dir=second) as view:
         machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence

@@ -43,7 +43,7 @@ def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading
 
 
 def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None = None) -> None:
-    """Print a warning if no meter has the requested dimension or value, so that its zeros are not misread."""
+    """Print a warning if no meter has the requested dimension or value, because zeros are printed then."""
     carried = sorted({name for cell in reading.cells for name in cell.dims})
     if dimension not in carried:
         echo(

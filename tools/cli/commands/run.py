@@ -51,7 +51,7 @@ _CABINET_LOCK_FILE: Final = "run/cabinet.lock"
 
 @dataclass(frozen=True, slots=True)
 class _CabinetProcess:
-    """One process of the cabinet (such as machine or screen): how it starts, and what its end does."""
+    """One process of the cabinet (such as machine or screen): how it starts, and what happens when it ends."""
 
     name: str
     command: tuple[str, ...]
