@@ -32,7 +32,7 @@ class PreviewError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PreviewSettings:
-    """The settings of a game's animated preview: scale (1 is 1920 x 1080), frames per second, and maximum length."""
+    """The settings of a game's animated preview: scale (1 is 1920 x 1080), frame rate, maximum length, and quality."""
 
     scale: float = 0.42
     frames_per_second: int = 15

@@ -76,7 +76,9 @@ def _play_game(
 ) -> tuple[int, bool]:
     """Play a game in which each decision takes the option that ``option`` selects.
 
-    Return the number of decisions, and whether any draw could have had more than one result.
+    ``option`` is called with the number of decisions made so far, to which ``earlier_decisions`` (made in other
+    games) is added, and with the number of options. Return the number of decisions in this game, and whether any
+    of its draws could have had more than one result.
     """
     draw = RecordingDrawSource(case.draw)
     game, decision_count = case.game.with_table_state(bet.table), 0

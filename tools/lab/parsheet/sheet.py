@@ -145,7 +145,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
 
 
 def _describe_level(p: ProgressiveFigures) -> dict[str, Any]:
-    """Return a progressive level's share of a bet's return as JSON data."""
+    """Return the figures of a progressive level for one bet (odds, reset, increment, break-even) as JSON data."""
     return {
         "level": p.level,
         "per_game": to_exact_data(p.rate),

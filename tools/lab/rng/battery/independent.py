@@ -85,9 +85,10 @@ def compute_coupon_lengths(bound: int) -> Floats:
 
 
 def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, collections: int) -> list[int]:
-    """Return the number of plays in which all ``outcomes`` occurred, for the first ``collections`` sets of plays.
+    """Return, for the first ``collections`` collections, how many plays each takes to complete.
 
-    Each set starts after the previous one is complete. A set that is never complete counts all plays.
+    A collection is complete when ``outcomes`` different numbers have occurred; the next one starts after it. A
+    collection that is never complete counts all plays.
     """
     finished: list[int] = []
     numbers_seen: set[int] = set()
