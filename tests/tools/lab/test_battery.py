@@ -25,7 +25,7 @@ from tools.lab.rng.battery.result import (
 from tools.lab.rng.battery.run import RETEST_FACTOR, TESTED_GAMES, draw_honestly, run_all_tests, run_game
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSampleError
-from tools.lab.rng.outcomes import KENO, IndependentNumbers, SelectionWithoutReplacement
+from tools.lab.rng.outcomes import KENO_GAME, IndependentNumbers, SelectionWithoutReplacement
 from tools.lab.rng.stream import LaboratoryStream
 
 
@@ -102,7 +102,7 @@ class TestDistributions:
     def test_plain_chi_square_of_selections_is_not_uniform_and_the_corrected_one_is(self) -> None:
         plain, corrected = [], []
         for seed in range(200):
-            data = good(KENO, 1_000, seed)
+            data = good(KENO_GAME, 1_000, seed)
             observed = np.bincount(data.ravel(), minlength=80)
             plain.append(stats.chi2.sf(((observed - 250) ** 2 / 250).sum(), 79))
             corrected.append(next(selection.run_distribution_test(data, 80)).p_value)
@@ -160,7 +160,7 @@ class TestArithmetic:
 
     def test_the_overlaps_test_needs_enough_plays_to_fill_its_cells(self) -> None:
         with pytest.raises(TooFewOutcomesError, match="31600 are needed"):
-            list(selection.run_overlaps_test(good(KENO, 100), 80))
+            list(selection.run_overlaps_test(good(KENO_GAME, 100), 80))
 
 
 class TestJudgement:
@@ -232,7 +232,7 @@ def test_honest_outcomes_of_every_game_pass_the_battery(name: str) -> None:
 CAUGHT = [
     ("modulo-bias", IndependentNumbers(22, 5), 60_000, "total distribution"),
     ("sticky", IndependentNumbers(22, 5), 20_000, "serial correlation"),
-    ("sticky", KENO, 32_000, "serial correlation"),
+    ("sticky", KENO_GAME, 32_000, "serial correlation"),
     ("correlated-pair", IndependentNumbers(22, 5), 20_000, "interplay correlation"),
     ("biased-shuffle", SelectionWithoutReplacement(52, 52), 14_000, "total distribution"),
 ]
@@ -302,7 +302,7 @@ class TestRetest:
 @pytest.mark.parametrize(
     ("defect", "game"),
     [
-        ("modulo-bias", KENO),
+        ("modulo-bias", KENO_GAME),
         ("correlated-pair", IndependentNumbers(37)),
         ("biased-shuffle", IndependentNumbers(22, 5)),
     ],
@@ -322,6 +322,6 @@ def test_repeats_of_short_plays_are_counted_among_enough_cells() -> None:
 
 
 def test_hands_of_five_repeat_as_often_as_expected() -> None:
-    data = good(KENO, 100_000)
+    data = good(KENO_GAME, 100_000)
     (result,) = selection.run_repeated_hands_test(data, 80)
     assert result.statistic == pytest.approx(comb(100_000, 2) / comb(80, 5), rel=0.3)

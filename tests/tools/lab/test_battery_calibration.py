@@ -17,7 +17,7 @@ from tools.lab.rng.battery.judgement import judge
 from tools.lab.rng.battery.planted import PLANTED_DEFECTS
 from tools.lab.rng.battery.run import run_all_tests
 from tools.lab.rng.bulk import BulkDraws
-from tools.lab.rng.outcomes import KENO, IndependentNumbers, SelectionWithoutReplacement
+from tools.lab.rng.outcomes import KENO_GAME, IndependentNumbers, SelectionWithoutReplacement
 from tools.lab.rng.stream import LaboratoryStream
 
 REPLICATIONS = 1_000
@@ -41,7 +41,7 @@ def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
     [
         ("modulo-bias", IndependentNumbers(22, 5), 60_000),
         ("sticky", IndependentNumbers(22, 5), 20_000),
-        ("sticky", KENO, 32_000),
+        ("sticky", KENO_GAME, 32_000),
         ("correlated-pair", IndependentNumbers(22, 5), 20_000),
         ("biased-shuffle", SelectionWithoutReplacement(52, 52), 14_000),
     ],

@@ -16,12 +16,12 @@ from tools.cli.commands.rng import command
 from tools.lab.rng import production
 from tools.lab.rng.battery.run import TESTED_GAMES, run_game
 from tools.lab.rng.outcomes import (
-    CARDS,
-    DICE,
-    KENO,
-    LONG_REELS,
-    REELS,
-    WHEEL,
+    CARD_GAME,
+    DICE_GAME,
+    KENO_GAME,
+    LONG_REEL_GAME,
+    REEL_GAME,
+    WHEEL_GAME,
     IndependentNumbers,
     SelectionWithoutReplacement,
 )
@@ -67,7 +67,7 @@ def test_honest_production_draws_pass_every_part():
     for name, (game, _) in TESTED_GAMES.items():
         assert production_.play(name, game, 600).shape == (600, len(game.bounds))
     assert exhaust_production_range(22).words_each == 65_536 // 22
-    assert run_game("dice", DICE, 5_000, 0.0001, lambda: Production(start_service())).has_passed
+    assert run_game("dice", DICE_GAME, 5_000, 0.0001, lambda: Production(start_service())).has_passed
 
 
 @pytest.mark.requirement("B-06", "B-08")
@@ -76,19 +76,19 @@ def test_a_bias_of_one_in_a_thousand_is_detected(monkeypatch):
     with pytest.raises(SelfTestFailed, match="not shared equally"):
         exhaust_production_range(22)
     with pytest.raises(SelfTestFailed, match=r"cards: play \d+: the machine drew"):
-        play("cards", CARDS, 600)
+        play("cards", CARD_GAME, 600)
 
 
 @pytest.mark.requirement("B-02", "B-08")
 @pytest.mark.parametrize(
     ("name", "function", "game"),
     [
-        ("cards", "paytables.cards.card.Shoe.deal", CARDS),
-        ("keno", "paytables.keno.draws.deal_one", KENO),
-        ("dice", "tools.lab.rng.outcomes.throw_dice", DICE),
-        ("wheel", "paytables.roulette.wheel_table.WheelTable.draw_result", WHEEL),
-        ("reels", "paytables.reels.stage.ReelSet.spin", REELS),
-        ("long-reels", "paytables.reels.stage.ReelSet.spin", LONG_REELS),
+        ("cards", "paytables.cards.card.Shoe.deal", CARD_GAME),
+        ("keno", "paytables.keno.draws.deal_one", KENO_GAME),
+        ("dice", "tools.lab.rng.outcomes.throw_dice", DICE_GAME),
+        ("wheel", "paytables.roulette.wheel_table.WheelTable.draw_result", WHEEL_GAME),
+        ("reels", "paytables.reels.stage.ReelSet.spin", REEL_GAME),
+        ("long-reels", "paytables.reels.stage.ReelSet.spin", LONG_REEL_GAME),
     ],
 )
 def test_a_number_that_a_games_own_draw_function_never_draws_is_detected(monkeypatch, name, function, game):
@@ -116,13 +116,13 @@ def test_every_play_is_compared_and_not_only_the_first_ones(monkeypatch):
 
     monkeypatch.setattr(Shoe, "deal", once)
     with pytest.raises(SelfTestFailed, match=r"cards: play 6\d: the machine drew"):
-        play("cards", CARDS, 70)
+        play("cards", CARD_GAME, 70)
 
 
 def test_a_dealing_function_that_draws_too_few_numbers_is_detected(monkeypatch):
     monkeypatch.setattr("paytables.keno.draws.deal_one", lambda _draw, left, _purpose: left.pop())
     with pytest.raises(SelfTestFailed, match="keno: play 1: the machine drew"):
-        play("keno", KENO, 5)
+        play("keno", KENO_GAME, 5)
 
 
 @pytest.mark.requirement("B-06", "B-08")

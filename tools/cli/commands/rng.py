@@ -113,7 +113,7 @@ def outcomes(  # one parameter per option
         elif deck is not None:
             game = lab.SelectionWithoutReplacement(deck, deck)
         else:
-            game = lab.KENO if weights is None else lab.WeightedOutcomes(*_read_weights(weights))
+            game = lab.KENO_GAME if weights is None else lab.WeightedOutcomes(*_read_weights(weights))
         plays = (lab.collect_in_bulk if bulk else lab.collect)(start_service(), game, count)
         first = 1 if keno else 0
         lines = ((" ".join(str(n + first) for n in play) + "\n").encode() for play in plays)

@@ -12,7 +12,7 @@ from rng.ctr_drbg import CtrDrbg
 from tools.dev.bench import BenchFigure
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.collection import create_raw_reader
-from tools.lab.rng.outcomes import CARDS, KENO
+from tools.lab.rng.outcomes import CARD_GAME, KENO_GAME
 
 _BULK = 2_000_000
 _GAMES = 20_000
@@ -84,11 +84,11 @@ def _scalar(service: RandomService) -> Iterator[BenchFigure]:
 
     def deck() -> None:
         with service.step() as draws:
-            CARDS.draw(draws)
+            CARD_GAME.draw(draws)
 
     def keno() -> None:
         with service.step() as draws:
-            KENO.draw(draws)
+            KENO_GAME.draw(draws)
 
     cards = list(range(52))
     yield BenchFigure(

@@ -168,12 +168,12 @@ def _deal_deck(draws: DrawSource) -> list[int]:
     return [shoe.deal(draws, f"card {n}") for n in range(1, shoe.cards_left + 1)]
 
 
-REELS: Final = _build_reel_numbers(22, 5)
-LONG_REELS: Final = _build_reel_numbers(72, 3)
-DICE: Final = IndependentNumbers(6, 2, _throw_dice)
-WHEEL: Final = IndependentNumbers(37, 1, _draw_pocket)
-KENO: Final = SelectionWithoutReplacement(80, 20)
-CARDS: Final = SelectionWithoutReplacement(52, 52, _deal_deck)
+REEL_GAME: Final = _build_reel_numbers(22, 5)
+LONG_REEL_GAME: Final = _build_reel_numbers(72, 3)
+DICE_GAME: Final = IndependentNumbers(6, 2, _throw_dice)
+WHEEL_GAME: Final = IndependentNumbers(37, 1, _draw_pocket)
+KENO_GAME: Final = SelectionWithoutReplacement(80, 20)
+CARD_GAME: Final = SelectionWithoutReplacement(52, 52, _deal_deck)
 
 
 def collect(service: RandomService, game: TestedGame, plays: int) -> Iterator[list[int]]:

@@ -13,13 +13,13 @@ from scipy import stats
 from tools.lab.rng.battery.judgement import judge
 from tools.lab.rng.battery.run import run_all_tests
 from tools.lab.rng.bulk import BulkDraws
-from tools.lab.rng.outcomes import KENO, IndependentNumbers, SelectionWithoutReplacement
+from tools.lab.rng.outcomes import KENO_GAME, IndependentNumbers, SelectionWithoutReplacement
 from tools.lab.rng.stream import LaboratoryStream
 
 #: The game and number of plays of a replication: enough for every test's distribution to hold, and no more.
 CALIBRATED_GAMES: Final[dict[str, tuple[IndependentNumbers | SelectionWithoutReplacement, int]]] = {
     "reels": (IndependentNumbers(22, 5), 20_000),
-    "keno": (KENO, 32_000),
+    "keno": (KENO_GAME, 32_000),
     "cards": (SelectionWithoutReplacement(52, 52), 14_000),
 }
 #: Levels at which false alarms are counted.

@@ -16,12 +16,12 @@ from tools.lab.rng.battery.result import Ints, StatisticalResult
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSampleError
 from tools.lab.rng.outcomes import (
-    CARDS,
-    DICE,
-    KENO,
-    LONG_REELS,
-    REELS,
-    WHEEL,
+    CARD_GAME,
+    DICE_GAME,
+    KENO_GAME,
+    LONG_REEL_GAME,
+    REEL_GAME,
+    WHEEL_GAME,
     IndependentNumbers,
     SelectionWithoutReplacement,
 )
@@ -29,12 +29,12 @@ from tools.lab.rng.production import Production
 
 #: The games tested by default, each with its number of plays.
 TESTED_GAMES: Final[Mapping[str, tuple[IndependentNumbers | SelectionWithoutReplacement, int]]] = {
-    "reels": (REELS, 400_000),
-    "long-reels": (LONG_REELS, 400_000),
-    "dice": (DICE, 400_000),
-    "wheel": (WHEEL, 1_000_000),
-    "keno": (KENO, 200_000),
-    "cards": (CARDS, 100_000),
+    "reels": (REEL_GAME, 400_000),
+    "long-reels": (LONG_REEL_GAME, 400_000),
+    "dice": (DICE_GAME, 400_000),
+    "wheel": (WHEEL_GAME, 1_000_000),
+    "keno": (KENO_GAME, 200_000),
+    "cards": (CARD_GAME, 100_000),
 }
 #: The factor from the plays of the first run to those of a retest.
 RETEST_FACTOR: Final = 10
