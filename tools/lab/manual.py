@@ -31,10 +31,10 @@ def iter_manual_chapters(audience: str, texts: Texts) -> Iterator[ManualChapterT
     for chapter in list_chapters(audience):
         menu: PageTable = chapter.build_table(SERVICE_MENU)
         yield ManualChapterText(
-            _format_words(texts, chapter.title),
+            _format_page_text(texts, chapter.title),
             texts.say(f"manual.about.{chapter.id}"),
-            tuple(_format_words(texts, head) for head in menu.columns),
-            tuple(tuple(_format_words(texts, cell) or "-" for cell in row.cells) for row in menu.rows),
+            tuple(_format_page_text(texts, head) for head in menu.columns),
+            tuple(tuple(_format_page_text(texts, cell) or "-" for cell in row.cells) for row in menu.rows),
         )
 
 
@@ -51,6 +51,6 @@ def format_manual(audience: str, language: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _format_words(texts: Texts, words: PageText) -> str:
+def _format_page_text(texts: Texts, words: PageText) -> str:
     """Return a page's text in the manual's language, with amounts in Canadian dollars."""
     return texts.format_page_text(words, lambda cents: texts.money(cents, "CAD"))

@@ -104,7 +104,7 @@ class FrequencyVerdict:
         return abs(self.z_score) <= INTERVAL_Z_SCORE
 
 
-def judge_share(times: int, games: int, exact: Fraction) -> FrequencyVerdict:
+def judge_frequency(times: int, games: int, exact: Fraction) -> FrequencyVerdict:
     """Compare how often an event happened (``times`` in ``games``) with its exact probability."""
     error = math.sqrt(float(exact * (1 - exact)) / games)
     difference = times / games - float(exact)

@@ -26,7 +26,7 @@ from paytables.blackjack.round_simulation import sample_rounds
 from paytables.figure_binding import add_binding_digest
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, BruteBacker, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
-from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch
+from tools.lab.simulation import compute_sample_variance, judge, judge_frequency, play_batch
 
 
 def compute_best_play(rules, shoe=None, ups=policies.DEALER_UP_CARDS, compute=compute_net_distribution):
@@ -190,7 +190,7 @@ def hold_rounds(rounds):
     assert abs(found.compute_mean(1) - Fraction(proof.mean)) <= 4 * Fraction(found.error)
     assert set(nets) == set(proof.law)
     for net, chance in proof.law.items():
-        assert judge_share(nets[net], rounds, Fraction(chance)).agrees_with_exact, net
+        assert judge_frequency(nets[net], rounds, Fraction(chance)).agrees_with_exact, net
     expected = math.sqrt(found.compute_variance(1) / rounds)
     assert abs(float(Fraction(found.error)) / expected - 1) < 0.01
 

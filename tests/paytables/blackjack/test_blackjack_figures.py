@@ -21,7 +21,7 @@ from paytables.blackjack.side_bet_chances import compute_row_chances
 from tests.paytables.blackjack import blackjack_fast as fast
 from tests.paytables.blackjack.test_blackjack_exact import house
 from tools.lab.parsheet.features import build_feature_sheets
-from tools.lab.simulation import compute_sample_variance, judge, judge_share, play_batch, simulate
+from tools.lab.simulation import compute_sample_variance, judge, judge_frequency, play_batch, simulate
 
 TABLES = ("quebec-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack", "monaco-blackjack")
 #: These, and those that differ from one of them by their side bet.
@@ -289,7 +289,7 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(
     for nets in found:
         assert {Fraction(n - 64, 2) for n in np.flatnonzero(nets).tolist()} == set(chances)
         for net, chance in chances.items():
-            assert judge_share(int(nets[64 + int(2 * net)]), rounds, chance).agrees_with_exact, net
+            assert judge_frequency(int(nets[64 + int(2 * net)]), rounds, chance).agrees_with_exact, net
 
 
 @pytest.mark.slow

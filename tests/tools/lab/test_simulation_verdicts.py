@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from paytables import WinDistribution
-from tools.lab.simulation import SimulationTally, judge_distribution, judge_share
+from tools.lab.simulation import SimulationTally, judge_distribution, judge_frequency
 
 LAW = WinDistribution(1000, {0: 700, 1: 150, 2: 100, 10: 45, 500: 5})
 GAMES = 4000
@@ -23,7 +23,7 @@ def sample(seed, law=LAW):
 def test_honest_simulations_agree_and_their_z_scores_are_normally_spread():
     tallies = [sample(seed) for seed in range(400)]
     fits = [judge_distribution(tally, LAW) for tally in tallies]
-    shares = [judge_share(tally.hits, GAMES, Fraction(3, 10)) for tally in tallies]
+    shares = [judge_frequency(tally.hits, GAMES, Fraction(3, 10)) for tally in tallies]
     assert {fit.classes for fit in fits} == {5}
     assert sum(not fit.agrees_with_exact for fit in fits) <= 3
     assert sum(not share.agrees_with_exact for share in shares) <= 3
@@ -39,10 +39,10 @@ def test_a_game_with_the_same_return_and_another_distribution_is_detected():
     assert other.compute_moment(1) == LAW.compute_moment(1)
     tally = sample(7, other)
     assert not judge_distribution(tally, LAW).agrees_with_exact
-    assert not judge_share(tally.hits, GAMES, LAW.compute_chance_of_at_least(1)).agrees_with_exact
+    assert not judge_frequency(tally.hits, GAMES, LAW.compute_chance_of_at_least(1)).agrees_with_exact
     same_hits = WinDistribution(1000, {0: 700, 1: 190, 2: 50, 10: 55, 500: 5})
     tally = sample(7, same_hits)
-    assert judge_share(tally.hits, GAMES, LAW.compute_chance_of_at_least(1)).agrees_with_exact
+    assert judge_frequency(tally.hits, GAMES, LAW.compute_chance_of_at_least(1)).agrees_with_exact
     assert not judge_distribution(tally, LAW).agrees_with_exact
 
 

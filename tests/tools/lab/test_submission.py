@@ -186,8 +186,8 @@ def test_a_package_that_its_source_does_not_reproduce_is_reported(tmp_path):
         (tmp_path / name).write_bytes(name.encode())
     built = {"open.tar.gz": b"open.tar.gz", "open.whl": b"another"}
     compared = [*_compare_packages(tmp_path, built, "open.tar.gz", "open.whl")]
-    assert [comparison.differs for comparison in compared] == ["", "the build is another"]
-    assert [package.differs for package in _compare_packages(tmp_path, {}, "open.tar.gz", "open.whl")] == [
+    assert [comparison.difference for comparison in compared] == ["", "the build is another"]
+    assert [package.difference for package in _compare_packages(tmp_path, {}, "open.tar.gz", "open.whl")] == [
         "the build is another"
     ] * 2
 
@@ -264,9 +264,9 @@ def test_installed_software_that_differs_from_the_signed_one_is_reported(tmp_pat
     monkeypatch.setattr(reproduction, "list_built_files", lambda: {"rng/one.py": installed})
     facts = {"version": "1", "made": "", "reason": "", "libraries": False, "bytecode": False}
     signed = SoftwareManifest(files={"rng/one.py": sha256(b"one").hexdigest()}, **facts)
-    assert _compare_installed_software(signed).differs == ""
+    assert _compare_installed_software(signed).difference == ""
     installed.write_bytes(b"two")
-    assert _compare_installed_software(signed).differs == "rng/one.py: altered"
+    assert _compare_installed_software(signed).difference == "rng/one.py: altered"
 
 
 @pytest.mark.requirement("R-07")

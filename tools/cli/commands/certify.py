@@ -3,7 +3,6 @@
 import importlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -234,10 +233,21 @@ def _compare(against: str | None, games: tuple[str, ...], output_format: OutputF
                 "old": {"game": old_game.id, "version": old_game.version, "digest_sha256": old_game.digest},
                 "new": {"game": new_game.id, "version": new_game.version, "digest_sha256": new_game.digest},
                 "class": str(asks),
-                "changes": [{**asdict(change), "asks": str(change.asks)} for change in changes],
+                "changes": [
+                    {
+                        "path": change.path,
+                        "before": change.before,
+                        "after": change.after,
+                        "asks": str(change.needed_approval),
+                    }
+                    for change in changes
+                ],
             }
         )
-        rows = ((new_game.id, change.asks, change.path, change.before, change.after) for change in changes)
+        rows = (
+            (new_game.id, change.needed_approval, change.path, change.before, change.after)
+            for change in changes
+        )
         title = f"{new_game.id} {new_game.version} after {old_game.id} {old_game.version}: {asks}"
         tables.append(
             Table(("game", "asks", "change", "before", "after"), rows, title=title, empty_text="no change")
@@ -298,9 +308,13 @@ def _verify(
             raise click.ClickException(str(error)) from None
         text = f"{folder}: intact, and signed {verified_by}; {_format_summary(facts)}"
         reports.append(
-            {**facts, "signed": verified_by, "reproduced": [asdict(item) for item in reproduced_items]}
+            {
+                **facts,
+                "signed": verified_by,
+                "reproduced": [{"what": item.name, "differs": item.difference} for item in reproduced_items],
+            }
         )
-        rows = [(item.what, item.differs or "the same") for item in reproduced_items]
+        rows = [(item.name, item.difference or "the same") for item in reproduced_items]
         if output_format == "text":
             echo(text)
         if reproduce:

@@ -24,7 +24,7 @@ from tools.lab.simulation import (
     estimate_return,
     judge,
     judge_distribution,
-    judge_share,
+    judge_frequency,
     simulate,
 )
 
@@ -185,7 +185,9 @@ def _build_result(bet: BetAnalysis, tally: SimulationTally, seconds: float, path
     variance = compute_sample_variance(tally) if bet.variance is None else bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
         tally = replace(tally, hits=sum(n for win, n in tally.wins.items() if win >= bet.hit_min_credits))
-    hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
+    hits = (
+        None if bet.hit_probability is None else judge_frequency(tally.hits, tally.games, bet.hit_probability)
+    )
     fit = None if bet.distribution is None or not tally.wins else judge_distribution(tally, bet.distribution)
     verdict = judge(tally, bet.cost_credits, bet.rtp, variance)
     return _SimulationResult(bet, tally, verdict, hits, fit, seconds, path)

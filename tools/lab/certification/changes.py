@@ -46,7 +46,7 @@ class DefinitionChange:
     path: str
     before: Any
     after: Any
-    asks: ApprovalKind
+    needed_approval: ApprovalKind
     """The kind of approval that this change needs."""
 
 
@@ -62,7 +62,11 @@ def classify_changes(old: Game, new: Game) -> tuple[ApprovalKind, tuple[Definiti
     if renamed:
         renaming_text = ", ".join(f"{name} is {new_name}" for name, new_name in sorted(renamed.items()))
         changes = (*changes, DefinitionChange("symbol.id", None, renaming_text, ApprovalKind.THEME))
-    asks = max((change.asks for change in changes), key=list(ApprovalKind).index, default=ApprovalKind.SAME)
+    asks = max(
+        (change.needed_approval for change in changes),
+        key=list(ApprovalKind).index,
+        default=ApprovalKind.SAME,
+    )
     if asks is not ApprovalKind.FULL and _list_bet_figures(old) != _list_bet_figures(new):
         changes = (
             *changes,

@@ -37,7 +37,7 @@ OPTION_BY_POLICY: Final[Mapping[str, Callable[[int, int], int]]] = {
     "by turns": lambda answered, options: answered % options,
 }
 #: The number of different cards in a pack, by the game's id, if it is not 52.
-_PACK_CARDS_BY_GAME: Final = {"super-pan-9": 36}
+_PACK_CARD_COUNT_BY_GAME: Final = {"super-pan-9": 36}
 #: The draw that decides which position gets the first cards of Pai Gow poker.
 _FIRST_POSITION: Final = "first position"
 
@@ -88,7 +88,9 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
     if (equal := _count_equal_parts(rules)) is not None:
         return RealObject((1,) * equal, is_replaced=True)
     joker = isinstance(rules, VideoPokerRules) and rules.definition.deck.joker
-    return RealObject((1,) * (_PACK_CARDS_BY_GAME.get(game.family, 52) + joker), may_be_several_packs=True)
+    return RealObject(
+        (1,) * (_PACK_CARD_COUNT_BY_GAME.get(game.family, 52) + joker), may_be_several_packs=True
+    )
 
 
 def _count_equal_parts(rules: GameRules) -> int | None:

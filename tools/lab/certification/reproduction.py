@@ -50,8 +50,8 @@ _NAMED_FILES_MAX: Final = 3
 class ReproducedItem:
     """One item of a certification bundle that was made again and compared with the signed item."""
 
-    what: str
-    differs: str = ""
+    name: str
+    difference: str = ""
     """The difference from the signed item, as text; empty if they are identical."""
 
 

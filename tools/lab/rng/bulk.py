@@ -121,7 +121,7 @@ class BulkDraws:
         chosen_values = np.empty((count, picks), dtype=find_smallest_type(max(population, 2)))
         if not picks:
             return chosen_values
-        rows = max(1, _UNITS_AT_ONCE // max(1, _Pattern.count_units(bounds)))
+        rows = max(1, _UNITS_AT_ONCE // max(1, _RowLayout.count_units(bounds)))
         for first in range(0, count, rows):
             chosen_values[first : first + rows] = self._draw_without_replacement(
                 chosen_values.dtype, bounds, min(rows, count - first)
@@ -147,14 +147,12 @@ class BulkDraws:
 
     def _draw_rows(self, bounds: Sequence[int], rows: int) -> list[UnsignedArray]:
         """Return the draws of ``rows`` rows below ``bounds``: for each bound an array with one draw per row."""
-        pattern = _Pattern(bounds)
-        if not pattern.units:
+        layout = _RowLayout(bounds)
+        if not layout.units:
             return [np.zeros(rows, dtype=np.uint8) for _ in bounds]
-        columns = np.ascontiguousarray(
-            self._read_accepted_units(pattern, rows).reshape(rows, pattern.units).T
-        )
+        columns = np.ascontiguousarray(self._read_accepted_units(layout, rows).reshape(rows, layout.units).T)
         draws: list[UnsignedArray] = []
-        for at, width, share in pattern.words:
+        for at, width, share in layout.words:
             if width == 1:
                 draws.append(columns[at] // np.uint16(share))
             else:
@@ -162,20 +160,20 @@ class BulkDraws:
                 draws.append(sum(parts, start=np.zeros(rows, dtype=np.uint64)) // np.uint64(share))
         return draws
 
-    def _read_accepted_units(self, pattern: "_Pattern", rows: int) -> NDArray[np.uint16]:
+    def _read_accepted_units(self, layout: "_RowLayout", rows: int) -> NDArray[np.uint16]:
         """Return the 16-bit units of ``rows`` rows of words, without the rejected words.
 
         The word to which a unit belongs depends on the number of rejected words before it. Only a unit close
         to 65,535 can end a rejected word, so those few units are processed one by one.
         """
-        units = self._read_units(rows * pattern.units)
+        units = self._read_units(rows * layout.units)
         dropped_positions: list[int] = []
         looked_at = 0
         for _ in range(REJECTIONS_MAX * 8):
             dropped_before = len(dropped_positions)
-            for near_top in np.flatnonzero(units[looked_at:] >= pattern.lowest_thrown_away):
+            for near_top in np.flatnonzero(units[looked_at:] >= layout.lowest_thrown_away):
                 end = looked_at + int(near_top)
-                width = pattern.count_rejected_units(units, end, end - len(dropped_positions))
+                width = layout.count_rejected_units(units, end, end - len(dropped_positions))
                 dropped_positions.extend(range(end + 1 - width, end + 1))
                 self.rejections += width > 0
             if len(dropped_positions) == dropped_before:
@@ -202,7 +200,7 @@ def _check_count(count: int) -> None:
         raise InvalidSampleError(f"cannot make {count} draws")
 
 
-class _Pattern:
+class _RowLayout:
     """The layout of one row's draws in 16-bit units: which units form the word of which draw.
 
     The most significant unit of a word is the last.

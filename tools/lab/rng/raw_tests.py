@@ -18,11 +18,11 @@ _SOURCE_FILE_PREFIX: Final = "made by "
 _SOURCE_ROOT: Final = Path(__file__).parents[3]
 
 #: Blocks that rngtest tests.
-_RNGTEST_BLOCKS: Final = 1000
+_RNGTEST_BLOCK_COUNT: Final = 1000
 #: A block is 20,000 bits; rngtest reads 32 bits before the first.
-_RNGTEST_BYTES: Final = _RNGTEST_BLOCKS * 2500 + 8
+_RNGTEST_SIZE_BYTES: Final = _RNGTEST_BLOCK_COUNT * 2500 + 8
 #: Bytes that ent tests.
-_ENT_BYTES: Final = 10_000_000
+_ENT_SIZE_BYTES: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ def read_dieharder(path: Path = DIEHARDER_FILE) -> Dieharder:
 def run_installed_tests(raw: Callable[[int], bytes]) -> list[RawTest]:
     """Run the installed external test tools on new raw output; ``raw(count)`` returns bytes."""
     results = []
-    for tool, arguments, size in (("rngtest", (), _RNGTEST_BYTES), ("ent", (), _ENT_BYTES)):
+    for tool, arguments, size in (("rngtest", (), _RNGTEST_SIZE_BYTES), ("ent", (), _ENT_SIZE_BYTES)):
         if path := shutil.which(tool):
             completed = subprocess.run([path, *arguments], input=raw(size), capture_output=True, check=False)
             text = (completed.stdout + completed.stderr).decode(errors="replace")

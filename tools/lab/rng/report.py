@@ -52,7 +52,7 @@ LIMITATIONS: Final = (
     "Figures were taken on the machine named in section 2, not on the cabinet's hardware.",
 )
 #: Samples of the jitter source from which its min-entropy is estimated.
-_JITTER_SAMPLES: Final = 100_000
+_JITTER_SAMPLE_COUNT: Final = 100_000
 #: The folder of the generator's source.
 _RNG_SOURCE_FOLDER: Final = Path(rng.__file__).parent
 
@@ -86,7 +86,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
     """Return an estimate of each entropy source's min-entropy and the entropy that it claims."""
     rows = []
     for source in rng.list_available_sources():
-        count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_TEST_SAMPLE_COUNT * 10
+        count = _JITTER_SAMPLE_COUNT if isinstance(source, rng.JitterSource) else START_UP_TEST_SAMPLE_COUNT * 10
         rows.append(
             {
                 "source": source.name,

@@ -23,7 +23,7 @@ from tools.lab.rng.battery.result import (
     compute_runs_result,
     compute_scaled_chi_square_result,
     count_completions,
-    estimate_certain_lengths,
+    estimate_certain_completions,
     group_values,
 )
 
@@ -84,7 +84,7 @@ def compute_coupon_lengths(bound: int) -> Floats:
     return np.array(chances)
 
 
-def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, collections: int) -> list[int]:
+def count_plays_per_collection(plays: Iterable[Iterable[int]], outcomes: int, collections: int) -> list[int]:
     """Return, for the first ``collections`` collections, how many plays each takes to complete.
 
     A collection is complete when ``outcomes`` different numbers have occurred; the next one starts after it. A
@@ -115,13 +115,13 @@ def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[StatisticalRes
     """Test how many draws it takes until every number has been drawn."""
     flat = data.ravel()[:_COUPON_OUTCOMES_MAX]
     chances = compute_coupon_lengths(bound)
-    collections = estimate_certain_lengths(*compute_moments(chances), len(flat))
+    collections = estimate_certain_completions(*compute_moments(chances), len(flat))
     if collections < 20:
         raise TooFewOutcomesError(
             f"too few plays: {len(flat)} numbers below {bound} complete {max(collections, 0)} collections, "
             "20 are needed"
         )
-    finished = list_collection_lengths(((value,) for value in flat.tolist()), bound, collections)
+    finished = count_plays_per_collection(((value,) for value in flat.tolist()), bound, collections)
     observed, expected = count_completions(chances, finished)
     yield compute_chi_square_result(
         "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=len(flat)
@@ -195,7 +195,7 @@ def run_gap_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     marked = max(1, bound // 8)
     chance = marked / bound
     at = np.flatnonzero(flat < marked)
-    gap_count = estimate_certain_lengths(1 / chance, (1 - chance) / chance**2, len(flat))
+    gap_count = estimate_certain_completions(1 / chance, (1 - chance) / chance**2, len(flat))
     if gap_count < 50:
         raise TooFewOutcomesError(f"{len(flat)} numbers hold {gap_count} gaps; 50 are needed")
     gaps = np.diff(at, prepend=-1)[:gap_count] - 1

@@ -181,7 +181,7 @@ def count_completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Int
     return observed, lengths_pmf * len(finished)
 
 
-def estimate_certain_lengths(mean: float, variance: float, available: int) -> int:
+def estimate_certain_completions(mean: float, variance: float, available: int) -> int:
     """Return how many gaps or collections almost certainly end within ``available`` observations.
 
     ``mean`` and ``variance`` are those of one length. The number is fixed in advance, because to use all that

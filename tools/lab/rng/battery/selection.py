@@ -23,7 +23,7 @@ from tools.lab.rng.battery.result import (
     compute_runs_result,
     compute_scaled_chi_square_result,
     count_completions,
-    estimate_certain_lengths,
+    estimate_certain_completions,
     group_values,
 )
 
@@ -141,12 +141,12 @@ def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Statistic
         yield from independent.run_coupon_collector_test(data[:, :1], population)
         return
     chances = compute_coupon_lengths(population, picks)
-    collections = estimate_certain_lengths(*independent.compute_moments(chances), plays)
+    collections = estimate_certain_completions(*independent.compute_moments(chances), plays)
     if collections < 20:
         raise TooFewOutcomesError(
             f"too few plays: {plays} complete {max(collections, 0)} collections, 20 are needed"
         )
-    finished = independent.list_collection_lengths(data.tolist(), population, collections)
+    finished = independent.count_plays_per_collection(data.tolist(), population, collections)
     observed, expected = count_completions(chances, finished)
     yield compute_chi_square_result(
         "coupon collector", f"{len(finished)} collections", observed, expected, outcomes=plays
