@@ -32,7 +32,7 @@ from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosqui
 from tools.floor.progressive.certificates import format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.serve import ControllerService
-from tools.floor.progressive.sign import AMOUNT_RUN_NS, VALUE_STALE_NS, Sign, SignMonitor
+from tools.floor.progressive.sign import DRUM_MOVE_DURATION_NS, VALUE_AGE_MAX_NS, Sign, SignMonitor
 from tools.floor.progressive.sign_picture import SignPicture
 from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign
 from tools.floor.progressive.store import SqliteStore
@@ -53,7 +53,9 @@ def amount(sign, now_ns):
 @pytest.mark.requirement("I-02")
 @given(
     st.lists(
-        st.tuples(st.integers(0, 2 * AMOUNT_RUN_NS), st.integers(0, 10**9), st.booleans(), st.booleans()),
+        st.tuples(
+            st.integers(0, 2 * DRUM_MOVE_DURATION_NS), st.integers(0, 10**9), st.booleans(), st.booleans()
+        ),
         min_size=1,
     )
 )
@@ -78,7 +80,7 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
             assert sign.update_value(sent_values[len(sent_values) // 2], now) == ""
         if fell:
             assert amount(sign, now) == true * 1000, "a fall is shown at once"
-    assert amount(sign, now + AMOUNT_RUN_NS) == true * 1000
+    assert amount(sign, now + DRUM_MOVE_DURATION_NS) == true * 1000
 
 
 @pytest.mark.requirement("I-02")
@@ -86,10 +88,10 @@ def test_a_level_not_received_for_five_seconds_shows_no_amount():
     sign, messages = Sign(), []
     watch = SignMonitor(sign, messages.append)
     sign.update_value(build_level_value(1, 500_00), 0)
-    assert watch.check_sign(VALUE_STALE_NS)[0].thousandths == 500_00_000
-    assert watch.check_sign(VALUE_STALE_NS + 1)[0].thousandths is None
-    sign.update_value(build_level_value(2, 600_00), VALUE_STALE_NS + 2)
-    assert watch.check_sign(VALUE_STALE_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
+    assert watch.check_sign(VALUE_AGE_MAX_NS)[0].thousandths == 500_00_000
+    assert watch.check_sign(VALUE_AGE_MAX_NS + 1)[0].thousandths is None
+    sign.update_value(build_level_value(2, 600_00), VALUE_AGE_MAX_NS + 2)
+    assert watch.check_sign(VALUE_AGE_MAX_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
     assert messages == ["grand: shown", "grand: not received, no amount is shown", "grand: shown"]
 
 
@@ -104,15 +106,15 @@ def test_a_lower_amount_without_a_fall_is_not_shown_and_does_not_refresh_the_lev
         == "grand: the count of falls is 1; expected at least 2, as before"
     )
     assert amount(sign, 40) == 100_00_000
-    assert sign.build_plates(VALUE_STALE_NS + 31)[0].thousandths is None
+    assert sign.build_plates(VALUE_AGE_MAX_NS + 31)[0].thousandths is None
 
 
 def test_a_repeated_amount_does_not_delay_the_drums():
     sign = Sign()
     sign.update_value(build_level_value(1, 500_00), 0)
     for n in range(100):
-        sign.update_value(build_level_value(2 + n, 600_00), 1 + n * AMOUNT_RUN_NS // 99)
-    assert amount(sign, 1 + AMOUNT_RUN_NS) == 600_00_000
+        sign.update_value(build_level_value(2 + n, 600_00), 1 + n * DRUM_MOVE_DURATION_NS // 99)
+    assert amount(sign, 1 + DRUM_MOVE_DURATION_NS) == 600_00_000
 
 
 def test_a_retained_value_does_not_count_as_received():
@@ -155,7 +157,7 @@ def test_the_sign_shows_the_amount_or_in_both_languages_that_it_is_being_updated
     words, digits = painted(2)
     assert "Machine EGM-7 won $9,876.50" in words
     assert digits == [1, 2, 3, 4, 5, 6]
-    words, digits = painted(VALUE_STALE_NS + 1)
+    words, digits = painted(VALUE_AGE_MAX_NS + 1)
     assert "Being updated" in words
     assert "Mise à jour en cours" in words
     assert digits == [], "no amount is shown as if it were true"
@@ -272,7 +274,7 @@ def test_a_window_and_a_file_show_the_sign(tmp_path):
     file = SignFile("CAD", tmp_path / "sign.png")
     assert file.show(sign.build_plates(3), 3)
     assert not (tmp_path / "sign.png").exists(), "a level that is there may not have said so yet"
-    assert not file.show(sign.build_plates(VALUE_STALE_NS), VALUE_STALE_NS)
+    assert not file.show(sign.build_plates(VALUE_AGE_MAX_NS), VALUE_AGE_MAX_NS)
     assert pygame.image.load(tmp_path / "sign.png").get_size() == LANDSCAPE_LAYOUT.size
 
 

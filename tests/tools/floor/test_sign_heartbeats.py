@@ -30,7 +30,7 @@ from tools.floor.progressive.heartbeat import (
 )
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.serve import ControllerService
-from tools.floor.progressive.sign import VALUE_STALE_NS, Sign
+from tools.floor.progressive.sign import VALUE_AGE_MAX_NS, Sign
 from tools.floor.progressive.sign_window import show_sign
 from tools.floor.progressive.signs import SignBook, read_signs
 from tools.floor.progressive.store import SqliteStore
@@ -137,8 +137,8 @@ def test_a_heartbeat_is_sent_once_a_second_and_only_while_the_sign_draws():
     )
     assert heart.build_due_heartbeat(HEARTBEAT_INTERVAL_NS) is None
     assert heart.build_due_heartbeat(HEARTBEAT_INTERVAL_NS + 2) is None, "nothing was drawn for a second"
-    heart.store_frame(sign.build_plates(VALUE_STALE_NS + 1), VALUE_STALE_NS + 1)
-    assert read_heartbeat(heart.build_due_heartbeat(VALUE_STALE_NS + 2)).dark_level_ids == ("grand",)
+    heart.store_frame(sign.build_plates(VALUE_AGE_MAX_NS + 1), VALUE_AGE_MAX_NS + 1)
+    assert read_heartbeat(heart.build_due_heartbeat(VALUE_AGE_MAX_NS + 2)).dark_level_ids == ("grand",)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
                     report=lambda _: None,
                 )
                 await _forge(broker)
-                jump[0] = VALUE_STALE_NS
+                jump[0] = VALUE_AGE_MAX_NS
                 await silent.wait()
             with closing(MetricsExporter(readings, 0)) as exporter:
                 text = await asyncio.to_thread(_scraped, exporter.port)

@@ -34,7 +34,12 @@ from tools.cli.tables import (
 )
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
-from tools.floor.keno.office import KenoOffice, check_journal_is_unused, open_journal, read_opened_office
+from tools.floor.keno.office import (
+    KenoOffice,
+    check_journal_is_empty_or_own,
+    open_journal,
+    read_opened_office,
+)
 from tools.floor.keno.verification import iter_findings
 from tools.lab.named import parse_path_or_id
 
@@ -118,7 +123,7 @@ def open_(folder: Path, game: str, **terms: Json) -> None:
     """Open a new office in FOLDER for GAME."""
     source = parse_path_or_id(game)
     with open_office_journal(folder) as journal:
-        check_journal_is_unused(journal)
+        check_journal_is_empty_or_own(journal)
         office = KenoOffice.create(journal, load_game(source), read_local_time, source=str(source), **terms)
         echo(f"{folder}: the Keno office of {office.opened.casino} is open for {office.opened.game}")
 

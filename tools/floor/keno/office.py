@@ -507,7 +507,7 @@ class KenoOffice:
         )
 
 
-def check_journal_is_unused(journal: Journal) -> None:
+def check_journal_is_empty_or_own(journal: Journal) -> None:
     """Raise OperatorError if a journal has entries but no Keno office, because it then belongs to another program."""
     if journal.sequence > journal.genesis.sequence and journal.state(_OFFICE_STATE_KEY) is None:
         raise OperatorError(f"{journal.media[0]}: there is another journal here; give an empty folder")

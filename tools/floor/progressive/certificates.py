@@ -37,7 +37,7 @@ BROKER_CERTIFICATE_NAME: Final = "broker"
 #: The authority's name.
 AUTHORITY_CERTIFICATE_NAME: Final = "authority"
 #: The file name of the list of revoked certificates.
-REVOKED_FOLDER: Final = "revoked.crl"
+REVOCATION_LIST_FILE_NAME: Final = "revoked.crl"
 #: Days for which a certificate is valid.
 _VALID_DAYS: Final = 825
 #: How long before its creation a certificate becomes valid, because clocks differ.
@@ -235,12 +235,12 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
         entry = x509.RevokedCertificateBuilder().serial_number(archived_serial).revocation_date(now)
         builder = builder.add_revoked_certificate(entry.build())
     signed = builder.sign(signer, None).public_bytes(serialization.Encoding.PEM)
-    replace_public(folder / REVOKED_FOLDER, signed)
+    replace_public(folder / REVOCATION_LIST_FILE_NAME, signed)
 
 
 def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
     """Return the entries of the revocation list, by the certificate's serial number."""
-    path = folder / REVOKED_FOLDER
+    path = folder / REVOCATION_LIST_FILE_NAME
     try:
         with raise_read_errors():
             entries = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
@@ -466,7 +466,7 @@ topic read {topics.SIGN_HEARTBEAT_TOPIC_FILTER}
 user {getpass.getuser()}
 listener {port} {host}
 cafile {folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt"}
-crlfile {folder / REVOKED_FOLDER}
+crlfile {folder / REVOCATION_LIST_FILE_NAME}
 certfile {folder / f"{BROKER_CERTIFICATE_NAME}.crt"}
 keyfile {folder / f"{BROKER_CERTIFICATE_NAME}.key"}
 tls_version tlsv1.3

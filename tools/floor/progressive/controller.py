@@ -207,9 +207,12 @@ class Controller:
             )
             return self._refuse_enrolment(session, join, enrolment, RefusalReason.OTHER_ODDS, reason)
         self._books.correct_outdated_level(session, record, join.machine, enrolment)
-        terms, last_counted = record.level.terms, session.read_last_counted(join.machine, enrolment.level)
+        terms, last_counted = (
+            record.level.terms,
+            session.read_last_contribution_number(join.machine, enrolment.level),
+        )
         if last_counted is None:
-            session.store_last_counted(join.machine, enrolment.level, 0)
+            session.store_last_contribution_number(join.machine, enrolment.level, 0)
             session.record_event(self._format_time(), "enrolled", machine=join.machine, level=enrolment.level)
         return EnrolmentAccepted(
             machine=join.machine,
@@ -251,7 +254,7 @@ class Controller:
         """Record the contribution of one wager exactly once and in order, and return the reply."""
         record, last_counted = (
             session.read_level(contribution.level),
-            session.read_last_counted(contribution.machine, contribution.level),
+            session.read_last_contribution_number(contribution.machine, contribution.level),
         )
         if record is None:
             return self._refuse(
@@ -289,7 +292,9 @@ class Controller:
             session.add_contribution(
                 contribution, hidden_share=contribution.wager_cents * record.level.terms.hidden_share
             )
-            session.store_last_counted(contribution.machine, contribution.level, contribution.sequence)
+            session.store_last_contribution_number(
+                contribution.machine, contribution.level, contribution.sequence
+            )
             self._books.add_contribution(session, record, contribution)
         mystery = record.level.terms.is_mystery
         return ContributionCount(
@@ -323,7 +328,7 @@ class Controller:
             return _build_award(recorded_hit)
         record, last_counted = (
             session.read_level(claim.level),
-            session.read_last_counted(claim.machine, claim.level),
+            session.read_last_contribution_number(claim.machine, claim.level),
         )
         if record is None:
             return self._refuse(
@@ -479,13 +484,13 @@ class Controller:
         """Return a value message for every open level; store each amount as the last one displayed today (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
-            self.unruled_count = session.count_unruled()
+            self.unruled_count = session.count_held_without_ruling()
             level_records = session.read_levels(excluded=self._closed)
             records = [record for record in level_records if not record.successor]
             self._closed.update(record.id for record in level_records if record.successor)
             for record in records:
                 day = at.date().isoformat()
-                session.put_daily(day, record.id, at.isoformat(), record.level.shown_cents)
+                session.put_daily_amount(day, record.id, at.isoformat(), record.level.shown_cents)
             self.wins = tuple(self._iter_recent_wins(session, records, at))
             return [self._build_value(session, record, at) for record in records]
 

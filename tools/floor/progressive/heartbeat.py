@@ -78,25 +78,25 @@ class HeartbeatSource:
     sign: str
     _plates: tuple[Plate, ...] = ()
     """The levels (plates) in the last frame that was drawn."""
-    _drawn_ns: int | None = None
+    _last_frame_ns: int | None = None
     """The monotonic time of the last frame in nanoseconds; None before the first."""
-    _beat_ns: int | None = None
+    _last_heartbeat_ns: int | None = None
     """The monotonic time of the last heartbeat in nanoseconds; None before the first."""
 
     def store_frame(self, plates: tuple[Plate, ...], now_ns: int) -> None:
         """Store the levels (plates) of a frame that is now on the display."""
-        self._plates, self._drawn_ns = plates, now_ns
+        self._plates, self._last_frame_ns = plates, now_ns
 
     def build_due_heartbeat(self, now_ns: int) -> bytes | None:
         """Return the heartbeat to send now, or None if none is due.
 
         A heartbeat is due once a second while frames are being drawn.
         """
-        if self._drawn_ns is None or now_ns - self._drawn_ns > HEARTBEAT_INTERVAL_NS:
+        if self._last_frame_ns is None or now_ns - self._last_frame_ns > HEARTBEAT_INTERVAL_NS:
             return None
-        if self._beat_ns is not None and now_ns - self._beat_ns < HEARTBEAT_INTERVAL_NS:
+        if self._last_heartbeat_ns is not None and now_ns - self._last_heartbeat_ns < HEARTBEAT_INTERVAL_NS:
             return None
-        self._beat_ns = now_ns
+        self._last_heartbeat_ns = now_ns
         shown_levels = tuple(
             ShownLevel(
                 level=plate.level,

@@ -21,9 +21,9 @@ RULING_AWARD: Final = "award"
 #: The ruling that a claim is not awarded, or a payment not accepted.
 RULING_DECLINE: Final = "decline"
 #: The longest reason of a ruling, in characters.
-REASON_MAX: Final = 400
+RULING_REASON_LENGTH_MAX: Final = 400
 #: The number of persons who must rule.
-_RULING_PERSONS: Final = 2
+_RULING_PERSON_COUNT: Final = 2
 
 
 class RulingError(OperatorError):
@@ -65,7 +65,7 @@ def hold_claim(
 ) -> None:
     """Store a progressive claim or payment as held; it waits until staff rule on it."""
     content = message.model_dump(mode="json")
-    session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=time_text))
+    session.put_held_claim(HeldClaim(claim=held_id, message=content, why=why, held_at=time_text))
 
 
 def find_claim_to_rule_on(session: Session, claim: str) -> HeldClaim:
@@ -87,11 +87,13 @@ def rule_on_held_claim(
     held_claim = find_claim_to_rule_on(session, claim)
     if ruling not in {RULING_AWARD, RULING_DECLINE}:
         raise RulingError(f"claim {claim}: a ruling is {RULING_AWARD} or {RULING_DECLINE}, not {ruling!r}")
-    if len({name.strip() for name in persons} - {""}) < _RULING_PERSONS or not reason.strip():
+    if len({name.strip() for name in persons} - {""}) < _RULING_PERSON_COUNT or not reason.strip():
         raise RulingError(f"claim {claim}: a ruling needs two people and a reason")
-    if len(reason) > REASON_MAX:
-        raise RulingError(f"claim {claim}: the reason has {len(reason)} characters; at most {REASON_MAX}")
+    if len(reason) > RULING_REASON_LENGTH_MAX:
+        raise RulingError(
+            f"claim {claim}: the reason has {len(reason)} characters; at most {RULING_REASON_LENGTH_MAX}"
+        )
     ruled = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
-    session.put_held(ruled)
+    session.put_held_claim(ruled)
     session.record_event(time_text, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
     return ruled

@@ -27,7 +27,7 @@ class PostgresReader(Store):
     """A controller's store in PostgreSQL, opened for reading only; a controller may use it at the same time."""
 
     begin = "BEGIN READ ONLY"
-    looks_for = "SELECT count(to_regclass(?))"
+    table_exists_sql = "SELECT count(to_regclass(?))"
     """The SQL query that returns how many tables with a given name exist (0 or 1)."""
 
     def __init__(self, dsn: str) -> None:
@@ -79,7 +79,7 @@ class PostgresStore(PostgresReader):
         """
         super().__init__(dsn)
         try:
-            self._watch_over()
+            self._set_session_timeouts()
             if not self.run("SELECT pg_try_advisory_lock(?)", _ADVISORY_LOCK_ID)[0][0]:
                 raise StoreBusyError("PostgreSQL: another controller is using this database")
             self._take_over("BIGINT")
@@ -87,7 +87,7 @@ class PostgresStore(PostgresReader):
             self._base.close()
             raise
 
-    def _watch_over(self) -> None:
+    def _set_session_timeouts(self) -> None:
         """Configure the server to end this session if the controller hangs or its connection is lost.
 
         Then another controller can take over.

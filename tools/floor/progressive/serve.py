@@ -139,7 +139,7 @@ class ControllerService:
     async def _publish_replies(self, line: BrokerLine) -> None:
         """Process the received messages and publish the replies, until cancelled."""
         while True:
-            for answer in keep_latest_counts(
+            for answer in drop_outdated_acknowledgements(
                 self._controller.process_messages(await self._collect_messages())
             ):
                 await self._publish_reply(line, answer)
@@ -183,7 +183,7 @@ class ControllerService:
             await asyncio.sleep(self._values_seconds)
 
 
-def keep_latest_counts(answers: list[ControllerMessage]) -> list[ControllerMessage]:
+def drop_outdated_acknowledgements(answers: list[ControllerMessage]) -> list[ControllerMessage]:
     """Return the controller's replies in order, without outdated acknowledgements of contributions.
 
     Only the last acknowledgement for each machine and level remains.

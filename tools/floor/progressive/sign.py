@@ -33,9 +33,9 @@ from egm.progressive.messages import (
 )
 
 #: Nanoseconds without a value after which a level shows no amount.
-VALUE_STALE_NS: Final = VALUE_TIMEOUT_NS
+VALUE_AGE_MAX_NS: Final = VALUE_TIMEOUT_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
-AMOUNT_RUN_NS: Final = 750_000_000
+DRUM_MOVE_DURATION_NS: Final = 750_000_000
 #: Seconds between two checks whether a heartbeat is due.
 _HEARTBEAT_CHECK_SECONDS: Final = 0.1
 
@@ -72,12 +72,12 @@ class _SignLevel:
         The drums move from ``start_thousandths`` to the last value.
         """
         target = self.last_value.amount_cents * 1000
-        run_ns = min(AMOUNT_RUN_NS, max(0, now_ns - self.changed_ns))
-        return self.start_thousandths + (target - self.start_thousandths) * run_ns // AMOUNT_RUN_NS
+        run_ns = min(DRUM_MOVE_DURATION_NS, max(0, now_ns - self.changed_ns))
+        return self.start_thousandths + (target - self.start_thousandths) * run_ns // DRUM_MOVE_DURATION_NS
 
     def is_fresh(self, now_ns: int) -> bool:
         """Return whether the last live value is recent enough for the amount to be displayed."""
-        return self.received_ns is not None and now_ns - self.received_ns <= VALUE_STALE_NS
+        return self.received_ns is not None and now_ns - self.received_ns <= VALUE_AGE_MAX_NS
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ class Sign:
             names=level.last_value.names,
             thousandths=level.compute_displayed_thousandths(now_ns) if level.is_fresh(now_ns) else None,
             value_age_ns=None if level.received_ns is None else now_ns - level.received_ns,
-            win=win if now_ns - win_ns <= VALUE_STALE_NS else None,
+            win=win if now_ns - win_ns <= VALUE_AGE_MAX_NS else None,
         )
 
 

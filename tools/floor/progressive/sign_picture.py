@@ -18,11 +18,11 @@ _PLATES_AT_ONCE_MAX: Final = 3
 #: The greatest height of a level, in units.
 _PLATE_HEIGHT_MAX: Final = 460.0
 #: Seconds for which each group of levels is shown.
-_GROUP_SECONDS: Final = 8.0
+_GROUP_DISPLAY_SECONDS: Final = 8.0
 #: Seconds that an amount is shown in the format of one language before it changes to the other's.
-_LANGUAGE_SECONDS: Final = 6.0
+_LANGUAGE_DISPLAY_SECONDS: Final = 6.0
 #: Nanoseconds for which the lamp for staff is bright after a value.
-_STAFF_LAMP_NS: Final = 400_000_000
+_STAFF_LAMP_BRIGHT_NS: Final = 400_000_000
 #: Separates the texts of the two languages.
 _LANGUAGE_SEPARATOR: Final = "  ·  "
 
@@ -37,7 +37,7 @@ class SignPicture(Picture):
             self._texts.setdefault((language, ""), Texts(language)) for language in LOCALE_BY_LANGUAGE
         )
         seconds = now_ns / 1e9
-        form = texts_of_languages[int(seconds / _LANGUAGE_SECONDS) % len(texts_of_languages)]
+        form = texts_of_languages[int(seconds / _LANGUAGE_DISPLAY_SECONDS) % len(texts_of_languages)]
         stage = Stage(self.painter, form, self.layout, View(now=seconds))
         surface.blit(
             draw_backdrop(stage, _format_bilingual_text(texts_of_languages, "progressive.sign")), (0, 0)
@@ -46,7 +46,7 @@ class SignPicture(Picture):
         draw_frame_lamps(stage, rect, "idle")
         if not plates:
             _draw_no_amount(stage, texts_of_languages, rect)
-        sheet = int(seconds / _GROUP_SECONDS) % max(1, -(-len(plates) // _PLATES_AT_ONCE_MAX))
+        sheet = int(seconds / _GROUP_DISPLAY_SECONDS) % max(1, -(-len(plates) // _PLATES_AT_ONCE_MAX))
         sheet_plates = plates[sheet * _PLATES_AT_ONCE_MAX : (sheet + 1) * _PLATES_AT_ONCE_MAX]
         for i, plate in enumerate(sheet_plates):
             step = (h - 20) / len(sheet_plates)
@@ -115,7 +115,7 @@ def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
     wide, high = stage.layout.size
     ages_ns = [plate.value_age_ns for plate in plates if plate.value_age_ns is not None]
     is_alarm = not plates or any(plate.thousandths is None for plate in plates)
-    is_bright = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_NS
+    is_bright = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_BRIGHT_NS
     paint = stage.painter.get_faded_colour(
         "alarm" if is_alarm else "win", 1.0 if is_alarm or is_bright else 0.3
     )

@@ -13,7 +13,7 @@ from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.theme import load_theme
 from egm.screen.window import Window
 from tools.floor.progressive.heartbeat import HeartbeatSource
-from tools.floor.progressive.sign import VALUE_STALE_NS, Plate, Sign, SignMonitor, listen
+from tools.floor.progressive.sign import VALUE_AGE_MAX_NS, Plate, Sign, SignMonitor, listen
 from tools.floor.progressive.sign_picture import SignPicture
 
 #: Seconds between two frames.
@@ -86,7 +86,7 @@ class SignFile:
         if self._began_ns is None:
             self._began_ns = now_ns
         lit = bool(plates) and all(plate.thousandths is not None for plate in plates)
-        if now_ns - self._began_ns < (_STILL_PICTURE_NS if lit else VALUE_STALE_NS):
+        if now_ns - self._began_ns < (_STILL_PICTURE_NS if lit else VALUE_AGE_MAX_NS):
             return True
         surface = pygame.Surface(self._picture.size_pixels)
         self._picture.paint(surface, plates, now_ns, self._currency)

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from tools.floor.progressive.heartbeat import SignHeartbeat
-from tools.floor.progressive.sign import VALUE_STALE_NS
+from tools.floor.progressive.sign import VALUE_AGE_MAX_NS
 from tools.floor.progressive.store import Session, Store
 
 #: Whether a sign shows every amount, lacks one, or does not report.
@@ -109,7 +109,7 @@ class SignBook:
                 at if previous is None or now_ns - received_ns < _RECORD_INTERVAL_NS else previous.heard_at
             )
         status: SignStatus = "lit" if all(cents is not None for cents in shown_cents.values()) else "dark"
-        if now_ns - received_ns > VALUE_STALE_NS:
+        if now_ns - received_ns > VALUE_AGE_MAX_NS:
             status = "silent"
         elif beat is None and previous is not None:
             status = previous.status

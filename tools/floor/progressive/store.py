@@ -136,12 +136,12 @@ class Session:
         )
 
     # ------------------------------------------------------------------ contributions
-    def read_last_counted(self, machine: str, level: str) -> int | None:
+    def read_last_contribution_number(self, machine: str, level: str) -> int | None:
         """Return the number of a machine's last counted contribution to a level; None if it never enrolled there."""
         rows = self._run("SELECT counted FROM member WHERE machine = ? AND level = ?", machine, level)
         return int(rows[0][0]) if rows else None
 
-    def store_last_counted(self, machine: str, level: str, contribution_number: int) -> None:
+    def store_last_contribution_number(self, machine: str, level: str, contribution_number: int) -> None:
         """Store the number of a machine's last counted contribution to a level; the machine is enrolled in it then."""
         self._run(
             "INSERT INTO member VALUES (?, ?, ?) "
@@ -294,11 +294,11 @@ class Session:
         rows = self._run("SELECT record FROM held")
         return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
 
-    def count_unruled(self) -> int:
+    def count_held_without_ruling(self) -> int:
         """Return the number of held claims and payments that still wait for a ruling."""
         return int(self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED_MESSAGE_TEXT)[0][0])
 
-    def put_held(self, record: HeldClaim) -> None:
+    def put_held_claim(self, record: HeldClaim) -> None:
         """Store a held claim or payment."""
         self._run(
             "INSERT INTO held VALUES (?, ?) ON CONFLICT (claim) DO UPDATE SET record = excluded.record",
@@ -334,7 +334,7 @@ class Session:
         """Remove an overhead sign from the list of signs that must report."""
         self._run("DELETE FROM sign WHERE id = ?", sign)
 
-    def put_daily(self, day: str, level: str, time_text: str, amount_cents: int) -> None:
+    def put_daily_amount(self, day: str, level: str, time_text: str, amount_cents: int) -> None:
         """Store the last displayed amount of a level on a day (I-16), replacing an earlier one of that day."""
         self._run(
             "INSERT INTO daily VALUES (?, ?, ?, ?) "
@@ -375,7 +375,7 @@ class Store(ABC):
     #: The statement that begins a transaction.
     begin = "BEGIN"
     #: A query with one value, a table's name; it returns 0 if there is no such table.
-    looks_for: str
+    table_exists_sql: str
 
     def _require_term(self) -> None:
         """Raise DeposedError if this controller's term has ended; if not, prevent a takeover in this transaction."""
@@ -404,7 +404,7 @@ class Store(ABC):
             for table in _CREATE_TABLES_SQL
             if table.startswith("CREATE TABLE")
         ]
-        missing_tables = [name for name in names if not self.run(self.looks_for, name)[0][0]]
+        missing_tables = [name for name in names if not self.run(self.table_exists_sql, name)[0][0]]
         if missing_tables:
             raise OperatorError(
                 f"the controller's store has no table {', '.join(missing_tables)}: it was written by an earlier"
@@ -427,7 +427,7 @@ class Store(ABC):
 class SqliteReader(Store):
     """A controller's store in a SQLite file, opened for reading only; a controller may use it at the same time."""
 
-    looks_for = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
+    table_exists_sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
     """The SQL query that returns how many tables with a given name exist (0 or 1)."""
 
     def __init__(self, path: Path) -> None:
