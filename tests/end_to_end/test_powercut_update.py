@@ -49,7 +49,7 @@ class Partition(LosingDisk):
 
     def __init__(self, folder, name, power, chance, *, lies=False):
         base = folder / f"{name}.base"
-        base.write_bytes(bytes(-(-(SIZES[name] + 2 * slot.RELEASE_BYTES) // 4096) * 4096))
+        base.write_bytes(bytes(-(-(SIZES[name] + 2 * slot.RELEASE_SIZE_BYTES) // 4096) * 4096))
         self.power, self.file = power, folder / f"{name}.part"
         super().__init__(folder / f"{name}.nbd", base, chance, lies=lies)
 
@@ -159,7 +159,7 @@ class Update:
 @pytest.fixture
 def fine(monkeypatch):
     """Pieces so small that there are many steps to cut at."""
-    monkeypatch.setattr(slot, "_COPY_BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr(slot, "_COPY_BLOCK_SIZE_BYTES", 1 << 14)
 
 
 @pytest.mark.requirement("A-17")

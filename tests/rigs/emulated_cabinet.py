@@ -100,7 +100,7 @@ class Cabinet:
     def _copy_first_medium(self, file):
         """Copy the first medium from the system disk into ``file``; return the partition in QEMU's image options."""
         disk, where = self.disks[0].split("file=")[1], builder.compute_partition_offsets()["egm-state-1"]
-        length = builder.PARTITION_MIB["egm-state-1"] << 20
+        length = builder.PARTITION_SIZE_MIB["egm-state-1"] << 20
         part = f"driver=raw,offset={where},size={length},file.driver=qcow2,file.file.filename={disk}"
         _run("qemu-img", "convert", "-O", "raw", "--image-opts", part, str(file))
         return part

@@ -92,7 +92,7 @@ class Computer(Cabinet):
         length = (
             "bs=1M",
             f"skip={first >> 20}",
-            f"count={builder.PARTITION_MIB['egm-state-1']}",
+            f"count={builder.PARTITION_SIZE_MIB['egm-state-1']}",
             "conv=sparse",
         )
         _run("dd", f"if={bases[0]}", f"of={folder / 'state.part'}", *length, "status=none")

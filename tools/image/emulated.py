@@ -25,9 +25,9 @@ from tools.image import deb
 from tools.image.image import IMAGE_CONTENT
 
 #: The UEFI firmware.
-_FIRMWARE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
+_FIRMWARE_FILE: Final = Path("/usr/share/OVMF/OVMF_CODE_4M.fd")
 #: The firmware's initial variables.
-_FIRMWARE_VARIABLES: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
+_FIRMWARE_VARIABLES_FILE: Final = Path("/usr/share/OVMF/OVMF_VARS_4M.fd")
 #: The serial adapters, each with its name as serial number, as named in qemu/etc/open-egm/cabinet.toml.
 #: (Cards would work too, but this firmware takes what a device sends on one for keys pressed in its setup.)
 EMULATED_DEVICE_PORTS: Final = ("bill", "printer", "coin", "hopper", "io")
@@ -74,13 +74,13 @@ class EmulatedComputer:
         self.events: list[tuple[int, str]] = []
         variables = folder / "firmware"
         if not variables.exists():
-            shutil.copyfile(_FIRMWARE_VARIABLES, variables)
+            shutil.copyfile(_FIRMWARE_VARIABLES_FILE, variables)
         self._folder = folder
         self._socket = folder / "qmp"
         self._socket.unlink(missing_ok=True)
         command = ["qemu-system-x86_64", *_HARDWARE_OPTIONS, "-display", display]
         command += ["-vnc", f"unix:{folder / 'second'},display=card,head=1"]
-        command += ["-drive", f"if=pflash,format=raw,readonly=on,file={_FIRMWARE}"]
+        command += ["-drive", f"if=pflash,format=raw,readonly=on,file={_FIRMWARE_FILE}"]
         command += ["-drive", f"if=pflash,format=raw,file={variables}"]
         command += ["-qmp", f"unix:{self._socket},server=on,wait=off"]
         command += ["-chardev", f"socket,id=debug,path={folder / 'debug'},server=on,wait=off"]
@@ -181,7 +181,7 @@ class EmulatedComputer:
             self("input-send-event", events=event)
             time.sleep(0.3)
 
-    def keys(self, *names: str) -> None:
+    def press_keys(self, *names: str) -> None:
         """Press the named keys of the emulated keyboard together; the names are QEMU's."""
         self("send-key", keys=[{"type": "qcode", "data": name} for name in names])
 

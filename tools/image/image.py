@@ -34,13 +34,13 @@ IMAGE_CONTENT: Final[Mapping[str, Any]] = tomllib.loads(
 #: Bytes in a MiB.
 _MIB: Final = 1 << 20
 #: The size in MiB of each partition, in their order.
-PARTITION_MIB: Final[dict[str, int]] = {one["name"]: one["mib"] for one in IMAGE_CONTENT["partitions"]}
+PARTITION_SIZE_MIB: Final[dict[str, int]] = {one["name"]: one["mib"] for one in IMAGE_CONTENT["partitions"]}
 #: Size of a state medium, in MiB.
-_STATE_MIB: Final = 1024
+_STATE_MEDIUM_SIZE_MIB: Final = 1024
 #: The form of the ids of partitions and file systems.
-_UUID_FORM: Final = "0e6d0000-0000-4000-8000-00000000000{}"
+_UUID_TEMPLATE: Final = "0e6d0000-0000-4000-8000-00000000000{}"
 #: Removes the package's modules for Pythons of other Debian releases, which nothing here can run.
-_REMOVE_OTHER_PYTHONS: Final = """\
+_REMOVE_OTHER_PYTHONS_SCRIPT: Final = """\
 for lib in "$1"/opt/open-egm/lib/python3.*; do [ -x "$1/usr/bin/${lib##*/}" ] || rm -r "$lib"; done"""
 #: The EFI program that starts the kernel which is appended to it.
 _EFI_STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
@@ -49,7 +49,7 @@ _EFI_STUB: Final = "/usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 def compute_partition_offsets() -> dict[str, int]:
     """Return the offset in bytes of each partition on the machine's disk, by name."""
     at, offsets = _MIB, {}
-    for name, mib in PARTITION_MIB.items():
+    for name, mib in PARTITION_SIZE_MIB.items():
         offsets[name] = at
         at += mib * _MIB
     return offsets
@@ -120,7 +120,7 @@ def _iter_customise_lines(
     yield "set -e"
     yield f'cp {package} "$1/tmp/open-egm.deb"'
     yield 'chroot "$1" apt-get install -y -q --no-install-recommends /tmp/open-egm.deb'
-    yield _REMOVE_OTHER_PYTHONS
+    yield _REMOVE_OTHER_PYTHONS_SCRIPT
     for tree in trees:
         packed = "tar --mode=u=rwX,go=rX --owner=0 --group=0 -c ."  # whatever the checkout's modes are
         yield f'(cd {tree} && {packed}) | tar -xm --no-overwrite-dir -C "$1"'
@@ -154,7 +154,7 @@ def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
     Return the kernel command line, which contains the root hash.
     """
     length = root.stat().st_size
-    fixed = (f"--hash-offset={length}", f"--uuid={_UUID_FORM.format(9)}", f"--salt={'00' * 32}")
+    fixed = (f"--hash-offset={length}", f"--uuid={_UUID_TEMPLATE.format(9)}", f"--salt={'00' * 32}")
     output = deb.run("veritysetup", "format", *fixed, str(root), str(root), epoch=epoch)
     (root_hash,) = (
         line.split(":")[1].strip() for line in output.splitlines() if line.startswith("Root hash")
@@ -182,7 +182,7 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
     deb.run("objcopy", "--preserve-dates", *arguments, _EFI_STUB, str(work / "BOOTX64.EFI"), epoch=epoch)
     esp = work / "esp.img"
     with esp.open("wb") as stream:
-        stream.truncate(PARTITION_MIB["egm-esp-a"] * _MIB)
+        stream.truncate(PARTITION_SIZE_MIB["egm-esp-a"] * _MIB)
     deb.run("mkfs.fat", "--invariant", "-F", "32", "-i", "0e6d0001", "-n", "OPEN-EGM", str(esp), epoch=epoch)
     deb.run("mmd", "-i", str(esp), "::/EFI", "::/EFI/BOOT", epoch=epoch)
     deb.run("mcopy", "-i", str(esp), str(work / "BOOTX64.EFI"), "::/EFI/BOOT/BOOTX64.EFI", epoch=epoch)
@@ -190,20 +190,20 @@ def _build_esp(work: Path, command_line: str, epoch: str) -> None:
 
 def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) -> None:
     """Build the disk: partition table, the bundle in the first slot, an empty second slot, an empty state medium."""
-    table = ["label: gpt", "label-id: " + _UUID_FORM.format(0), "first-lba: 2048"]
+    table = ["label: gpt", "label-id: " + _UUID_TEMPLATE.format(0), "first-lba: 2048"]
     for i, partition in enumerate(IMAGE_CONTENT["partitions"], 1):
-        uuid = _UUID_FORM.format(i)
+        uuid = _UUID_TEMPLATE.format(i)
         table.append(
             f"size={partition['mib']}MiB, type={partition['type']}, name={partition['name']}, uuid={uuid}"
         )
     with image.open("wb") as stream:
-        stream.truncate((sum(PARTITION_MIB.values()) + 2) * _MIB)
+        stream.truncate((sum(PARTITION_SIZE_MIB.values()) + 2) * _MIB)
     command = ("sfdisk", "--quiet", str(image))
     subprocess.run(command, input="\n".join(table), text=True, check=True, capture_output=True)
     pieces = {name: work / name for name in ("egm-esp-a", "egm-root-a", "egm-state-1")}
     for name, path in pieces.items():
         with path.open("wb") as stream:
-            stream.truncate(PARTITION_MIB[name] * _MIB)
+            stream.truncate(PARTITION_SIZE_MIB[name] * _MIB)
     first = slot.SystemSlot(pieces["egm-esp-a"], pieces["egm-root-a"])
     with bundle.open("rb") as stream:
         slot.install_release(
@@ -224,8 +224,8 @@ def _build_medium(path: Path, label: str, number: int, epoch: str) -> None:
     """Build an empty state medium with this label and number: a file system for the machine's memory."""
     path.unlink(missing_ok=True)
     with path.open("wb") as stream:
-        stream.truncate(_STATE_MIB * _MIB)
-    uuid = _UUID_FORM.format(number + 5)
+        stream.truncate(_STATE_MEDIUM_SIZE_MIB * _MIB)
+    uuid = _UUID_TEMPLATE.format(number + 5)
     options = f"hash_seed={uuid},root_owner=780:780,lazy_itable_init=0,lazy_journal_init=0,nodiscard"
     time = {"E2FSPROGS_FAKE_TIME": epoch}
     deb.run(

@@ -25,11 +25,11 @@ RELEASE_FORMAT: Final = "open-egm release 1"
 #: Precedes the signed content, so that the signature is valid for a release only.
 _SIGNATURE_PURPOSE: Final = b"open-egm release\0"
 #: The size of the release at the end of a root partition.
-RELEASE_BYTES: Final = 64 * 1024
+RELEASE_SIZE_BYTES: Final = 64 * 1024
 #: Bytes copied at once.
-_COPY_BLOCK_BYTES: Final = 1 << 20
+_COPY_BLOCK_SIZE_BYTES: Final = 1 << 20
 #: The sector without which nothing can be started: a medium writes it atomically.
-_BOOT_SECTOR_BYTES: Final = 512
+_BOOT_SECTOR_SIZE_BYTES: Final = 512
 #: The parts of a slot: the EFI system partition, and the root file system.
 SLOT_PARTITION_NAMES: Final = ("esp", "root")
 
@@ -74,7 +74,7 @@ class SystemSlot:
 def compute_stream_digest(stream: BinaryIO, length: int) -> str:
     """Return the SHA-256 of the next ``length`` bytes of a stream; of fewer bytes if the stream ends before."""
     sha256 = hashlib.sha256()
-    while length > 0 and (piece := stream.read(min(length, _COPY_BLOCK_BYTES))):
+    while length > 0 and (piece := stream.read(min(length, _COPY_BLOCK_SIZE_BYTES))):
         sha256.update(piece)
         length -= len(piece)
     return sha256.hexdigest()
@@ -114,7 +114,7 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
 def read_slot_release(slot: SystemSlot, public_key_hex: str) -> Release:
     """Return the release that is stored in a slot. Raises SlotError if the slot has no signed release."""
     with slot.root.open("rb") as stream:
-        stream.seek(-RELEASE_BYTES, os.SEEK_END)
+        stream.seek(-RELEASE_SIZE_BYTES, os.SEEK_END)
         block = stream.read()
     return read_release(block.rstrip(b"\0"), public_key_hex, str(slot.root))
 
@@ -125,7 +125,7 @@ def check_slot(slot: SystemSlot, public_key_hex: str) -> Release | None:
     Raises SlotError if they differ.
     """
     with slot.esp.open("rb") as stream:
-        if not any(stream.read(_BOOT_SECTOR_BYTES)):
+        if not any(stream.read(_BOOT_SECTOR_SIZE_BYTES)):
             return None
     release = read_slot_release(slot, public_key_hex)
     for name, part in release.parts.items():
@@ -139,7 +139,7 @@ def read_bundle_release(bundle: BinaryIO, public_key_hex: str, newer_than: int, 
 
     Raises SlotError if it is not signed by this public key, or not newer than ``newer_than``.
     """
-    release = read_release(bundle.readline(RELEASE_BYTES), public_key_hex, where)
+    release = read_release(bundle.readline(RELEASE_SIZE_BYTES), public_key_hex, where)
     if release.number <= newer_than:
         raise SlotError(f"{where}: release {release.number} is not newer than the installed {newer_than}")
     return release
@@ -163,16 +163,16 @@ def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, where:
 
     Raises SlotError if the bundle is truncated or altered; then the slot remains empty and cannot start.
     """
-    _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_BYTES))
+    _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_SIZE_BYTES))
     _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
-    first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_BOOT_SECTOR_BYTES)
-    if len(release.line) > RELEASE_BYTES:
-        raise SlotError(f"{where}: release: has {len(release.line)} bytes; at most {RELEASE_BYTES} fit")
-    _write_at(slot.root, -RELEASE_BYTES, release.line.ljust(RELEASE_BYTES, b"\0"))
+    first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_BOOT_SECTOR_SIZE_BYTES)
+    if len(release.line) > RELEASE_SIZE_BYTES:
+        raise SlotError(f"{where}: release: has {len(release.line)} bytes; at most {RELEASE_SIZE_BYTES} fit")
+    _write_at(slot.root, -RELEASE_SIZE_BYTES, release.line.ljust(RELEASE_SIZE_BYTES, b"\0"))
     _write_at(slot.esp, 0, first)
     for name, part in release.parts.items():
         if _compute_digest(slot.get_partition(name), part.length) != part.sha256:
-            _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_BYTES))
+            _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_SIZE_BYTES))
             raise SlotError(f"{slot.get_partition(name)}: what was read back differs from what was written")
 
 
@@ -183,7 +183,7 @@ def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, wit
     """
     sha256, remaining, first = hashlib.sha256(), part.length, b""
     with to.open("r+b", buffering=0) as stream:
-        while remaining and (piece := source.read(min(remaining, _COPY_BLOCK_BYTES))):
+        while remaining and (piece := source.read(min(remaining, _COPY_BLOCK_SIZE_BYTES))):
             sha256.update(piece)
             remaining -= len(piece)
             if without and not first:
@@ -223,5 +223,5 @@ def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:
         bundle.write(line)
         for name in reversed(SLOT_PARTITION_NAMES):
             with parts[name].open("rb") as stream:
-                while piece := stream.read(_COPY_BLOCK_BYTES):
+                while piece := stream.read(_COPY_BLOCK_SIZE_BYTES):
                     bundle.write(piece)

@@ -59,7 +59,7 @@ def test_a_cabinet_boots_takes_a_bill_plays_pays_and_admits_no_intruder(cabinet)
     )
     for keys in (*escapes, ("f10",), ("f2",), ("spc",), ("c",), ("esc",), ("alt", "f4"), ("meta_l",)):
         for _ in range(8):
-            cabinet.computer.keys(*keys)
+            cabinet.computer.press_keys(*keys)
             time.sleep(0.2)
     # A stick with a file system is put in.
     stick = cabinet.folder / "stick.img"

@@ -31,7 +31,7 @@ def released(tmp_path):
 def empty(tmp_path):
     empty_slot = SystemSlot(tmp_path / "esp-b", tmp_path / "root-b")
     for name, path in zip(slot.SLOT_PARTITION_NAMES, (empty_slot.esp, empty_slot.root), strict=True):
-        path.write_bytes(bytes(SIZES[name] + 2 * slot.RELEASE_BYTES))
+        path.write_bytes(bytes(SIZES[name] + 2 * slot.RELEASE_SIZE_BYTES))
     return empty_slot
 
 
@@ -115,7 +115,7 @@ class PowerGone(Exception):
 
 @pytest.mark.parametrize("pieces", range(1, 5))
 def test_a_power_cut_during_an_update_leaves_an_empty_slot(released, empty, pieces, monkeypatch):
-    monkeypatch.setattr(slot, "_COPY_BLOCK_BYTES", 170_000)
+    monkeypatch.setattr(slot, "_COPY_BLOCK_SIZE_BYTES", 170_000)
     install(released, empty)
 
     class Cut(io.BytesIO):

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tools.image.image import _EFI_STUB, _IMAGE_FILES_FOLDER, _REMOVE_OTHER_PYTHONS, IMAGE_CONTENT, _build_esp
+from tools.image.image import (
+    _EFI_STUB,
+    _IMAGE_FILES_FOLDER,
+    _REMOVE_OTHER_PYTHONS_SCRIPT,
+    IMAGE_CONTENT,
+    _build_esp,
+)
 
 LAID_OVER = _IMAGE_FILES_FOLDER / "root/usr/lib/systemd/system/open-egm-machine.service.d/image.conf"
 
@@ -87,7 +93,7 @@ def test_the_image_contains_only_the_packages_of_its_own_python(tmp_path):
     python = tmp_path / "usr/bin/python3.11"
     python.parent.mkdir(parents=True)
     python.touch(0o755)
-    subprocess.run(["sh", "-e", "-s", tmp_path], input=_REMOVE_OTHER_PYTHONS, text=True, check=True)
+    subprocess.run(["sh", "-e", "-s", tmp_path], input=_REMOVE_OTHER_PYTHONS_SCRIPT, text=True, check=True)
     assert [path.name for path in libraries.iterdir()] == ["python3.11"]
 
 
