@@ -30,7 +30,7 @@ CABINET, STAFF = "cabinet.toml", "people.json"
 #: The parts of a progressive link that are stored in files, by their keys in the cabinet file.
 LINK_FILE_NAMES: Final = ("authority", "certificate", "key")
 #: Journal entries are numbered in 64 bits.
-_SEQUENCES_MAX: Final = 1 << 63
+_SEQUENCE_NUMBER_LIMIT: Final = 1 << 63
 #: The names of all files that a backup may contain.
 BACKUP_FILE_NAMES: Final = frozenset({CABINET, STAFF, *LINK_FILE_NAMES})
 
@@ -120,7 +120,7 @@ class Backup:
                 raise OperatorError(
                     f"{path}: expected the backup format {BACKUP_FORMAT}, found {content_record.format}"
                 )
-            if not 0 <= content_record.sequence < _SEQUENCES_MAX:
+            if not 0 <= content_record.sequence < _SEQUENCE_NUMBER_LIMIT:
                 raise OperatorError(
                     f"{path}: sequence {content_record.sequence} is not a valid journal sequence"
                 )

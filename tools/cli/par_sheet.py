@@ -103,7 +103,10 @@ def _build_feature_tables(data: dict[str, Any]) -> tuple[Table, ...]:
         return head
     first, *other_columns = data["columns"]
     rows = ([*map(format_cell, row)] for row in data["rows"])
-    return (*head, Table((first, *_build_right_aligned_columns(*other_columns)), rows, identifying_columns=1))
+    return (
+        *head,
+        Table((first, *_build_right_aligned_columns(*other_columns)), rows, identifying_column_count=1),
+    )
 
 
 def _build_prize_table(bet: BetAnalysis) -> Table:
@@ -126,7 +129,7 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
         "prize",
         *_build_right_aligned_columns("credits", *mean, "hits", "odds", "return"),
     )
-    return Table(columns, rows, identifying_columns=2)
+    return Table(columns, rows, identifying_column_count=2)
 
 
 def _format_mean(prize: PrizeFigures, cost_credits: int) -> str:
@@ -154,7 +157,7 @@ def _build_feature_table(bet: BetAnalysis) -> Table:
             *_build_right_aligned_columns("odds", "mean runs", "most runs", "mean credits", "return"),
         ),
         rows,
-        identifying_columns=1,
+        identifying_column_count=1,
     )
 
 
@@ -184,7 +187,7 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
             *_build_right_aligned_columns("odds", "reset", "at reset", "increment", "break-even credits"),
         ),
         rows,
-        identifying_columns=1,
+        identifying_column_count=1,
     )
 
 
@@ -203,7 +206,7 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
     return Table(
         ("prize in kind", *_build_right_aligned_columns("odds", "value, minor units"), *value_columns),
         rows,
-        identifying_columns=1,
+        identifying_column_count=1,
     )
 
 
@@ -228,7 +231,7 @@ def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
         )
         for row in rows
     )
-    show("text", Table(columns, cells, empty_text="no level", identifying_columns=2))
+    show("text", Table(columns, cells, empty_text="no level", identifying_column_count=2))
 
 
 def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
@@ -238,4 +241,4 @@ def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
     for i, first in enumerate(bet["volatility"][0]["bands"]):
         ends = [row["bands"][i]["band"] for row in bet["volatility"]]
         rows.append((f"{first['games']:,}", *(f"{100 * low:.2f} - {100 * high:.2f} %" for low, high in ends)))
-    return (Table(columns, rows, identifying_columns=1),)
+    return (Table(columns, rows, identifying_column_count=1),)

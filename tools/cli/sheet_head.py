@@ -46,10 +46,10 @@ class SheetHead:
         last = view.entries(since=max(0, view.sequence - 1))
         powered = view.entries((POWER_UP.kind,), newest_first=True, limit=1)
         for entry in (view.genesis, *powered, *last):
-            head.update_from_entry(entry)
+            head.update_with_entry(entry)
         return head
 
-    def update_from_entry(self, entry: StoredEntry) -> None:
+    def update_with_entry(self, entry: StoredEntry) -> None:
         """Update the heading with the next journal entry; a power-up entry states the jurisdiction and gaming day."""
         self.sequence, self.last_time = entry.sequence, entry.time_utc
         self.first_time = self.first_time or entry.time_utc
@@ -62,7 +62,7 @@ class SheetHead:
     def watch_entries(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
         """Yield the journal entries unchanged, and update the heading's data with each of them."""
         for entry in entries:
-            self.update_from_entry(entry)
+            self.update_with_entry(entry)
             yield entry
 
     @property

@@ -40,7 +40,7 @@ _BLACK, _WHITE = 0, 1
 _FONT_FOLDER: Final = Path(egm.screen.__file__).parent / "fonts"
 
 
-def format_words(words: PageText, texts: Texts, currency: str) -> str:
+def format_page_text(words: PageText, texts: Texts, currency: str) -> str:
     """Return one text of a service page in the language of ``texts``. Raises CatalogueError for an unknown text."""
     return texts.format_page_text(words, lambda cents: texts.money(cents, currency))
 
@@ -49,7 +49,7 @@ def format_rows(table: PageTable, texts: Texts, currency: str) -> list[list[str]
     """Return the cells of a service-page table as text; the first row has the column titles, if there are any."""
     lines = [table.columns] if table.columns else []
     return [
-        [format_words(cell, texts, currency) for cell in line]
+        [format_page_text(cell, texts, currency) for cell in line]
         for line in (*lines, *(r.cells for r in table.rows))
     ]
 
@@ -60,7 +60,7 @@ def format_as_text(title: str, tables: Iterable[PageTable], texts: Texts, curren
     for table in tables:
         lines.append("")
         if table.title is not None:
-            lines.append(format_words(table.title, texts, currency))
+            lines.append(format_page_text(table.title, texts, currency))
         rows = format_rows(table, texts, currency)
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines += [
@@ -76,7 +76,7 @@ def build_pdf(title: str, tables: Iterable[PageTable], texts: Texts, currency: s
     for table in tables:
         if table.title is not None:
             paper.add_gap()
-            paper.add_row([format_words(table.title, texts, currency)], bold=True)
+            paper.add_row([format_page_text(table.title, texts, currency)], bold=True)
         for row_number, row in enumerate(format_rows(table, texts, currency)):
             paper.add_row(row, bold=bool(table.columns) and row_number == 0)
         paper.add_gap()

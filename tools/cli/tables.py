@@ -107,7 +107,7 @@ class Table:
     """The text a terminal shows for a table without rows."""
     shows_titles: bool = True
     """Whether a terminal shows the column titles; False for a table of names and values."""
-    identifying_columns: int = 0
+    identifying_column_count: int = 0
     """The number of leading columns that identify a row, in a table of figures.
 
     They are repeated if the table is split because it is too wide.
@@ -178,9 +178,9 @@ class Table:
             rows = [[row[i] for i in columns] for row in cells]
             return _fit_widths([self._columns[i] for i in columns], titles, rows, width) is not None
 
-        names = list(range(self.identifying_columns))
+        names = list(range(self.identifying_column_count))
         parts: list[list[int]] = []
-        for column in range(self.identifying_columns, len(self._columns)):
+        for column in range(self.identifying_column_count, len(self._columns)):
             if parts and can_columns_fit([*parts[-1], column]):
                 parts[-1].append(column)
             elif names and can_columns_fit([*names, column]):

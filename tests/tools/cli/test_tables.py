@@ -75,7 +75,7 @@ def test_a_wide_table_of_figures_continues_below_with_its_row_names_repeated(wid
         ),
     )
     rows = [("lantern.harbour.25", 1_234_567, 0, 12, 3, 7), ("x", 2, 3, 4, 5, 1_000_000)]
-    drawn = click.unstyle(Table(titles, rows, title="levels", identifying_columns=1).to_text(width))
+    drawn = click.unstyle(Table(titles, rows, title="levels", identifying_column_count=1).to_text(width))
     assert max(map(cell_len, drawn.splitlines())) <= width
     parts = drawn.removeprefix("levels\n").split("\n\n")
     assert len(parts) == {30: 5, 40: 3, 60: 2, 100: 1}[width]

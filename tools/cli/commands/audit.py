@@ -328,7 +328,7 @@ def _load_machine_key(*folders: Path) -> MachineKey | None:
         return None
 
 
-def _format_finding_place(finding: AuditFinding) -> str:
+def _format_finding_entry(finding: AuditFinding) -> str:
     """Return as text the number and kind of the entry that a finding is about; 0 means the file as a whole."""
     where = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
     return f"{where} {escape_markup(finding.id)}".rstrip()
@@ -354,7 +354,7 @@ def _print_report(name: str, report: AuditReport) -> None:
     )
     for finding in report.findings:
         console.print(
-            f"  [red]{_format_finding_place(finding)}[/red]: {escape_markup(finding.why)}",
+            f"  [red]{_format_finding_entry(finding)}[/red]: {escape_markup(finding.why)}",
             highlight=False,
         )
     if report.notice_count > len(report.notices):
@@ -363,7 +363,7 @@ def _print_report(name: str, report: AuditReport) -> None:
         )
     for note in report.notices:
         console.print(
-            f"  [yellow]notice[/yellow] {_format_finding_place(note)}: {escape_markup(note.why)}",
+            f"  [yellow]notice[/yellow] {_format_finding_entry(note)}: {escape_markup(note.why)}",
             highlight=False,
         )
     if report.finding_count > len(report.findings):

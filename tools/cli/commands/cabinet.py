@@ -88,7 +88,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
 
             cabinet = cabinet.with_resolved_paths(file.absolute().parent)
             folder = state or find_default_state_folder()
-            remarks = _Remarks.collect(cabinet, folder)
+            remarks = _RemarkFinder.collect(cabinet, folder)
             with pause_garbage_collector():
                 faults = [
                     *iter_preflight_faults(cabinet, check_files, remarks.iter_game_remarks),
@@ -102,7 +102,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
     columns: Columns = (
         Column("line", is_right_aligned=True),
         "key",
-        Column("effect", "stops", text=lambda stops: _EFFECT_BY_FATALITY[stops], style=_choose_style),
+        Column("effect", "stops", text=lambda stops: _EFFECT_TEXTS[stops], style=_choose_style),
         Column("what is wrong", "what"),
         Column("did you mean", "meant"),
         Column("allowed values", "allowed", width_max=_INLINE_LIST_MAX),
@@ -119,7 +119,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
 
 
 @dataclass(frozen=True, slots=True)
-class _Remarks:
+class _RemarkFinder:
     """A finder of remarks on the games in a cabinet file: facts that do not keep the machine from offering a game."""
 
     played_definitions: Mapping[str, Any]
@@ -187,7 +187,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
 
 
 #: The effect of a fault, by whether it stops the machine; None: it is only a remark.
-_EFFECT_BY_FATALITY: Final = {True: "wrong", False: "left out", None: "remark"}
+_EFFECT_TEXTS: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
 def _choose_style(stops: object) -> Style:
@@ -389,8 +389,8 @@ def devices_(*, output_format: OutputFormat) -> None:
         (
             find_stable_port_name(port.device),
             port.device,
-            _format_known(port.description),
-            _format_known(port.manufacturer),
+            _replace_unknown_by_empty(port.description),
+            _replace_unknown_by_empty(port.manufacturer),
         )
         for port in comports()
     ]
@@ -416,6 +416,6 @@ def _format_line_settings(line: LineSettings) -> str:
     return f"{line.baud_rate} {line.data_bits}{line.parity}{line.stop_bits}"
 
 
-def _format_known(text: str | None) -> str:
+def _replace_unknown_by_empty(text: str | None) -> str:
     """Return the text, or "" if it stands for a value that the operating system does not know."""
     return "" if text in {None, "n/a"} else str(text)

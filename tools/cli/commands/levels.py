@@ -117,7 +117,9 @@ def _build_own_table(own_levels: dict[str, Any]) -> Table | None:
         for pool, level in own_levels.items()
     ]
     return (
-        Table(_OWN_LEVEL_COLUMNS, rows, title="levels of this machine, minor units", identifying_columns=1)
+        Table(
+            _OWN_LEVEL_COLUMNS, rows, title="levels of this machine, minor units", identifying_column_count=1
+        )
         if rows
         else None
     )
@@ -136,7 +138,12 @@ def _build_linked_table(linked: dict[str, Any]) -> Table | None:
         )
         rows.append((pool, *cells))
     return (
-        Table(_LINKED_LEVEL_COLUMNS, rows, title="levels of a controller, minor units", identifying_columns=1)
+        Table(
+            _LINKED_LEVEL_COLUMNS,
+            rows,
+            title="levels of a controller, minor units",
+            identifying_column_count=1,
+        )
         if rows
         else None
     )
@@ -155,4 +162,4 @@ def _build_hits_table(last_hits: dict[str, list[dict[str, Any]]]) -> Table | Non
         for pool, hits in last_hits.items()
         for hit in hits
     ]
-    return Table(columns, rows, title="last hits, minor units", identifying_columns=1) if rows else None
+    return Table(columns, rows, title="last hits, minor units", identifying_column_count=1) if rows else None

@@ -352,7 +352,7 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
     rates = (Column(title, is_right_aligned=True) for title in ("increment", "to hidden"))
     show_table(
         output_format,
-        Table(("level", *figures, *rates), rows, empty_text="no level", identifying_columns=1),
+        Table(("level", *figures, *rates), rows, empty_text="no level", identifying_column_count=1),
         document={record.id: json.loads(record.to_text()) for record in records},
         text_after="minor units; the amounts of every level balance exactly and agree with its ledger and register",
     )

@@ -68,7 +68,7 @@ def _build_table(returns: list[GameReturn]) -> Table:
         map(_build_row, returns),
         title=title,
         empty_text="no game has been played",
-        identifying_columns=3,
+        identifying_column_count=3,
     )
 
 

@@ -43,7 +43,7 @@ class _SimulationResult:
     distribution_verdict: DistributionVerdict | None
     """The simulated distribution of wins compared with the exact one; None if the exact one is unknown."""
     seconds: float
-    path: str
+    code_path: str
     """The code that played the games: ``production`` or ``compiled``."""
 
     @property
@@ -199,7 +199,7 @@ def _build_result_data(game: Game, result: _SimulationResult) -> dict[str, objec
         "game": game.id,
         "digest_sha256": game.digest,
         "bet": result.bet.bet,
-        "path": result.path,
+        "path": result.code_path,
         "games": result.tally.games,
         "credits_won": result.tally.credits,
         "return": result.return_verdict.rtp,
@@ -228,7 +228,8 @@ def _print_result(console: Terminal, game: Game, result: _SimulationResult) -> N
     """Print the result of a simulation, and which figures agree with the exact ones."""
     verdict = result.return_verdict
     console.print(
-        f"{game.id} {game.version}, bet {result.bet.bet}: {format_count(verdict.games, 'game')}, {result.path} path"
+        f"{game.id} {game.version}, bet {result.bet.bet}: {format_count(verdict.games, 'game')},"
+        f" {result.code_path} path"
     )
     interval = f"99.9 % interval {100 * verdict.interval_low:.4f} - {100 * verdict.interval_high:.4f} %"
     interval += "" if result.bet.variance is not None else ", by the sample's own deviation"

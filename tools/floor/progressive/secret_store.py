@@ -24,9 +24,9 @@ from rng import Personalization, RandomService, RngError
 #: File name of the key.
 MYSTERY_KEY_FILE_NAME: Final = "mystery.key"
 #: Length of the key, in bytes.
-_KEY_BYTES: Final = 32
+_KEY_SIZE_BYTES: Final = 32
 #: Length of a nonce, in bytes.
-_NONCE_BYTES: Final = 12
+_NONCE_SIZE_BYTES: Final = 12
 #: What to do about a missing or wrong key, for the text of errors.
 _KEY_REMEDY: Final = (
     "put a copy of the right one back; if no mystery level was served with it yet, remove it and run `egm "
@@ -43,7 +43,7 @@ def make_key(folder: Path) -> None:
     if (folder / MYSTERY_KEY_FILE_NAME).exists():
         read_key(folder)
     else:
-        replace_private(folder / MYSTERY_KEY_FILE_NAME, AESGCM.generate_key(8 * _KEY_BYTES).hex() + "\n")
+        replace_private(folder / MYSTERY_KEY_FILE_NAME, AESGCM.generate_key(8 * _KEY_SIZE_BYTES).hex() + "\n")
 
 
 def read_key(folder: Path) -> bytes:
@@ -56,8 +56,8 @@ def read_key(folder: Path) -> bytes:
         raise OperatorError(
             f"{path}: not a key for the secrets of mystery levels: {error}: {_KEY_REMEDY}"
         ) from None
-    if len(key) != _KEY_BYTES:
-        raise OperatorError(f"{path}: the key has {len(key)} bytes instead of {_KEY_BYTES}: {_KEY_REMEDY}")
+    if len(key) != _KEY_SIZE_BYTES:
+        raise OperatorError(f"{path}: the key has {len(key)} bytes instead of {_KEY_SIZE_BYTES}: {_KEY_REMEDY}")
     return key
 
 
@@ -128,4 +128,4 @@ class SecretStore:
 
 def _derive_nonce(commitment: str) -> bytes:
     """Return the nonce for encrypting the secret with this commitment."""
-    return hashlib.sha256(commitment.encode("ascii")).digest()[:_NONCE_BYTES]
+    return hashlib.sha256(commitment.encode("ascii")).digest()[:_NONCE_SIZE_BYTES]
