@@ -449,7 +449,7 @@ class TableLayout:
     def check_highest_win(self, given_back: Mapping[int, int]) -> None:
         """Raise :class:`WagerError` if a seat could win more than the table's win limit.
 
-        ``given_back`` has, for each seat, the most credits that the round may return.
+        ``given_back`` has the most credits that the round may return to each seat, by seat number.
         """
         most = self.table.most_win
         for seat, credits_ in given_back.items():

@@ -138,7 +138,7 @@ def imprisoned_bets_from_json(
 def with_prison_choice(figures: BetAnalysis, strategy: str, worst: Fraction, note: str) -> BetAnalysis:
     """Return a bet's figures for a player who always takes a part back and never leaves the stake in prison.
 
-    ``worst`` is the return for a player who always leaves it.
+    ``worst`` is the return for a player who always leaves the stake in prison.
     """
     return replace(
         figures,

@@ -76,7 +76,7 @@ def format_known_names(word: str, known_names: Iterable[str]) -> str:
 
 
 def describe_wrong_value(reason: str, value: object) -> str:
-    """Return pydantic's ``reason`` why a value of a TOML file is wrong, in the words of the file's author.
+    """Return pydantic's ``reason`` why a value of a TOML file is wrong, with its terms replaced by those of TOML.
 
     For a value of a wrong type or outside its range, the result states what it must be, and what it is.
     """

@@ -59,7 +59,7 @@ class ShoeRules(StrictTable):
         return (self.stop or 0) + 1
 
     def check_players(self, players: int) -> None:
-        """Raise ValueError if there are more players than three and one deck is dealt for two rounds."""
+        """Raise ValueError for more than three players if one deck is dealt for two rounds."""
         if self.rounds > 1 and players > PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX:
             raise ValueError(
                 "shoe.rounds: two rounds from one deck allow "

@@ -1,7 +1,8 @@
 """Red dog (Québec by-law, ss. 63-67): two cards, and a third that must fall between them.
 
-Neighbours push; equal cards win if the third is equal too, otherwise they push; in other cases the player may
-raise by up to the stake before the third card, which wins strictly between.
+If the first two cards are neighbours in rank, the bet is a push. If they are equal, it wins if the third card is
+equal too, and is otherwise a push. In all other cases the player may raise by up to the stake before the third card
+is dealt; the bet wins if the third card lies strictly between the first two.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

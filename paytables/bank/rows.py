@@ -79,7 +79,7 @@ class _RowPairCount:
         Card values are added from ten down to the ace. ``free`` are rows whose last card is not chosen yet;
         ``ended`` are rows whose last card is chosen. A row that ends on 30 + d has its last card among the
         values of d and more. Its sum is shifted so that 30 + d becomes 40, so all such rows can be treated
-        alike. Both rows are symmetric, so of two unequal sums only one is kept at the end.
+        alike. The rows are symmetric, so of the sums (a, b) and (b, a) only the one with a <= b is kept at the end.
         """
         size = range(HIGHEST_ROW_TOTAL + 1)
         free = [[int(a == b == 0) for b in size] for a in size]
@@ -132,8 +132,8 @@ class _RowPairCount:
         """Return the cells after adding any number of cards of ``value`` to either row of trente et quarante.
 
         Only sums of at most ``max_sum`` each and at least ``min_joint_sum`` together are kept: from smaller
-        ones, the cards of lower values are too few to reach the required sums. ``half``: keep only one of two
-        unequal sums.
+        ones, the cards of lower values are too few to reach the required sums. With ``half``, sums in which that of
+        the first row is the larger one are left out.
         """
         size = range(HIGHEST_ROW_TOTAL + 1)
         count = self.counts[value]

@@ -1,8 +1,9 @@
 """Super Pan 9 (Québec by-law, ss. 54-62): eight decks without sevens to tens; three cards, and one more each.
 
-The player may draw one card; the bank draws on five or less and stands on six or more. The higher units digit
-wins even money less 5 % of the stake, counted on the next higher multiple of ten; equal hands push. A player may
-be the bank (s. 62), and the bank draws by the same rule for every holder (:mod:`paytables.player_bank`).
+The player may draw one card; the bank draws on five or less and stands on six or more. The higher units digit wins
+even money less a commission of 5 % of the stake (after rounding the stake up to a multiple of ten dollars); equal
+hands push. A player may be the bank (s. 62), and the bank draws by the same rule for every holder
+(:mod:`paytables.player_bank`).
 """
 
 from collections import Counter
@@ -80,7 +81,7 @@ class SuperPanDefinition(BankDefinition):
 
     @model_validator(mode="after")
     def _check_bank(self) -> Self:
-        """Refuse invalid terms of a player-held bank, and with such a bank a stake whose id is not ``stake``."""
+        """Refuse invalid terms of a player-held bank; if there are such terms, refuse any stake id but ``stake``."""
         if self.player_bank is not None:
             if self.stake.id != STAKE_SPOT:
                 raise ValueError(f"stake.id: must be {STAKE_SPOT!r} if a player may be the bank")
@@ -264,7 +265,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         return replace(analysis, bets=(*analysis.bets, figures))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
-        """Return a bet's figures for the player's best decisions, for the bank's drawing rule, and for the worst ones.
+        """Return a bet's figures for the best decisions, for decisions by the bank's drawing rule, and for the worst.
 
         The bank has no choice: its figures are those against the best decisions, in a round in which one
         other seat has a stake of the same credits.

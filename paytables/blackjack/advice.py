@@ -185,7 +185,7 @@ def _pack_hand(values: Sequence[int]) -> int:
 
 @lru_cache(maxsize=8)
 def read_advice(house: ExactHouseRules, policy: str) -> PackedStrategy | None:
-    """Return the blackjack strategy that a definition stores, or None if its length does not fit the house rules.
+    """Return the blackjack strategy in the stored text ``policy``, or None if its length does not fit the house rules.
 
     Certification refuses a definition whose strategy is for other rules.
     """

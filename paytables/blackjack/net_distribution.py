@@ -196,7 +196,7 @@ class _NetDistribution:
             yield from self._iter_split_nets(round_, split, self._find_insurance_nets(round_.up, hand))
 
     def _convert_odds_to_units(self, odds: Fraction) -> int:
-        """Return net odds as an integer number of ``unit``-ths of a stake."""
+        """Return what net odds pay on one stake, in units (``unit`` units are one stake)."""
         return int(odds * self.unit)
 
     def _find_insurance_nets(self, up_card_value: int, hand: int) -> NetByDealerResult:

@@ -61,16 +61,16 @@ def _split_into_limbs(number: int, count: int) -> list[int]:
 
 
 def compile_kernel(kernel: _Kernel, *, counts_references: bool = True) -> _Kernel:
-    """Return a function on arrays compiled by numba.
+    """Return ``kernel``, a function of arrays, compiled by numba.
 
-    With ``counts_references`` false, arrays are not reference-counted.
+    With ``counts_references`` false, the compiled function does not count references to its arrays.
     """
     return cast("_Kernel", _compile_kernel(kernel, counts_references=counts_references))
 
 
 @cache
 def _compile_kernel(kernel: Callable[..., object], *, counts_references: bool) -> object:
-    """Return the function compiled by numba; each function is compiled once."""
+    """Return ``kernel`` compiled by numba; each function is compiled only once."""
     import numba  # noqa: PLC0415 (laboratory package)
 
     njit: Callable[..., object] = numba.njit  # the type stubs omit _nrt

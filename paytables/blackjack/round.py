@@ -219,8 +219,8 @@ class BlackjackRound:
     def _deal_first_cards(self, draw: DrawSource) -> Iterator[Cue]:
         """Deal the first cards; yield the animation cues.
 
-        Each box gets a card, the dealer one, each box a second, and the dealer a hidden one if the rules have
-        it.
+        Each box gets a card, the dealer one, and each box a second. If the rules require it, the dealer then gets a
+        hidden second card.
         """
         self.dealer_hands.append([])
         for turn in range(2):

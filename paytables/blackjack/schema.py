@@ -203,7 +203,7 @@ class SideBetRow(StrictTable):
     def _check_ranks(self) -> "SideBetRow":
         """Refuse a side bet's row without a condition, or with hands that do not fit its number of cards.
 
-        The dealer's first card counts as one of them if the row says so.
+        If the row says so, the dealer's first card counts as one of these cards.
         """
         count = self.cards + self.dealer
         wrong_ranks = [ranks for ranks in self.ranks if len(ranks) != count]

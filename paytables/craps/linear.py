@@ -12,7 +12,7 @@ SumsByKey = dict[K, Fraction]
 def solve_chain(rows: list[dict[int, Fraction]], right: list[SumsByKey[K]]) -> list[SumsByKey[K]]:
     """Return the expected sums from each state of an absorbing chain: x = ``right`` + ``rows`` x.
 
-    ``rows`` are the transition probabilities between the states; every state must eventually leave them.
+    ``rows`` are the transition probabilities between the states; from every state the chain must be certain to end.
     ``right`` and x are sums by key. Both lists are consumed. The state with the fewest transitions through it
     is eliminated first (Markowitz 1957), which keeps rows short.
     """

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 def limit_prizes(prizes: Sequence[int], limit: int | None) -> tuple[int, ...]:
     """Return what each Keno prize of a draw pays, if all prizes together may not exceed ``limit``.
 
-    The limit is divided in proportion to the prizes. Remaining whole credits go one each to the prizes with
-    the largest remainders, of equal ones to the earlier, so the sum is exactly the limit. A machine applies
+    The limit is divided in proportion to the prizes. Remaining whole credits go one each to the prizes with the
+    largest remainders (the earlier prize first if they are equal), so the sum is exactly the limit. A machine applies
     this to one ticket; a Keno host applies it to all the tickets of a draw. Raises ValueError for a negative
     prize or limit.
     """

@@ -90,9 +90,10 @@ def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
 def _list_ascending_choices(
     masks: list[list[int]], counts: Sequence[int], least: int = 0
 ) -> list[tuple[int, ...]]:
-    """Return every choice of one rank mask for each suit, with ``counts`` ranks in it, masks ascending.
+    """Return every choice of one rank mask per suit in which the masks ascend from suit to suit.
 
-    ``masks`` has the rank masks by number of ranks; no mask is below ``least``.
+    The mask of the n-th suit has ``counts[n]`` ranks. ``masks`` has all rank masks by their number of ranks; the mask
+    of the first suit is at least ``least``.
     """
     if not counts:
         return [()]

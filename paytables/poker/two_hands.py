@@ -475,7 +475,7 @@ class TwoHandsRules(PlayerBankRules):
         return BetAnalysis(bet="bets", cost_credits=cost, options={"bets": dict(bets)}, rtp=rtp)
 
     def analyse_least_bank(self, chances: WinPushLoseChances) -> tuple[BetAnalysis, ...]:
-        """Return the figures of a player who is the bank at its minimum bet; empty if no player can be the bank."""
+        """Return the figures of a player who is the bank with the minimum bet; empty if no player can be the bank."""
         rule = self.player_bank
         if rule is None:
             return ()

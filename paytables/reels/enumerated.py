@@ -315,8 +315,8 @@ class HeldReels(_EnumeratedStage):
     def _respin_pay_totals(self) -> list[dict[tuple[int, ...], int]]:
         """Return, for every mask of held reels, the total pay of all respins, by the column classes of the held reels.
 
-        A class is a set of columns that pay alike (:meth:`_column_classes`). A respin counts as often as the weights of
-        the stops of the reels that spin again say.
+        A class is a set of columns that pay alike (:meth:`_column_classes`). A respin counts once for each combination
+        of equally likely stops of the reels that spin again.
         """
         count = len(self._column_classes)
         totals: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << count)]
@@ -379,7 +379,7 @@ class HeldReels(_EnumeratedStage):
         return self.reels.multiplier * sum(least, Fraction(0))
 
     def count_holds(self) -> Mapping[int, tuple[Fraction, Fraction]]:
-        """Return, for each set of reels (as bits) that the best strategy holds: how often, and its part of the mean."""
+        """Return how often the best strategy holds each set of reels (as bits), and the part of the mean won then."""
         odds_by_mask: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.strategy.items():
             odds = self._compute_first_window_chance(key)

@@ -75,7 +75,7 @@ class _HighestPaySearch:
     def _step(self, node: int, letter: int) -> tuple[int, int]:
         """Return the node that a letter leads to from ``node``, and the factor for the win's number of ways.
 
-        From a final node, that node itself and the factor 1.
+        For a final node, return the node itself and the factor 1.
         """
         g = self.reels.graph
         if g.letter_offsets[node] < 0:
