@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from paytables.cards.card import RANKS, Shoe, format_card, get_rank
+from paytables.cards.card import RANK_LETTERS, Shoe, format_card, get_rank
 from paytables.contract import Cue, DrawSource
 from paytables.definition import StrictTable
 
@@ -82,7 +82,7 @@ def open_shoe(rules: ShoeRules, table: object, draw: DrawSource) -> tuple[Shoe, 
             shoe.deal(draw, f"burn {n + 1}")
         return shoe, [Cue("shuffle", {"decks": rules.decks}), Cue("burn", {"cards": rules.burn})]
     burn_card = shoe.deal(draw, "burn")
-    burned_count = min(get_rank(burn_card) + 2, 10) if RANKS[get_rank(burn_card)] != "A" else 1
+    burned_count = min(get_rank(burn_card) + 2, 10) if RANK_LETTERS[get_rank(burn_card)] != "A" else 1
     for n in range(burned_count):
         shoe.deal(draw, f"burn {n + 1}")
     return shoe, [

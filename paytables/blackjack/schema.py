@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
-from paytables.cards.card import ACE, RANKS, Card, get_rank, get_suit, is_red
+from paytables.cards.card import ACE_RANK, RANK_LETTERS, Card, get_rank, get_suit, is_red
 from paytables.definition import Identifier, StrictTable, Text
 from paytables.layout import BetLimits, Odds, WrittenOdds
 from paytables.poker.policy import PackedPolicy
@@ -40,7 +40,7 @@ INSURANCE_TEXT: Final = Text(en="Insurance", fr="Assurance")
 #: A pay of the table other than a plain win: its stake, its name, its title and its odds.
 NamedPay: TypeAlias = tuple[str, str, Text, Odds]
 #: The ranks of a hand, as letters.
-Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANKS}]{{1,5}}$")]
+Ranks = Annotated[str, StringConstraints(pattern=rf"^[{RANK_LETTERS}]{{1,5}}$")]
 
 
 def get_card_value(card: Card) -> int:
@@ -172,7 +172,7 @@ class HouseRules(StrictTable):
 @cache
 def parse_patterns(named_hands: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
     """Return the card ranks of each hand that a side-bet row names (such as ``"777"``), as sorted numbers."""
-    return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named_hands)
+    return frozenset(tuple(sorted(map(RANK_LETTERS.index, pattern))) for pattern in named_hands)
 
 
 class SideBetRow(StrictTable):
@@ -238,7 +238,7 @@ class SideBetRow(StrictTable):
 
 def _is_straight(ranks: Sequence[int]) -> bool:
     """Return whether these ascending ranks follow each other without a gap; the ace counts as high or low."""
-    wheel, run = [*range(len(ranks) - 1), ACE], list(range(ranks[0], ranks[0] + len(ranks)))
+    wheel, run = [*range(len(ranks) - 1), ACE_RANK], list(range(ranks[0], ranks[0] + len(ranks)))
     return list(ranks) in (wheel, run)
 
 

@@ -1,11 +1,11 @@
 """Cards, decks and shoes; hand rankings by each game's own order; hands that differ in suits only."""
 
 from paytables.cards.card import (
-    ACE,
+    ACE_RANK,
     JOKER,
-    RANKS,
+    RANK_LETTERS,
     STANDARD_DECK_SIZES,
-    SUITS,
+    SUIT_LETTERS,
     Card,
     Shoe,
     build_deck,
@@ -18,11 +18,11 @@ from paytables.cards.card import (
 )
 
 __all__ = [
-    "ACE",
+    "ACE_RANK",
     "JOKER",
-    "RANKS",
+    "RANK_LETTERS",
     "STANDARD_DECK_SIZES",
-    "SUITS",
+    "SUIT_LETTERS",
     "Card",
     "Shoe",
     "build_deck",

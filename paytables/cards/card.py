@@ -18,17 +18,17 @@ from paytables.contract import DrawSource
 Card: TypeAlias = int
 
 #: The letters of the ranks, two to ace.
-RANKS: Final = "23456789TJQKA"
+RANK_LETTERS: Final = "23456789TJQKA"
 #: The letters of the suits.
-SUITS: Final = "cdhs"
+SUIT_LETTERS: Final = "cdhs"
 #: The rank of an ace.
-ACE: Final = 12
+ACE_RANK: Final = 12
 #: The joker's integer.
 JOKER: Final[Card] = 52
 #: The joker's name.
 _JOKER_NAME: Final = "Jk"
 #: The name of each card.
-_CARD_NAMES: Final = (*(rank + suit for rank in RANKS for suit in SUITS), _JOKER_NAME)
+_CARD_NAMES: Final = (*(rank + suit for rank in RANK_LETTERS for suit in SUIT_LETTERS), _JOKER_NAME)
 #: The card of each name.
 _CARD_BY_NAME: Final = {name: card for card, name in enumerate(_CARD_NAMES)}
 #: The numbers of cards in one or more packs, which help texts may mention although no definition contains
@@ -61,7 +61,7 @@ def parse_card(name: str) -> Card:
     card = _CARD_BY_NAME.get(name)
     if card is None:
         raise ValueError(
-            f"{name!r} is not a card: a rank of {RANKS}, then a suit of {SUITS}, or {_JOKER_NAME}"
+            f"{name!r} is not a card: a rank of {RANK_LETTERS}, then a suit of {SUIT_LETTERS}, or {_JOKER_NAME}"
         )
     return card
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Final, Literal
 
-from paytables.cards.card import ACE, JOKER, RANKS, Card, get_rank, get_suit
+from paytables.cards.card import ACE_RANK, JOKER, RANK_LETTERS, Card, get_rank, get_suit
 
 #: Every poker combination that any order may contain, from the highest.
 HAND_CATEGORIES: Final = (
@@ -169,7 +169,7 @@ class HandRanking:
         for substitutes in combinations_with_replacement(range(13), wilds):
             strength = self._compute_natural_strength([*natural, *substitutes])
             straight = strength >> _CATEGORY_SHIFT == self._level.get("straight")
-            if straight or not self.order.is_joker_bug or all(rank == ACE for rank in substitutes):
+            if straight or not self.order.is_joker_bug or all(rank == ACE_RANK for rank in substitutes):
                 best = max(best, strength)
         return best
 
@@ -193,8 +193,8 @@ class HandRanking:
                 royal = "royal-flush" in self._level and run == self._top_run
                 best = max(best, self._encode_strength("royal-flush" if royal else "straight-flush", [place]))
         for _ in range(wilds):
-            mask |= 1 << next(rank for rank in range(ACE, -1, -1) if not mask >> rank & 1)
-        highest = [rank for rank in range(ACE, -1, -1) if mask >> rank & 1]
+            mask |= 1 << next(rank for rank in range(ACE_RANK, -1, -1) if not mask >> rank & 1)
+        highest = [rank for rank in range(ACE_RANK, -1, -1) if mask >> rank & 1]
         if len(highest) < size:
             return 0
         return max(best, self._encode_strength("flush", highest[:size]))
@@ -209,15 +209,15 @@ class HandRanking:
     @property
     def _top_run(self) -> int:
         """Return the ranks of the highest straight, as bits."""
-        return ((1 << self.order.hand_size) - 1) << (len(RANKS) - self.order.hand_size)
+        return ((1 << self.order.hand_size) - 1) << (len(RANK_LETTERS) - self.order.hand_size)
 
     @cached_property
     def _straights(self) -> dict[int, int]:
         """Return the rank of each straight among all straights, lowest first, by the bit mask of its card ranks."""
         size = self.order.hand_size
         run = (1 << size) - 1
-        places = {run << low: low + 1 for low in range(len(RANKS) - size + 1)}
-        wheel = 1 << ACE | (run >> 1)
+        places = {run << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
+        wheel = 1 << ACE_RANK | (run >> 1)
         top = places[self._top_run]
         if self.order.low_ace == "second":
             places[self._top_run] = top + 1

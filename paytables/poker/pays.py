@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator
 
-from paytables.cards import RANKS
+from paytables.cards import RANK_LETTERS
 from paytables.cards.ranking import FIVE_CARD_RANKING, RankingRules, find_category, unpack_ranks
 from paytables.definition import Identifier, NaturalInt, StrictTable, Text
 
@@ -44,9 +44,11 @@ HandCategory = Literal[
 def _check_rank_range(value: str) -> str:
     """Return a span of card ranks such as "9-J" unchanged. Raises ValueError if it is not valid."""
     low, _, high = value.partition("-")
-    places = [RANKS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
+    places = [RANK_LETTERS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
     if min(places) < 0 or places != sorted(places):
-        raise ValueError(f"{value!r} is neither a rank nor two ranks in order, as in J-A; ranks are {RANKS}")
+        raise ValueError(
+            f"{value!r} is neither a rank nor two ranks in order, as in J-A; ranks are {RANK_LETTERS}"
+        )
     return value
 
 
@@ -57,7 +59,7 @@ RankRange = Annotated[str, AfterValidator(_check_rank_range)]
 def parse_rank_range(value: str) -> range:
     """Return the card ranks of a span such as "9-J" as a range of rank numbers."""
     low, _, high = value.partition("-")
-    return range(RANKS.index(low), RANKS.index(high or low) + 1)
+    return range(RANK_LETTERS.index(low), RANK_LETTERS.index(high or low) + 1)
 
 
 class HandPayRow(StrictTable):
@@ -105,4 +107,4 @@ def find_pay_row(
 
 def parse_wild_ranks(names: Iterable[str]) -> tuple[int, ...]:
     """Return the rank numbers of wild ranks given by their letters."""
-    return tuple(RANKS.index(name) for name in names)
+    return tuple(RANK_LETTERS.index(name) for name in names)

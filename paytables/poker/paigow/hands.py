@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Final
 
-from paytables.cards import ACE, RANKS, get_rank, parse_cards
+from paytables.cards import ACE_RANK, RANK_LETTERS, get_rank, parse_cards
 from paytables.cards.ranking import JOKER_RANK, PAI_GOW_LOW_RANKING, PAI_GOW_RANKING, HandRanking
 from paytables.poker.paigow.schema import HouseWay
 from paytables.poker.two_hands import HandSetting
@@ -53,7 +53,7 @@ def find_equal_rank_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
 
     The text has the size of each of these sets, and the tuple their ranks, both with the largest set first.
     """
-    counts = Counter(ACE if rank == JOKER_RANK else rank for rank in ranks)
+    counts = Counter(ACE_RANK if rank == JOKER_RANK else rank for rank in ranks)
     sets = sorted(((count, rank) for rank, count in counts.items() if count > 1), reverse=True)
     return "-".join(str(count) for count, _ in sets), tuple(rank for _, rank in sets)
 
@@ -65,7 +65,7 @@ class HouseWayRules:
         self._lines = [
             (
                 line.shapes,
-                _parse_ranks(line.most, ACE),
+                _parse_ranks(line.most, ACE_RANK),
                 _parse_ranks(line.least, 0),
                 0 if line.low is None else LOW_HAND_RANKING.compute_strength(parse_cards(line.low)),
                 0 if line.high is None else HIGH_HAND_RANKING.compute_strength(parse_cards(line.high)),
@@ -99,4 +99,4 @@ def _parse_ranks(text: str | None, default: int) -> list[int]:
 
     A set without a stated rank gets ``default``.
     """
-    return [RANKS.index(rank) for rank in text or ""] + [default] * 3
+    return [RANK_LETTERS.index(rank) for rank in text or ""] + [default] * 3

@@ -9,7 +9,7 @@ from math import comb
 from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis, PrizeFigures
-from paytables.cards import JOKER, RANKS, format_card, get_rank
+from paytables.cards import JOKER, RANK_LETTERS, format_card, get_rank
 from paytables.cards.ranking import HandRanking, find_category, unpack_ranks
 from paytables.contract import Cue, DrawSource, Settlement, Spot, Wager, deal_one
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
@@ -191,8 +191,8 @@ class PaiGowPokerRules(TwoHandsRules):
         assert bets is not None
         if card == JOKER:
             return bets.joker
-        name = RANKS[get_rank(card)]
-        return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
+        name = RANK_LETTERS[get_rank(card)]
+        return bets.ace if name == "A" else bets.face if name in "JQK" else RANK_LETTERS.index(name) + 2
 
     def build_extra_display(self, side_results: Sequence[Cue | Settlement]) -> dict[str, object]:
         """Return, for the screen, which position got the first cards; empty if none was drawn.
@@ -385,4 +385,4 @@ def _describe_hand(strength: int, ranking: HandRanking, language: int) -> str:
 
 def _format_ranks(ranks: Sequence[int]) -> str:
     """Return ranks as text, such as ``A-10``."""
-    return "-".join(RANKS[rank] for rank in ranks).replace("T", "10")
+    return "-".join(RANK_LETTERS[rank] for rank in ranks).replace("T", "10")

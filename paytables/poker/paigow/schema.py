@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from paytables.cards import RANKS, parse_cards
+from paytables.cards import RANK_LETTERS, parse_cards
 from paytables.definition import NaturalInt, StrictTable
 from paytables.layout import BetLimits, Odds, WrittenOdds
 from paytables.poker.two_hands import TwoHandsDefinition, WinPushLoseChances
@@ -13,7 +13,7 @@ from paytables.poker.two_hands import TwoHandsDefinition, WinPushLoseChances
 #: ``2-2``.
 SetSizes = Literal["", "2", "2-2", "2-2-2", "3", "3-2", "3-2-2", "3-3", "4", "4-2", "4-3", "5", "5-2"]
 #: Ranks of the sets of a hand, as letters.
-Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
+Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANK_LETTERS}]{{1,3}}$")]
 
 
 class HouseWay(StrictTable):

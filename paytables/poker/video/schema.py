@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from paytables.cards import RANKS
+from paytables.cards import RANK_LETTERS
 from paytables.cards.ranking import FIVE_CARD_RANKING, HAND_CATEGORIES, JOKER_RANK, RankingRules
 from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, StrictTable, Text, WordList
 from paytables.poker.pays import HandCategory, HandPayRow, RankRange, parse_wild_ranks
@@ -32,8 +32,8 @@ class Deck(StrictTable):
     @classmethod
     def _check_ranks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse a wild rank that is not a rank of cards."""
-        if any(rank not in tuple(RANKS) for rank in value):
-            raise ValueError(f"{list(value)} contains a name that is not a rank; ranks are {RANKS}")
+        if any(rank not in tuple(RANK_LETTERS) for rank in value):
+            raise ValueError(f"{list(value)} contains a name that is not a rank; ranks are {RANK_LETTERS}")
         return value
 
     @property

@@ -19,7 +19,7 @@ from paytables import (
     load_game,
     play_with_choices,
 )
-from paytables.cards.card import RANKS, Shoe, parse_card
+from paytables.cards.card import RANK_LETTERS, Shoe, parse_card
 
 GAMES = (
     "quebec-baccarat",
@@ -224,7 +224,7 @@ def test_baccarat_is_settled_as_the_text_says(name, seeded_draw):
 
 
 def value(card):
-    return RANKS.index(card[0])
+    return RANK_LETTERS.index(card[0])
 
 
 def hold_war(seeded_draw, count):

@@ -16,7 +16,7 @@ from paytables import (
     play_with_answers,
     play_with_choices,
 )
-from paytables.cards.card import RANKS
+from paytables.cards.card import RANK_LETTERS
 
 #: What is played at random: the definition, and what the texts say of it (not read from the definition).
 GAMES = {
@@ -210,7 +210,7 @@ SIDES = {
 
 
 def is_poker(cards):
-    places = sorted(RANKS.index(card[0]) for card in cards)
+    places = sorted(RANK_LETTERS.index(card[0]) for card in cards)
     runs = [[n, n + 1, n + 2] for n in range(11)] + [[0, 1, 12]]
     return len({card[1] for card in cards}) == 1 or len(set(places)) == 1 or places in runs
 

@@ -27,7 +27,7 @@ def test_every_card_has_one_name_which_parses_to_the_card():
     assert names[51] == "As"
     assert names[52] == "Jk"
     assert [cards.format_card(c) for c in range(52) if cards.is_red(c)] == [
-        r + s for r in cards.RANKS for s in "dh"
+        r + s for r in cards.RANK_LETTERS for s in "dh"
     ]
 
 
@@ -56,7 +56,7 @@ def test_a_shoe_gives_every_order_of_its_cards_once():
 def test_a_shoe_has_the_cards_of_its_decks_without_excluded_ranks():
     assert cards.Shoe.from_decks(8).cards_left == 416
     assert cards.Shoe.from_decks(1, joker=True).cards_left == 53
-    without = cards.Shoe.from_decks(8, excluded_ranks=[cards.RANKS.index(r) for r in "789T"])
+    without = cards.Shoe.from_decks(8, excluded_ranks=[cards.RANK_LETTERS.index(r) for r in "789T"])
     assert without.cards_left == 288
     assert cards.Shoe.from_json(without.to_json()) == without
 
@@ -64,7 +64,7 @@ def test_a_shoe_has_the_cards_of_its_decks_without_excluded_ranks():
 @pytest.mark.requirement("S-01")
 def test_a_shoe_has_each_card_of_its_packs_as_often_as_there_are_packs():
     """Not only as many cards: a pack with two of one card and none of another is not whole."""
-    ranks = cards.RANKS.index("7"), cards.RANKS.index("T")
+    ranks = cards.RANK_LETTERS.index("7"), cards.RANK_LETTERS.index("T")
     for decks in (1, 6, 8):
         assert cards.Shoe.from_decks(decks).to_json() == dict.fromkeys(
             map(cards.format_card, range(52)), decks
