@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
 #: Rounds that are simulated.
-SAMPLED_ROUNDS: Final = 20_000_000
+SIMULATED_ROUND_COUNT: Final = 20_000_000
 #: The seed of the simulation.
 SAMPLING_SEED: Final = "blackjack"
 #: The number of random words drawn at once, and more words than one round can use.
@@ -48,7 +48,7 @@ _BURN_FIRST_CARD_VALUE: Final = -1
 def sample_rounds(
     definition: BlackjackDefinition,
     play: PackedStrategy,
-    rounds: int = SAMPLED_ROUNDS,
+    rounds: int = SIMULATED_ROUND_COUNT,
     seed: str = SAMPLING_SEED,
 ) -> SimulatedRounds:
     """Simulate at least ``rounds`` blackjack rounds and return how often each net result occurred.

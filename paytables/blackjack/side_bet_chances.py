@@ -24,7 +24,7 @@ from paytables.cards.card import Card, get_rank, get_suit, is_red
 #: Suits of a pack.
 _SUIT_COUNT: Final = 4
 #: Cards of a pack.
-_DECK_CARDS: Final = 52
+_DECK_CARD_COUNT: Final = 52
 #: The probability of each row of a side bet, by its id.
 RowChances: TypeAlias = dict[str, Fraction]
 
@@ -41,14 +41,14 @@ def compute_row_chances(
     """
     ways_by_row: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if draws_cards or row.cards <= 2)
-    for ways, dealt_cards, up in _iter_deal_orders(rows, (), [decks] * _DECK_CARDS, 1):
+    for ways, dealt_cards, up in _iter_deal_orders(rows, (), [decks] * _DECK_CARD_COUNT, 1):
         for row, part in _iter_won_rows(rows, dealt_cards, up, decks, hole=hole):
             key = row.id, len(dealt_cards) + (up is not None)
             ways_by_row[key] = ways_by_row.get(key, 0) + ways * part
     return {
         row.id: sum(
             (
-                Fraction(ways) / perm(_DECK_CARDS * decks, cards)
+                Fraction(ways) / perm(_DECK_CARD_COUNT * decks, cards)
                 for (of, cards), ways in ways_by_row.items()
                 if of == row.id
             ),
@@ -103,7 +103,7 @@ def _iter_different_cards(
     for card in range(_SUIT_COUNT):  # the four cards of the first rank
         kind = card if get_suit(card) in seen_suits else is_red(card) if coloured else None
         suits.setdefault((get_suit(card) in seen_suits, kind), []).append(card)
-    for first in range(0, _DECK_CARDS, _SUIT_COUNT):
+    for first in range(0, _DECK_CARD_COUNT, _SUIT_COUNT):
         for alike in suits.values():
             yield first + alike[0], len(alike)
 
@@ -149,6 +149,6 @@ def _iter_won_rows(
 def _compute_blackjack_chance(cards_out: Sequence[Card], decks: int) -> Fraction:
     """Return the probability that two cards drawn from the shoe, without the cards ``cards_out``, are a blackjack."""
     values = [get_card_value(card) for card in cards_out]
-    cards_left = _DECK_CARDS * decks - len(cards_out)
+    cards_left = _DECK_CARD_COUNT * decks - len(cards_out)
     aces, tens = 4 * decks - values.count(ACE_VALUE), 16 * decks - values.count(TEN_VALUE)
     return Fraction(2 * aces * tens, cards_left * (cards_left - 1))

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 #: The number of ways to complete the board and the bank's hand after a flop and two hole cards, turn and
 #: river in order.
-COMPLETIONS_AFTER_FLOP: Final = 47 * 46 * 990
+COMPLETION_COUNT_AFTER_FLOP: Final = 47 * 46 * 990
 #: The number of flops after two hole cards.
 FLOP_COUNT: Final = comb(50, 3)
 #: The number of pairs of hole cards.
-HOLE_CARD_PAIRS: Final = comb(52, 2)
+HOLE_CARD_PAIR_COUNT: Final = comb(52, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,10 @@ class HoldemSolver:
     def solve_strategy(self) -> SolvedStrategy:
         """Return the best strategy. Each flop is processed twice: to find decisions, then to count results."""
         count, firsts = len(self.flops), 1 + len(self.streets.preflop_bets)
-        flop = np.zeros((count, HOLE_CARD_PAIRS), dtype=np.bool_)
-        turn_bits = np.zeros((count, 52, (HOLE_CARD_PAIRS + 7) // 8), dtype=np.uint8)
+        flop = np.zeros((count, HOLE_CARD_PAIR_COUNT), dtype=np.bool_)
+        turn_bits = np.zeros((count, 52, (HOLE_CARD_PAIR_COUNT + 7) // 8), dtype=np.uint8)
         best, worst = (
-            np.zeros((firsts, HOLE_CARD_PAIRS), dtype=np.int64) for _ in range(2)
+            np.zeros((firsts, HOLE_CARD_PAIR_COUNT), dtype=np.int64) for _ in range(2)
         )  # under 10 ** 15
         for n, flop_decision in enumerate(self.parallel_map(self._find_best_bets, range(count))):
             flop[n], turn_bits[n] = flop_decision[:2]
@@ -141,9 +141,9 @@ class HoldemSolver:
         over all turn and river cards; see :func:`_add_flop_nets`.
         """
         streets, tables = self.streets, self.tables
-        turns = np.zeros((52, HOLE_CARD_PAIRS, 2), dtype=np.int64)
-        sums = np.zeros((HOLE_CARD_PAIRS, 2), dtype=np.int64)
-        counts = np.zeros((HOLE_CARD_PAIRS, 3), dtype=np.int64)
+        turns = np.zeros((52, HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
+        sums = np.zeros((HOLE_CARD_PAIR_COUNT, 2), dtype=np.int64)
+        counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
         strengths, standings, add, _ = _compile_kernels()
         money = (streets.ante, streets.turn_bet, streets.river_bet)
         known = (
@@ -198,7 +198,7 @@ class HoldemSolver:
             mean += max(options)
             low += min(sum(row[of == hands].tolist()) for row in worst)
             chosen.append(options.index(max(options)))
-        ways = HOLE_CARD_PAIRS * FLOP_COUNT * COMPLETIONS_AFTER_FLOP
+        ways = HOLE_CARD_PAIR_COUNT * FLOP_COUNT * COMPLETION_COUNT_AFTER_FLOP
         return (
             tuple(sizes[place] for place in chosen),
             np.array(chosen)[of],
@@ -214,8 +214,8 @@ class HoldemSolver:
         """
         distribution = np.zeros((4 + len(self.streets.preflop_bets), 13), dtype=np.int64)
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.preflop_bets), 0))
-        plays = np.unpackbits(on, axis=1, count=HOLE_CARD_PAIRS).astype(np.bool_)
-        counts = np.zeros((HOLE_CARD_PAIRS, 3), dtype=np.int64)
+        plays = np.unpackbits(on, axis=1, count=HOLE_CARD_PAIR_COUNT).astype(np.bool_)
+        counts = np.zeros((HOLE_CARD_PAIR_COUNT, 3), dtype=np.int64)
         strengths, standings, _, count = _compile_kernels()
         tables = self.tables
         known = (

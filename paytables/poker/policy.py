@@ -20,7 +20,7 @@ from pydantic import AfterValidator
 from paytables.cards import JOKER, Card
 
 #: Cards of a hand, unless stated otherwise.
-POLICY_HAND_CARDS: Final = 5
+POLICY_HAND_CARD_COUNT: Final = 5
 
 
 def pack_policy(states: bytes) -> str:
@@ -48,7 +48,7 @@ PackedPolicy = Annotated[str, AfterValidator(_check_readable)]
 
 
 @lru_cache(maxsize=4)
-def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARDS) -> list[int]:
+def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARD_COUNT) -> list[int]:
     """Return one hand for each class of hands that differ only by an exchange of suits.
 
     Hands are numbered as by :func:`compute_set_index`; the numbers are ascending. ``hand`` is the number of cards in a

@@ -53,7 +53,7 @@ PLAYER_STAKE_SPOT: Final = STAKE_SPOT
 #: The answer by which the player gives the hand up.
 SURRENDER_ANSWER: Final = "surrender"
 #: The number of pieces (cards or tiles) in the low hand.
-_LOW_HAND_PIECES: Final = 2
+_LOW_HAND_PIECE_COUNT: Final = 2
 #: A way to set a hand: strength of the low hand, of the high hand, and the indices of the low hand's pieces
 #: as bits.
 HandSetting: TypeAlias = tuple[int, int, int]
@@ -396,7 +396,7 @@ class TwoHandsRules(PlayerBankRules):
         if way is None:
             return {"id": name, "cards": [self.PIECE_NAMES[piece] for piece in dealt_pieces]}
         cards = self._list_set_pieces(dealt_pieces, way)
-        return {"id": name, "cards": cards, "low": _LOW_HAND_PIECES, "says": self.describe_setting(way)}
+        return {"id": name, "cards": cards, "low": _LOW_HAND_PIECE_COUNT, "says": self.describe_setting(way)}
 
     def _turn_hand_face_up(self, seat_round: SeatRound) -> Iterator[Cue]:
         """Yield the cues that turn a seat's hands face up; surrendered hands stay hidden from other seats."""
@@ -423,7 +423,7 @@ class TwoHandsRules(PlayerBankRules):
 
     def list_displayed_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands that may be on the felt."""
-        keys = {"cards": self.PIECES_PER_HAND, "low": _LOW_HAND_PIECES, "back": self.FACE_DOWN_TEXT}
+        keys = {"cards": self.PIECES_PER_HAND, "low": _LOW_HAND_PIECE_COUNT, "back": self.FACE_DOWN_TEXT}
         bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner_data}
         return [bank, *list_seat_hands(self.definition.table.seats, **keys)]
 

@@ -25,7 +25,7 @@ BANK_SECONDS_MAX: Final = 600
 #: The highest commission on a pot, in percent (Québec by-law, s. 67.108).
 PERCENT_MAX: Final = 10
 #: Cards of a pack.
-_DECK_CARDS: Final = 52
+_DECK_CARD_COUNT: Final = 52
 
 
 class RoundDeal(StrictTable):
@@ -168,8 +168,8 @@ class RoomDefinition(TableDefinition):
             raise ValueError(
                 "game.denominations_cents: only one is allowed, because the players' credits are in one pot"
             )
-        if seats * hole + board > _DECK_CARDS:
-            raise ValueError(f"deal: {seats} seats need {seats * hole + board} cards of {_DECK_CARDS}")
+        if seats * hole + board > _DECK_CARD_COUNT:
+            raise ValueError(f"deal: {seats} seats need {seats * hole + board} cards of {_DECK_CARD_COUNT}")
         if not self.deal[0].hole or any(deal.up for deal in self.deal) != (self.forced.bring_in is not None):
             raise ValueError(
                 "deal: the first step must deal a hole card to each player, and cards face up go with a bring-in"

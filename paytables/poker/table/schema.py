@@ -40,7 +40,7 @@ HandComparison = Literal["closed", "better", "equal", "worse"]
 #: Every value of :data:`HandComparison`.
 HAND_COMPARISONS: Final[tuple[HandComparison, ...]] = ("closed", "better", "equal", "worse")
 #: Cards of a deck.
-DECK_CARDS: Final = 52
+DECK_CARD_COUNT: Final = 52
 #: A multiple of another bet's stake: ``1/2``, ``3``.
 StakeMultiple = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
 
@@ -348,8 +348,8 @@ class PokerDefinition(TableDefinition):
         deals = [step.deal for step in self.step if step.deal is not None]
         player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
         bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)
-        if (dealt_cards := player * self.table.seats + board + bank) > DECK_CARDS:
-            raise ValueError(f"step: {dealt_cards} cards are dealt, but the deck has {DECK_CARDS}")
+        if (dealt_cards := player * self.table.seats + board + bank) > DECK_CARD_COUNT:
+            raise ValueError(f"step: {dealt_cards} cards are dealt, but the deck has {DECK_CARD_COUNT}")
         if self.duel is not None and bank > self.duel.bank:
             raise ValueError(f"duel.bank: is {self.duel.bank}, but the steps deal the bank {bank} cards")
         if self.duel is not None and min(player, bank) + board < self.hand_size:

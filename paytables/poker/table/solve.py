@@ -25,7 +25,7 @@ from paytables.cards.ranking import HandRanking
 from paytables.cards.subsets import CardSets, build_sets
 from paytables.errors import AnalysisError, BeyondExactAnalysis
 from paytables.poker.pays import find_pay_row
-from paytables.poker.policy import POLICY_HAND_CARDS, pack_policy
+from paytables.poker.policy import POLICY_HAND_CARD_COUNT, pack_policy
 from paytables.poker.proof import format_exact
 from paytables.poker.table.bet_payments import BetPayment, iter_row_returns, list_row_rates
 from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante, list_independent_bets
@@ -402,7 +402,7 @@ class StudSolver:
         proof = proof.model_copy(
             update={"won": list_row_rates(self._iter_rows(choices), won, sum(net_cases.values()))}
         )
-        if self.own_card_count != POLICY_HAND_CARDS or lines is not None:
+        if self.own_card_count != POLICY_HAND_CARD_COUNT or lines is not None:
             return proof
         policy = pack_policy(self._fill_held_cards(best, len(choices)).astype(np.uint8).tobytes())
         return proof if len(policy) > POLICY_CHARACTERS_MAX else proof.model_copy(update={"policy": policy})

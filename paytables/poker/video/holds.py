@@ -20,7 +20,7 @@ import numpy as np
 from paytables.cards.subsets import CardSets, build_sets
 from paytables.errors import AnalysisError
 from paytables.poker.pays import find_pay_row, parse_rank_range
-from paytables.poker.policy import POLICY_HAND_CARDS
+from paytables.poker.policy import POLICY_HAND_CARD_COUNT
 from paytables.poker.video.schema import HoldRule, SimpleStrategy, VideoPokerDefinition
 
 if TYPE_CHECKING:
@@ -82,12 +82,13 @@ class HoldEvaluation:
 
     def __init__(self, definition: VideoPokerDefinition) -> None:
         self.definition = definition
-        self.sets: CardSets = build_sets(53 if definition.deck.joker else 52, POLICY_HAND_CARDS)
+        self.sets: CardSets = build_sets(53 if definition.deck.joker else 52, POLICY_HAND_CARD_COUNT)
         """All hands of five cards of the deck."""
         self.deals, self.like = self.sets.list_suit_classes
-        undealt = self.sets.cards - POLICY_HAND_CARDS
+        undealt = self.sets.cards - POLICY_HAND_CARD_COUNT
         finished = [
-            comb(undealt, POLICY_HAND_CARDS - mask.bit_count()) for mask in range(1 << POLICY_HAND_CARDS)
+            comb(undealt, POLICY_HAND_CARD_COUNT - mask.bit_count())
+            for mask in range(1 << POLICY_HAND_CARD_COUNT)
         ]
         self.unit = lcm(*finished)
         """The number of parts into which a credit is divided, so that the mean win of every hold is a whole number."""
@@ -133,7 +134,7 @@ class HoldEvaluation:
         """
         tables: list[Ints] = [
             np.sum([pay * table[size] for pay, table in zip(pays, self.counts, strict=True)], axis=0)
-            for size in range(POLICY_HAND_CARDS)
+            for size in range(POLICY_HAND_CARD_COUNT)
         ]
         tables.append(np.array([*pays, 0], dtype=np.int64)[self.rows])
         return self.sets.sum_over_holds(tables, self.deals) * self.scale[:, None]
@@ -173,7 +174,9 @@ class HoldEvaluation:
                     )
                 ]
             lowest = np.full(len(open_classes), 1 << 13, dtype=np.int64)
-            for mask in (mask for mask in range(1 << POLICY_HAND_CARDS) if mask.bit_count() == line.cards):
+            for mask in (
+                mask for mask in range(1 << POLICY_HAND_CARD_COUNT) if mask.bit_count() == line.cards
+            ):
                 ranks = self.parts[mask].ranks[open_classes]
                 fits = self.parts[mask].find_matching_deals(line, open_classes) & (ranks < lowest)
                 masks[open_classes[fits]] = mask
@@ -199,13 +202,13 @@ class HoldEvaluation:
         )
         alike = {
             (a, b): (plain[a] & (ranks[a] == ranks[b])).astype(np.int8)
-            for a, b in combinations(range(POLICY_HAND_CARDS), 2)
+            for a, b in combinations(range(POLICY_HAND_CARD_COUNT), 2)
         }
         zero = np.zeros((1, len(self.deals)), dtype=np.int64)
         card_parts = []
-        for mask in range(1 << POLICY_HAND_CARDS):
-            held_indexes = [index for index in range(POLICY_HAND_CARDS) if mask >> index & 1]
-            other_indexes = [index for index in range(POLICY_HAND_CARDS) if index not in held_indexes]
+        for mask in range(1 << POLICY_HAND_CARD_COUNT):
+            held_indexes = [index for index in range(POLICY_HAND_CARD_COUNT) if mask >> index & 1]
+            other_indexes = [index for index in range(POLICY_HAND_CARD_COUNT) if index not in held_indexes]
             card_parts.append(
                 HeldSubset(
                     np.bitwise_or.reduce([*zero, *ranks[held_indexes]]),

@@ -21,7 +21,7 @@ from paytables.contract import (
 )
 from paytables.errors import WagerError
 from paytables.poker.pays import CATEGORY_NAMES, find_pay_row
-from paytables.poker.policy import POLICY_HAND_CARDS, look_up_hold, unpack_policy
+from paytables.poker.policy import POLICY_HAND_CARD_COUNT, look_up_hold, unpack_policy
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.video import figures
 from paytables.poker.video.schema import ProvedFiguresByBet, VideoPokerDefinition, VideoPokerPayRow
@@ -100,7 +100,7 @@ class VideoPokerRules(TablelessRules):
         hands = self.build_wager(wager.credits, **wager.options).options["hands"]
         credits_per_hand = wager.credits // hands
         shoe = Shoe.from_decks(joker=self.definition.deck.joker)
-        dealt_cards = [shoe.deal(draw, f"deal {n + 1}") for n in range(POLICY_HAND_CARDS)]
+        dealt_cards = [shoe.deal(draw, f"deal {n + 1}") for n in range(POLICY_HAND_CARD_COUNT)]
         for card in dealt_cards:
             yield Cue("deal", {"hand": "player", "card": format_card(card)})
 
@@ -114,9 +114,9 @@ class VideoPokerRules(TablelessRules):
                 **self.build_advice(dealt_cards, credits_per_hand),
             }
 
-        decision = Decision("hold", tuple(range(1 << POLICY_HAND_CARDS)), build_prompt=build_prompt)
+        decision = Decision("hold", tuple(range(1 << POLICY_HAND_CARD_COUNT)), build_prompt=build_prompt)
         held_mask = decision.get_chosen_option((yield decision))
-        thrown = [index for index in range(POLICY_HAND_CARDS) if not held_mask >> index & 1]
+        thrown = [index for index in range(POLICY_HAND_CARD_COUNT) if not held_mask >> index & 1]
         yield from (Cue("discard", {"hand": "player", "index": index}) for index in thrown)
         level = self.definition.find_level(credits_per_hand, hands)
         finished: list[list[int]] = []
@@ -195,7 +195,7 @@ class VideoPokerRules(TablelessRules):
             "hold": True,
             "spots": [],
             "hands": [
-                {"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": POLICY_HAND_CARDS}
+                {"id": "player", "names": {"en": "Player", "fr": "Joueur"}, "cards": POLICY_HAND_CARD_COUNT}
             ],
             "pays": [
                 {

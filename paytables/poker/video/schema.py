@@ -12,7 +12,7 @@ from paytables.cards import RANK_LETTERS
 from paytables.cards.ranking import FIVE_CARD_RANKING, HAND_CATEGORIES, JOKER_RANK, RankingRules
 from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, StrictTable, Text, WordList
 from paytables.poker.pays import HandCategory, HandPayRow, RankRange, parse_wild_ranks
-from paytables.poker.policy import POLICY_HAND_CARDS, PackedPolicy
+from paytables.poker.policy import POLICY_HAND_CARD_COUNT, PackedPolicy
 from paytables.poker.proof import FractionText
 from paytables.wording import format_known_names
 
@@ -123,7 +123,7 @@ class HoldRule(StrictTable):
     on the held cards that are not wild.
     """
 
-    cards: Annotated[int, Field(ge=0, le=POLICY_HAND_CARDS)]
+    cards: Annotated[int, Field(ge=0, le=POLICY_HAND_CARD_COUNT)]
     """The number of cards that the line holds."""
     made: tuple[HandCategory, ...] = ()
     """The combinations of the five dealt cards to which the line applies; empty: any."""
@@ -223,8 +223,8 @@ class VideoPokerDefinition(Definition):
     def cycle(self) -> int:
         """Return the number of equally likely rounds of one hand: the deals times the draws that may follow each."""
         cards = 53 if self.deck.joker else 52
-        return comb(cards, POLICY_HAND_CARDS) * lcm(
-            *(comb(cards - POLICY_HAND_CARDS, drawn) for drawn in range(POLICY_HAND_CARDS + 1))
+        return comb(cards, POLICY_HAND_CARD_COUNT) * lcm(
+            *(comb(cards - POLICY_HAND_CARD_COUNT, drawn) for drawn in range(POLICY_HAND_CARD_COUNT + 1))
         )
 
     @property
