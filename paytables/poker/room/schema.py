@@ -19,11 +19,11 @@ STACK_SPOT: Final = "stack"
 #: The longest period of a charge for the time played, in minutes.
 TIME_CHARGE_MINUTES_MAX: Final = 240
 #: The shortest and the longest time for a decision, and the largest time bank, in seconds.
-ACT_SECONDS_MIN: Final = 5
-ACT_SECONDS_MAX: Final = 120
-BANK_SECONDS_MAX: Final = 600
+TIME_TO_ACT_SECONDS_MIN: Final = 5
+TIME_TO_ACT_SECONDS_MAX: Final = 120
+TIME_BANK_SECONDS_MAX: Final = 600
 #: The highest commission on a pot, in percent (Québec by-law, s. 67.108).
-PERCENT_MAX: Final = 10
+COMMISSION_PERCENT_MAX: Final = 10
 #: Cards of a pack.
 _DECK_CARD_COUNT: Final = 52
 
@@ -101,7 +101,7 @@ class PotCommission(StrictTable):
     A game that ends before the betting round ``from_round`` pays none.
     """
 
-    percent: Annotated[int, Field(strict=True, ge=1, le=PERCENT_MAX)]
+    percent: Annotated[int, Field(strict=True, ge=1, le=COMMISSION_PERCENT_MAX)]
     """The commission, in per cent of each pot."""
     most: PositiveInt
     """The largest commission on one game, in credits."""
@@ -121,9 +121,9 @@ class TimeChargeTerms(StrictTable):
 class TimeToActTerms(StrictTable):
     """The time to act (``[time_to_act]``): seconds for each decision, and a time bank for longer decisions."""
 
-    seconds: Annotated[int, Field(strict=True, ge=ACT_SECONDS_MIN, le=ACT_SECONDS_MAX)]
+    seconds: Annotated[int, Field(strict=True, ge=TIME_TO_ACT_SECONDS_MIN, le=TIME_TO_ACT_SECONDS_MAX)]
     """The seconds that a player has for each decision."""
-    bank_seconds: Annotated[int, Field(strict=True, ge=0, le=BANK_SECONDS_MAX)] = 0
+    bank_seconds: Annotated[int, Field(strict=True, ge=0, le=TIME_BANK_SECONDS_MAX)] = 0
     """The player's time bank: reserve seconds for decisions that take longer."""
 
 
