@@ -39,7 +39,7 @@ BOTH_TABLEAUX: Final = "both"
 #: The id of the banker's hand.
 _BANKER_HAND_ID: Final = "bank"
 #: The most cards of a round: three hands of three. The last round of a shoe needs as many (art. 12.10).
-CARDS_MAX: Final = 9
+ROUND_CARDS_MAX: Final = 9
 #: The points at which the holder of a tableau's hand chooses to draw or stand.
 _FREE_CHOICE_POINTS: Final = 5
 #: The sign of a hand that stood, among the third cards in a banker's drawing table.
@@ -77,7 +77,7 @@ class BanqueShoe(ShoeRules):
     @property
     def cards_min(self) -> int:
         """Return how many cards must be left in the shoe for another round: as many as the longest round needs."""
-        return CARDS_MAX
+        return ROUND_CARDS_MAX
 
 
 class BankerRules(StrictTable):
@@ -458,7 +458,7 @@ def _compute_result_chances(
                     (second, first): ways for (first, second), ways in counts_by_draws[drawing].items()
                 }
                 counts_by_answers[answers[1], answers[0]].update(mirrored)
-    total = perm(52 * decks, CARDS_MAX)
+    total = perm(52 * decks, ROUND_CARDS_MAX)
     return {
         answers: {results: Fraction(ways, total) for results, ways in sorted(counts.items())}
         for answers, counts in counts_by_answers.items()

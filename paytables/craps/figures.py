@@ -15,7 +15,7 @@ from paytables.analysis import AnalysisDepth, BetAnalysis, PrizeFigures, WinDist
 from paytables.contract import Bet, Settlement, Wager
 from paytables.craps.linear import SumsByKey, add_sums, solve_chain
 from paytables.craps.schema import DICE_PAIRS, POINT_NUMBERS
-from paytables.craps.spots import THROWS, SpotRules
+from paytables.craps.spots import DICE_THROWS, SpotRules
 from paytables.craps.state import CrapsState, apply_throw
 from paytables.layout import Odds, WeightedResult, analyse_cases, build_distribution
 from paytables.wording import format_percent
@@ -25,7 +25,7 @@ CHAIN_STATES_MAX: Final = 400
 #: Every throw, the order of the dice ignored, with its probability.
 DICE_PAIR_CHANCES: Final = tuple((pair, Fraction(1 if pair[0] == pair[1] else 2, 36)) for pair in DICE_PAIRS)
 #: The number of the 36 throws with each total.
-WAYS_BY_TOTAL: Final = {total: sum(sum(dice) == total for dice in THROWS) for total in range(2, 13)}
+WAYS_BY_TOTAL: Final = {total: sum(sum(dice) == total for dice in DICE_THROWS) for total in range(2, 13)}
 #: The share of all throws that are a come-out: one per series, so it is the inverse of the mean length of a
 #: series.
 COME_OUT_SHARE_OF_THROWS: Final = 1 / sum(
@@ -159,7 +159,7 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
 
 def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the probability that one throw decides a bet on a craps spot, if the bet is on."""
-    results = (spot_rules.decide_bet(dice, point, is_reversed=spot_rules.bet.off) for dice in THROWS)
+    results = (spot_rules.decide_bet(dice, point, is_reversed=spot_rules.bet.off) for dice in DICE_THROWS)
     return Fraction(sum(not isinstance(result, str) for result in results), 36)
 
 

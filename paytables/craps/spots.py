@@ -208,7 +208,7 @@ class SpotRules:
             return (self.number_or_dice,)
         wins = {
             str(sum(pair)): None
-            for pair in THROWS
+            for pair in DICE_THROWS
             if isinstance(result := self.decide_bet(pair, point, is_reversed=self.bet.off), Odds)
             and result.net
         }
@@ -223,7 +223,7 @@ def _replace_credits(settlement: Settlement, credits_: int, commission: int) -> 
 
 
 #: Both dice of every throw, 36 equally likely.
-THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
+DICE_THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ PayCredits = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
 #: How many equal symbols a pay needs.
 SymbolCount = Annotated[int, Field(ge=1, le=400)]
 #: The most cases a reel may have, all weights together: 8,000 times a usual virtual reel of 128.
-CASES_MAX: Final = 1 << 20
+REEL_CASE_COUNT_MAX: Final = 1 << 20
 #: One row per reel, or ``[reel, row]`` for each cell of lines that do not have exactly one cell per reel.
 PayLine = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
 
@@ -248,9 +248,9 @@ class ReelsStage(StrictTable):
     ) -> tuple[tuple[int, ...], ...] | None:
         """Refuse stop weights that give a reel too many equally likely cases."""
         for x, weights in enumerate(value or ()):
-            if sum(weights) > CASES_MAX:
+            if sum(weights) > REEL_CASE_COUNT_MAX:
                 raise ValueError(
-                    f"reel {x + 1} has {sum(weights):,} cases; at most {CASES_MAX:,} are possible"
+                    f"reel {x + 1} has {sum(weights):,} cases; at most {REEL_CASE_COUNT_MAX:,} are possible"
                 )
         return value
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.signedinteger[Any]]
 
 #: Maximum number of different kinds of windows.
-CASES_MAX = 250_000
+WINDOW_KIND_COUNT_MAX = 250_000
 #: Maximum number of columns read one by one in Python: some hundredths of a second, because machines do it at
 #: every start.
 COLUMNS_READ_MAX = 20_000
@@ -243,9 +243,9 @@ def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     if not all((row == row[first][inverse]).all() for row in rows):
         _, first, inverse = np.unique(np.stack(rows), axis=1, return_index=True, return_inverse=True)
-    if len(first) > CASES_MAX:
+    if len(first) > WINDOW_KIND_COUNT_MAX:
         raise BeyondExactAnalysis(
-            f"stage {reels.name}: more than {CASES_MAX:,} different kinds of windows; its distribution is "
+            f"stage {reels.name}: more than {WINDOW_KIND_COUNT_MAX:,} different kinds of windows; its distribution is "
             "too costly to compute exactly; its return and variance are exact"
         )
     counts = np.zeros(len(first), dtype=np.int64)

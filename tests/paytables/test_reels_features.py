@@ -460,7 +460,7 @@ def test_a_feature_that_starts_itself_again_and_again_is_followed_to_its_end():
 def test_a_distribution_that_cannot_be_computed_leaves_a_note_and_exact_figures(monkeypatch):
     game = load_game("orchard-picnic")
     exact = analyse(game, AnalysisDepth.VOLATILITY).bets[0]
-    monkeypatch.setattr("paytables.reels.win_distribution.CASES_MAX", 100)
+    monkeypatch.setattr("paytables.reels.win_distribution.WINDOW_KIND_COUNT_MAX", 100)
     analysis = analyse(game_from_text(game.text, "test")).bets[0]
     assert (analysis.rtp, analysis.variance, analysis.distribution, analysis.hit_probability) == (
         exact.rtp,
