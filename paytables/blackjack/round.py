@@ -47,7 +47,7 @@ from paytables.side_bets import build_level_hit
 #: The id of the dealer's hand.
 DEALER_HAND_ID: Final = "bank"
 #: The answer that insures a quarter of the stake.
-QUARTER_INSURANCE: Final = "insurance_quarter"
+QUARTER_INSURANCE_OPTION: Final = "insurance_quarter"
 
 
 def format_spot_id(name: str, box: int) -> str:
@@ -294,7 +294,7 @@ class BlackjackRound:
             stakes["insurance"] = Bet(spot, hand.staked_credits // 2, box.seat)
             quarters = self.definition.rules.quarter_insurance
             if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.unsettled_own_stakes):
-                stakes[QUARTER_INSURANCE] = Bet(spot, hand.staked_credits // 4, box.seat)
+                stakes[QUARTER_INSURANCE_OPTION] = Bet(spot, hand.staked_credits // 4, box.seat)
             options += stakes
         if hand.is_blackjack and self.up_card_value in self.house.even_money:
             options.append("even_money")
@@ -302,7 +302,7 @@ class BlackjackRound:
             return
         answer = yield from self._ask_for_decision(box, hand, "insurance", options, stakes)
         if answer in stakes:
-            part = 4 if answer == QUARTER_INSURANCE else 2
+            part = 4 if answer == QUARTER_INSURANCE_OPTION else 2
             for piece in hand.unsettled_own_stakes:
                 box.insurance_bets[piece.dealer_hand_index] = replace(
                     stakes[answer], credits=piece.bet.credits // part

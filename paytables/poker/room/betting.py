@@ -14,23 +14,23 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 #: Option: leave the game.
-FOLD: Final = "fold"
+FOLD_OPTION: Final = "fold"
 #: Option: pass without a bet.
-CHECK: Final = "check"
+CHECK_OPTION: Final = "check"
 #: Option: match the bet.
-CALL: Final = "call"
+CALL_OPTION: Final = "call"
 #: Option: make the first bet.
-BET: Final = "bet"
+BET_OPTION: Final = "bet"
 #: Option: raise by the least amount.
-RAISE: Final = "raise"
+RAISE_OPTION: Final = "raise"
 #: Option: bet or raise half of the pot.
-HALF_POT: Final = "half-pot"
+HALF_POT_OPTION: Final = "half-pot"
 #: Option: bet or raise the pot.
-POT: Final = "pot"
+POT_OPTION: Final = "pot"
 #: Option: bet or raise the most that is allowed.
-MAX_BET: Final = "most"
+MAX_BET_OPTION: Final = "most"
 #: Option: bet all table stakes.
-ALL_IN: Final = "all-in"
+ALL_IN_OPTION: Final = "all-in"
 
 #: The kind of a limit on bets and raises.
 LimitKind = Literal["fixed", "spread", "pot", "none"]
@@ -157,7 +157,11 @@ class Betting:
         The first option costs nothing: to check if there is nothing to call, otherwise to fold.
         """
         owed_credits = self.call_level_credits - player.round_bet_credits
-        options = {FOLD: 0, CALL: min(owed_credits, player.unbet_credits)} if owed_credits else {CHECK: 0}
+        options = (
+            {FOLD_OPTION: 0, CALL_OPTION: min(owed_credits, player.unbet_credits)}
+            if owed_credits
+            else {CHECK_OPTION: 0}
+        )
         is_capped = self.bet_sizes.raises_max is not None and self.raise_count >= self.bet_sizes.raises_max
         if (
             player.unbet_credits > owed_credits
@@ -174,20 +178,20 @@ class Betting:
         ``owed_credits`` is the amount needed to call. If two sizes lead to the same amount, only one option is offered.
         """
         sizes, pot, least = self.bet_sizes, self.pot + owed_credits, self._find_least_raise()
-        by_size = {least: BET if not self.call_level_credits else RAISE}
+        by_size = {least: BET_OPTION if not self.call_level_credits else RAISE_OPTION}
         most = least
         if sizes.limit_kind == "spread":
             most = max(least, sizes.bet_max or least)
-            by_size.setdefault(most, MAX_BET)
+            by_size.setdefault(most, MAX_BET_OPTION)
         elif sizes.limit_kind in {"pot", "none"}:
-            for size, name in ((-(-pot // 2), HALF_POT), (pot, POT)):
+            for size, name in ((-(-pot // 2), HALF_POT_OPTION), (pot, POT_OPTION)):
                 if size > least:
                     by_size.setdefault(size, name)
             most = max(least, pot) if sizes.limit_kind == "pot" else player.unbet_credits
         room = player.unbet_credits - owed_credits
         fitting = {size: name for size, name in by_size.items() if size < room}
         if room <= most or sizes.limit_kind == "none":
-            fitting[room] = ALL_IN
+            fitting[room] = ALL_IN_OPTION
         return {name: owed_credits + size for size, name in sorted(fitting.items())}
 
     def _find_least_raise(self) -> int:
@@ -201,7 +205,7 @@ class Betting:
         """Carry out a player's option, one of those in :meth:`list_options`; return the credits put into the pot."""
         credits_, least = self.list_options(player)[option], self._find_least_raise()
         player.has_acted, player.may_raise = True, False
-        player.is_folded = option == FOLD
+        player.is_folded = option == FOLD_OPTION
         self._bet_credits(player, credits_)
         self.turn = (self.players.index(player) + 1) % len(self.players)
         raised = player.round_bet_credits - self.call_level_credits

@@ -38,7 +38,7 @@ from paytables.contract import (
 from paytables.errors import RefusedRoundError
 from paytables.layout import TableLayout, settle_push
 from paytables.poker.pays import CATEGORY_NAMES
-from paytables.poker.room.betting import CALL, CHECK, Betting, Player
+from paytables.poker.room.betting import CALL_OPTION, CHECK_OPTION, Betting, Player
 from paytables.poker.room.figures import analyse_stack
 from paytables.poker.room.pots import NOT_PLAYED_SETTLEMENT, Pot, award_pots, build_pots, settle_stack
 from paytables.poker.room.schema import STACK_SPOT, RoomDefinition
@@ -403,7 +403,7 @@ class RoomRules(SeatedRules):
             "hand": format_hand_id(player.seat),
             "staked": player.total_bet_credits,
             "costs": {option: credits_ for option, credits_ in options.items() if credits_},
-            "reference": CHECK if CHECK in options else CALL,
+            "reference": CHECK_OPTION if CHECK_OPTION in options else CALL_OPTION,
         }
         return Decision("betting", tuple(options), prompt, seat=player.seat)
 
