@@ -68,7 +68,7 @@ class BetReturnChain:
                 row: dict[int, Fraction] = {}
                 later: SumsByKey[int] = {}
                 for chance, settled, next_state in self.iter_throws(state):
-                    if (next_state.bets, next_state.reversed_bets) == (start.bets, start.reversed_bets):
+                    if (next_state.bets, next_state.switched_bets) == (start.bets, start.switched_bets):
                         if next_state not in same_bet_states:
                             same_bet_states.append(next_state)
                         add_sums(row, {same_bet_states.index(next_state): chance})
@@ -121,11 +121,11 @@ def _find_highest_bet_returns(
             and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
         )
         points = (point,) if is_line_bet else (None, *POINT_NUMBERS)
-        for tried_point, is_reversed in product(
+        for tried_point, is_switched in product(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):
             for n, dice in enumerate(DICE_PAIRS):
-                result = spot_rules.decide_bet(dice, tried_point, is_reversed=is_reversed)
+                result = spot_rules.decide_bet(dice, tried_point, is_switched=is_switched)
                 if isinstance(result, Odds):
                     highest_returns[n] = max(
                         highest_returns[n], spot_rules.settle_decided(bet, result, tried_point).credits
@@ -159,7 +159,7 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
 
 def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the probability that one throw decides a bet on a craps spot, if the bet is on."""
-    results = (spot_rules.decide_bet(dice, point, is_reversed=spot_rules.bet.off) for dice in DICE_THROWS)
+    results = (spot_rules.decide_bet(dice, point, is_switched=spot_rules.bet.off) for dice in DICE_THROWS)
     return Fraction(sum(not isinstance(result, str) for result in results), 36)
 
 
@@ -196,11 +196,11 @@ def _analyse_bet_alone(
     least = spot_rules.build_spot(point).bet_min
     working = {"working": {spot_rules.id: True}} if spot_rules.bet.off else {}
     wager = Wager(least, {"bets": {spot_rules.id: least}, **working})
-    reversed_bets = frozenset({(0, spot_rules.id)}) if spot_rules.bet.off else frozenset()
+    switched_bets = frozenset({(0, spot_rules.id)}) if spot_rules.bet.off else frozenset()
     figures = analyse_cases(
         name,
         wager,
-        _iter_cases(BetReturnChain(rules_by_spot), CrapsState(point, 0, wager.bets, reversed_bets)),
+        _iter_cases(BetReturnChain(rules_by_spot), CrapsState(point, 0, wager.bets, switched_bets)),
         depth,
     )
     figures = replace(
@@ -276,7 +276,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: CrapsState, wag
     new_bets = tuple(bet for bet in wager.bets if bet.credits > 0)
     chain = BetReturnChain(rules_by_spot)
     starts = {
-        bet: replace(table, bets=(bet,), reversed_bets=table.reversed_bets & {(bet.seat, bet.spot)})
+        bet: replace(table, bets=(bet,), switched_bets=table.switched_bets & {(bet.seat, bet.spot)})
         for bet in new_bets
     }
     cost = wager.credits
@@ -297,7 +297,7 @@ def analyse_wager(rules_by_spot: Mapping[str, SpotRules], table: CrapsState, wag
         prizes=tuple(_iter_prizes(distributions, cost)),
         max_win_credits=sum(max(distribution.counts) for distribution in distributions.values()),
     )
-    start = table.with_bets(new_bets, table.reversed_bets)
+    start = table.with_bets(new_bets, table.switched_bets)
     if len(chain.find_reachable_states(start)) > CHAIN_STATES_MAX:
         note = (
             "the joint distribution is too large to compute; the highest win is an upper bound, the sum of the bets' "
@@ -314,7 +314,7 @@ def _compute_sum_variance(
     """Return the variance of the total return of several craps bets, from single bets and every pair of bets."""
     single = sum((distribution.compute_variance() for distribution in distributions.values()), Fraction(0))
     pairs = (
-        build_distribution(chain.compute_return_chances(table.with_bets(pair, table.reversed_bets)))
+        build_distribution(chain.compute_return_chances(table.with_bets(pair, table.switched_bets)))
         for pair in combinations(distributions, 2)
     )
     return (

@@ -82,7 +82,7 @@ class CrapsRules(TableRules):
         """
         point, reversed_spots = (
             self.state.point,
-            {spot for seat, spot in self.state.reversed_bets if not seat},
+            {spot for seat, spot in self.state.switched_bets if not seat},
         )
         lines = [
             spot_rules.id
@@ -121,7 +121,7 @@ class CrapsRules(TableRules):
                 settlements.append(spot_rules.settle_taken_down(taken_down, self.state.point))
             if least:
                 remaining.append(replace(bet, credits=min(least, bet.credits)))
-        table = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
+        table = self.state.with_bets(remaining, self.state.switched_bets, self.definition.table.seats)
         return tuple(settlements), table.to_json()
 
     def _find_minimum_left_on_spot(self, spot_rules: SpotRules, seat: int) -> int:
@@ -193,17 +193,17 @@ class CrapsRules(TableRules):
         if not standing_credits:
             raise WagerError("bets: all bets would be taken down; to take them all, leave the table")
         bets = [Bet(spot, credits_, seat) for (seat, spot), credits_ in standing_credits.items()]
-        table = state.with_bets(bets, self._list_reversed_bets(wager, standing_credits))
-        return self._give_dice_to_shooter(table, wager)
+        table = state.with_bets(bets, self._list_switched_bets(wager, standing_credits))
+        return self._with_next_shooter(table, wager)
 
-    def _list_reversed_bets(
+    def _list_switched_bets(
         self, wager: Wager, standing_credits: Mapping[tuple[int, str], int]
     ) -> Iterable[tuple[int, str]]:
         """Return seat and spot of each bet that is turned on or off, by this wager or in an earlier round.
 
         Raises :class:`WagerError` for a choice that is not possible.
         """
-        reversed_bets = set(self.state.reversed_bets)
+        switched_bets = set(self.state.switched_bets)
         for seat, spot, plays in _iter_on_off_choices(wager.options):
             spot_rules = self.rules_by_spot.get(spot)
             if spot_rules is None or not spot_rules.can_switch_on_off:
@@ -212,10 +212,10 @@ class CrapsRules(TableRules):
                 raise WagerError(f"working.{spot}: must be true or false, not {plays!r}")
             if (seat, spot) not in standing_credits:
                 raise WagerError(f"working.{spot}: no bet stands there")
-            (reversed_bets.add if plays == spot_rules.bet.off else reversed_bets.discard)((seat, spot))
-        return reversed_bets
+            (switched_bets.add if plays == spot_rules.bet.off else switched_bets.discard)((seat, spot))
+        return switched_bets
 
-    def _give_dice_to_shooter(self, table: CrapsState, wager: Wager) -> CrapsState:
+    def _with_next_shooter(self, table: CrapsState, wager: Wager) -> CrapsState:
         """Return the table after the dice, on a come-out, go to the next seat with a bet on pass or don't pass.
 
         If nobody has such a bet, the table is returned unchanged, and the dice are thrown for the standing bets.

@@ -90,10 +90,10 @@ class SpotRules:
         point_key = self.number_or_dice or (str(point) if self.line_kind and point else "")
         return (self.bet.pays[point_key],) if point_key else tuple(self.bet.pays.values())
 
-    def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> BetResult:
+    def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_switched: bool = False) -> BetResult:
         """Return the effect of a throw on a bet on this spot: its odds, None if it loses, or the spot where it stands.
 
-        ``is_reversed``: the player has turned it on or off, against the default.
+        ``is_switched``: the player has turned the bet on or off, against the default.
         """
         total = sum(dice)
         if self.bet.kind == "throw":
@@ -105,13 +105,13 @@ class SpotRules:
                 else None
             )
         if self.bet.kind in _COME_BET_KINDS and not self.number_or_dice:
-            return self.id if is_reversed or point is None else self._decide_first_throw(total)
+            return self.id if is_switched or point is None else self._decide_first_throw(total)
         number = self.number or point
         if number is None:
             return self._decide_first_throw(total)
-        if self.bet.off and point is None and not is_reversed:
+        if self.bet.off and point is None and not is_switched:
             return PUSH_ODDS if self.line_kind and total in {7, number} else self.id
-        return self._decide_race(dice, number, point)
+        return self._decide_number_before_seven(dice, number, point)
 
     def _decide_first_throw(self, total: int) -> BetResult:
         """Return the effect of the come-out throw on a line bet: odds, None if it loses, or the spot where it stays."""
@@ -121,7 +121,7 @@ class SpotRules:
             return PUSH_ODDS if total == 12 else None if total in {7, 11} else EVEN_MONEY_ODDS
         return EVEN_MONEY_ODDS if total in {7, 11} else None
 
-    def _decide_race(self, dice: tuple[int, int], number: int, point: int | None) -> BetResult:
+    def _decide_number_before_seven(self, dice: tuple[int, int], number: int, point: int | None) -> BetResult:
         """Return the effect of a throw on a bet that is decided by ``number`` or seven, whichever comes first."""
         total = sum(dice)
         if total not in {7, number}:
@@ -209,7 +209,7 @@ class SpotRules:
         wins = {
             str(sum(pair)): None
             for pair in DICE_THROWS
-            if isinstance(result := self.decide_bet(pair, point, is_reversed=self.bet.off), Odds)
+            if isinstance(result := self.decide_bet(pair, point, is_switched=self.bet.off), Odds)
             and result.net
         }
         return tuple(wins)

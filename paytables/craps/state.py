@@ -22,7 +22,7 @@ class CrapsState:
     """The seat that throws; on a come-out, the seat that is offered the dice first."""
     bets: tuple[Bet, ...] = ()
     """The bets that stand on the table."""
-    reversed_bets: frozenset[tuple[int, str]] = frozenset()
+    switched_bets: frozenset[tuple[int, str]] = frozenset()
     """The bets, as (seat, spot), that the player turned on or off against the default."""
 
     def find_seat_bets(self, seat: int) -> dict[str, int]:
@@ -30,19 +30,19 @@ class CrapsState:
         return {bet.spot: bet.credits for bet in self.bets if bet.seat == seat}
 
     def with_bets(
-        self, bets: Iterable[Bet], reversed_bets: Iterable[tuple[int, str]], seats: int = 1
+        self, bets: Iterable[Bet], switched_bets: Iterable[tuple[int, str]], seats: int = 1
     ) -> Self:
         """Return this table state with ``bets`` as its standing bets; on/off choices for other bets are dropped.
 
         At a table for one player, the point is cleared with the last bet: nobody is left to throw for it.
         """
         ordered = tuple(sorted(bets, key=lambda bet: (bet.seat, bet.spot)))
-        still_reversed = frozenset((bet.seat, bet.spot) for bet in ordered) & frozenset(reversed_bets)
+        still_switched = frozenset((bet.seat, bet.spot) for bet in ordered) & frozenset(switched_bets)
         return replace(
             self,
             point=self.point if ordered or seats > 1 else None,
             bets=ordered,
-            reversed_bets=still_reversed,
+            switched_bets=still_switched,
         )
 
     def to_json(self) -> object:
@@ -57,7 +57,7 @@ class CrapsState:
             "point": self.point,
             "shooter": self.shooter,
             "bets": bets_to_json(self.bets),
-            "told": [list(each) for each in sorted(self.reversed_bets)],
+            "told": [list(each) for each in sorted(self.switched_bets)],
         }
 
 
@@ -84,13 +84,13 @@ def state_from_json(data: object, felt: CrapsSpots) -> CrapsState:
         raise ValueError(f"the shooter's seat {shooter!r} does not exist")
     bets = bets_from_json(data["bets"], felt.rules_by_spot, seats)
     try:
-        reversed_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
+        switched_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
     except (TypeError, ValueError):
         raise ValueError(f"'told': {data['told']!r} is not a mapping of bets by seat and spot") from None
-    state = CrapsState(point, shooter).with_bets(bets, reversed_bets, seats)
+    state = CrapsState(point, shooter).with_bets(bets, switched_bets, seats)
     if (
         state.point != point
-        or state.reversed_bets != reversed_bets
+        or state.switched_bets != switched_bets
         or len({(b.seat, b.spot) for b in bets}) != len(bets)
     ):
         raise ValueError(f"no throw can leave the table in this state: {data!r}")
@@ -102,7 +102,7 @@ def state_from_json(data: object, felt: CrapsSpots) -> CrapsState:
 def _check_standing_bet(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
     """Raise ValueError for a craps bet that cannot stay on the table between throws."""
     spot_rules, spot = felt.rules_by_spot[bet.spot], felt.spots[state.point][bet.spot]
-    is_reversed = (bet.seat, bet.spot) in state.reversed_bets
+    is_switched = (bet.seat, bet.spot) in state.switched_bets
     lacks_point = (
         state.point is None
         and not spot_rules.number_or_dice
@@ -117,7 +117,7 @@ def _check_standing_bet(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
         not spot_rules.can_outlast_throw
         or lacks_point
         or boxed
-        or (is_reversed and not spot_rules.can_switch_on_off)
+        or (is_switched and not spot_rules.can_switch_on_off)
     ):
         raise ValueError(f"no throw can leave the bet on {bet.spot!r} with point {state.point} as {bet!r}")
     if bet.credits % spot.bet_step:
@@ -166,11 +166,11 @@ def apply_throw(
         point = None
         has_other_bets = any(bet.seat != shooter for bet in state.bets)
         shooter = (shooter + 1) % seats if total == 7 and has_other_bets else shooter
-    reversed_bets = [
-        each for each in state.reversed_bets if each in {(bet.seat, bet.spot) for bet in bets_after}
+    switched_bets = [
+        each for each in state.switched_bets if each in {(bet.seat, bet.spot) for bet in bets_after}
     ]
     return tuple(settled), replace(state, point=point, shooter=shooter).with_bets(
-        bets_after, reversed_bets, seats
+        bets_after, switched_bets, seats
     )
 
 
@@ -184,7 +184,7 @@ def _iter_bets_after(
     for bet in state.bets:
         spot_rules = rules_by_spot[bet.spot]
         result = spot_rules.decide_bet(
-            dice, state.point, is_reversed=(bet.seat, bet.spot) in state.reversed_bets
+            dice, state.point, is_switched=(bet.seat, bet.spot) in state.switched_bets
         )
         if isinstance(result, str):
             yield bet if result == bet.spot else replace(bet, spot=result)

@@ -74,7 +74,7 @@ def play_many(house, rounds, seed):
         table = json.loads(json.dumps(outcome.to_json())).get("table")
         rules = game.with_table_state(table).rules
         assert {bet.spot: bet.credits for bet in rules.list_standing_bets()} == bets
-        assert (rules.state.point, {spot for _, spot in rules.state.reversed_bets}) == (after, instructed)
+        assert (rules.state.point, {spot for _, spot in rules.state.switched_bets}) == (after, instructed)
         point = after
         staked += cost
         returned += outcome.win_credits
