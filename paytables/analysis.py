@@ -219,7 +219,7 @@ class FeatureFigures:
     """The mean credits that the feature pays once it is started."""
     rtp: Fraction
     """The part of the bet's return that the feature contributes."""
-    longest_runs: int | None
+    max_runs: int | None
     """The largest possible number of plays of the feature, or None if it has no limit."""
 
 
@@ -227,7 +227,7 @@ class FeatureFigures:
 class DoubleUpFigures:
     """The figures of a bet if every win is doubled up as often as allowed: the same return, fewer and larger wins."""
 
-    win_max_credits: int
+    max_win_credits: int
     """An upper bound on the win after all double-ups."""
     variance: Fraction | None = None
     """The variance of the win, in squared credits; None if not requested or not exact."""
@@ -273,7 +273,7 @@ class BetAnalysis:
     """The probability of a win of at least ``hit_min_credits``."""
     hit_min_credits: int = 1
     """The smallest win that counts as a hit. At a table the win includes the stake, so a hit is more than the stake."""
-    return_bet_probability: Fraction | None = None
+    win_at_least_bet_probability: Fraction | None = None
     """The probability that the win is at least the bet."""
     distribution: WinDistribution | None = None
     """The probability of each win; None if it was not computed."""
@@ -312,7 +312,7 @@ class BetAnalysis:
             variance=distribution.compute_variance(),
             hit_probability=distribution.compute_chance_of_at_least(hit),
             hit_min_credits=hit,
-            return_bet_probability=distribution.compute_chance_of_at_least(self.cost_credits),
+            win_at_least_bet_probability=distribution.compute_chance_of_at_least(self.cost_credits),
             distribution=distribution,
             max_win_credits=top,
             max_win_probability=distribution.compute_chance_of_at_least(top),
@@ -339,13 +339,13 @@ class BetAnalysis:
         return 1 + (self.rtp - 1) * self.cost_credits / staked
 
     @property
-    def win_max_credits(self) -> int | None:
+    def max_win_credits_with_double_up(self) -> int | None:
         """Return the largest possible win of one game, double-up included; None if it was not computed."""
         highest = self.max_win_credits
         return (
             highest
             if highest is None or self.double_up is None
-            else max(highest, self.double_up.win_max_credits)
+            else max(highest, self.double_up.max_win_credits)
         )
 
     @property

@@ -522,7 +522,7 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[DefinitionRemar
             )
             for p in bet.prizes_never_won
         ]
-        most = bet.win_max_credits
+        most = bet.max_win_credits_with_double_up
         if most is not None and most * max(game.denominations_cents) > definition.DEFINITION_CREDITS_MAX:
             remarks.append(
                 DefinitionRemark(

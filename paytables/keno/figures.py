@@ -88,7 +88,7 @@ def analyse_ticket(
         cycle=definition.cycle,
         variance=variance * ticket.draws,
         hit_probability=1 - loss_chance**ticket.draws,
-        return_bet_probability=None
+        win_at_least_bet_probability=None
         if all_draws is None
         else all_draws.compute_chance_of_at_least(ticket.cost),
         distribution=all_draws,

@@ -507,7 +507,7 @@ class TwoHandsRules(PlayerBankRules):
             ),
             hit_probability=distribution.compute_chance_of_at_least(stake + 1),
             hit_min_credits=stake + 1,
-            return_bet_probability=distribution.compute_chance_of_at_least(stake),
+            win_at_least_bet_probability=distribution.compute_chance_of_at_least(stake),
             max_win_credits=2 * stake - fee,
             max_win_probability=Fraction(chances.win),
             **data | more,

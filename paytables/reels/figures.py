@@ -131,14 +131,14 @@ def _analyse_double_up(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
         or variance is None
         or (distribution.unlisted_probability and 2 * max(distribution.counts) < table.most_credits)
     ):
-        return DoubleUpFigures(win_max_credits=most)
+        return DoubleUpFigures(max_win_credits=most)
     added_return = sum(
         count * win**2 * ((1 << table.count_possible_rounds(win)) - 1)
         for win, count in distribution.counts.items()
     )
     spread = variance + Fraction(added_return, distribution.total)
     return DoubleUpFigures(
-        win_max_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
+        max_win_credits=most, variance=spread, distribution=_compute_doubled_distribution(table, distribution)
     )
 
 
@@ -229,7 +229,7 @@ def _compute_distribution_figures(
         )
     return {
         **distribution_figures,
-        "return_bet_probability": distribution.compute_chance_of_at_least(mode.cost),
+        "win_at_least_bet_probability": distribution.compute_chance_of_at_least(mode.cost),
         "distribution": distribution,
         "notes": tuple(notes),
     }
@@ -321,7 +321,7 @@ def _list_feature_figures(
                 mean_runs=mean_runs / rate,
                 mean_credits=credits_ / rate,
                 rtp=credits_ / stages.mode.cost,
-                longest_runs=None if None in lengths else max(n for n in lengths if n is not None),
+                max_runs=None if None in lengths else max(n for n in lengths if n is not None),
             )
         )
     return tuple(feature_figures)

@@ -118,6 +118,6 @@ def _build_respin_figures(
             mean_runs=extra_spins / rate,
             mean_credits=paid_return / rate,
             rtp=paid_return / cost,
-            longest_runs=None,
+            max_runs=None,
         ),
     )

@@ -38,13 +38,13 @@ def test_free_games_with_their_own_strips_and_multiplier():
     free = {"heights": [1, 1], "lines": [[0, 0]], "strips": ["a b", "a a b"], "pay": PAYS, "multiplier": 3}
     bet = moments_match(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}))
     (feature,) = bet.features
-    assert (feature.rate, feature.mean_runs, feature.longest_runs) == (Fraction(1, 9), 2, 2)
+    assert (feature.rate, feature.mean_runs, feature.max_runs) == (Fraction(1, 9), 2, 2)
 
 
 def test_a_capped_series_with_a_rising_multiplier_that_retriggers():
     free = {**REELS, "pay": [*PAYS, FREE], "multipliers": [1, 2, 5], "most_runs": 3}
     bet = moments_match(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}))
-    assert bet.features[0].longest_runs == 3
+    assert bet.features[0].max_runs == 3
 
 
 def test_no_series_is_longer_than_its_cap_in_play():
@@ -80,7 +80,7 @@ def test_expanding_wilds_that_stay_for_respins():
         "then": "respin",
     }
     bet = moments_match(definition({"base": reels, "respin": {"like": "base"}}))
-    assert bet.features[0].longest_runs == 2  # two reels can show the wild
+    assert bet.features[0].max_runs == 2  # two reels can show the wild
 
 
 def test_sticky_cells_through_a_series():

@@ -126,7 +126,7 @@ def test_several_bets_at_once_have_the_distribution_over_the_parts():
     bet = game.rules.analyse_wager(game.build_wager(7, bets={"on-a": 5, "on-c": 2}))
     assert bet.distribution.total == 10
     assert bet.distribution.counts == {0: 3, 10: 5, 8: 2}
-    assert bet.return_bet_probability == Fraction(7, 10)
+    assert bet.win_at_least_bet_probability == Fraction(7, 10)
     assert bet.rtp == Fraction(66, 70) == sum(p.rtp for p in bet.prizes)
 
 

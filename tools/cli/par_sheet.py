@@ -85,8 +85,8 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
         yield "and what play adds to them", format_percent(bet.rtp_with_progressives), ""
     if bet.hit_probability is not None:
         yield "hit frequency", format_percent(bet.hit_probability), format_one_in(bet.hit_probability)
-    if bet.return_bet_probability is not None:
-        yield "win of the bet or more", format_percent(bet.return_bet_probability), ""
+    if bet.win_at_least_bet_probability is not None:
+        yield "win of the bet or more", format_percent(bet.win_at_least_bet_probability), ""
     if bet.profit_probability is not None:
         yield "win of more than the bet", format_percent(bet.profit_probability), ""
     if bet.sigma is not None:
@@ -145,7 +145,7 @@ def _build_feature_table(bet: BetAnalysis) -> Table:
             f.feature,
             format_one_in(f.rate),
             f"{float(f.mean_runs):.4f}",
-            "no limit" if f.longest_runs is None else str(f.longest_runs),
+            "no limit" if f.max_runs is None else str(f.max_runs),
             f"{float(f.mean_credits):.4f}",
             format_percent(f.rtp),
         )

@@ -299,7 +299,7 @@ class PaiGowPokerRules(TwoHandsRules):
             ),
             variance=distribution.compute_variance(),
             hit_probability=chance,
-            return_bet_probability=chance,
+            win_at_least_bet_probability=chance,
             distribution=distribution,
             max_win_credits=returned_credits,
             max_win_probability=chance,

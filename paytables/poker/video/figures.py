@@ -131,7 +131,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         progressives=() if level is None else (_compute_progressive_share(definition, rates, cost),),
         variance=None if level is not None else held_figures.compute_variance(pays, hands),
         hit_probability=sum(rates, Fraction(0)) if is_one_hand else None,
-        return_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
+        win_at_least_bet_probability=_compute_chance_of_at_least(rates, pays, cost) if is_one_hand else None,
         distribution=_build_win_distribution(rates, pays) if is_one_hand else None,
         max_win_credits=most * hands,
         max_win_probability=_compute_chance_of_at_least(rates, pays, most) if is_one_hand else None,

@@ -69,7 +69,7 @@ def test_the_exact_figures_include_the_double_up(tmp_path):
         most = max(most, now)
     assert bet.double_up is not None
     assert bet.double_up.variance == second - before.mean_credits**2
-    assert most <= bet.win_max_credits <= max(5120, before.max_win_credits)
+    assert most <= bet.max_win_credits_with_double_up <= max(5120, before.max_win_credits)
     distribution = bet.double_up.distribution
     assert {win: Fraction(count, distribution.total) for win, count in distribution.counts.items()} == law
     assert (distribution.compute_moment(1), distribution.compute_variance()) == (
@@ -100,4 +100,4 @@ def test_no_game_wins_more_than_its_stated_maximum(tmp_path):
                 play.send(Choice("red"))
         except StopIteration as end:
             reached = max(reached, end.value.win_credits)
-    assert reached <= bet.win_max_credits
+    assert reached <= bet.max_win_credits_with_double_up

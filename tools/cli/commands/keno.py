@@ -42,7 +42,7 @@ def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
     exact = {
         "return": bet.rtp,
         "hit_probability": bet.hit_probability,
-        "probability_of_the_bet_or_more": bet.return_bet_probability,
+        "probability_of_the_bet_or_more": bet.win_at_least_bet_probability,
         "variance_credits2": bet.variance,
         "probability_of_the_most": bet.max_win_probability,
     }

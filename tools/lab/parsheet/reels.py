@@ -200,7 +200,12 @@ def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
     ]
     for bet in analysis.bets:
         if bet.double_up is not None:
-            facts.append((f"bet {bet.bet}, level 1: highest win of a game, credits", bet.win_max_credits))
+            facts.append(
+                (
+                    f"bet {bet.bet}, level 1: highest win of a game, credits",
+                    bet.max_win_credits_with_double_up,
+                )
+            )
             facts.append(
                 (f"bet {bet.bet}, level 1: variance, always doubled", to_exact_data(bet.double_up.variance))
             )

@@ -90,7 +90,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
         "return_with_progressives_at_reset": to_exact_data(bet.compute_rtp_including_levels("reset")),
         "return_with_progressives_and_increments": to_exact_data(bet.rtp_with_progressives),
         "hit_frequency": to_exact_data(bet.hit_probability),
-        "win_of_the_bet_or_more": to_exact_data(bet.return_bet_probability),
+        "win_of_the_bet_or_more": to_exact_data(bet.win_at_least_bet_probability),
         "win_of_more_than_the_bet": to_exact_data(bet.profit_probability),
         "variance_credits": to_exact_data(bet.variance),
         "sigma_bets": bet.sigma,
@@ -115,7 +115,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
                 "feature": f.feature,
                 "per_game": to_exact_data(f.rate),
                 "mean_runs": to_exact_data(f.mean_runs),
-                "most_runs": f.longest_runs,
+                "most_runs": f.max_runs,
                 "mean_credits": to_exact_data(f.mean_credits),
                 "return": to_exact_data(f.rtp),
             }
@@ -161,7 +161,7 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
     """Return a bet's figures for a player who doubles up every win as often as the rules allow."""
     doubled = bet.double_up
     return {
-        "most_credits_after_double_up": None if doubled is None else bet.win_max_credits,
+        "most_credits_after_double_up": None if doubled is None else bet.max_win_credits_with_double_up,
         "variance_when_always_doubled": None if doubled is None else to_exact_data(doubled.variance),
         "distribution_when_always_doubled": (
             build_win_classes(doubled.distribution, bet.cost_credits)
