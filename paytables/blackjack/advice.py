@@ -131,14 +131,15 @@ class PackedStrategy:
         answers: Mapping[HandQuestion, int],
         hands_by_pair: Mapping[PairSituation, int],
         insured_hands: set[int],
-        even_money_ups: set[int],
+        even_money_up_cards: set[int],
     ) -> "PackedStrategy":
         """Return a blackjack strategy in its packed form. Situations missing from ``answers`` cannot occur."""
         answer_bytes = bytes(answers.get(question, STAND) for question in cls(house, b"").answer_indexes)
         into = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
         cover = bytes(hand in insured_hands for hand in _index_insurable_hands(house.decks))
         return cls(
-            house, answer_bytes + into + cover + bytes(up in even_money_ups for up in (ACE_VALUE, TEN_VALUE))
+            house,
+            answer_bytes + into + cover + bytes(up in even_money_up_cards for up in (ACE_VALUE, TEN_VALUE)),
         )
 
     @cached_property

@@ -76,7 +76,7 @@ class BlackjackDefinition(TableDefinition):
         }
 
     @property
-    def longest_points(self) -> int:
+    def round_points_max(self) -> int:
         """Return an upper bound on the sum of all card values dealt in a round, to check that the shoe suffices.
 
         Players hit up to 20, the dealer up to 16.
@@ -132,7 +132,7 @@ class BlackjackDefinition(TableDefinition):
         if duplicate is not None:
             raise ValueError(f"side: {duplicate!r} is listed twice")
         self.shoe.check_players(self.table.seats)
-        needed = self.longest_points * self.shoe.rounds
+        needed = self.round_points_max * self.shoe.rounds
         if sum_lowest_values(self.shoe.decks, self.shoe.stop) < needed:
             rounds = "a round" if self.shoe.rounds == 1 else "two rounds"
             raise ValueError(f"shoe: may run out in {rounds}: it must hold {needed} points, an ace as one")

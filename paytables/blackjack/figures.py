@@ -30,7 +30,7 @@ from paytables.blackjack.schema import (
     BACK_SPOT_PREFIX,
     INSURANCE_SPOT,
     MAIN_SPOT,
-    BackedHand,
+    BackBetFigures,
     BlackjackSideBet,
     ExactHouseRules,
     ProvedFigures,
@@ -81,9 +81,9 @@ def prove(
     return {MAIN_SPOT: _add_sampled_rounds(definition, proof)}
 
 
-def _compute_backed_hand(
+def _compute_back_bet_figures(
     table: "StrategyTable", *plays: tuple[Mapping[HandQuestion, int], "StrategyResult"]
-) -> BackedHand:
+) -> BackBetFigures:
     """Compute the exact figures of a bet on another player's hand, for that player's best and worst strategy.
 
     Raises AnalysisError if a hand may be split twice.
@@ -99,7 +99,7 @@ def _compute_backed_hand(
         sum((net * chance for net, chance in distribution.items()), Fraction(0))
         for distribution in distributions
     )
-    return BackedHand(
+    return BackBetFigures(
         mean=format_exact(best),
         worst=format_exact(worst),
         law={format_exact(net): format_exact(chance) for net, chance in distributions[0].items()},
@@ -161,7 +161,7 @@ def _compute_proof(
         policy=pack_policy(data.packed_bytes),
         law={format_exact(net): format_exact(chance) for net, chance in distribution.items()},
         variance=None if variance is None else format_exact(variance),
-        backed=_compute_backed_hand(table, (answers, best), (worst_answers, worst)) if backed else None,
+        backed=_compute_back_bet_figures(table, (answers, best), (worst_answers, worst)) if backed else None,
     )
 
 
@@ -173,7 +173,9 @@ def find_proof(definition: BlackjackDefinition) -> ProvedFigures:
     )
 
 
-def compute_level_shares(definition: BlackjackDefinition, side: BlackjackSideBet) -> dict[Fraction, Fraction]:
+def compute_level_share_chances(
+    definition: BlackjackDefinition, side: BlackjackSideBet
+) -> dict[Fraction, Fraction]:
     """Return the probability that a side bet wins each part of its progressive level, by part."""
     chance_by_share: dict[Fraction, Fraction] = {}
     for row, chance in _compute_row_chances(definition, side).items():
@@ -424,7 +426,7 @@ def _build_progressive_share(
     """
     side = next(side for side in definition.side if side.id == level.spot)
     stake = side.limits.least
-    bet = SideBet(level, (side.id,), stake, compute_level_shares(definition, side))
+    bet = SideBet(level, (side.id,), stake, compute_level_share_chances(definition, side))
     return bet.compute_progressive_share(
         compute_side_return(definition, side) * stake, staked // stake
     ).scale_to_wager(staked, cost)

@@ -191,7 +191,7 @@ class _NetDistribution:
                 )
                 for (cards, nets), end_orders in ends.items():
                     single_hand_ends[cards, _add_nets(nets, insurance_nets)] += end_orders
-        yield from _iter_net_chances(round_, _create_one_hand_sums(single_hand_ends), self.suit_parts)
+        yield from _iter_net_chances(round_, _create_one_hand_results(single_hand_ends), self.suit_parts)
         for hand, split in divided.items():
             yield from self._iter_split_nets(round_, split, self._find_insurance_nets(round_.up, hand))
 
@@ -226,7 +226,7 @@ class _NetDistribution:
         if hands == EXACT_DISTRIBUTION_HANDS_MAX:
             yield from _iter_net_chances(
                 round_,
-                _join_hand_sums(_create_one_hand_sums(first_hand_ends), other_hand_ends),
+                _add_hand_results(_create_one_hand_results(first_hand_ends), other_hand_ends),
                 self.suit_parts**2,
             )
             return
@@ -239,7 +239,9 @@ class _NetDistribution:
             for (cards, nets), orders in two_hand_ends.items()
         }
         yield from _iter_net_chances(
-            round_, _join_hand_sums(_create_one_hand_sums(two_hand_ends), done_others), self.suit_parts**2
+            round_,
+            _add_hand_results(_create_one_hand_results(two_hand_ends), done_others),
+            self.suit_parts**2,
         )
         # the first of three hands is open to any card, or done before the third
         for hand_end, orders in two_hand_ends.items():
@@ -250,7 +252,9 @@ class _NetDistribution:
             (other_hand_ends, 1, 2),
             (other_hand_ends, 2, -1),
         ):
-            joint_sums = _join_hand_sums(_create_one_hand_sums(some, removed_cards * pair), other_hand_ends)
+            joint_sums = _add_hand_results(
+                _create_one_hand_results(some, removed_cards * pair), other_hand_ends
+            )
             yield from _iter_net_chances(round_, joint_sums, self.suit_parts**2, times)
         for some, removed_cards, times in (
             (first_hand_ends, 2, -1),
@@ -258,7 +262,7 @@ class _NetDistribution:
             (other_hand_ends, 3, 2),
         ):
             yield from _iter_net_chances(
-                round_, _create_one_hand_sums(some, removed_cards * pair), self.suit_parts, times
+                round_, _create_one_hand_results(some, removed_cards * pair), self.suit_parts, times
             )
 
     def _count_split_hand_ends(
@@ -376,7 +380,9 @@ class _BackedDistribution(_NetDistribution):
         hands = self.strategy.hands_by_pair[round_.up, split.card_value, split.dealer_has_pair_rank]
         ends = self._count_split_hand_ends(round_, split.branches[hands], has_first_stake=True)
         yield from _iter_net_chances(
-            round_, _create_one_hand_sums(ends, PACKED_CARD_BY_VALUE[split.card_value - 1]), self.suit_parts
+            round_,
+            _create_one_hand_results(ends, PACKED_CARD_BY_VALUE[split.card_value - 1]),
+            self.suit_parts,
         )
 
 
@@ -386,18 +392,18 @@ def _add_nets(nets: NetByDealerResult, other_nets: NetByDealerResult) -> NetByDe
 
 
 # ------------------------------------------------------------ hands together
-def _create_one_hand_sums(ends: HandEnds, removed_hand: int = 0) -> _JointResults:
+def _create_one_hand_results(ends: HandEnds, removed_hand: int = 0) -> _JointResults:
     """Return the joint results of a single blackjack hand, from the counts of its possible ends.
 
     ``removed_hand`` are further cards out of the shoe, as a packed hand.
     """
     removed_cards: Ints = np.array([removed_hand], dtype=np.int64)
-    return _join_hand_sums(
+    return _add_hand_results(
         _JointResults(removed_cards, np.ones((1, DEALER_RESULT_COUNT + 1, 1), dtype=np.int64), 0, 0), ends
     )
 
 
-def _join_hand_sums(sums: _JointResults, ends: HandEnds) -> _JointResults:
+def _add_hand_results(sums: _JointResults, ends: HandEnds) -> _JointResults:
     """Return the joint results ``sums`` of several blackjack hands with one more hand added.
 
     ``ends`` are the counts of the added hand's possible ends.

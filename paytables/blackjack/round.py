@@ -248,7 +248,7 @@ class BlackjackRound:
         def build_prompt() -> dict[str, object]:
             """Return the visible hands and, for the seat's own screen, its stake and the advice."""
             prompt: dict[str, object] = {**self.list_visible_hands(), "hand": hand.id}
-            if self._is_own(box):
+            if self._is_own_box(box):
                 prompt |= {"spot": format_spot_id(MAIN_SPOT, box.number), "staked": hand.staked_credits}
                 prompt |= self._find_advice(box, hand, options)
             return prompt
@@ -308,7 +308,7 @@ class BlackjackRound:
                     stakes[answer], credits=piece.bet.credits // part
                 )
         elif answer == "even_money":
-            yield from _settle_pieces(
+            yield from _settle_stakes(
                 hand,
                 lambda bet: settle_bet(bet, EVEN_MONEY_ODDS, EVEN_MONEY),
                 lambda piece: not piece.is_back_bet,
@@ -328,7 +328,7 @@ class BlackjackRound:
         """Play one hand of a box: pay immediate wins, ask for each decision, until it stands, busts or is settled."""
         while hand.stakes and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
-                yield from _settle_pieces(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
+                yield from _settle_stakes(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
             elif hand.points > BEST_TOTAL:
                 yield from self._settle_busted_hand(hand)
                 return
@@ -343,7 +343,7 @@ class BlackjackRound:
             if answer == "split":
                 yield self._split_hand(box, hand)
             elif answer == "double":
-                hand.stakes += _list_added_pieces(box, hand)
+                hand.stakes += _list_added_stakes(box, hand)
                 hand.is_closed = True
             yield from self._deal_card_to_box(box, hand, draw)
 
@@ -376,7 +376,7 @@ class BlackjackRound:
         second_hand = BlackjackHand(
             f"{box.id}-{len(box.hands) + 1}",
             [hand.cards.pop()],
-            _list_added_pieces(box, hand),
+            _list_added_stakes(box, hand),
             is_from_split=True,
         )
         hand.is_from_split = True
@@ -401,7 +401,7 @@ class BlackjackRound:
         blackjack.
         """
         spares = self.house.first_stake_only and self.up_card_value in {ACE_VALUE, TEN_VALUE}
-        yield from _settle_pieces(
+        yield from _settle_stakes(
             hand, settle_lost_bet, lambda piece: not (spares and piece.is_added_in_play)
         )
 
@@ -456,24 +456,24 @@ class BlackjackRound:
             return piece.dealer_hand_index == dealer_hand_number
 
         if has_blackjack and hand.is_blackjack:
-            yield from _settle_pieces(hand, settle_push, is_bet_against)
+            yield from _settle_stakes(hand, settle_push, is_bet_against)
         elif has_blackjack:
             spared = self.house.first_stake_only
-            yield from _settle_pieces(
+            yield from _settle_stakes(
                 hand,
                 settle_lost_bet,
                 lambda piece: is_bet_against(piece) and not (spared and piece.is_added_in_play),
             )
-            yield from _settle_pieces(hand, settle_push, is_bet_against)
+            yield from _settle_stakes(hand, settle_push, is_bet_against)
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
-            yield from _settle_pieces(hand, partial(settle_bet, odds=odds, name=BLACKJACK), is_bet_against)
+            yield from _settle_stakes(hand, partial(settle_bet, odds=odds, name=BLACKJACK), is_bet_against)
         elif hand.points > BEST_TOTAL:
-            yield from _settle_pieces(hand, settle_lost_bet, is_bet_against)
+            yield from _settle_stakes(hand, settle_lost_bet, is_bet_against)
         elif dealer > BEST_TOTAL or hand.points > dealer:
-            yield from _settle_pieces(hand, partial(settle_bet, odds=EVEN_MONEY_ODDS), is_bet_against)
+            yield from _settle_stakes(hand, partial(settle_bet, odds=EVEN_MONEY_ODDS), is_bet_against)
         else:
-            yield from _settle_pieces(
+            yield from _settle_stakes(
                 hand, settle_push if hand.points == dealer else settle_lost_bet, is_bet_against
             )
 
@@ -493,11 +493,11 @@ class BlackjackRound:
             box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready_bets]
             for side, bet in ready_bets:
                 row = side.find_winning_row(box.first_cards, self.dealer_hands[0][0])
-                if row is not None and row.pays.level_share and self._is_own(box):
+                if row is not None and row.pays.level_share and self._is_own_box(box):
                     self._levels_hit.append(build_level_hit(self._levels[side.id], row.pays))
                 yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)
 
-    def _is_own(self, box: BettingBox) -> bool:
+    def _is_own_box(self, box: BettingBox) -> bool:
         """Return whether the stakes of a box belong to the seat for which this game is played.
 
         Always True for a round that is played for all seats.
@@ -525,7 +525,7 @@ class BlackjackRound:
         for box in self.boxes:
             for hand in box.hands:
                 bets: dict[str, object] = {} if self.seat is None else {"seat": box.seat}
-                if self._is_own(box):
+                if self._is_own_box(box):
                     bets |= {} if self.seat is None else {"own": True}
                     bets |= (
                         {"staked": hand.staked_credits}
@@ -571,7 +571,7 @@ def _accept_every_stake(_: HandStake) -> bool:
     return True
 
 
-def _settle_pieces(
+def _settle_stakes(
     hand: BlackjackHand,
     settle: Callable[[Bet], Settlement],
     is_included: Callable[[HandStake], bool] = _accept_every_stake,
@@ -589,7 +589,7 @@ def _settle_pieces(
         yield settlement
 
 
-def _list_added_pieces(box: BettingBox, hand: BlackjackHand) -> list[HandStake]:
+def _list_added_stakes(box: BettingBox, hand: BlackjackHand) -> list[HandStake]:
     """Return the stakes that a blackjack double or split adds: each bet on the hand once more, on the same terms."""
     main = format_spot_id(MAIN_SPOT, box.number)
     return [
@@ -605,12 +605,12 @@ def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[B
         for number in range(definition.boxes):
             bets_by_spot = {bet.spot: bet for bet in bets if bet.seat == seat}
             actions = [bets_by_spot.get(format_spot_id(name, number)) for name in ACTION_SPOTS]
-            pieces = [HandStake(bet, n) for n, bet in enumerate(actions) if bet is not None]
+            hand_stakes = [HandStake(bet, n) for n, bet in enumerate(actions) if bet is not None]
             sides = [(side, bets_by_spot.get(format_spot_id(side.id, number))) for side in definition.side]
             staked = [(side, bet) for side, bet in sides if bet is not None]
-            if pieces:
+            if hand_stakes:
                 backed = format_back_spot_id(seat)
-                pieces += [HandStake(bet, 0, is_back_bet=True) for bet in bets if bet.spot == backed]
+                hand_stakes += [HandStake(bet, 0, is_back_bet=True) for bet in bets if bet.spot == backed]
                 name = f"box-{seat * definition.boxes + number + 1}"
-                boxes.append(BettingBox(seat, number, name, [BlackjackHand(name, [], pieces)], staked))
+                boxes.append(BettingBox(seat, number, name, [BlackjackHand(name, [], hand_stakes)], staked))
     return boxes

@@ -35,7 +35,7 @@ from paytables.side_bets import Progressive, SideBet
 from paytables.wording import format_count
 
 #: Insurance costs half of a stake.
-_INSURANCE_COST: Final = Odds.parse("1:2")
+_INSURANCE_STAKE_SHARE: Final = Odds.parse("1:2")
 #: The name of the dealer's hand.
 _DEALER_HAND_NAME: Final = Text(en="Dealer", fr="Croupier")
 #: The name of a player's hand.
@@ -86,7 +86,7 @@ class BlackjackRules(SeatedRules):
         spots = []
         for n, name in enumerate(ACTION_SPOTS[: main.hands]):
             words = self._build_stake_name(main.name, box, n + 1 if main.hands > 1 else None)
-            needs = self._find_needed_bet(n, box)
+            needs = self._find_required_bet(n, box)
             spot = _build_spot(
                 format_spot_id(name, box), name, words, "1:1", limits.build_spot_fields(), needs
             )
@@ -144,17 +144,17 @@ class BlackjackRules(SeatedRules):
         """Return the most that insurance may add to a stake, as a multiple of the stake."""
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
-    def _find_needed_bet(self, action: int, box: int) -> str | None:
+    def _find_required_bet(self, dealer_hand_index: int, box: int) -> str | None:
         """Return the spot that must also be bet on for a bet against one of the dealer's hands, or None.
 
-        ``action`` is the number of the dealer's hand, from 0. The player must bet against the first
+        ``dealer_hand_index`` is the index of the dealer's hand. The player must bet against the first
         ``least_hands`` of the dealer's hands, so each of these bets requires the next one, in a circle. A bet
         against a later hand requires the one against the hand before it.
         """
         least = self.definition.main.least_hands
-        if action >= least:
-            return format_spot_id(ACTION_SPOTS[action - 1], box)
-        return format_spot_id(ACTION_SPOTS[(action + 1) % least], box) if least > 1 else None
+        if dealer_hand_index >= least:
+            return format_spot_id(ACTION_SPOTS[dealer_hand_index - 1], box)
+        return format_spot_id(ACTION_SPOTS[(dealer_hand_index + 1) % least], box) if least > 1 else None
 
     def _build_stake_name(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
         """Return the name of a stake by language, with its number and that of its box if there are several."""
@@ -372,7 +372,9 @@ class BlackjackRules(SeatedRules):
         """Return the side bet that plays for a progressive level, with the level's hit rates."""
         side = next(side for side in self.definition.side if side.id == level.spot)
         spots = tuple(format_spot_id(side.id, box) for box in range(self.definition.boxes))
-        return SideBet(level, spots, side.limits.least, figures.compute_level_shares(self.definition, side))
+        return SideBet(
+            level, spots, side.limits.least, figures.compute_level_share_chances(self.definition, side)
+        )
 
     # ------------------------------------------------------------ figures
     def analyse(self, depth: AnalysisDepth) -> Analysis:
@@ -408,7 +410,7 @@ class BlackjackRules(SeatedRules):
             rules.blackjack,
             *(special_odds for special_odds in (rules.sevens, rules.suited_678) if special_odds is not None),
         ]
-        odds += [] if rules.insurance is None else [_INSURANCE_COST]
+        odds += [] if rules.insurance is None else [_INSURANCE_STAKE_SHARE]
         check_credit_multiples("main.limits", definition.main.limits, odds, file)
         for n, side in enumerate(definition.side):
             check_credit_multiples(f"side.{n}.limits", side.limits, [row.pays for row in side.row], file)

@@ -170,7 +170,7 @@ class HouseRules(StrictTable):
 
 
 @cache
-def parse_patterns(named_hands: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
+def parse_named_hands(named_hands: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
     """Return the card ranks of each hand that a side-bet row names (such as ``"777"``), as sorted numbers."""
     return frozenset(tuple(sorted(map(RANK_LETTERS.index, pattern))) for pattern in named_hands)
 
@@ -222,7 +222,7 @@ class SideBetRow(StrictTable):
     def is_satisfied_by(self, cards: Sequence[Card]) -> bool:
         """Return whether exactly these cards satisfy the row; the dealer's first card is last if the row counts it."""
         ranks = sorted(get_rank(card) for card in cards)
-        if self.ranks and tuple(ranks) not in parse_patterns(self.ranks):
+        if self.ranks and tuple(ranks) not in parse_named_hands(self.ranks):
             return False
         if self.kind == "same" and len(set(ranks)) > 1:
             return False
@@ -368,7 +368,7 @@ class SimulatedRounds(StrictTable):
         return squares / self.rounds - self.compute_mean(hands) ** 2
 
 
-class BackedHand(StrictTable):
+class BackBetFigures(StrictTable):
     """Exact figures of a bet on another player's blackjack hand, in stakes. Only the first hand of a split counts."""
 
     mean: FractionText
@@ -407,5 +407,5 @@ class ProvedFigures(StrictTable):
     """The variance of the net, if splits make too many hands for ``law``; else None."""
     sampled: SimulatedRounds | None = None
     """The results of simulated rounds, for figures that cannot be counted; None if there are none."""
-    backed: BackedHand | None = None
+    backed: BackBetFigures | None = None
     """The figures of a bet on another player's hand; None if the table takes no such bets."""

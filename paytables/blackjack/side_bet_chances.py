@@ -17,7 +17,7 @@ from paytables.blackjack.schema import (
     BlackjackSideBet,
     SideBetRow,
     get_card_value,
-    parse_patterns,
+    parse_named_hands,
 )
 from paytables.cards.card import Card, get_rank, get_suit, is_red
 
@@ -115,7 +115,7 @@ def _can_complete_row(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
     """
     ranks = [get_rank(card) for card in dealt_cards]
     if row.ranks:
-        patterns = parse_patterns(row.ranks)
+        patterns = parse_named_hands(row.ranks)
         if not any(all(ranks.count(rank) <= pattern.count(rank) for rank in ranks) for pattern in patterns):
             return False
     if row.kind == "same" and len(set(ranks)) > 1:

@@ -166,7 +166,7 @@ class SolvedRound:
         }
         for split in self.splits:
             for hands in range(2, self._find_most_hands(split.card_value) + 1):
-                split.branches[hands] = self._mix_shoes(split, hands, shoes)
+                split.branches[hands] = self._build_split_branches(split, hands, shoes)
 
     @property
     def total_ways(self) -> int:
@@ -292,7 +292,7 @@ class SolvedRound:
                     )
         return tree
 
-    def _mix_shoes(
+    def _build_split_branches(
         self, split: SplitPair, max_hands: int, shoes: Mapping[tuple[int, int], HandNodes]
     ) -> list[SplitBranch]:
         """Return the groups of hands of a pair that is split into up to ``max_hands`` hands.
