@@ -179,7 +179,7 @@ class HandRanking:
         shape = tuple(count for count, _ in groups if count > 1)
         decide = [rank for _, rank in groups]
         if not shape and "straight" in self._level:
-            place = self._straights.get(sum(1 << rank for rank in ranks))
+            place = self._rank_by_straight_mask.get(sum(1 << rank for rank in ranks))
             if place is not None:
                 return self._encode_strength("straight", [place])
         return self._encode_strength(_CATEGORY_BY_SHAPE[shape], decide)
@@ -188,9 +188,9 @@ class HandRanking:
         """Return the strength of the best flush of the ranks in ``mask`` (bits) and ``wilds`` wild cards, or 0."""
         best = 0
         size = self.order.hand_size
-        for run, place in self._straights.items():
+        for run, place in self._rank_by_straight_mask.items():
             if size - (mask & run).bit_count() <= wilds:
-                royal = "royal-flush" in self._level and run == self._top_run
+                royal = "royal-flush" in self._level and run == self._highest_straight_mask
                 best = max(best, self._encode_strength("royal-flush" if royal else "straight-flush", [place]))
         for _ in range(wilds):
             mask |= 1 << next(rank for rank in range(ACE_RANK, -1, -1) if not mask >> rank & 1)
@@ -207,20 +207,20 @@ class HandRanking:
         return strength
 
     @property
-    def _top_run(self) -> int:
+    def _highest_straight_mask(self) -> int:
         """Return the ranks of the highest straight, as bits."""
         return ((1 << self.order.hand_size) - 1) << (len(RANK_LETTERS) - self.order.hand_size)
 
     @cached_property
-    def _straights(self) -> dict[int, int]:
+    def _rank_by_straight_mask(self) -> dict[int, int]:
         """Return the rank of each straight among all straights, lowest first, by the bit mask of its card ranks."""
         size = self.order.hand_size
         run = (1 << size) - 1
         places = {run << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
         wheel = 1 << ACE_RANK | (run >> 1)
-        top = places[self._top_run]
+        top = places[self._highest_straight_mask]
         if self.order.low_ace == "second":
-            places[self._top_run] = top + 1
+            places[self._highest_straight_mask] = top + 1
             places[wheel] = top
         else:
             places[wheel] = 0

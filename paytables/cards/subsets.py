@@ -173,7 +173,7 @@ class CardSets:
             level = level.smaller_sets
         return tables[::-1]
 
-    def number_subsets(self, chosen: Ints, held_mask: int) -> Ints:
+    def find_held_set_indexes(self, chosen: Ints, held_mask: int) -> Ints:
         """Return, for each chosen hand, the index of the set of its held cards.
 
         Bit n of ``held_mask`` says that the n-th lowest card of the hand is held.
@@ -194,7 +194,7 @@ class CardSets:
         """
         rows = np.empty((1 << self.size, len(chosen)), dtype=np.int64)
         for mask in range(1 << self.size):
-            rows[mask] = tables[mask.bit_count()][self.number_subsets(chosen, mask)]
+            rows[mask] = tables[mask.bit_count()][self.find_held_set_indexes(chosen, mask)]
         for index in range(self.size):
             for mask in range(1 << self.size):
                 if not mask >> index & 1:
@@ -214,7 +214,7 @@ class CardSets:
             for both in range(mask, every_card + 1):
                 if both & mask == mask:
                     sign = -1 if (both ^ mask).bit_count() % 2 else 1
-                    number = self.number_subsets(chosen[mask_indexes], both)
+                    number = self.find_held_set_indexes(chosen[mask_indexes], both)
                     for row, tables in zip(sums, table_sets, strict=True):
                         row[mask_indexes] += sign * tables[both.bit_count()][number]
         return sums

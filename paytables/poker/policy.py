@@ -37,14 +37,14 @@ def unpack_policy(text: str) -> bytes:
         raise ValueError(f"is not a packed policy: {error}") from None
 
 
-def _check_readable(text: str) -> str:
+def _check_policy_text(text: str) -> str:
     """Return the text of a poker policy unchanged. Raises ValueError if it cannot be unpacked."""
     unpack_policy(text)
     return text
 
 
 #: A packed policy in a definition.
-PackedPolicy = Annotated[str, AfterValidator(_check_readable)]
+PackedPolicy = Annotated[str, AfterValidator(_check_policy_text)]
 
 
 @lru_cache(maxsize=4)
@@ -68,7 +68,7 @@ def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARD_COUNT) -> list[in
     for size in (hand, hand - 1) if cards > JOKER else (hand,):
         jokers = [JOKER] * (hand - size)
         for counts in _list_suit_splits(size):
-            for a, b, c, d in _list_ascending_choices(masks, counts):
+            for a, b, c, d in _list_ascending_masks(masks, counts):
                 card_indexes = (
                     sorted(
                         cards_by_mask[0][a] + cards_by_mask[1][b] + cards_by_mask[2][c] + cards_by_mask[3][d]
@@ -87,7 +87,7 @@ def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
     return [(a, b, c, size - a - b - c) for a in every for b in every for c in every if a + b + c <= size]
 
 
-def _list_ascending_choices(
+def _list_ascending_masks(
     masks: list[list[int]], counts: Sequence[int], least: int = 0
 ) -> list[tuple[int, ...]]:
     """Return every choice of one rank mask per suit in which the masks ascend from suit to suit.
@@ -101,7 +101,7 @@ def _list_ascending_choices(
     return [
         (mask, *later)
         for mask in own_masks[bisect_left(own_masks, least) :]
-        for later in _list_ascending_choices(masks, counts[1:], mask)
+        for later in _list_ascending_masks(masks, counts[1:], mask)
     ]
 
 
@@ -137,7 +137,7 @@ def look_up_option(policy: bytes, dealt_cards: Sequence[Card], dealer_up_card: C
     )
 
 
-def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
+def look_up_shared_cards_option(policy: bytes, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
     """Return the index of the option that a policy chooses for two hole cards and a board of three cards or none.
 
     The policy starts with a byte for each class of two hole cards. Then it has, for each class of three board cards, a

@@ -15,7 +15,7 @@ from typing import Final
 from paytables.cards import Card, build_deck, get_rank, get_suit, parse_cards
 from paytables.cards.ranking import HandRanking
 from paytables.poker.pays import find_pay_row
-from paytables.poker.policy import find_shared_cards_answer, look_up_option, unpack_policy
+from paytables.poker.policy import look_up_option, look_up_shared_cards_option, unpack_policy
 from paytables.poker.table.bets import MAIN_BET
 from paytables.poker.table.schema import BetSpot, DecisionOption, HandComparison, PokerDefinition, RoundStep
 
@@ -65,7 +65,7 @@ class BestAnswerAdvice:
                 return self._find_answer_with_board(step, bets, hole_cards, board)
             return (
                 step.option[
-                    find_shared_cards_answer(unpack_policy(str(proofs[0].policy)), hole_cards, board)
+                    look_up_shared_cards_option(unpack_policy(str(proofs[0].policy)), hole_cards, board)
                 ].id
                 if proofs
                 else None

@@ -205,11 +205,11 @@ def prove_withdrawals(definition: PokerDefinition) -> ProvedFigures:
         for more_cards in combinations(sorted(set(range(size)) - {*first}), seen_cards[1] - seen_cards[0]):
             masks = (sum(1 << n for n in first), sum(1 << n for n in (*first, *more_cards)))
             stay = [
-                table[known][hands.number_subsets(chosen_hands, mask)] > 0
+                table[known][hands.find_held_set_indexes(chosen_hands, mask)] > 0
                 for known, mask in zip(seen_cards, masks, strict=True)
             ]
             pays = [
-                won[hands.number_subsets(chosen_hands, mask)] >= 0
+                won[hands.find_held_set_indexes(chosen_hands, mask)] >= 0
                 for won, mask in zip(seen_rows, masks, strict=True)
             ]
             for net_cases, left_on in zip(
@@ -538,7 +538,7 @@ class StudSolver:
         for mask in range(1 << self.own_card_count):
             if mask.bit_count() != self.known_card_count:
                 continue
-            number = self.player.number_subsets(self.chosen, mask)
+            number = self.player.find_held_set_indexes(self.chosen, mask)
             for n, taken in enumerate(ways):
                 net_cases, cost = self._count_nets(standings, choices, taken[number][:, None])
                 net_cases_by_play[n] += net_cases

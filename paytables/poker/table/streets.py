@@ -139,7 +139,7 @@ def _count_payment(
 
 
 def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int) -> str:
-    """Return the best options before and after the flop as policy text for :func:`find_shared_cards_answer`.
+    """Return the best options before and after the flop as policy text for :func:`look_up_shared_cards_option`.
 
     Hole cards that are on the flop cannot occur; they get the same option as the next pair.
     """
