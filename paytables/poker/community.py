@@ -52,7 +52,7 @@ class StreetBets:
     """The size of the bet at the turn, in units; a player who does not make it folds."""
     river_bet: int
     """The size of the additional bet at the river, in units."""
-    super_pays: tuple[int, ...]
+    super_ante_pays: tuple[int, ...]
     """The extra pay of a winning hand for each combination, lowest combination first, in units."""
     fold_loss: int
     """The total loss of a player who folds, in units."""
@@ -105,7 +105,7 @@ class HoldemSolver:
         """The three cards of one flop from each class of flops that differ in suits only."""
         self.holes = build_sets(52, 2).cards_by_set
         """All 1,326 pairs of hole cards."""
-        self.pays = np.array(streets.super_pays, dtype=np.int64)
+        self.pays = np.array(streets.super_ante_pays, dtype=np.int64)
         """The extra pay of a winning hand for each combination, lowest combination first, in units."""
 
     def solve_strategy(self) -> SolvedStrategy:
@@ -245,7 +245,7 @@ class HoldemSolver:
         staked = 0
         for row, bet in zip(distribution.tolist(), bets, strict=True):
             ends = [streets.ante, -2 * streets.ante - bet, 0]
-            ends += [streets.ante + bet + extra for extra in streets.super_pays]
+            ends += [streets.ante + bet + extra for extra in streets.super_ante_pays]
             for end, cases in zip(ends, row, strict=True):
                 if cases:
                     net = -streets.fold_loss if not bet else end

@@ -474,7 +474,7 @@ class TwoHandsRules(PlayerBankRules):
         rtp = (figures.mean_credits + cost - bank) / cost
         return BetAnalysis(bet="bets", cost_credits=cost, options={"bets": dict(bets)}, rtp=rtp)
 
-    def analyse_least_bank(self, chances: WinPushLoseChances) -> tuple[BetAnalysis, ...]:
+    def analyse_minimum_bank(self, chances: WinPushLoseChances) -> tuple[BetAnalysis, ...]:
         """Return the figures of a player who is the bank with the minimum bet; empty if no player can be the bank."""
         rule = self.player_bank
         if rule is None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from paytables.cards import ACE_RANK, RANK_LETTERS, get_rank, parse_cards
 from paytables.cards.ranking import JOKER_RANK, PAI_GOW_LOW_RANKING, PAI_GOW_RANKING, HandRanking
-from paytables.poker.paigow.schema import HouseWay
+from paytables.poker.paigow.schema import HouseWayLine
 from paytables.poker.two_hands import HandSetting
 
 #: Cards of each player.
@@ -61,7 +61,7 @@ def find_equal_rank_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
 class HouseWayRules:
     """The house way of a game's definition: how the bank must set its seven cards as two hands."""
 
-    def __init__(self, lines: Sequence[HouseWay]) -> None:
+    def __init__(self, lines: Sequence[HouseWayLine]) -> None:
         self._lines = [
             (
                 line.shapes,

@@ -84,7 +84,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     # ------------------------------------------------------------ side bets
     @cached_property
-    def _remaining_bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
+    def _undealt_total_bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
         """Return the odds and the name (by language) of each bet on the total of the undealt cards, by spot."""
         return {} if self.definition.remaining is None else self.definition.remaining.bets
 
@@ -100,7 +100,7 @@ class PaiGowPokerRules(TwoHandsRules):
         if (remaining := self.definition.remaining) is not None:
             side_bets += [
                 (id_, "remaining", names, odds, remaining)
-                for id_, (odds, names) in self._remaining_bets.items()
+                for id_, (odds, names) in self._undealt_total_bets.items()
             ]
         if (position := self.definition.position) is not None:
             side_bets += [
@@ -126,7 +126,7 @@ class PaiGowPokerRules(TwoHandsRules):
         """
         remaining, position = self.definition.remaining, self.definition.position
         if remaining is not None:
-            odds = [odds for odds, _ in self._remaining_bets.values()]
+            odds = [odds for odds, _ in self._undealt_total_bets.values()]
             check_credit_multiples("remaining.limits", remaining.limits, odds, file)
         if position is not None:
             check_credit_multiples("position.limits", position.limits, [position.pays], file)
@@ -144,7 +144,7 @@ class PaiGowPokerRules(TwoHandsRules):
             for name, credits_ in bets.items()
             if name != PLAYER_STAKE_SPOT
         }
-        totals = [returned for name, returned in return_by_name.items() if name in self._remaining_bets]
+        totals = [returned for name, returned in return_by_name.items() if name in self._undealt_total_bets]
         positions = [returned for name, returned in return_by_name.items() if name in self._position_by_spot]
         return max(totals, default=0) + max(positions, default=0)
 
@@ -166,20 +166,22 @@ class PaiGowPokerRules(TwoHandsRules):
         self, seat_rounds: Sequence[SeatRound], undealt: list[int], draw: DrawSource
     ) -> Iterator[Cue | Settlement]:
         """Turn the undealt cards face up and settle the side bets on their total, if a seat has made one."""
-        if not any(name in seat_round.bets for seat_round in seat_rounds for name in self._remaining_bets):
+        if not any(
+            name in seat_round.bets for seat_round in seat_rounds for name in self._undealt_total_bets
+        ):
             return
         total = 0
         for n in range(UNDEALT_CARD_COUNT):
             card = deal_one(draw, undealt, f"remaining card {n + 1}")
             total += self.get_undealt_points(card)
             yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
-        won = self._name_total_result(total)
+        won = self._find_winning_total_spot(total)
         for seat_round in seat_rounds:
-            for name, (odds, _) in self._remaining_bets.items():
+            for name, (odds, _) in self._undealt_total_bets.items():
                 if name in seat_round.bets:
                     yield settle_bet(seat_round.bets[name], odds if name == won else None)
 
-    def _name_total_result(self, total: int) -> str:
+    def _find_winning_total_spot(self, total: int) -> str:
         """Return the spot of the side bet that wins with this total of the undealt cards: under, over or exactly."""
         assert self.definition.remaining is not None
         mark = self.definition.remaining.total
@@ -220,10 +222,10 @@ class PaiGowPokerRules(TwoHandsRules):
             "id": "remaining",
             "names": names,
             "cards": UNDEALT_CARD_COUNT,
-            "with": list(self._remaining_bets),
+            "with": list(self._undealt_total_bets),
         }
         bank, *other_hands = super().list_displayed_hands()
-        return [bank, *([last] if self._remaining_bets else []), *other_hands]
+        return [bank, *([last] if self._undealt_total_bets else []), *other_hands]
 
     # ------------------------------------------------------------ figures
     def prove(self, *how: object) -> ProvedFigures:
@@ -249,7 +251,7 @@ class PaiGowPokerRules(TwoHandsRules):
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
         bets += [
             self._analyse_best_settings(stakes[PLAYER_STAKE_SPOT]),
-            *self.analyse_least_bank(self._proof),
+            *self.analyse_minimum_bank(self._proof),
         ]
         bets += [
             self.table_layout.with_required_bets(self._analyse_side_bet(spot, spot.bet_min))
@@ -309,10 +311,10 @@ class PaiGowPokerRules(TwoHandsRules):
         """Return the probability that the side bet on ``spot`` wins."""
         if spot in self._position_by_spot:
             return Fraction(1, DEALT_POSITION_COUNT)
-        return self._total_chances[spot]
+        return self._undealt_total_chances[spot]
 
     @cached_property
-    def _total_chances(self) -> dict[str, Fraction]:
+    def _undealt_total_chances(self) -> dict[str, Fraction]:
         """Return the probability that the four undealt cards total under, over or exactly the number of the bet."""
         counts = Counter({(0, 0): 1})
         for worth in map(self.get_undealt_points, range(JOKER + 1)):
@@ -322,10 +324,10 @@ class PaiGowPokerRules(TwoHandsRules):
         ways_by_result = Counter[str]()
         for (n, total), ways in counts.items():
             if n == UNDEALT_CARD_COUNT:
-                ways_by_result[self._name_total_result(total)] += ways
+                ways_by_result[self._find_winning_total_spot(total)] += ways
         return {
             name: Fraction(ways_by_result[name], comb(JOKER + 1, UNDEALT_CARD_COUNT))
-            for name in self._remaining_bets
+            for name in self._undealt_total_bets
         }
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:

@@ -16,7 +16,7 @@ SetSizes = Literal["", "2", "2-2", "2-2-2", "3", "3-2", "3-2-2", "3-3", "4", "4-
 Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANK_LETTERS}]{{1,3}}$")]
 
 
-class HouseWay(StrictTable):
+class HouseWayLine(StrictTable):
     """A line of the house way, which states how the bank must set its cards as a low and a high hand.
 
     A line applies to cards with certain sets (pairs, threes, fours) of certain ranks. Among the settings that
@@ -35,7 +35,7 @@ class HouseWay(StrictTable):
     """The lowest permitted low hand, as cards; None: any."""
 
     @model_validator(mode="after")
-    def _check_consistency(self) -> "HouseWay":
+    def _check_consistency(self) -> "HouseWayLine":
         """Refuse a low hand of the house way that is not two cards, or a high hand that is not five."""
         for cards, count in ((self.high, 5), (self.low, 2)):
             if cards is not None and len(parse_cards(cards)) != count:
@@ -95,7 +95,7 @@ class ProvedFigures(WinPushLoseChances):
 class PaiGowPokerDefinition(TwoHandsDefinition):
     """The definition of a pai gow poker game: its stake, its side bets and the house way."""
 
-    house: Annotated[tuple[HouseWay, ...], Field(min_length=1)]
+    house: Annotated[tuple[HouseWayLine, ...], Field(min_length=1)]
     """The house way: how the bank must divide its seven cards. The first line that fits the cards applies."""
     remaining: UndealtTotalBets | None = None
     """The side bets on the total of the undealt cards; None: not offered."""
@@ -107,7 +107,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
     @model_validator(mode="after")
     def _check_last_house_line(self) -> "PaiGowPokerDefinition":
         """Refuse a house way without a final line that sets every possible hand."""
-        if self.house[-1] != HouseWay():
+        if self.house[-1] != HouseWayLine():
             raise ValueError(
                 "house: the last line must have no key, because it is for the hands that fit no other line"
             )

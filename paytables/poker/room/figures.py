@@ -67,7 +67,7 @@ def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[
 
     ``tie`` is the probability of equal hands.
     """
-    bet_credits = definition.forced.level + definition.forced.ante
+    bet_credits = definition.forced.first_call_credits + definition.forced.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
     pots = definition.commission_rules.deduct_commission(pots)
     player = Player(_OWN, stack - bet_credits, total_bet_credits=bet_credits)

@@ -148,7 +148,7 @@ class _SeatHandsView:
 
     def _describe_hand(self, player: Player) -> dict[str, object]:
         """Return a seat's hand as the screen shows it."""
-        seat, hand_text = player.seat, self._find_text(player)
+        seat, hand_text = player.seat, self._find_hand_text(player)
         return {
             "id": format_hand_id(seat),
             "cards": self._list_seen_cards(seat),
@@ -159,7 +159,7 @@ class _SeatHandsView:
             **describe_owner(seat, self.viewer),
         }
 
-    def _find_text(self, player: Player) -> Mapping[str, str] | None:
+    def _find_hand_text(self, player: Player) -> Mapping[str, str] | None:
         """Return the text shown at a seat's hand, by language, or None: its combination, "all in" or "button"."""
         if player.seat in self.combination_by_seat:
             return dict(zip(("en", "fr"), CATEGORY_NAMES[self.combination_by_seat[player.seat]], strict=True))

@@ -67,12 +67,12 @@ class ForcedBets(StrictTable):
         """Refuse a definition with both blinds and a bring-in, or with neither."""
         if (self.small is None) != (self.big is None) or (self.big is None) == (self.bring_in is None):
             raise ValueError("forced bets must be either `small` and `big`, or `bring_in`")
-        if self.small is not None and self.small > self.level:
-            raise ValueError(f"small: {self.small} is above the big blind of {self.level}")
+        if self.small is not None and self.small > self.first_call_credits:
+            raise ValueError(f"small: {self.small} is above the big blind of {self.first_call_credits}")
         return self
 
     @property
-    def level(self) -> int:
+    def first_call_credits(self) -> int:
         """Return what a player must call in the first betting round: the big blind or the bring-in."""
         return self.big or self.bring_in or 0
 
@@ -188,16 +188,16 @@ class RoomDefinition(TableDefinition):
     def _check_bets(self) -> Self:
         """Refuse forced bets and bet limits that contradict each other."""
         forced, limit, stack = self.forced, self.limit, self.stack.limits
-        if stack.least < forced.level + forced.ante:
+        if stack.least < forced.first_call_credits + forced.ante:
             raise ValueError(
-                f"stack.limits.least: {stack.least} does not cover the forced bets of {forced.level + forced.ante}"
+                f"stack.limits.least: {stack.least} does not cover the forced bets of {forced.first_call_credits + forced.ante}"
             )
         is_fixed, is_spread = limit.kind == "fixed", limit.kind == "spread"
         if is_fixed != bool(limit.bets) or is_spread != (limit.most is not None):
             raise ValueError(
                 "limit: a fixed limit must have `bets`, a spread limit must have `most`, and no other may have them"
             )
-        if is_fixed and (len(limit.bets) != len(self.deal) or forced.level > limit.bets[0]):
+        if is_fixed and (len(limit.bets) != len(self.deal) or forced.first_call_credits > limit.bets[0]):
             raise ValueError(
                 f"limit.bets: expected one for each of the {len(self.deal)} "
                 "betting rounds, the first at least the forced bet"
@@ -206,8 +206,10 @@ class RoomDefinition(TableDefinition):
             raise ValueError(f"limit.bets: the first must be the big blind, {forced.big}")
         if not is_fixed and forced.bring_in is not None:
             raise ValueError('forced.bring_in: is only valid with a limit of kind "fixed"')
-        if limit.most is not None and limit.most < forced.level:
-            raise ValueError(f"limit.most: {limit.most} is below the big blind of {forced.level}")
+        if limit.most is not None and limit.most < forced.first_call_credits:
+            raise ValueError(
+                f"limit.most: {limit.most} is below the big blind of {forced.first_call_credits}"
+            )
         if self.commission.from_round > len(self.deal):
             raise ValueError(f"commission.from_round: there are {len(self.deal)} betting rounds")
         return self
@@ -230,7 +232,7 @@ class RoomDefinition(TableDefinition):
     def find_bet_sizes(self, number: int) -> BetSizes:
         """Return the permitted sizes of bets and raises in betting round ``number``; the first round is 0."""
         limit = self.limit
-        least = limit.bets[number] if limit.bets else self.forced.level
+        least = limit.bets[number] if limit.bets else self.forced.first_call_credits
         most = least if limit.kind == "fixed" else limit.most
         return BetSizes(limit.kind, least, most, limit.raises)
 
@@ -319,7 +321,7 @@ def _format_thousands(number: int) -> str:
 
 def _format_limit(data: RoomDefinition, code: str) -> str:
     """Return the sentence on the sizes of bets and raises, in credits."""
-    limit, big_blind = data.limit, data.forced.level
+    limit, big_blind = data.limit, data.forced.first_call_credits
     bets = ", ".join(map(str, limit.bets))
     english, french = {
         "fixed": (f"Fixed limit: bets and raises of {bets}", f"Limite fixe : mises et relances de {bets}"),

@@ -90,13 +90,13 @@ class RoundHands:
     is_over: bool = False
     """Whether all decisions are made, so that the hands may be turned face up."""
 
-    def is_open(self, seat_round: SeatRound) -> bool:
+    def can_viewer_see_cards(self, seat_round: SeatRound) -> bool:
         """Return whether the viewing seat may see the cards of this seat."""
         return can_see_seat_cards(seat_round.seat, self.viewer) or (self.is_over and not seat_round.is_folded)
 
     def show_all(self) -> Iterator[Cue]:
         """Turn the other seats' hands face up, except folded ones; yield the animation cues."""
-        hidden = [seat_round for seat_round in self.seats if not self.is_open(seat_round)]
+        hidden = [seat_round for seat_round in self.seats if not self.can_viewer_see_cards(seat_round)]
         self.is_over = True
         for seat_round in filter(self.is_open, hidden):
             for index, card in enumerate(seat_round.cards):
@@ -144,9 +144,9 @@ class PokerRules(SeatedRules):
     @cached_property
     def _added_stake_factor_max(self) -> Fraction:
         """Return the most that a player's decisions can add to the stakes in a round, as a multiple of the ante."""
-        return self._find_most_added_from(0, frozenset())
+        return self._find_added_stake_factor_from(0, frozenset())
 
-    def _find_most_added_from(self, n: int, raised: frozenset[str]) -> Fraction:
+    def _find_added_stake_factor_from(self, n: int, raised: frozenset[str]) -> Fraction:
         """Return the largest total that decisions from step ``n`` on can add to the stakes, as a multiple of the ante.
 
         ``raised`` are the ids of the bets that earlier decisions have raised.
@@ -160,17 +160,17 @@ class PokerRules(SeatedRules):
         if raised.intersection(step.skipped_with_bets) or (
             only and not raised.intersection(step.asked_with_bets)
         ):
-            return self._find_most_added_from(n + 1, raised)
+            return self._find_added_stake_factor_from(n + 1, raised)
         return max(
             (
                 option.added_stake_factor
-                + self._find_most_added_from(
+                + self._find_added_stake_factor_from(
                     n + 1, raised | {str(option.spot)} if option.added_stake_factor else raised
                 )
                 for option in step.option
                 if not option.fold
             ),
-            default=self._find_most_added_from(n + 1, raised),
+            default=self._find_added_stake_factor_from(n + 1, raised),
         )
 
     def _build_raise_spot(self, stake: BetSpot, spot: Spot) -> Spot:
@@ -254,7 +254,9 @@ class PokerRules(SeatedRules):
                 seat_round.cards.append(
                     shoe.deal(draw, f"{seat_round.hand} card {len(seat_round.cards) + 1}")
                 )
-                card = format_card(seat_round.cards[-1]) if hands.is_open(seat_round) else FACE_DOWN
+                card = (
+                    format_card(seat_round.cards[-1]) if hands.can_viewer_see_cards(seat_round) else FACE_DOWN
+                )
                 yield Cue("deal", {"hand": seat_round.hand, "card": card})
         for name, cards, count in (("bank", hands.bank, deal.bank), ("board", hands.board, deal.board)):
             for _ in range(count):
@@ -457,7 +459,7 @@ class PokerRules(SeatedRules):
         if self._board_card_count:
             shown_hands.append({"id": "board", "cards": [format_card(card) for card in board]})
         for seat_round in hands.seats:
-            is_open = hands.is_open(seat_round)
+            is_open = hands.can_viewer_see_cards(seat_round)
             hand_text = self._describe_hand([*seat_round.cards, *board], bank=False) if is_open else None
             cards = [format_card(card) if is_open else FACE_DOWN for card in seat_round.cards]
             hand = {"id": seat_round.hand, "cards": cards, **describe_owner(seat_round.seat, hands.viewer)}

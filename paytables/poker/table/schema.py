@@ -320,7 +320,7 @@ class PokerDefinition(TableDefinition):
         return RANKING_RULES_BY_NAME[self.ante.order if self.duel is None else self.duel.order].hand_size
 
     @property
-    def has_single_question(self) -> bool:
+    def can_have_strategy_lines(self) -> bool:
         """Return whether the game's strategy can be stated as lines.
 
         It can if the game has one decision, a comparison with the bank, and no board.
@@ -334,7 +334,7 @@ class PokerDefinition(TableDefinition):
 
         The machine advises the player by these lines, so they must be checked.
         """
-        if self.best and not self.has_single_question:
+        if self.best and not self.can_have_strategy_lines:
             raise ValueError("best: lines are only valid with one question against the bank and no board")
         if self.best and self.best[-1].least is not None:
             raise ValueError(

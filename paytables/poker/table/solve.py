@@ -327,7 +327,7 @@ class StudSolver:
                 hand_counts[:, np.arange(len(cards)), cards[:, index]] = 0
         return hand_counts
 
-    def list_choices(self) -> list[SolvedOption]:
+    def list_solved_options(self) -> list[SolvedOption]:
         """Return every option of the decision with its net results."""
         times = list_bets_with_ante(self.definition)
         ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
@@ -375,7 +375,7 @@ class StudSolver:
 
     def build_proof(self) -> ProvedFigures:
         """Return the exact figures of the game with the best decisions, the worst and the simplest ones."""
-        standings, choices = self.count_standings(), self.list_choices()
+        standings, choices = self.count_standings(), self.list_solved_options()
         values = np.stack(
             [(standings * choice.nets[:, :, None]).sum(axis=0, dtype=np.int64) for choice in choices]
         )
@@ -404,10 +404,10 @@ class StudSolver:
         )
         if self.own_card_count != POLICY_HAND_CARD_COUNT or lines is not None:
             return proof
-        policy = pack_policy(self._fill_held_cards(best, len(choices)).astype(np.uint8).tobytes())
+        policy = pack_policy(self._fill_impossible_cases(best, len(choices)).astype(np.uint8).tobytes())
         return proof if len(policy) > POLICY_CHARACTERS_MAX else proof.model_copy(update={"policy": policy})
 
-    def _fill_held_cards(self, best: Ints, answers: int) -> Ints:
+    def _fill_impossible_cases(self, best: Ints, answers: int) -> Ints:
         """Return the best options, filled in for visible bank cards that the player's own hand holds.
 
         Such cases cannot occur; they get the option that is best most often in the class.

@@ -43,7 +43,7 @@ def describe_simplest_play(definition: PokerDefinition, spot: str | None) -> str
         return _NEVER_TAKE_BACK_TEXT
     return (
         _format_lines(definition, definition.simple)
-        if definition.has_single_question
+        if definition.can_have_strategy_lines
         else _LEAVE_WINNING_BETS_TEXT
     )
 

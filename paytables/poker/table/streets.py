@@ -68,7 +68,7 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
         flop_bet=int(flop * unit),
         turn_bet=int(turn * unit),
         river_bet=int(river * unit),
-        super_pays=tuple(int(pay * unit) for pay in pays),
+        super_ante_pays=tuple(int(pay * unit) for pay in pays),
         fold_loss=2 * unit,
         lowest_opening_strength=duel.lowest_opening_strength,
     )

@@ -88,7 +88,7 @@ class PaiGowRules(TwoHandsRules):
         """Return the exact figures of the stake, with tiles set as advised, and of a player who is the bank."""
         header = self.definition.game
         bets = [self._analyse_stake(stake, name) for name, stake in self.list_stated_stakes().items()]
-        bets += self.analyse_least_bank(self.definition.proved or self.prove())
+        bets += self.analyse_minimum_bank(self.definition.proved or self.prove())
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake: int, name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:

@@ -47,7 +47,9 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
 
     evaluation = HoldEvaluation(definition)
     simple = (
-        None if definition.simplest is None else evaluation.select_cards_held_by(definition.simplest.data)
+        None
+        if definition.simplest is None
+        else evaluation.select_cards_held_by(definition.simplest.simple_strategy)
     )
 
     def prove_bet(credits_: int) -> ProvedFigures:
@@ -137,7 +139,9 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         max_win_probability=_compute_chance_of_at_least(rates, pays, most) if is_one_hand else None,
         strategy=STRATEGY_TEXT,
         worst_rtp=Fraction(proof.worst),
-        simplest_strategy=None if definition.simplest is None else definition.simplest.data.name.en,
+        simplest_strategy=None
+        if definition.simplest is None
+        else definition.simplest.simple_strategy.name.en,
         simplest_rtp=None if proof.simplest is None or level is not None else Fraction(proof.simplest),
     )
 

@@ -162,21 +162,23 @@ class SimplestStrategy(StrictTable):
     """The id of the strategy in :file:`simple.toml`."""
 
     @property
-    def data(self) -> SimpleStrategy:
+    def simple_strategy(self) -> SimpleStrategy:
         """Return the simple holding strategy that has this name."""
-        return _load_simple_ways()[self.way]
+        return _load_simple_strategies()[self.way]
 
     @field_validator("way")
     @classmethod
-    def _check_way(cls, value: str) -> str:
+    def _check_strategy_name(cls, value: str) -> str:
         """Refuse a name for which no simple holding strategy exists."""
-        if value not in _load_simple_ways():
-            raise ValueError(f"there is no way {value!r}; {format_known_names(value, _load_simple_ways())}")
+        if value not in _load_simple_strategies():
+            raise ValueError(
+                f"there is no way {value!r}; {format_known_names(value, _load_simple_strategies())}"
+            )
         return value
 
 
 @cache
-def _load_simple_ways() -> dict[str, SimpleStrategy]:
+def _load_simple_strategies() -> dict[str, SimpleStrategy]:
     """Return the simple strategies for holding video poker cards in :file:`simple.toml`, by name."""
     text = Path(__file__).with_name("simple.toml").read_text()
     return {name: SimpleStrategy.model_validate(way) for name, way in tomllib.loads(text).items()}

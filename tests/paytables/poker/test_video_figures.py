@@ -129,7 +129,7 @@ def simple():
         if name not in masks_by_name:
             definition = load(name).rules.definition
             holds = HoldEvaluation(definition)
-            masks_by_name[name] = holds, holds.select_cards_held_by(definition.simplest.data)
+            masks_by_name[name] = holds, holds.select_cards_held_by(definition.simplest.simple_strategy)
         return masks_by_name[name]
 
     return of
