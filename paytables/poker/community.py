@@ -76,10 +76,10 @@ class SolvedStrategy:
     bets_at_flop: Bools
     """Whether to bet at the flop. Rows are the classes of flops, columns the 1,326 pairs of hole cards."""
     net_counts: dict[int, int]
-    """How many of the ``total`` cases end with each net result; the keys are net results in units."""
-    total: int
+    """How many of the ``case_count`` cases end with each net result; the keys are net results in units."""
+    case_count: int
     """The number of equally likely cases (flop, hole cards, turn, river and the bank's hand)."""
-    staked: Fraction
+    mean_staked: Fraction
     """The mean total stake of a round, all bets included, in units."""
     result_counts: tuple[tuple[int, ...], ...]
     """The number of cases by the bet made (row) and the result (column), as in :func:`_count_flop_cases`."""

@@ -190,7 +190,8 @@ class RoomDefinition(TableDefinition):
         forced, limit, stack = self.forced, self.limit, self.stack.limits
         if stack.least < forced.first_call_credits + forced.ante:
             raise ValueError(
-                f"stack.limits.least: {stack.least} does not cover the forced bets of {forced.first_call_credits + forced.ante}"
+                f"stack.limits.least: {stack.least} does not cover the forced bets of "
+                f"{forced.first_call_credits + forced.ante}"
             )
         is_fixed, is_spread = limit.kind == "fixed", limit.kind == "spread"
         if is_fixed != bool(limit.bets) or is_spread != (limit.most is not None):

@@ -81,10 +81,10 @@ def solve_streets(definition: PokerDefinition, *how: object) -> ProvedFigures:
     net_cases = Counter({Fraction(net, streets.unit): cases for net, cases in solved.net_counts.items()})
     return ProvedFigures(
         law={
-            format_exact(net): format_exact(Fraction(cases, solved.total))
+            format_exact(net): format_exact(Fraction(cases, solved.case_count))
             for net, cases in sorted(net_cases.items())
         },
-        staked=format_exact(solved.staked / streets.unit),
+        staked=format_exact(solved.mean_staked / streets.unit),
         worst=format_exact(solved.worst_mean / streets.unit),
         policy=encode_policy(definition, solved, streets.unit),
         won=_list_bet_results(definition, solved),
@@ -118,7 +118,7 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
             payment_counts += _count_payment(spot, factor, spot.equal, equal)
             for kind, cases in zip(_STRENGTH_BY_COMBINATION, better, strict=True):
                 payment_counts += _count_payment(spot, factor, spot.find_result("better"), cases, kind)
-    return list_row_rates(every, payment_counts, solved.total)
+    return list_row_rates(every, payment_counts, solved.case_count)
 
 
 def _count_payment(

@@ -47,9 +47,9 @@ class HeldSubset:
     """The ranks of the cards that are not wild, as bits."""
     suits: Ints
     """The suits of the cards that are not wild, as bits."""
-    pairs: Ints
+    pair_counts: Ints
     """The number of pairs of equal rank among the cards that are not wild."""
-    wilds: Ints
+    deal_wild_counts: Ints
     """The number of wild cards in the whole deal."""
     holds_all_wilds: Bools
     """Whether these cards include every wild card of the deal."""
@@ -59,9 +59,9 @@ class HeldSubset:
         fits: Bools = self.holds_all_wilds[classes]
         ranks = self.ranks[classes]
         if line.wild is not None:
-            fits = fits & (self.wilds[classes] == line.wild)
+            fits = fits & (self.deal_wild_counts[classes] == line.wild)
         if not line.made:
-            fits = fits & (self.pairs[classes] == PAIR_COUNT_BY_SETS[line.sets])
+            fits = fits & (self.pair_counts[classes] == PAIR_COUNT_BY_SETS[line.sets])
         if line.suited:
             fits = fits & (self.suits[classes] & (self.suits[classes] - 1) == 0)
         if line.of is not None:
@@ -101,7 +101,7 @@ class HoldEvaluation:
         return self.sets.compute_strengths(self.definition.deck.ranking_rules)
 
     @cached_property
-    def rows(self) -> Ints:
+    def pay_row_by_hand(self) -> Ints:
         """Return the index of the pay-table row that every hand of five cards wins.
 
         A hand that wins nothing has the number of rows as its index.
@@ -119,13 +119,16 @@ class HoldEvaluation:
         return rows
 
     @cached_property
-    def counts(self) -> list[list[Ints]]:
+    def winning_hand_counts(self) -> list[list[Ints]]:
         """Return, for each pay-table row, how many winning hands of that row contain a given set of cards.
 
         An item of a row's list is an array over all sets of 0, 1, 2 ... 5 cards; see
         :meth:`CardSets.sum_over_supersets`.
         """
-        return [self.sets.sum_over_supersets(self.rows == row) for row in range(len(self.definition.pay))]
+        return [
+            self.sets.sum_over_supersets(self.pay_row_by_hand == row)
+            for row in range(len(self.definition.pay))
+        ]
 
     def compute_mean_wins(self, pays: Sequence[int]) -> Ints:
         """Return the mean win of each of the 32 holds (rows) in each class of deals (columns), in ``1 / unit`` credits.
@@ -133,10 +136,12 @@ class HoldEvaluation:
         ``pays`` has the credits of each row of the pay table.
         """
         tables: list[Ints] = [
-            np.sum([pay * table[size] for pay, table in zip(pays, self.counts, strict=True)], axis=0)
+            np.sum(
+                [pay * table[size] for pay, table in zip(pays, self.winning_hand_counts, strict=True)], axis=0
+            )
             for size in range(POLICY_HAND_CARD_COUNT)
         ]
-        tables.append(np.array([*pays, 0], dtype=np.int64)[self.rows])
+        tables.append(np.array([*pays, 0], dtype=np.int64)[self.pay_row_by_hand])
         return self.sets.sum_over_holds(tables, self.deals) * self.scale[:, None]
 
     def evaluate_masks(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
@@ -146,7 +151,9 @@ class HoldEvaluation:
         squared mean win of a deal. ``values`` is what :meth:`compute_mean_wins` returns.
         """
         total = self.unit * self.sets.count
-        finished = self.sets.sum_over_draws(self.counts, self.deals, masks) * (self.scale[masks] * self.like)
+        finished = self.sets.sum_over_draws(self.winning_hand_counts, self.deals, masks) * (
+            self.scale[masks] * self.like
+        )
         rates = tuple(Fraction(sum(row.tolist()), total) for row in finished)
         means, mean_indexes = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
         often = np.zeros(len(means), dtype=np.int64)
@@ -177,8 +184,8 @@ class HoldEvaluation:
             for mask in (
                 mask for mask in range(1 << POLICY_HAND_CARD_COUNT) if mask.bit_count() == line.cards
             ):
-                ranks = self.parts[mask].ranks[open_classes]
-                fits = self.parts[mask].find_matching_deals(line, open_classes) & (ranks < lowest)
+                ranks = self.held_subsets[mask].ranks[open_classes]
+                fits = self.held_subsets[mask].find_matching_deals(line, open_classes) & (ranks < lowest)
                 masks[open_classes[fits]] = mask
                 lowest[fits] = ranks[fits]
         if masks.min() < 0:
@@ -188,7 +195,7 @@ class HoldEvaluation:
         return masks
 
     @cached_property
-    def parts(self) -> list[HeldSubset]:
+    def held_subsets(self) -> list[HeldSubset]:
         """Return the properties of each of the 32 subsets of a deal's cards.
 
         The index in the list has a bit for each card: index 5 (bits 101) is the first and the third card.
