@@ -234,10 +234,14 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
         check_reference(f"bets.mode.{mode.id}.stage", "stage", mode.stage)
     for name, table in definition.stage.items():
         check_reference(f"stage.{name}.then", "stage", getattr(table, "then", None))
-    _check_given(definition, {n for _, award in awards for _, n in award.list_references()}, file)
+    _check_merchandise_and_levels(
+        definition, {n for _, award in awards for _, n in award.list_references()}, file
+    )
 
 
-def _check_given(definition: ReelsDefinition, given_names: set[str | None], file: str) -> None:
+def _check_merchandise_and_levels(
+    definition: ReelsDefinition, given_names: set[str | None], file: str
+) -> None:
     """Refuse merchandise that no prize awards, and progressive levels without exactly one way in which they are hit."""
     for prize in definition.merchandise:
         if prize.id not in given_names:

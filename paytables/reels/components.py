@@ -81,7 +81,7 @@ class WinComponent:
         return self.read_letter(x, self.select_evaluated_rows(x, column))
 
 
-def build_counter(element: SymbolMultipliers, *, once_per_reel: bool) -> Callable[[SymbolColumn], int]:
+def build_symbol_counter(element: SymbolMultipliers, *, once_per_reel: bool) -> Callable[[SymbolColumn], int]:
     """Return a function that counts the symbols of a column that fit ``element``.
 
     ``element`` has a multiplier for each symbol number, 0 for a symbol that does not fit. The function adds up
@@ -149,7 +149,7 @@ def build_line_components(
         numbers = [{letter: n for n, letter in enumerate(letters)} for letters in alphabet]
         for i in members:
             component_by_line[i] = WinComponent(
-                "line", i + 1, start, _build_line_letter(lines[i], numbers), cells=tuple(lines[i])
+                "line", i + 1, start, _build_line_letter_finder(lines[i], numbers), cells=tuple(lines[i])
             )
     return [component_by_line[i] for i in range(len(lines))]
 
@@ -171,7 +171,7 @@ def _build_alphabet(
     return [sorted(reel_letters) for reel_letters in letters]
 
 
-def _build_line_letter(
+def _build_line_letter_finder(
     line: tuple[tuple[int, int], ...], numbers: list[dict[tuple[int, ...], int]]
 ) -> Callable[[int, SymbolColumn], int]:
     """Return the function that finds what a line reads on a reel, as a number (its letter).
@@ -269,7 +269,7 @@ def build_ways_components(
     """
     reels = len(columns)
     top = max(prizes)
-    shown_in = build_counter(element, once_per_reel=once_per_reel)
+    shown_in = build_symbol_counter(element, once_per_reel=once_per_reel)
     most = [max(shown_in(column) for column in reel) for reel in columns]
 
     def count_in_column(_x: int, column: SymbolColumn) -> int:
@@ -341,7 +341,7 @@ def build_scatter_component(
     With ``once_per_reel`` it counts the reels that show it.
     """
     fits = tuple(min(m, 1) for m in element)
-    shown_in = build_counter(fits, once_per_reel=once_per_reel)
+    shown_in = build_symbol_counter(fits, once_per_reel=once_per_reel)
     highest = max(prizes)
     everywhere = (True,) * len(columns)
 

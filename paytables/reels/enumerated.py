@@ -44,7 +44,7 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         """Return, for each reel, how many of its stops (or classes of equivalent columns) are enumerated."""
         return [len(at) for at in self.reels.column_index_by_stop]
 
-    def _check_size(self) -> None:
+    def _check_window_count(self) -> None:
         """Raise :class:`BeyondExactAnalysis` if the stage's reels have too many windows to enumerate."""
         windows = prod(self._enumerated_counts)
         if windows > ENUMERATED_WINDOWS_MAX:
@@ -54,13 +54,13 @@ class _EnumeratedStage(ReelsStageBase, ABC):
             )
 
     @abstractmethod
-    def _enumerate(self) -> "_Enumeration":
+    def _enumerate(self) -> "_EnumeratedFigures":
         """Enumerate every window of the reels and return the stage's exact figures."""
 
     @cached_property
-    def _enumeration(self) -> "_Enumeration":
+    def _figures(self) -> "_EnumeratedFigures":
         """Return the stage's exact figures, enumerated once."""
-        self._check_size()
+        self._check_window_count()
         return self._enumerate()
 
     def _list_won_prizes(self, hits: Sequence[WinHit], factor: int = 1) -> list[tuple[str, int]]:
@@ -73,16 +73,16 @@ class _EnumeratedStage(ReelsStageBase, ABC):
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one play of this reel stage."""
-        return self._enumeration.distribution
+        return self._figures.distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
         """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
-        return find_top_pays_by_awards(self._enumeration.distribution)
+        return find_top_pays_by_awards(self._figures.distribution)
 
     @cached_property
     def _play_figures(self) -> RunFigures:
         """Return the exact figures of one play (means, award odds, moments), computed once from its distribution."""
-        return build_run_figures(self._enumeration.distribution)
+        return build_run_figures(self._figures.distribution)
 
     def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
         """Return the exact figures of one play. They always include second moments, whatever ``second`` is."""
@@ -90,15 +90,15 @@ class _EnumeratedStage(ReelsStageBase, ABC):
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often each prize of the stage is won over the cycle of all its windows."""
-        return self._enumeration.prizes
+        return self._figures.prizes
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
-        return self._enumeration.mean_awards
+        return self._figures.mean_awards
 
 
 @dataclass(slots=True)
-class _Enumeration:
+class _EnumeratedFigures:
     """Exact figures of one play of a reel stage: distribution, rate of each prize, mean levels and merchandise."""
 
     distribution: dict[tuple[int, GivenAwards], Fraction]
@@ -131,9 +131,9 @@ class _StageFiguresAccumulator:
         for award in awards:
             self.extras[award.kind, award.name] += cases
 
-    def build_result(self) -> _Enumeration:
+    def build_result(self) -> _EnumeratedFigures:
         """Return the exact figures of all windows added so far."""
-        return _Enumeration(
+        return _EnumeratedFigures(
             distribution={key: Fraction(n, self.cycle) for key, n in self.cases.items()},
             prizes=[PrizeRate(name, c, n, total, self.cycle) for name, (c, n, total) in self.hits.items()],
             mean_awards={
@@ -205,7 +205,7 @@ class CascadingReels(_EnumeratedStage):
         display = {**self.build_display(stops, self.reels.find_visible_columns(stops)), "falls": steps}
         return StageRun(tuple(paid_wins), awards, display)
 
-    def _enumerate(self) -> _Enumeration:
+    def _enumerate(self) -> _EnumeratedFigures:
         """Enumerate every winning window with all its falls; add all other windows as cases that pay nothing."""
         adder = _StageFiguresAccumulator(self.reels.cycle)
         winning = 0
@@ -338,7 +338,7 @@ class HeldReels(_EnumeratedStage):
         A class is a set of columns that pay alike (:meth:`_column_classes`). The mask has the highest expected credits;
         among equal masks, the one with the fewest held reels is chosen.
         """
-        self._check_size()
+        self._check_window_count()
         masks = range(1 << len(self._column_classes))
         return {
             key: max(masks, key=lambda m: (self._compute_hold_worth(key, m), -m.bit_count()))
@@ -370,7 +370,7 @@ class HeldReels(_EnumeratedStage):
     @cached_property
     def worst_mean(self) -> Fraction:
         """Return the expected credits of one play in which the player always holds the worst reels."""
-        self._check_size()
+        self._check_window_count()
         masks = range(1 << len(self._column_classes))
         least = (
             self._compute_first_window_chance(key) * min(self._compute_hold_worth(key, m) for m in masks)
@@ -387,7 +387,7 @@ class HeldReels(_EnumeratedStage):
             odds_by_mask[mask][1] += odds * self._compute_hold_worth(key, mask) * self.reels.multiplier
         return {mask: (odds, paid) for mask, (odds, paid) in sorted(odds_by_mask.items())}
 
-    def _enumerate(self) -> _Enumeration:
+    def _enumerate(self) -> _EnumeratedFigures:
         """Enumerate first and second spins, with the reels held as the best strategy says; return the exact figures."""
         count = len(self._column_classes)
         adder = _StageFiguresAccumulator(self.reels.cycle**2)

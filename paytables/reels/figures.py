@@ -125,7 +125,7 @@ def _analyse_double_up(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
     multiplied by 2^k. If the distribution omits wins that may be doubled, the variance is not stated.
     """
     top, distribution, variance = bet.max_win_credits, bet.distribution, bet.variance
-    most = table.most_credits if top is None else table.bound_win(top)
+    most = table.most_credits if top is None else table.compute_win_bound(top)
     if (
         distribution is None
         or variance is None
@@ -261,7 +261,7 @@ def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, 
             rows[key][0] += rate * Fraction(p.hits, p.cycle)
             rows[key][1] += rate * factor * Fraction(p.total_paid, p.cycle)
             hits[key] = p.hits if key not in hits else None
-    _add_never_won(stages, runs, rows, hits)
+    _add_never_won_prizes(stages, runs, rows, hits)
     return tuple(
         PrizeFigures(
             name=prize,
@@ -277,7 +277,7 @@ def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, 
     )
 
 
-def _add_never_won(
+def _add_never_won_prizes(
     stages: ModeStages,
     runs: ExpectedRuns,
     rows: dict[tuple[str, str, int], list[Fraction]],

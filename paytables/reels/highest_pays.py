@@ -34,8 +34,8 @@ def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
         )
     search = _HighestPaySearch(reels, award_components)
     top_pays = {}
-    for given_awards in search.find_reachable_given(0, tuple(reels.start_nodes[c] for c in award_components)):
-        credits_, cases = search.find_best(given_awards)
+    for given_awards in search.find_possible_awards(0, tuple(reels.start_nodes[c] for c in award_components)):
+        credits_, cases = search.find_highest_pay(given_awards)
         if cases:
             top_pays[given_awards] = (credits_ * reels.multiplier, cases)
     return top_pays
@@ -48,31 +48,33 @@ class _HighestPaySearch:
     reels: ReelSet
     award_components: Sequence[int]
     """The indices of the pay components that can give awards."""
-    _most_by_node: dict[int, int] = field(default_factory=dict)
+    _highest_win_by_node: dict[int, int] = field(default_factory=dict)
     """The highest pay that can follow each node."""
     _possible_awards_by_nodes: dict[tuple[int, tuple[int, ...]], frozenset[GivenAwards]] = field(
         default_factory=dict
     )
     """The combinations of awards that can still be given, by reel and nodes."""
-    _branches: int = 0
+    _branch_count: int = 0
     """The number of branches examined so far; it is limited."""
 
-    def find_most(self, node: int) -> int:
+    def find_highest_win_from(self, node: int) -> int:
         """Return the highest win that a pay component in ``node`` can still reach, per unit of its weight."""
-        if node not in self._most_by_node:
+        if node not in self._highest_win_by_node:
             g = self.reels.graph
             first = g.letter_offsets[node]
             if first < 0:
-                self._most_by_node[node] = g.win_value_by_node[node]
+                self._highest_win_by_node[node] = g.win_value_by_node[node]
             else:
                 steps = range(first, first + g.letter_counts[node])
-                self._most_by_node[node] = max(
-                    g.step_factors[k] * self.find_most(g.next_nodes[k]) if g.step_factors[k] else 0
+                self._highest_win_by_node[node] = max(
+                    g.step_factors[k] * self.find_highest_win_from(g.next_nodes[k])
+                    if g.step_factors[k]
+                    else 0
                     for k in steps
                 )
-        return self._most_by_node[node]
+        return self._highest_win_by_node[node]
 
-    def _step(self, node: int, letter: int) -> tuple[int, int]:
+    def _follow_letter(self, node: int, letter: int) -> tuple[int, int]:
         """Return the node that a letter leads to from ``node``, and the factor for the win's number of ways.
 
         For a final node, return the node itself and the factor 1.
@@ -83,7 +85,7 @@ class _HighestPaySearch:
         k = g.letter_offsets[node] + letter
         return g.next_nodes[k], g.step_factors[k]
 
-    def find_reachable_given(self, x: int, nodes: tuple[int, ...]) -> frozenset[GivenAwards]:
+    def find_possible_awards(self, x: int, nodes: tuple[int, ...]) -> frozenset[GivenAwards]:
         """Return every combination of awards that is still possible before reel ``x`` is read.
 
         ``nodes`` are the current nodes of the components that can give awards.
@@ -95,20 +97,21 @@ class _HighestPaySearch:
             else:
                 letters = {tuple(row[c] for c in self.award_components) for row in self.reels.letters[x]}
                 given_after = {
-                    tuple(self._step(n, at)[0] for n, at in zip(nodes, row, strict=True)) for row in letters
+                    tuple(self._follow_letter(n, at)[0] for n, at in zip(nodes, row, strict=True))
+                    for row in letters
                 }
                 self._possible_awards_by_nodes[key] = frozenset().union(
-                    *(self.find_reachable_given(x + 1, a) for a in given_after)
+                    *(self.find_possible_awards(x + 1, a) for a in given_after)
                 )
         return self._possible_awards_by_nodes[key]
 
-    def find_best(self, given_awards: GivenAwards) -> tuple[int, int]:
+    def find_highest_pay(self, given_awards: GivenAwards) -> tuple[int, int]:
         """Return the highest pay of windows that give exactly these awards, and the number of cases with that pay."""
         best, cases = 0, 0
         totals = self.reels.case_counts
         starts, row_of = self.reels.start_nodes, self.reels.graph.letter_offsets
         alive = tuple((c, node, 1) for c, node in enumerate(starts))
-        bound = sum(self.find_most(node) for node in starts)
+        bound = sum(self.find_highest_win_from(node) for node in starts)
         todo = [_SearchBranch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.award_components))]
         while todo:
             branch = todo.pop()
@@ -117,8 +120,8 @@ class _HighestPaySearch:
             if branch.reels_read < len(totals) and (
                 branch.live_components or any(row_of[n] >= 0 for n in branch.award_components)
             ):
-                self._branches += 1
-                if self._branches > BRANCHES_MAX:
+                self._branch_count += 1
+                if self._branch_count > BRANCHES_MAX:
                     raise BeyondExactAnalysis(
                         f"stage {self.reels.name}: the search for its highest win is too wide"
                     )
@@ -144,11 +147,11 @@ class _HighestPaySearch:
         for letters, times in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
             award_components = tuple(
                 [
-                    self._step(n, letters[c])[0]
+                    self._follow_letter(n, letters[c])[0]
                     for n, c in zip(branch.award_components, self.award_components, strict=True)
                 ]
             )
-            if given_awards not in self.find_reachable_given(x + 1, award_components):
+            if given_awards not in self.find_possible_awards(x + 1, award_components):
                 continue
             sure = bound = branch.won_credits
             alive = []
@@ -162,7 +165,7 @@ class _HighestPaySearch:
                     bound += held_after * value[node_after]
                 else:
                     alive.append((c, node_after, held_after))
-                    bound += held_after * self.find_most(node_after)
+                    bound += held_after * self.find_highest_win_from(node_after)
             key = (sure, tuple(alive), award_components)
             if key in branch_by_key:
                 branch_by_key[key].cases += branch.cases * times

@@ -214,14 +214,14 @@ def compute_run_figures(reels: ReelSet, ends: EndCounts, *, second: bool) -> Run
             "computed"
         )
     if second:
-        parts = _compute_parts(reels, award_components)
+        parts = _compute_mean_by_awards(reels, award_components)
         return RunFigures(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
     value = reels.graph.win_value_by_node
     total = sum(weighted * value[node] for walks in ends for node, (_, weighted) in walks.items())
     return RunFigures(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
 
-def _compute_parts(reels: ReelSet, award_components: Sequence[int]) -> dict[GivenAwards, Fraction]:
+def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> dict[GivenAwards, Fraction]:
     """Return, for each combination of awards, the mean credits of a window, counted only if it gives exactly these.
 
     A window that gives other awards counts as 0 credits. ``award_components`` are the indices of the pay

@@ -90,7 +90,7 @@ class NoWinChance:
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)
-        for given_awards, p in self._find_nothing_odds(stage, state.size).items():
+        for given_awards, p in self._find_no_win_odds(stage, state.size).items():
             state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
             chance = p
             if state_after.runs_left > 0:
@@ -107,7 +107,7 @@ class NoWinChance:
             total += chance
         return total
 
-    def _find_nothing_odds(self, name: str, size: int) -> Mapping[GivenAwards, Fraction]:
+    def _find_no_win_odds(self, name: str, size: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability that one play of a stage pays no credits, for each combination of awards it gives."""
         stage = self.stages.get_stage(name, size)
         try:

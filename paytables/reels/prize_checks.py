@@ -102,7 +102,9 @@ class PrizeChecker:
         columns: Sequence[Sequence[parts.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a scatter, by count, that some window shows; refuse or drop the others."""
-        shown_in = parts.build_counter(tuple(min(m, 1) for m in element), once_per_reel=pay.once_a_reel)
+        shown_in = parts.build_symbol_counter(
+            tuple(min(m, 1) for m in element), once_per_reel=pay.once_a_reel
+        )
         most = sum(max(shown_in(column) for column in reel) for reel in columns)
         winnable = dict(prizes)
         for count in sorted(prizes, reverse=True):

@@ -199,7 +199,7 @@ class ReelRules(TablelessRules):
     def find_highest_win_after_double_up(self, win_credits: int) -> int:
         """Return the highest win, in credits, that a win of up to ``win_credits`` can become in the double-up."""
         table = self.definition.double_up
-        return win_credits if table is None else table.bound_win(win_credits)
+        return win_credits if table is None else table.compute_win_bound(win_credits)
 
     def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return every progressive level that the wager's mode can win.

@@ -393,7 +393,7 @@ class DoubleUp(StrictTable):
             win_credits, rounds = 2 * win_credits, rounds + 1
         return rounds
 
-    def bound_win(self, win_credits: int) -> int:
+    def compute_win_bound(self, win_credits: int) -> int:
         """Return an upper bound on what any win of up to ``win_credits`` can become in the double-up."""
         return max(win_credits, min(self.most_credits, win_credits << self.most_rounds))
 
