@@ -110,7 +110,7 @@ def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, SourceFi
     return sources
 
 
-def add_digests(data: Mapping[str, Any], assets: Mapping[str, SourceFile], file: str) -> dict[str, Any]:
+def add_asset_digests(data: Mapping[str, Any], assets: Mapping[str, SourceFile], file: str) -> dict[str, Any]:
     """Return the definition with the SHA-256 of its asset files added.
 
     Raises DefinitionError if the definition already states a different digest.

@@ -139,11 +139,11 @@ class _ReachableStakes:
         """Return every sum of one element from each of two sets of stakes; all sets are stored as bits."""
         combined: ReachableSumsMask = 0
         smaller, larger = sorted((sums, added_sums), key=ReachableSumsMask.bit_count)
-        for bit in _iter_bits(smaller):
+        for bit in _iter_stakes_in_mask(smaller):
             combined |= larger << bit
         return combined & self._limit_mask
 
 
-def _iter_bits(sums: ReachableSumsMask) -> Iterator[int]:
+def _iter_stakes_in_mask(sums: ReachableSumsMask) -> Iterator[int]:
     """Yield the stakes in a set that is stored as bits, in ascending order."""
     return (bit for bit, digit in enumerate(reversed(f"{sums:b}")) if digit == "1")

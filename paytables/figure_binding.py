@@ -28,7 +28,7 @@ _STAKE_KEYS: Final = frozenset({"limits", "stake"})
 _LANGUAGES: Final = frozenset({"en", "fr"})
 
 
-def reduce_to_figures(data: Mapping[str, object]) -> Mapping[str, object]:
+def remove_binding_digest(data: Mapping[str, object]) -> Mapping[str, object]:
     """Return a definition with the digest removed from its table ``[proved]``, as the families' data models expect."""
     proved = data.get(PROVED_KEY)
     if not isinstance(proved, Mapping) or DIGEST_KEY not in proved:
@@ -38,7 +38,7 @@ def reduce_to_figures(data: Mapping[str, object]) -> Mapping[str, object]:
 
 def add_binding_digest(data: Mapping[str, object]) -> dict[str, object]:
     """Return the stored figures together with the digest that binds them to the rest of their definition."""
-    figures = reduce_to_figures(data)[PROVED_KEY]
+    figures = remove_binding_digest(data)[PROVED_KEY]
     assert isinstance(figures, Mapping)
     return {DIGEST_KEY: _compute_digest(data), **figures}
 
@@ -58,7 +58,7 @@ def check_binding_digest(data: Mapping[str, object], file: str) -> None:
 def _compute_digest(data: Mapping[str, object]) -> str:
     """Return the SHA-256 over a definition's stored figures and the other parts that affect these figures."""
     rules = {key: value for key, value in data.items() if key not in _KEYS_WITHOUT_INFLUENCE_ON_FIGURES}
-    family, figures = read_header_value(data, "", "family"), reduce_to_figures(data)[PROVED_KEY]
+    family, figures = read_header_value(data, "", "family"), remove_binding_digest(data)[PROVED_KEY]
     bound_data = {"family": family, "rules": _remove_texts_and_limits(rules), PROVED_KEY: figures}
     return hashlib.sha256(format_canonical_text(bound_data).encode()).hexdigest()
 
@@ -67,12 +67,14 @@ def _remove_texts_and_limits(value: object) -> object:
     """Return a part of a definition without texts and betting limits, because these do not affect the figures."""
     if isinstance(value, Mapping):
         deciding = {
-            key: child for key, child in value.items() if key not in _STAKE_KEYS and not _is_text(child)
+            key: child
+            for key, child in value.items()
+            if key not in _STAKE_KEYS and not _is_multilingual_text(child)
         }
         return {key: _remove_texts_and_limits(child) for key, child in deciding.items()}
     return [_remove_texts_and_limits(child) for child in value] if isinstance(value, list) else value
 
 
-def _is_text(value: object) -> bool:
+def _is_multilingual_text(value: object) -> bool:
     """Return whether a value of a definition is a text in the machine's languages."""
     return isinstance(value, Mapping) and value.keys() == _LANGUAGES

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from paytables import definition, help_numbers
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
-from paytables.assets import add_digests, read_assets
+from paytables.assets import add_asset_digests, read_assets
 from paytables.contract import (
     Bet,
     Choice,
@@ -34,7 +34,7 @@ from paytables.contract import (
 )
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
-from paytables.figure_binding import check_binding_digest, reduce_to_figures
+from paytables.figure_binding import check_binding_digest, remove_binding_digest
 from paytables.layout import BetLimits, TableDefinition
 from paytables.source import SourceFile
 from paytables.wording import format_count, format_known_names
@@ -351,7 +351,7 @@ def build_game(
     """
     kind = find_family(definition.read_header_value(data, file, "family"), file)
     checked = definition.parse_model(
-        kind.definition_class, kind.prepare_data(reduce_to_figures(data), file), file
+        kind.definition_class, kind.prepare_data(remove_binding_digest(data), file), file
     )
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
     for name in checked.art.pictures:
@@ -446,7 +446,7 @@ def _has_named_files(source: SourceFile) -> bool:
 def _build_from_source(source: SourceFile, assets: _NamedAssets) -> Game:
     """Build a game from its definition file and its asset files."""
     data, file, files = _parse_definition_cached(source), str(source.path), dict(assets)
-    game = build_game(add_digests(data, files, file), file, source, files)
+    game = build_game(add_asset_digests(data, files, file), file, source, files)
     check_binding_digest(data, file)
     return game
 

@@ -44,7 +44,7 @@ class RedDogBet(BankBet):
         """Return the odds that the bet pays if the first two cards have this spread."""
         return self.spreads.get(spread, self.pays)
 
-    def pay_texts(self) -> Mapping[str, Sequence[str]]:
+    def format_pay_texts(self) -> Mapping[str, Sequence[str]]:
         """Return, by language, one line per spread of the cards with what it pays."""
         spread = {"en": "spread {0}: {1}", "fr": "écart de {0} : {1}"}
         more_text = {"en": "more: {0}", "fr": "davantage : {0}"}
@@ -60,7 +60,7 @@ class RedDogBet(BankBet):
 
     def describe_pay(self) -> Mapping[str, str]:
         """Return, by language, what each spread of the cards pays, as one line."""
-        return {code: ", ".join(lines) for code, lines in self.pay_texts().items()}
+        return {code: ", ".join(lines) for code, lines in self.format_pay_texts().items()}
 
 
 class RedDogDefinition(BankDefinition):
@@ -72,7 +72,8 @@ class RedDogDefinition(BankDefinition):
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
         """Return what each spread of the cards pays and the number of decks, as text by language."""
         return {
-            code: [*lines, self.shoe.format_deck_line(code)] for code, lines in self.ante.pay_texts().items()
+            code: [*lines, self.shoe.format_deck_line(code)]
+            for code, lines in self.ante.format_pay_texts().items()
         }
 
 

@@ -104,7 +104,7 @@ def _build_way_result(
         stake=stake,
         factor=total_factor,
         credits=stake * tables.find_pay_credits(spots, catch) * total_factor,
-        level_mask=tables.find_levels_won(spots, stake, catch),
+        level_mask=tables.find_won_levels_mask(spots, stake, catch),
     )
 
 

@@ -128,7 +128,9 @@ def _list_distinct_stakes(definition: KenoDefinition, spots: int) -> list[int]:
     return sorted(least)
 
 
-def count_catches(definition: KenoDefinition, spots: int, catch: int, marks: int, named_balls: int) -> int:
+def count_cases_of_catch(
+    definition: KenoDefinition, spots: int, catch: int, marks: int, named_balls: int
+) -> int:
     """Return the number of cases in which exactly ``catch`` of a Keno way's ``spots`` numbers are drawn.
 
     Of the drawn balls, ``named_balls`` decide bonuses. The way must hold exactly those whose bits are set in
@@ -159,7 +161,8 @@ def _list_prizes(
     for catch in sorted(tables.pays[spots], reverse=True):
         pay = tables.find_pay_credits(spots, catch)
         cases = [
-            count_catches(definition, spots, catch, marks, named_balls) for marks in range(1 << named_balls)
+            count_cases_of_catch(definition, spots, catch, marks, named_balls)
+            for marks in range(1 << named_balls)
         ]
         total = perm(definition.field.numbers, named_balls) * comb(
             definition.field.numbers - named_balls, definition.field.drawn - named_balls
@@ -174,9 +177,9 @@ def _list_prizes(
                 name=format_prize_name(spots, catch),
                 stage_or_spot=format_count(spots, "spot"),
                 credits=pay * stake,
-                hits=count_catches(definition, spots, catch, 0, 0),
+                hits=count_cases_of_catch(definition, spots, catch, 0, 0),
                 rate=Fraction(sum(cases), total),
-                rtp=mean / options.cost,
+                rtp=mean / options.cost_per_staked_credit,
             )
         )
     return tuple(prizes)
@@ -201,12 +204,12 @@ def _analyse_most_limited_ticket(
 
     def compute_limited_return(cost: int) -> Fraction:
         """Return the return of a Keno ticket of this cost with the limit applied to its draw."""
-        share = Fraction(limit * options.cost, cost)
+        share = Fraction(limit * options.cost_per_staked_credit, cost)
         mean = (
             sum((min(Fraction(win), share) * n for win, n in distribution.counts.items()), Fraction(0))
             / distribution.total
         )
-        return mean / options.cost
+        return mean / options.cost_per_staked_credit
 
     numbers = (tuple(range(1, spots + 1)),)
     stakes = _find_dearest_stakes(definition, options)
@@ -233,7 +236,7 @@ def _find_dearest_stakes(definition: KenoDefinition, options: BonusOptions) -> t
     marks = definition.marks
     most_staked = max(marks.stakes) * marks.selections
     if marks.cost is not None:
-        most_staked = min(most_staked, marks.cost // options.cost)
+        most_staked = min(most_staked, marks.cost // options.cost_per_staked_credit)
     fewest: dict[int, tuple[int, ...]] = {0: ()}
     for total in range(1, most_staked + 1):
         combinations = [(*fewest[total - s], s) for s in marks.stakes if total - s in fewest]

@@ -234,12 +234,12 @@ class JointDistribution:
         key = (part, groups)
         if key not in self._win_by_catches:
             self._win_by_catches[key] = self.parts[part].compute_win(
-                count_ways_caught(groups, self.parts[part].spots)
+                count_ways_by_catch(groups, self.parts[part].spots)
             )
         return self._win_by_catches[key]
 
 
-def count_ways_caught(groups: Sequence[CatchAndSpots], spots: frozenset[int]) -> dict[CatchAndSpots, int]:
+def count_ways_by_catch(groups: Sequence[CatchAndSpots], spots: frozenset[int]) -> dict[CatchAndSpots, int]:
     """Return how many ways of a Keno selection have each (spots, catch, named balls).
 
     ``groups`` has (numbers, catch, named balls as bits) of each group. A way combines groups; only ways whose

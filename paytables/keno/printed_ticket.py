@@ -129,7 +129,7 @@ class PrintedTicket:
         return self.cost_a_draw_credits * len(self.draws)
 
     @property
-    def request(self) -> dict[str, object]:
+    def wager_options(self) -> dict[str, object]:
         """Return the Keno ticket as wager options, as :func:`paytables.keno.ticket.parse_request` accepts them."""
         return {
             "selections": list(self.selections),

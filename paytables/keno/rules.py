@@ -187,7 +187,9 @@ class KenoRules(TablelessRules):
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=level.stake,
-                odds=Fraction(figures.count_catches(self.definition, level.spots, level.catch, 0, 0), cycle),
+                odds=Fraction(
+                    figures.count_cases_of_catch(self.definition, level.spots, level.catch, 0, 0), cycle
+                ),
                 increment=Fraction(level.increment),
                 reset_credits=level.reset_credits,
                 has_single_stake=level.linked,

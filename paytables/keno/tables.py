@@ -24,7 +24,7 @@ class BonusOptions:
     """The total fee of the bought bonuses, in credits for each credit staked."""
 
     @property
-    def cost(self) -> int:
+    def cost_per_staked_credit(self) -> int:
         """Return the cost of a Keno way, in credits, for each credit of its stake."""
         return 1 + self.fee
 
@@ -79,7 +79,7 @@ class KenoPays:
         """Return the credits per credit staked if ``catch`` of a Keno way's ``spots`` numbers are drawn."""
         return self.pays[spots].get(catch, 0)
 
-    def find_levels_won(self, spots: int, stake: int, catch: int) -> int:
+    def find_won_levels_mask(self, spots: int, stake: int, catch: int) -> int:
         """Return the progressive levels that a Keno way with this stake and catch wins, level *i* as bit *i*."""
         return (
             sum(
@@ -194,7 +194,11 @@ class _PayChecks:
                 )
             for bonus in set(form.bonuses) - sold:
                 raise self.build_error(f"form.{n}.bonuses", f"the game sells no bonus {bonus!r}")
-            cost = form.selections * min(marks.stakes) * build_options(self.definition, form.bonuses).cost
+            cost = (
+                form.selections
+                * min(marks.stakes)
+                * build_options(self.definition, form.bonuses).cost_per_staked_credit
+            )
             if marks.cost is not None and cost > marks.cost:
                 raise self.build_error(
                     f"form.{n}", f"costs {cost} a draw, but a ticket may cost at most {marks.cost}"

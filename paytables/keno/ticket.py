@@ -69,7 +69,7 @@ class KenoTicket:
     def cost_a_draw(self) -> int:
         """Return the cost of one draw of the Keno ticket, in credits."""
         staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.count_ways().items())
-        return staked * self.options.cost
+        return staked * self.options.cost_per_staked_credit
 
     @property
     def cost(self) -> int:

@@ -44,7 +44,7 @@ def build_joint_selection(
             credits_ += (
                 ways * stakes[spots] * tables.find_pay_credits(spots, catch) * options.compute_factor(marks)
             )
-            levels |= tables.find_levels_won(spots, stakes[spots], catch)
+            levels |= tables.find_won_levels_mask(spots, stakes[spots], catch)
         return credits_, levels
 
     return JointSelection(tuple(groups), frozenset(stakes), find_win)

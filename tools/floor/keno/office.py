@@ -463,7 +463,7 @@ class KenoOffice:
         owners: list[int] = []
         amounts: list[int] = []
         for number, record in tickets.items():
-            ticket = self.rules.build_ticket(record.printed_ticket.request)
+            ticket = self.rules.build_ticket(record.printed_ticket.wager_options)
             ways = evaluate_ticket(restrict_tables(self.rules.tables, ticket), ticket, drawn_balls)
             owners += [number] * len(ways)
             amounts += [way.credits for way in ways]

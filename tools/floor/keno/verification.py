@@ -96,7 +96,7 @@ class _Verifier:
             case TicketSold():
                 sold = TicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
                 office.sell(
-                    sold.printed_ticket.request,
+                    sold.printed_ticket.wager_options,
                     ReplayDrawSource(()),  # a quick pick has its numbers already
                     station=record.station,
                     is_paid=sold.state is TicketState.PAID,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from paytables import Analysis
-from paytables.keno.figures import count_catches
+from paytables.keno.figures import count_cases_of_catch
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import BallBonus, KenoDefinition
 from paytables.wording import format_count
@@ -49,7 +49,7 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
         rows = []
         return_share = Fraction(0)
         for catch in reversed(definition.list_possible_catches(table.spots)):
-            draws = count_catches(definition, table.spots, catch, 0, 0)
+            draws = count_cases_of_catch(definition, table.spots, catch, 0, 0)
             odds, pay = Fraction(draws, definition.cycle), table.pays.get(catch, 0)
             return_share += odds * pay
             rows.append([catch, pay, draws, to_exact_data(odds), to_exact_data(odds * pay)])
