@@ -57,7 +57,9 @@ def read_key(folder: Path) -> bytes:
             f"{path}: not a key for the secrets of mystery levels: {error}: {_KEY_REMEDY}"
         ) from None
     if len(key) != _KEY_SIZE_BYTES:
-        raise OperatorError(f"{path}: the key has {len(key)} bytes instead of {_KEY_SIZE_BYTES}: {_KEY_REMEDY}")
+        raise OperatorError(
+            f"{path}: the key has {len(key)} bytes instead of {_KEY_SIZE_BYTES}: {_KEY_REMEDY}"
+        )
     return key
 
 
