@@ -353,10 +353,14 @@ def _analyse_stakes(
     )
 
 
-def _with_distribution(figures: BetAnalysis, proof: ProvedFigures, hand: int) -> BetAnalysis:
-    """Return the figures of the main bet with its win distribution added; ``hand`` is its stake in credits."""
+def _with_distribution(figures: BetAnalysis, proof: ProvedFigures, hand_credits: int) -> BetAnalysis:
+    """Return the figures of a single bet with its win distribution added; those of combined bets stay unchanged.
+
+    ``hand_credits`` is the stake on the hand, 0 for a side bet. If the proof has no distribution, only its variance
+    is added.
+    """
     stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
-    if len(stakes) == 1 and not hand:
+    if len(stakes) == 1 and not hand_credits:
         wins = {0: 1 - sum((prize.rate for prize in prizes), Fraction(0))}
         for prize in prizes:
             wins[prize.credits] = wins.get(prize.credits, Fraction(0)) + prize.rate

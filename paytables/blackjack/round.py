@@ -385,7 +385,7 @@ class BlackjackRound:
         return Cue("split", {"hand": hand.id, "to": second_hand.id})
 
     def _find_immediate_win(self, hand: BlackjackHand) -> tuple[str, Odds] | None:
-        """Return name and odds of a player's three cards that win whatever the dealer has, or None."""
+        """Return the name and the odds of a win that the hand's three cards decide alone, or None without one."""
         rules, values = self.definition.rules, sorted(hand.values)
         if rules.sevens is not None and values == [7, 7, 7]:
             return THREE_SEVENS, rules.sevens

@@ -222,10 +222,10 @@ def compute_run_figures(reels: ReelSet, ends: EndCounts, *, second: bool) -> Run
 
 
 def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> dict[GivenAwards, Fraction]:
-    """Return, for each combination of awards, the mean credits of a window, counted only if it gives exactly these.
+    """Return, for each combination of awards, the mean credits of a window that gives exactly these awards.
 
-    A window that gives other awards counts as 0 credits. ``award_components`` are the indices of the pay
-    components that give awards.
+    The mean is over all windows: those that give other awards count as 0 credits. ``award_components`` are the
+    indices of the pay components that give awards.
     """
     parts: dict[GivenAwards, int] = defaultdict(int)
     weighted = [False] * len(award_components) + [True]

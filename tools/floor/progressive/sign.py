@@ -96,8 +96,8 @@ class Sign:
         ``retained``: the broker had stored the value, so it may be old. A value older than the last one is
         ignored (:meth:`LevelValue.is_after`). A lower amount is displayed at once if the value records a
         fall; otherwise it is invalid and never displayed (NM 15.1.24.12(E)). But if the sign displays no
-        amount now and the controller was restarted, earlier amounts are not compared, because the new run
-        does not know what signs have displayed.
+        amount now and the controller was restarted, the value is accepted without comparing it with earlier
+        ones, because the new run of the controller does not know what signs have displayed.
         """
         level = self._level_by_id.get(value.level)
         was_timed_out = level is not None and not level.is_fresh(now_ns)
