@@ -22,7 +22,7 @@ CONFIDENCE_QUANTILES: Final[Mapping[str, str]] = {
 }
 
 #: Numbers of games for which a volatility table prints confidence bands.
-CONFIDENCE_BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+CONFIDENCE_BAND_GAME_COUNTS: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 
 
 class AnalysisDepth(StrEnum):

@@ -24,7 +24,7 @@ BANK_SPOT: Final = "bank"
 #: The stake against the bank, which every seat of a round has.
 STAKE_SPOT: Final = "stake"
 #: The name of the settlement of what is returned before the deal.
-NOT_COVERED_SETTLEMENT: Final = "not covered"
+NOT_COVERED_SETTLEMENT_NAME: Final = "not covered"
 #: What the bank is paid, by language.
 _BANK_TERMS_TEXTS: Final[Mapping[str, str]] = {
     "en": "1:1 on each stake that loses to it",
@@ -237,7 +237,7 @@ class PlayerBankRules(SeatedRules):
             unplayed = bet.credits if bet.spot == BANK_SPOT or bet.seat == banker else 0
             unplayed -= covered if (bet.seat, bet.spot) == (banker, BANK_SPOT) else 0
             if unplayed:
-                returned.append(settle_push(replace(bet, credits=unplayed), NOT_COVERED_SETTLEMENT))
+                returned.append(settle_push(replace(bet, credits=unplayed), NOT_COVERED_SETTLEMENT_NAME))
         player_bets = tuple(bet for bet in bets if bet.spot != BANK_SPOT and bet.seat != banker)
         return BankedRound(banker, player_bets, tuple(returned))
 
@@ -260,7 +260,7 @@ class PlayerBankRules(SeatedRules):
 
         The bank is offered to the same seat again.
         """
-        yield from (settle_push(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
+        yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
         return Outcome(display=display, table={BANK_SPOT: self.turn.to_json()})
 
     def build_table_after_bank(

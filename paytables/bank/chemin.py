@@ -54,7 +54,7 @@ PLAYERS_MIN: Final = 4
 #: The points at which the holder of the hand chooses to draw or stand.
 _FREE_CHOICE_POINTS: Final = 5
 #: The result of a stake that is returned because the bank does not cover it.
-NOT_COVERED_SETTLEMENT: Final = "not covered"
+NOT_COVERED_SETTLEMENT_NAME: Final = "not covered"
 
 
 class CheminShoe(ShoeRules):
@@ -293,7 +293,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         largest = max(played_bets, key=lambda bet: bet.credits)
         returned = tuple(
             Settlement(
-                NOT_COVERED_SETTLEMENT,
+                NOT_COVERED_SETTLEMENT_NAME,
                 uncovered_credits,
                 spot=spot,
                 staked_credits=uncovered_credits,
@@ -359,7 +359,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             face_down_card_count=2,
         )
         if not (yield from ask_whether_all_staked(felt.to_json(), viewer)):
-            yield from (settle_push(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
+            yield from (settle_push(bet, NOT_COVERED_SETTLEMENT_NAME) for bet in bets)
             shoe_before = self.table if isinstance(self.table, Mapping) else {}
             return Outcome(display=felt.to_json(), table={**shoe_before, BANK_SPOT: self.turn.to_json()})
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -451,7 +451,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
                 [
                     self._settle(bet, result)
                     if bet.spot == main
-                    else settle_push(bet, NOT_COVERED_SETTLEMENT)
+                    else settle_push(bet, NOT_COVERED_SETTLEMENT_NAME)
                     for bet in bets
                 ],
             )

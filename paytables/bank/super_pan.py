@@ -34,7 +34,7 @@ from paytables.layout import TableLayout, WeightedResult, compute_mean_return, s
 from paytables.player_bank import (
     BANK_SPOT,
     FIRST_BANK_TURN,
-    NOT_COVERED_SETTLEMENT,
+    NOT_COVERED_SETTLEMENT_NAME,
     STAKE_SPOT,
     BankTurn,
     PlayerBank,
@@ -228,7 +228,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
         unheld = (
-            [settle_push(Bet(BANK_SPOT, stakes[BANK_SPOT]), NOT_COVERED_SETTLEMENT)]
+            [settle_push(Bet(BANK_SPOT, stakes[BANK_SPOT]), NOT_COVERED_SETTLEMENT_NAME)]
             if BANK_SPOT in stakes
             else []
         )
@@ -246,7 +246,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         The seat's own stake, if any, is returned.
         """
         own_settlements = (
-            [settle_push(Bet(STAKE_SPOT, stakes[STAKE_SPOT]), NOT_COVERED_SETTLEMENT)]
+            [settle_push(Bet(STAKE_SPOT, stakes[STAKE_SPOT]), NOT_COVERED_SETTLEMENT_NAME)]
             if STAKE_SPOT in stakes
             else []
         )

@@ -22,7 +22,7 @@ from paytables.blackjack.advice import (
 )
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_card_values
 from paytables.blackjack.policies import PACKED_BLACKJACK, PairQuestion, StrategyTable
-from paytables.blackjack.schema import ACE_VALUE, BEST_TOTAL, TEN_VALUE
+from paytables.blackjack.schema import ACE_VALUE, BEST_HAND_TOTAL, TEN_VALUE
 from paytables.blackjack.solve import (
     AnswerChooser,
     NetAndStakeSums,
@@ -40,8 +40,8 @@ HandTotal: TypeAlias = tuple[bool, int]
 Answer: TypeAlias = tuple[int, bool]
 #: The totals in the order of evaluation: drawing a card leads only to totals listed before.
 TOTALS_IN_EVALUATION_ORDER: Final[tuple[HandTotal, ...]] = (
-    *((False, total) for total in range(BEST_TOTAL, 11, -1)),
-    *((True, total) for total in range(BEST_TOTAL, 11, -1)),
+    *((False, total) for total in range(BEST_HAND_TOTAL, 11, -1)),
+    *((True, total) for total in range(BEST_HAND_TOTAL, 11, -1)),
     *((False, total) for total in range(11, 3, -1)),
 )
 #: Letter of each answer in a chart's text.
@@ -132,7 +132,7 @@ def format_chart(chart: TotalsChart) -> tuple[str, ...]:
     """Return a blackjack chart as text: a line per total or pair, a letter for each first card from two to ace."""
     lines = []
     for soft, name in ((False, "hard"), (True, "soft")):
-        for total in range(4 if not soft else 12, BEST_TOTAL + 1):
+        for total in range(4 if not soft else 12, BEST_HAND_TOTAL + 1):
             answers = [chart.answer_by_situation.get((up, (soft, total))) for up in DEALER_UP_CARDS]
             if any(answer is not None for answer in answers):
                 row = [_LETTER_BY_ANSWER[answer or guess_first_answer((soft, total))] for answer in answers]

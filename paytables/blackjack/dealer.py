@@ -16,7 +16,7 @@ import numpy as np
 from paytables.blackjack.hands import ShoeCounts
 from paytables.blackjack.schema import (
     ACE_VALUE,
-    BEST_TOTAL,
+    BEST_HAND_TOTAL,
     TEN_VALUE,
     ExactHouseRules,
     compute_best_total,
@@ -65,7 +65,7 @@ def list_final_hands(
                 if house.should_dealer_draw(values):
                     still_unfinished[drawn_after] += ways
                 else:
-                    ends[drawn_after, min(best, BEST_TOTAL + 1) - 17] += ways
+                    ends[drawn_after, min(best, BEST_HAND_TOTAL + 1) - 17] += ways
         unfinished = still_unfinished
     return [(drawn, ways, end) for (drawn, end), ways in ends.items()]
 

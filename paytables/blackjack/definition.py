@@ -10,7 +10,7 @@ from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SUITED_678, THREE
 from paytables.blackjack.rule_texts import describe_rules, format_pays
 from paytables.blackjack.schema import (
     ACE_VALUE,
-    BEST_TOTAL,
+    BEST_HAND_TOTAL,
     BOXES_MAX,
     EVEN_MONEY_ODDS,
     INSURANCE_SPOT,
@@ -82,7 +82,7 @@ class BlackjackDefinition(TableDefinition):
         Players hit up to 20, the dealer up to 16.
         """
         hands = self.boxes * self.table.seats * self.rules.split.hands
-        return hands * (BEST_TOTAL - 1 + TEN_VALUE) + self.main.hands * (16 + TEN_VALUE)
+        return hands * (BEST_HAND_TOTAL - 1 + TEN_VALUE) + self.main.hands * (16 + TEN_VALUE)
 
     @property
     def house(self) -> ExactHouseRules:

@@ -14,7 +14,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, Final
 
 from paytables.analysis import (
-    CONFIDENCE_BAND_GAMES,
+    CONFIDENCE_BAND_GAME_COUNTS,
     CONFIDENCE_QUANTILES,
     Analysis,
     AnalysisDepth,
@@ -94,7 +94,7 @@ def _compute_back_bet_figures(
         nets.can_be_counted_exactly(table, result, nets.EXACT_DISTRIBUTION_HANDS_MAX) for _, result in plays
     ):
         raise AnalysisError("rules.back_bets: exact figures need hands that are split once at most")
-    distributions = [nets.compute_backed_distribution(table, answers, result) for answers, result in plays]
+    distributions = [nets.compute_back_bet_distribution(table, answers, result) for answers, result in plays]
     best, worst = (
         sum((net * chance for net, chance in distribution.items()), Fraction(0))
         for distribution in distributions
@@ -400,7 +400,7 @@ def _iter_sampling_notes(
     low, high = _format_percent(won - deviation), _format_percent(won + deviation)
     yield f"sampled: hit frequency, more than was staked: {_format_percent(won)}, 99.9 % interval {low} to {high}"
     bands = []
-    for games in CONFIDENCE_BAND_GAMES:
+    for games in CONFIDENCE_BAND_GAME_COUNTS:
         # for more games, the simulated mean is not known precisely enough
         if games * _SIMULATED_ROUNDS_PER_BAND_GAME <= sampled.rounds:
             half = (

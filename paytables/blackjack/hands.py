@@ -10,7 +10,7 @@ from functools import cache
 from math import comb
 from typing import Final, TypeAlias
 
-from paytables.blackjack.schema import BEST_TOTAL, TEN_VALUE
+from paytables.blackjack.schema import BEST_HAND_TOTAL, TEN_VALUE
 
 #: Bits for the count of one value in a packed hand.
 PACKED_COUNT_BITS: Final = 6
@@ -76,9 +76,9 @@ def list_every_hand(shoe: ShoeCounts) -> dict[int, HandValue]:
             hands_after_card = [
                 (n, hand + PACKED_CARD_BY_VALUE[n])
                 for n in range(TEN_VALUE)
-                if hard + n + 1 <= BEST_TOTAL and counts[n] < shoe[n]
+                if hard + n + 1 <= BEST_HAND_TOTAL and counts[n] < shoe[n]
             ]
-            soft = counts[0] > 0 and hard + 10 <= BEST_TOTAL
+            soft = counts[0] > 0 and hard + 10 <= BEST_HAND_TOTAL
             value_by_hand[hand] = HandValue(sum(counts), hard + 10 * soft, soft, tuple(hands_after_card))
             next_hands.update(dict.fromkeys(child for _, child in hands_after_card))
         layer = list(next_hands)

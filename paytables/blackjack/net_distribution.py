@@ -37,7 +37,7 @@ from paytables.blackjack.hands import (
     list_card_values,
 )
 from paytables.blackjack.net_weights import compile_kernel, weigh_nets
-from paytables.blackjack.schema import ACE_VALUE, BEST_TOTAL, TEN_VALUE
+from paytables.blackjack.schema import ACE_VALUE, BEST_HAND_TOTAL, TEN_VALUE
 
 if TYPE_CHECKING:
     from paytables.blackjack.policies import StrategyResult, StrategyTable
@@ -122,7 +122,7 @@ def compute_net_variance(
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
 
 
-def compute_backed_distribution(
+def compute_back_bet_distribution(
     table: StrategyTable, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result of one stake on another player's hand.
@@ -130,7 +130,7 @@ def compute_backed_distribution(
     ``answers`` and ``strategy`` are the decisions of that player. The stake stays on the first hand of a split,
     and is never insured or doubled (Québec s. 16). The strategy must split into two hands at most.
     """
-    return _BackedDistribution(
+    return _BackBetDistribution(
         table, answers, replace(strategy, insured_hands=set(), even_money_up_cards=set())
     ).compute_distribution()
 
@@ -342,7 +342,7 @@ class _NetDistribution:
         if hand == _PACKED_THREE_SEVENS and self.house.sevens is not None:
             return self._find_immediate_nets(self.house.sevens, stakes, has_first_stake=has_first_stake)
         best, won = round_.hand_values[hand].best_total, stakes * self.unit
-        nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST_TOTAL + 1)]
+        nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST_HAND_TOTAL + 1)]
         return (*nets, won, self._find_lost_nets(stakes, has_first_stake=has_first_stake)[-1])
 
     def _find_lost_nets(self, stakes: int, *, has_first_stake: bool) -> NetByDealerResult:
@@ -364,7 +364,7 @@ class _NetDistribution:
         )
 
 
-class _BackedDistribution(_NetDistribution):
+class _BackBetDistribution(_NetDistribution):
     """The distribution of the net result of a stake on another player's blackjack hand."""
 
     doubled_stakes = 1

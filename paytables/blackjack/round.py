@@ -16,7 +16,7 @@ from paytables.blackjack.schema import (
     ACE_VALUE,
     ACTION_SPOTS,
     BACK_SPOT_PREFIX,
-    BEST_TOTAL,
+    BEST_HAND_TOTAL,
     EVEN_MONEY_ODDS,
     INSURANCE_SPOT,
     MAIN_SPOT,
@@ -329,7 +329,7 @@ class BlackjackRound:
         while hand.stakes and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
                 yield from _settle_stakes(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
-            elif hand.points > BEST_TOTAL:
+            elif hand.points > BEST_HAND_TOTAL:
                 yield from self._settle_busted_hand(hand)
                 return
             options = self._list_options(box, hand)
@@ -359,7 +359,7 @@ class BlackjackRound:
             pair = pair and get_rank(hand.cards[0]) == get_rank(hand.cards[1])
         aces = pair and values[0] == ACE_VALUE
         options = ["stand"]
-        if not hand.is_closed and (best < BEST_TOTAL or soft):
+        if not hand.is_closed and (best < BEST_HAND_TOTAL or soft):
             options.append("hit")
             if house.may_double(values, split=hand.is_from_split):
                 options.append("double")
@@ -417,7 +417,7 @@ class BlackjackRound:
         hands = [
             hand for box in self.boxes for hand in box.hands if _has_bets_against(hand, dealer_hand_number)
         ]
-        compared = any(hand.points <= BEST_TOTAL and not hand.is_blackjack for hand in hands)
+        compared = any(hand.points <= BEST_HAND_TOTAL and not hand.is_blackjack for hand in hands)
         insured = any(dealer_hand_number in box.insurance_bets for box in self.boxes)
         if hand_index:
             self.dealer_hands.append(self.dealer_hands[0][:1])
@@ -468,9 +468,9 @@ class BlackjackRound:
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
             yield from _settle_stakes(hand, partial(settle_bet, odds=odds, name=BLACKJACK), is_bet_against)
-        elif hand.points > BEST_TOTAL:
+        elif hand.points > BEST_HAND_TOTAL:
             yield from _settle_stakes(hand, settle_lost_bet, is_bet_against)
-        elif dealer > BEST_TOTAL or hand.points > dealer:
+        elif dealer > BEST_HAND_TOTAL or hand.points > dealer:
             yield from _settle_stakes(hand, partial(settle_bet, odds=EVEN_MONEY_ODDS), is_bet_against)
         else:
             yield from _settle_stakes(
@@ -478,7 +478,9 @@ class BlackjackRound:
             )
 
     # ------------------------------------------------------------ side bets
-    def _settle_side_bets(self, max_cards: int = BEST_TOTAL, *, levels: bool = False) -> Iterator[Settlement]:
+    def _settle_side_bets(
+        self, max_cards: int = BEST_HAND_TOTAL, *, levels: bool = False
+    ) -> Iterator[Settlement]:
         """Settle the side bets that are decided by at most ``max_cards`` cards of their box.
 
         Side bets that play for a progressive level are only settled with ``levels``, at the end: a level is
@@ -551,9 +553,9 @@ def describe_hand_value(values: Sequence[int], *, split: bool) -> str | dict[str
     best, soft = compute_best_total(values)
     if not split and is_blackjack(values):
         return {"en": "Blackjack", "fr": "Blackjack"}
-    if best > BEST_TOTAL:
+    if best > BEST_HAND_TOTAL:
         return {"en": f"{best}, over 21", "fr": f"{best}, plus de 21"}
-    return f"{best - 10}/{best}" if soft and best < BEST_TOTAL else str(best)
+    return f"{best - 10}/{best}" if soft and best < BEST_HAND_TOTAL else str(best)
 
 
 def settle_lost_bet(bet: Bet) -> Settlement:

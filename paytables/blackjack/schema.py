@@ -27,7 +27,7 @@ ACE_VALUE: Final = 1
 #: The value of tens and faces.
 TEN_VALUE: Final = 10
 #: The best total.
-BEST_TOTAL: Final = 21
+BEST_HAND_TOTAL: Final = 21
 #: The maximum number of boxes at a table (Québec s. 16), and of dealer hands in Multi-Action (s. 26.3).
 BOXES_MAX: Final = 7
 #: Most hands of the dealer.
@@ -51,7 +51,7 @@ def get_card_value(card: Card) -> int:
 def compute_best_total(values: Sequence[int]) -> tuple[int, bool]:
     """Return the best blackjack total of some card values, and whether it is soft (counts an ace as 11)."""
     hard = sum(values)
-    soft = ACE_VALUE in values and hard + 10 <= BEST_TOTAL
+    soft = ACE_VALUE in values and hard + 10 <= BEST_HAND_TOTAL
     return (hard + 10 if soft else hard), soft
 
 
@@ -99,7 +99,7 @@ class ExactHouseRules:
         if len(values) != 2 or (split and not self.double_after_split):
             return False
         best, soft = compute_best_total(values)
-        counts = {best} if not soft or best == BEST_TOTAL else {best, best - 10}
+        counts = {best} if not soft or best == BEST_HAND_TOTAL else {best, best - 10}
         return bool(counts & self.double_totals)
 
     def should_dealer_draw(self, values: Sequence[int]) -> bool:
@@ -111,7 +111,7 @@ class ExactHouseRules:
 class DoubleRules(StrictTable):
     """Rules on doubling in blackjack (``[rules.double]``): the totals of two cards, and whether after a split."""
 
-    totals: frozenset[Annotated[int, Field(ge=2, le=BEST_TOTAL)]] = frozenset({9, 10, 11})
+    totals: frozenset[Annotated[int, Field(ge=2, le=BEST_HAND_TOTAL)]] = frozenset({9, 10, 11})
     """The totals of two cards that may be doubled."""
     after_split: bool = False
     """Whether a hand of a split may be doubled."""

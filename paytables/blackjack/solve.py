@@ -44,7 +44,7 @@ from paytables.blackjack.hands import (
     list_hands_containing,
     pack_counts,
 )
-from paytables.blackjack.schema import ACE_VALUE, BEST_TOTAL, TEN_VALUE, ExactHouseRules
+from paytables.blackjack.schema import ACE_VALUE, BEST_HAND_TOTAL, TEN_VALUE, ExactHouseRules
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
@@ -402,7 +402,7 @@ class StrategyEvaluation:
         """
         node, house = tree[hand], self.house
         sums_by_answer = {STAND: (self.compute_standing_value(hand, node), 0)}
-        if (hand_value.best_total == BEST_TOTAL and not hand_value.is_soft) or (
+        if (hand_value.best_total == BEST_HAND_TOTAL and not hand_value.is_soft) or (
             hand == _PACKED_THREE_SEVENS and house.sevens is not None
         ):
             return sums_by_answer

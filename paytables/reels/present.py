@@ -13,7 +13,7 @@ from paytables.reels.schema import HoldStage, ReelsDefinition, ReelsStage
 from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
 
-_RESTING_WINDOWS_TRIED: Final = 10_000
+_RESTING_WINDOWS_TRIED_MAX: Final = 10_000
 """How many windows are tried to find one that wins nothing. It limits the loading time of a game that always wins."""
 
 
@@ -94,7 +94,7 @@ def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[in
         tuple([stops[turn * x % len(stops)] for x, stops in enumerate(stops_by_reel, 1)])
         for turn in range(max(map(len, stops_by_reel)))
     )
-    for stops in islice(chain(turned_stops, product(*stops_by_reel)), _RESTING_WINDOWS_TRIED):
+    for stops in islice(chain(turned_stops, product(*stops_by_reel)), _RESTING_WINDOWS_TRIED_MAX):
         if not any(reels.evaluate_stops(stops)[1] for reels in every_reels):
             return stops
     return (0,) * len(stops_by_reel)

@@ -20,7 +20,7 @@ from paytables.sicbo.schema import BET_NAMES, DiceBet, SicBoDefinition
 _DICE_COUNT: Final = 3
 _DIE_NUMBERS: Final = range(1, DIE_FACES + 1)
 _SINGLE_NUMBERS: Final = tuple((face,) for face in _DIE_NUMBERS)
-_NO_NUMBER: Final[tuple[tuple[int, ...], ...]] = ((),)
+_SINGLE_EMPTY_COMBINATION: Final[tuple[tuple[int, ...], ...]] = ((),)
 #: Every throw, as a result, with its number of the 216 cases.
 _CASES_BY_THROW: Final = Counter(
     "-".join(map(str, sorted(throw))) for throw in product(_DIE_NUMBERS, repeat=_DICE_COUNT)
@@ -32,11 +32,11 @@ _RULES_BY_BET_KIND: Final[
 ] = {
     "triple": (_SINGLE_NUMBERS, lambda dice, n: dice.count(n[0]) == _DICE_COUNT),
     "double": (_SINGLE_NUMBERS, lambda dice, n: dice.count(n[0]) > 1),
-    "any-triple": (_NO_NUMBER, lambda dice, _: len(set(dice)) == 1),
+    "any-triple": (_SINGLE_EMPTY_COMBINATION, lambda dice, _: len(set(dice)) == 1),
     "total": ((), lambda dice, n: sum(dice) == n[0]),
     "duo": (tuple(combinations(_DIE_NUMBERS, 2)), lambda dice, n: set(n) <= set(dice)),
-    "small": (_NO_NUMBER, lambda dice, _: len(set(dice)) > 1 and sum(dice) <= 10),
-    "big": (_NO_NUMBER, lambda dice, _: len(set(dice)) > 1 and sum(dice) > 10),
+    "small": (_SINGLE_EMPTY_COMBINATION, lambda dice, _: len(set(dice)) > 1 and sum(dice) <= 10),
+    "big": (_SINGLE_EMPTY_COMBINATION, lambda dice, _: len(set(dice)) > 1 and sum(dice) > 10),
     "single": (_SINGLE_NUMBERS, lambda dice, n: dice.count(n[0])),
 }
 

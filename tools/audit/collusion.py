@@ -97,9 +97,9 @@ class PairFlow:
     net_cents: int
     largest_round_cents: int
     """The largest amount that ``pair.winner`` won from ``pair.loser`` in one round, in minor units."""
-    loser_large_folds: LargeBetFolds
+    loser_large_bet_folds: LargeBetFolds
     """How often ``pair.loser`` folded after a large bet, in rounds that ``pair.winner`` won."""
-    winner_large_folds: LargeBetFolds
+    winner_large_bet_folds: LargeBetFolds
     """How often ``pair.winner`` folded after a large bet, in rounds that ``pair.loser`` won."""
     z_score: float
     """The net amount in standard deviations, if two equally strong players had won and lost the same amounts."""
@@ -107,7 +107,7 @@ class PairFlow:
     @property
     def is_significant(self) -> bool:
         """Return whether the pair is unusual enough for a person to look at it."""
-        has_folds = self.loser_large_folds.is_significant or self.winner_large_folds.is_significant
+        has_folds = self.loser_large_bet_folds.is_significant or self.winner_large_bet_folds.is_significant
         return has_folds or (
             self.round_count >= SIGNIFICANT_ROUNDS_MIN and self.z_score >= SIGNIFICANCE_Z_SCORE
         )
@@ -120,8 +120,8 @@ class PairFlow:
             "rounds": self.round_count,
             "net_cents": self.net_cents,
             "largest_cents": self.largest_round_cents,
-            "large_folds": self.loser_large_folds.count,
-            "large_folds_back": self.winner_large_folds.count,
+            "large_folds": self.loser_large_bet_folds.count,
+            "large_folds_back": self.winner_large_bet_folds.count,
             "z": round(self.z_score, 2),
         }
 

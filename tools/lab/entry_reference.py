@@ -37,7 +37,7 @@ _PHASE_WORDS: Final = {
 }
 #: The column headings of a table of fields.
 _FIELD_TABLE_HEADINGS: Final = ("Field", "Value", "Meaning")
-COMMON_MEANINGS: Final[Mapping[str, str]] = {
+MEANING_BY_FIELD_NAME: Final[Mapping[str, str]] = {
     "amount_cents": "The amount of money that the entry concerns.",
     "at": "The time of the recorded act.",
     "bet_limit_cents": "The largest bet that the operator allows, or null.",
@@ -164,7 +164,11 @@ def _iter_field_rows(record: Any) -> Iterator[list[str]]:
         unit = _describe_unit(name)
         remarks = "; ".join(filter(None, (unit, "" if is_required else "may be missing")))
         words = describe_type(field.type) + (f" ({remarks})" if remarks else "")
-        yield [f"`{name}`", words, format_meaning(meanings.get(field.name) or COMMON_MEANINGS.get(name, ""))]
+        yield [
+            f"`{name}`",
+            words,
+            format_meaning(meanings.get(field.name) or MEANING_BY_FIELD_NAME.get(name, "")),
+        ]
 
 
 def iter_records(record: Any) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from paytables.layout import settle_bet
 from paytables.poker.room.betting import Player
 
 #: The settlement of the table stakes that were not bet, or whose bet nobody called.
-NOT_PLAYED_SETTLEMENT: Final = "not played"
+NOT_PLAYED_SETTLEMENT_NAME: Final = "not played"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[S
     """
     if player.unbet_credits:
         yield Settlement(
-            NOT_PLAYED_SETTLEMENT,
+            NOT_PLAYED_SETTLEMENT_NAME,
             player.unbet_credits,
             spot=bet.spot,
             staked_credits=player.unbet_credits,

@@ -40,7 +40,7 @@ from paytables.layout import TableLayout, settle_push
 from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.room.betting import CALL_OPTION, CHECK_OPTION, Betting, Player
 from paytables.poker.room.figures import analyse_stack
-from paytables.poker.room.pots import NOT_PLAYED_SETTLEMENT, Pot, award_pots, build_pots, settle_stack
+from paytables.poker.room.pots import NOT_PLAYED_SETTLEMENT_NAME, Pot, award_pots, build_pots, settle_stack
 from paytables.poker.room.schema import STACK_SPOT, RoomDefinition
 from paytables.seating import (
     FACE_DOWN,
@@ -65,7 +65,7 @@ _SEVERAL_POTS_NAMES: Final[Mapping[str, str]] = {"en": "Pots", "fr": "Cagnottes"
 #: The least number of players of a game.
 PLAYERS_MIN: Final = 2
 #: The ranking of hands.
-_RANKING: Final = HandRanking(FIVE_CARD_RANKING)
+_HAND_RANKING: Final = HandRanking(FIVE_CARD_RANKING)
 #: The text at the hand of the button's seat, by language.
 _BUTTON_TEXT: Final[Mapping[str, str]] = {"en": "Button", "fr": "Rondelle"}
 #: The text at the hand of a player who is all in, by language.
@@ -308,7 +308,7 @@ class RoomRules(SeatedRules):
         betting, button = Betting(players, self.definition.find_bet_sizes(0)), players[-1].seat
         hands = _SeatHandsView(betting, button, viewer, {player.seat: [] for player in players})
         if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
-            yield from (settle_push(bet, NOT_PLAYED_SETTLEMENT) for bet in order)
+            yield from (settle_push(bet, NOT_PLAYED_SETTLEMENT_NAME) for bet in order)
             return Outcome(display=hands.to_json(), table={BUTTON_KEY: self.button})
         rounds = yield from self._play_betting_rounds(hands, draw)
         betting.return_uncalled_bet()
@@ -386,7 +386,7 @@ class RoomRules(SeatedRules):
             return 0
         players = hands.betting.players
         card_by_player = {
-            n: _RANKING.compute_rank_strength(
+            n: _HAND_RANKING.compute_rank_strength(
                 tuple(sorted(map(get_rank, hands.list_open_cards(player.seat))))
             )
             for n, player in enumerate(players)
@@ -421,9 +421,9 @@ class RoomRules(SeatedRules):
         """Return the strength of the best hand of hole cards and board."""
         uses = self.definition.uses
         if uses is None:
-            return _RANKING.compute_strength([*hole, *board])
+            return _HAND_RANKING.compute_strength([*hole, *board])
         return max(
-            _RANKING.compute_strength([*own, *shared])
+            _HAND_RANKING.compute_strength([*own, *shared])
             for own in combinations(hole, uses)
             for shared in combinations(board, FIVE_CARD_RANKING.hand_size - uses)
         )

@@ -20,9 +20,9 @@ from paytables.poker.table.bets import MAIN_BET
 from paytables.poker.table.schema import BetSpot, DecisionOption, HandComparison, PokerDefinition, RoundStep
 
 #: Maximum number of completions of a hand to count while a player waits.
-COMPLETIONS_MAX: Final = 2_000
+COUNTED_COMPLETIONS_MAX: Final = 2_000
 #: Maximum number of boards for which all of the bank's hands are counted: one card is to come.
-BOARDS_MAX: Final = 50
+COUNTED_BOARDS_MAX: Final = 50
 #: The net result, in stakes, of an even-money bet, by its result.
 _NET_BY_RESULT: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
 
@@ -61,7 +61,7 @@ class BestAnswerAdvice:
         ]
         if duel is not None and self._board_card_count:
             missing_cards = self._board_card_count - len(board)
-            if comb(52 - len(hole_cards) - len(board), missing_cards) <= BOARDS_MAX:
+            if comb(52 - len(hole_cards) - len(board), missing_cards) <= COUNTED_BOARDS_MAX:
                 return self._find_answer_with_board(step, bets, hole_cards, board)
             return (
                 step.option[
@@ -93,7 +93,7 @@ class BestAnswerAdvice:
         missing_cards = sum(deal.player + deal.board for deal in deals) - len(hole_cards) - len(board)
         unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
         backs = [option for option in step.option if option.back is not None]
-        if len(backs) != 1 or comb(len(unseen), missing_cards) > COMPLETIONS_MAX:
+        if len(backs) != 1 or comb(len(unseen), missing_cards) > COUNTED_COMPLETIONS_MAX:
             return None
         option, ways = backs[0], list(combinations(unseen, missing_cards))
         spot = self.definition.spots[str(option.spot)]

@@ -18,7 +18,7 @@ from paytables.blackjack.net_distribution import (
     EXACT_DISTRIBUTION_HANDS_MAX,
     EXACT_VARIANCE_HANDS_MAX,
     can_be_counted_exactly,
-    compute_backed_distribution,
+    compute_back_bet_distribution,
     compute_net_distribution,
     compute_net_variance,
 )
@@ -93,7 +93,7 @@ def test_the_distribution_of_a_bet_on_another_hand_equals_that_of_every_round_of
     counts, rules, brute = TINY[name]
     rules = house(**{"double_after_split": True, "insurance": None, **rules})
     ups = [n for n, count in enumerate(counts, 1) if count]
-    found, answers, best = compute_best_play(rules, counts, ups, compute_backed_distribution)
+    found, answers, best = compute_best_play(rules, counts, ups, compute_back_bet_distribution)
     assert sum(found.values()) == 1
     assert set(found) <= {Fraction(-1), Fraction(0), Fraction(1), Fraction(3, 2)}
     for net, chance in found.items():

@@ -10,7 +10,7 @@ from egm.app.features import FEATURES
 from egm.config.documented import read_field_meanings
 from egm.record_codec import FieldCondition, stored_key
 from tools.lab.entry_reference import (
-    COMMON_MEANINGS,
+    MEANING_BY_FIELD_NAME,
     describe_type,
     format_entries,
     format_meaning,
@@ -38,14 +38,14 @@ def test_every_field_of_every_entry_has_a_meaning() -> None:
     missing = sorted(
         f"{record.__module__}.{record.__qualname__}.{name}"
         for record, name, is_documented in list_fields()
-        if not is_documented and name not in COMMON_MEANINGS
+        if not is_documented and name not in MEANING_BY_FIELD_NAME
     )
     assert missing == []
 
 
 def test_every_common_meaning_is_used() -> None:
     used = {name for _, name, is_documented in list_fields() if not is_documented}
-    assert sorted(COMMON_MEANINGS.keys() - used) == []
+    assert sorted(MEANING_BY_FIELD_NAME.keys() - used) == []
 
 
 def test_no_meaning_is_empty_in_the_generated_page() -> None:

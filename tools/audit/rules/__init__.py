@@ -40,7 +40,7 @@ from tools.audit.rules.rule import AuditRule
 #: The modules of this package.
 _RULE_MODULES: Final = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
 #: The rules that they contain.
-_WRITTEN_RULES: Final[tuple[AuditRule, ...]] = tuple(
+_RULES_OF_MODULES: Final[tuple[AuditRule, ...]] = tuple(
     rule for module in _RULE_MODULES for rule in getattr(module, "RULES", ())
 )
 
@@ -54,7 +54,7 @@ def list_rules(
     default rule: it must move no money, and its id must be the one that a journal gives to a new entry of this
     kind. It is not compared with earlier entries.
     """
-    written_rules = (*_WRITTEN_RULES, *added_rules)
+    written_rules = (*_RULES_OF_MODULES, *added_rules)
     ids_with_rule = {id(rule.entry_declaration) for rule in written_rules}
     return (
         *written_rules,

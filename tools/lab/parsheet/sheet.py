@@ -10,7 +10,7 @@ from typing import Any
 
 from paytables import Analysis, BetAnalysis, Game, WinDistribution
 from paytables.analysis import (
-    CONFIDENCE_BAND_GAMES,
+    CONFIDENCE_BAND_GAME_COUNTS,
     CONFIDENCE_QUANTILES,
     ProgressiveFigures,
     compute_confidence_band,
@@ -211,7 +211,7 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
         z = float(quantile)
         bands = [
             {"games": n, "band": compute_confidence_band(float(bet.rtp), bet.sigma, n, z)}
-            for n in CONFIDENCE_BAND_GAMES
+            for n in CONFIDENCE_BAND_GAME_COUNTS
         ]
         rows.append(
             {"quantile": name, "z": quantile, "index": compute_volatility_index(bet.sigma, z), "bands": bands}
