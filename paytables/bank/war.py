@@ -29,7 +29,7 @@ from paytables.layout import WeightedResult, compute_mean_return, settle_bet, se
 from paytables.seating import can_see_seat_cards, describe_owner, format_hand_id
 
 #: Cards burned before the second cards.
-_CARDS_BURNED_BEFORE_WAR: Final = 3
+_BURNED_CARD_COUNT_BEFORE_WAR: Final = 3
 #: The id of the bet on the higher card.
 MAIN_SPOT: Final = "main"
 #: The id of the bet on a tie.
@@ -108,7 +108,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
                 yield _settle_surrender(seat_bets[MAIN_SPOT])
                 continue
             for owner in (seat, _BANK_HAND_KEY):
-                for n in range(_CARDS_BURNED_BEFORE_WAR):
+                for n in range(_BURNED_CARD_COUNT_BEFORE_WAR):
                     shoe.deal(draw, f"burned {n + 1}")
                 hands[owner] = [hands[owner][0], shoe.deal(draw, f"war {_format_hand_id(owner)}")]
                 yield _build_deal_cue(hands, owner)

@@ -11,7 +11,7 @@ from typing import Final
 
 import serial
 
-_REPLY_SECONDS: Final = 0.5
+_REPLY_TIMEOUT_SECONDS: Final = 0.5
 """The seconds within which a reply must begin; a verifier in the field waits about 0.2 s."""
 #: Seconds between a reply and the next query.
 _QUERY_PAUSE_SECONDS: Final = 0.01
@@ -141,7 +141,7 @@ class GatVerifier:
         time.sleep(_QUERY_PAUSE_SECONDS)
         self._port.reset_input_buffer()
         self._port.write(body + compute_crc(body).to_bytes(2, "big"))
-        self._port.timeout = _REPLY_SECONDS
+        self._port.timeout = _REPLY_TIMEOUT_SECONDS
         head = self._port.read(2)
         if len(head) < 2:
             raise GatError(f"request {command:02X}: the machine did not reply")

@@ -232,7 +232,7 @@ class LevelAudit:
         elif kind == PRIZE_WON.kind:
             self._check_mystery_prize(entry, read_record(entry, MysteryPrizeWon))
         elif kind in _WIN_REGISTER_KINDS:
-            self._check_register_line(entry, read_record(entry, LevelHitRegistered))
+            self._store_register_line(entry, read_record(entry, LevelHitRegistered))
         elif kind == LEVELS_UNDECIDED.kind:
             undecided = read_record(entry, LevelsUndecided)
             play = self._open_plays.get(undecided.play_id)
@@ -599,7 +599,7 @@ class LevelAudit:
                 entry, f"transfers: the levels hit are worth {hit_worths}, but {payments} was paid"
             )
 
-    def _check_register_line(self, entry: StoredEntry, record: LevelHitRegistered) -> None:
+    def _store_register_line(self, entry: StoredEntry, record: LevelHitRegistered) -> None:
         """Store a line of the register of progressive wins.
 
         It is checked at the end of the game that pays the hit.

@@ -36,7 +36,7 @@ class SheetHead:
     """The number of the last journal entry."""
     first_time: datetime | None = None
     last_time: datetime | None = None
-    day: GamingDay = UTC_GAMING_DAY
+    gaming_day: GamingDay = UTC_GAMING_DAY
     """The venue's gaming day: its time zone and the hour at which it begins."""
 
     @classmethod
@@ -57,7 +57,7 @@ class SheetHead:
             self.machine = str(read_details(entry).get("machine_id", ""))
         elif entry.kind == POWER_UP.kind:
             self.rules = str(read_details(entry).get("profile", ""))
-            self.day = GamingDay.from_power_up(entry.record)
+            self.gaming_day = GamingDay.from_power_up(entry.record)
 
     def watch_entries(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
         """Yield the journal entries unchanged, and update the heading's data with each of them."""

@@ -176,16 +176,16 @@ def list_flushes(
 class PairCounts:
     """Numbers of wins and losses over all pairs of a player's and a bank's pai gow poker hand."""
 
-    pairs: int
+    pair_count: int
     """The total number of pairs of hands."""
-    best: tuple[int, int]
+    best_wins_and_losses: tuple[int, int]
     """The numbers of pairs won and lost by a player with the best settings."""
-    house: tuple[int, int]
+    house_wins_and_losses: tuple[int, int]
     """The numbers of pairs won and lost by a player who sets cards as the bank does."""
 
     def compute_chances(self, wins_losses: tuple[int, int]) -> WinPushLoseChances:
         """Return the probabilities of a win, push and loss from the numbers of pairs won and lost."""
-        win, lose = (Fraction(cases, self.pairs) for cases in wins_losses)
+        win, lose = (Fraction(cases, self.pair_count) for cases in wins_losses)
         return WinPushLoseChances(
             win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose)
         )
@@ -202,7 +202,8 @@ def solve(definition: PaiGowPokerDefinition, *how: Json) -> ProvedFigures:
         *how,
     )
     return ProvedFigures(
-        best=counts.compute_chances(counts.best), **counts.compute_chances(counts.house).model_dump()
+        best=counts.compute_chances(counts.best_wins_and_losses),
+        **counts.compute_chances(counts.house_wins_and_losses).model_dump(),
     )
 
 

@@ -121,7 +121,7 @@ def identity(gat_port: _GatPort, output_format: str) -> None:
 @_FORMAT_OPTION
 @_add_port_options
 def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, output_format: str) -> None:
-    """Query a machine's signature of its component NAME, computed with the seed; or of all components.
+    """Query a machine's signature of its component NAME, or of all components, computed with the seed.
 
     `egm signature` computes the same for the software installed here, without a machine, for comparison.
     """

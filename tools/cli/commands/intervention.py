@@ -40,7 +40,7 @@ def _read_sheets(state: Path | None, file: Path | None) -> tuple[list[Interventi
     head = SheetHead()
     with iter_journals(state, file) as entries:
         sheets = list(iter_sheets(head.watch_entries(entries), FEATURES.entry_declarations))
-    return sheets, head.day
+    return sheets, head.gaming_day
 
 
 def _find_sheet(sheets: list[InterventionSheet], name: str) -> InterventionSheet:

@@ -19,7 +19,7 @@ from tools.floor.progressive.sign_picture import SignPicture
 #: Seconds between two frames.
 _FRAME_SECONDS: Final = 1 / 30
 #: The time by which an existing level has sent a value, and its drums have stopped.
-_STILL_PICTURE_NS: Final = 2_000_000_000
+_STILL_PICTURE_DELAY_NS: Final = 2_000_000_000
 
 
 class SignDisplay(Protocol):
@@ -86,7 +86,7 @@ class SignFile:
         if self._began_ns is None:
             self._began_ns = now_ns
         lit = bool(plates) and all(plate.thousandths is not None for plate in plates)
-        if now_ns - self._began_ns < (_STILL_PICTURE_NS if lit else VALUE_AGE_MAX_NS):
+        if now_ns - self._began_ns < (_STILL_PICTURE_DELAY_NS if lit else VALUE_AGE_MAX_NS):
             return True
         surface = pygame.Surface(self._picture.size_pixels)
         self._picture.paint(surface, plates, now_ns, self._currency)
