@@ -6,7 +6,7 @@ class PaytableError(Exception):
 
 
 class DefinitionError(PaytableError):
-    """Error: a game definition is refused; it names the file, the key (or empty for the whole file) and the reason."""
+    """Error: a game definition is refused; the text names the file, the key (none for the whole file) and the reason."""
 
     def __init__(self, file: str, key: str, reason: str) -> None:
         self.file = file
@@ -46,7 +46,7 @@ class ReplayError(PaytableError):
 
 
 class AnalysisError(PaytableError):
-    """Error: a figure of a game cannot be computed; the text names it and the reason."""
+    """Error: a figure of a game cannot be computed; the text names the figure and the reason."""
 
 
 class BeyondExactAnalysis(AnalysisError):

@@ -40,7 +40,7 @@ def belongs_to_memory_clear(kind: str) -> bool:
 
 
 class MemoryClearAudit:
-    """Checks that a memory clear authorised every entry that carries money or claims over from the earlier journal.
+    """The check that a memory clear authorised every entry that carries money or claims over from the earlier journal.
 
     ``report_finding`` is called with each entry that no clear authorised, and the reason.
     """

@@ -76,7 +76,7 @@ def _format_moved_money(entry: StoredEntry) -> str:
 
 
 class EntryRulesAudit:
-    """Checks every journal entry against the audit rules for its kind.
+    """The check of every journal entry against the audit rules for its kind.
 
     ``report_finding`` is called for each entry that fits no rule. ``features`` are the features of the machine
     that wrote the journal; ``added_rules`` are rules for entries of operator-supplied features.

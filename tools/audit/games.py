@@ -126,7 +126,7 @@ class _Play:
 
 
 class GameAudit:
-    """Replays the games of a journal, entry by entry.
+    """The replay of the games of a journal, entry by entry.
 
     ``report_finding`` is called for each entry that differs from the replay.
     """

@@ -87,7 +87,7 @@ class _Play:
 
 
 class LevelAudit:
-    """Recomputes the amounts of all progressive levels from the journal, and compares them with the recorded ones.
+    """The recomputation of all amounts of progressive levels from the journal, compared with the recorded amounts.
 
     ``report_finding`` is called for each entry that differs.
     """

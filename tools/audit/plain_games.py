@@ -319,7 +319,7 @@ def is_open_game_entry(body: bytes) -> bool:
 
 
 class PlainGameFinder:
-    """Finds the plain games in batches of encoded journal entries.
+    """The search for plain games in batches of encoded journal entries.
 
     ``games`` has the available game definitions.
     """

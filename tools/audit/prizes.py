@@ -63,7 +63,7 @@ def list_reserved_prizes(end: StoredEntry) -> list[AccountFlow]:
 
 
 class PrizeAudit:
-    """Checks each transfer of prizes in kind.
+    """The check of each transfer of prizes in kind.
 
     ``report_finding`` is called for each entry that transfers one wrongly.
     """

@@ -78,7 +78,7 @@ class _Round:
 
 
 class RoundAudit:
-    """Checks that all games of a shared round record the same draws, table bets and choices.
+    """The check that all games of a shared round record the same draws, table bets and choices.
 
     ``report_finding`` is called for each entry that differs from its round, and ``add_notice`` for each notice.
     ``can_start_game`` returns whether, by the machine's stored values, a position may start the game with the

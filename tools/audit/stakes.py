@@ -66,7 +66,7 @@ def _list_flows_from(entry: StoredEntry, source: str) -> StakesByAccount:
 
 
 class StakeAudit:
-    """Checks the stakes of games and the bets left on tables.
+    """The check of the stakes of games and of the bets left on tables.
 
     ``report_finding`` is called for each entry whose stakes or table are wrong.
     """

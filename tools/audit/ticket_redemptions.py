@@ -24,7 +24,7 @@ _TICKET_REDEMPTION_KINDS: Final = (entries.VOUCHER_IN.kind, entries.ORPHAN_TICKE
 
 
 class TicketRedemptionAudit:
-    """Checks that each ticket is redeemed at most once and for its own amount.
+    """The check that each ticket is redeemed at most once and for its own amount.
 
     ``report_finding`` is called for each entry that redeems a ticket wrongly.
     """

@@ -93,7 +93,7 @@ class _Tournament:
 
 
 class TournamentAudit:
-    """Checks the tournaments in a journal, entry by entry.
+    """The check of the tournaments in a journal, entry by entry.
 
     ``report_finding`` is called for each journal entry that the tournament's rules do not allow.
     """

@@ -270,7 +270,7 @@ def _lock_state_folder(folder: StateFolder) -> FolderLock:
 
 
 class _Supervisor:
-    """Starts the cabinet's processes in order and restarts those that end, until a signal or a final error."""
+    """A supervisor that starts the cabinet's processes and restarts those that end, until a signal or a final error."""
 
     def __init__(self, children: Sequence[_CabinetProcess]) -> None:
         self._children = children

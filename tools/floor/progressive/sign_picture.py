@@ -28,7 +28,7 @@ _LANGUAGE_SEPARATOR: Final = "  ·  "
 
 
 class SignPicture(Picture):
-    """Draws the progressive levels of an overhead sign."""
+    """The picture of the progressive levels on an overhead sign."""
 
     def paint(self, surface: pygame.Surface, plates: tuple[Plate, ...], now_ns: int, currency: str) -> None:
         """Draw the levels of an overhead sign on ``surface``, with amounts in ``currency`` (ISO 4217)."""
