@@ -6,7 +6,7 @@ class PaytableError(Exception):
 
 
 class DefinitionError(PaytableError):
-    """Error: a game definition is refused; the text names the file, the key (none for the whole file) and the reason."""
+    """Error: a game definition is refused; the text names the file, the key (if it is one key) and the reason."""
 
     def __init__(self, file: str, key: str, reason: str) -> None:
         self.file = file

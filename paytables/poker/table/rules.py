@@ -98,7 +98,7 @@ class RoundHands:
         """Turn the other seats' hands face up, except folded ones; yield the animation cues."""
         hidden = [seat_round for seat_round in self.seats if not self.can_viewer_see_cards(seat_round)]
         self.is_over = True
-        for seat_round in filter(self.is_open, hidden):
+        for seat_round in filter(self.can_viewer_see_cards, hidden):
             for index, card in enumerate(seat_round.cards):
                 yield Cue("flip", {"hand": seat_round.hand, "index": index, "card": format_card(card)})
 
