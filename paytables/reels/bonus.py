@@ -94,7 +94,7 @@ class _EnumerableBonusStage(ABC):
 class PickBonus(_EnumerableBonusStage):
     """A bonus stage in which the player opens boxes one at a time.
 
-    It ends when ``picks`` boxes are open, or with an item that ends the picking.
+    It ends when ``pick_count`` boxes are open, or with an item that ends the picking.
     """
 
     name: str
@@ -168,7 +168,7 @@ class PickBonus(_EnumerableBonusStage):
 
     @property
     def _box_order_counts(self) -> list[int]:
-        """Return, for n = 1, 2, 3... up to ``picks``, the number of orders in which items fill the first n boxes."""
+        """Return, for each n from 1 to ``pick_count``, the number of orders in which items fill the first n boxes."""
         items = sum(p.count for p in self.items)
         return list(
             accumulate((items if self.with_replacement else items - n for n in range(self.pick_count)), mul)
