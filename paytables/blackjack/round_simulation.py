@@ -41,7 +41,7 @@ _VALUE_BY_RANK: Final = np.array(CARD_VALUE_BY_RANK)
 _PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 #: The values with which a blackjack begins.
 _BLACKJACK_CARD_VALUES: Final = (ACE_VALUE, TEN_VALUE)
-#: Number of burned cards: as many as the first card says.
+#: Stands for a number of burned cards that the value of the first card decides.
 _BURN_FIRST_CARD_VALUE: Final = -1
 
 

@@ -29,7 +29,7 @@ BACKUP_FORMAT: Final = 1
 CABINET, STAFF = "cabinet.toml", "people.json"
 #: The parts of a progressive link that are stored in files, by their keys in the cabinet file.
 LINK_FILE_NAMES: Final = ("authority", "certificate", "key")
-#: Journal entries are numbered in 64 bits.
+#: One more than the largest sequence number of a journal entry.
 _SEQUENCE_NUMBER_LIMIT: Final = 1 << 63
 #: The names of all files that a backup may contain.
 BACKUP_FILE_NAMES: Final = frozenset({CABINET, STAFF, *LINK_FILE_NAMES})

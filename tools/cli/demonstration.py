@@ -21,7 +21,7 @@ from meters.storage import DiskStorage
 
 #: Digits of a PIN.
 _PIN_DIGITS: Final = 6
-#: The manager first, because only enrolled people can enrol others.
+#: Role and name of each person; the manager is first, because only enrolled people can enrol others.
 _DEMONSTRATION_STAFF: Final = (
     (Role.MANAGER, "Morgan"),
     (Role.SUPERVISOR, "Sacha"),

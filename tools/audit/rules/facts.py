@@ -35,7 +35,7 @@ FIRST_ENROLMENT_AUTHORS: Final = frozenset({"", DEMONSTRATION_ENROLLER})
 
 #: Kinds of entries that explain why no cash-out follows a conversion of credit.
 _KINDS_ENDING_CONVERSION: Final = frozenset({FAULT_RAISED.kind, GENERATOR_FAILED.kind})
-#: After these, other games, denominations or bets may be offered.
+#: Kinds of entries after which other games, denominations or bets may be offered.
 _OFFER_CHANGE_KINDS: Final = frozenset(
     {OPTIONS_CHANGED.kind, INVENTORY_CHANGED.kind, CABINET_FILE_SIGNED.kind, GAME_REFUSED.kind}
 )

@@ -179,7 +179,7 @@ _PLAY_DIMS_PATTERN: Final = {
     "denomination_cents": "$denomination:cents",
     "wager_level": "$bet:count",
 }
-#: The same for an entry whose play is not at hand.
+#: Pattern of the dimensions of any play, for entries that do not name the game and its denomination.
 ANY_PLAY_DIMS_PATTERN: Final = {
     "game": "$:text",
     "paytable": "$:text",
