@@ -38,7 +38,7 @@ BANK_DRAW_TABLE: Final[Mapping[int, frozenset[int | None]]] = {
     7: frozenset(),
 }
 #: The points from which the player's hand draws no third card.
-_PLAYER_STANDS_FROM: Final = 6
+_PLAYER_STAND_POINTS_MIN: Final = 6
 #: The points of the first two cards that end a coup: a natural.
 NATURAL_POINTS_MIN: Final = 8
 
@@ -253,7 +253,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             yield _deal_card(hands, n % 2, shoe, draw)
         third: Card | None = None
         if not any(count_points(hand) >= NATURAL_POINTS_MIN for hand in hands):
-            if count_points(hands[0]) < _PLAYER_STANDS_FROM:
+            if count_points(hands[0]) < _PLAYER_STAND_POINTS_MIN:
                 yield _deal_card(hands, 0, shoe, draw)
                 third = hands[0][-1]
             third_card_points = None if third is None else CARD_POINTS_BY_RANK[get_rank(third)]
@@ -309,7 +309,7 @@ def _deal_card(hands: tuple[list[Card], list[Card]], hand_index: int, shoe: Shoe
 # ---------------------------------------------------------------------------------- exact, of a fresh shoe
 @cache
 def compute_coup_chances(
-    decks: int, least_standing_points: int = _PLAYER_STANDS_FROM
+    decks: int, least_standing_points: int = _PLAYER_STAND_POINTS_MIN
 ) -> Mapping[BaccaratCoup, Fraction]:
     """Return every possible result of a baccarat round from a fresh shoe, with its exact probability.
 

@@ -54,7 +54,7 @@ _STRATEGY_TEXT: Final = "take your part back at every refait"
 #: The usual maximum number of cards in a row of the game; it may have more.
 _USUAL_ROW_CARDS_MAX: Final = 8
 #: End of the id of a chance's insurance spot.
-INSURED_SUFFIX: Final = "-insured"
+INSURANCE_SPOT_SUFFIX: Final = "-insured"
 
 #: The row of one colour.
 RowColour = Literal["black", "red"]
@@ -265,11 +265,11 @@ class TrenteRules(BankRules[TrenteDefinition]):
         coup = TrenteCoup(points, is_first_card_red=is_red(rows["black"][0]))
         display = _build_display(rows, coup)
         bets = list_bets_on_table(self.held_bets, accepted, self.table_layout.spots)
-        insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURED_SUFFIX)}
+        insured = {(bet.seat, bet.spot) for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
 
         def decide_bet(bet: ImprisonedBet) -> BetResult:
             """Return the result of this coup of trente et quarante for a bet."""
-            return self.decide_bet(bet, coup, insured=(bet.seat, bet.spot + INSURED_SUFFIX) in insured)
+            return self.decide_bet(bet, coup, insured=(bet.seat, bet.spot + INSURANCE_SPOT_SUFFIX) in insured)
 
         staying = yield from settle_or_imprison(bets, decide_bet, display, "refait")
         return Outcome(
@@ -303,8 +303,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
     # ------------------------------------------------------------------ figures
     def _settle_coup(self, bets: Sequence[ImprisonedBet], coup: TrenteCoup) -> list[Settlement]:
         """Return a coup's settlements if every player takes part of the stake back at a refait."""
-        insured = {bet.spot for bet in bets if bet.spot.endswith(INSURED_SUFFIX)}
-        results = (self.decide_bet(bet, coup, insured=bet.spot + INSURED_SUFFIX in insured) for bet in bets)
+        insured = {bet.spot for bet in bets if bet.spot.endswith(INSURANCE_SPOT_SUFFIX)}
+        results = (
+            self.decide_bet(bet, coup, insured=bet.spot + INSURANCE_SPOT_SUFFIX in insured) for bet in bets
+        )
         return [settlement for settlement, _ in results if settlement is not None]
 
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
@@ -333,9 +335,9 @@ class TrenteRules(BankRules[TrenteDefinition]):
             return base_analysis
         insured_figures = []
         for bet in self.list_bets():
-            least = self.table_layout.spots_by_id[bet.id + INSURED_SUFFIX].bet_min
-            stakes = {bet.id: least * insurance.credits_covered, bet.id + INSURED_SUFFIX: least}
-            insured_figures.append(self.analyse_stakes(bet.id + INSURED_SUFFIX, stakes, depth))
+            least = self.table_layout.spots_by_id[bet.id + INSURANCE_SPOT_SUFFIX].bet_min
+            stakes = {bet.id: least * insurance.credits_covered, bet.id + INSURANCE_SPOT_SUFFIX: least}
+            insured_figures.append(self.analyse_stakes(bet.id + INSURANCE_SPOT_SUFFIX, stakes, depth))
         return replace(base_analysis, bets=(*base_analysis.bets, *insured_figures))
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
@@ -344,7 +346,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         choices = [
             met
             for spot, credits_ in stakes.items()
-            if spot in self.bets_by_chance and spot + INSURED_SUFFIX not in stakes
+            if spot in self.bets_by_chance and spot + INSURANCE_SPOT_SUFFIX not in stakes
             for met in [ImprisonedBet(spot, credits_, count=1)]
             if met.can_stay
         ]
@@ -382,7 +384,7 @@ def _build_insurance_spot(bet: SimpleChanceBet, insurance: Insurance) -> Spot:
     """Return the spot on which the insurance of a bet is placed."""
     words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
     return Spot(
-        id=bet.id + INSURED_SUFFIX,
+        id=bet.id + INSURANCE_SPOT_SUFFIX,
         group="insurance",
         names=words,
         odds=f"{insurance.percent} %",

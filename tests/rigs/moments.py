@@ -23,4 +23,4 @@ def machine_clock() -> datetime:
 def certify_for_ever(monkeypatch) -> None:
     """Make certificates issued at :data:`CERTIFIED` valid until the year 9999."""
     days = (datetime(9999, 12, 31, tzinfo=UTC) - CERTIFIED).days
-    monkeypatch.setattr(certificates, "_VALID_DAYS", days)
+    monkeypatch.setattr(certificates, "_CERTIFICATE_VALID_DAYS", days)

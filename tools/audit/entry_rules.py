@@ -37,7 +37,7 @@ from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 #: The finding about an entry of a kind that no feature declares.
 UNDECLARED_KIND_ERROR: Final = "no feature of the machine declares this kind of entry"
 #: The most transfers that a finding names.
-_TRANSFERS_SHOWN: Final = 4
+_TRANSFERS_SHOWN_MAX: Final = 4
 #: Kinds of entries that the journal itself writes. The first two never name a position.
 _JOURNAL_KINDS: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT_SIGNED.kind, MEMORY_EVENT_RECORDED.kind})
 #: Kinds of entries that need not name a position.
@@ -70,7 +70,8 @@ _NEEDLESS_POSITION_FINDING: Final = (
 def _format_moved_money(entry: StoredEntry) -> str:
     """Return an entry's first transfers as text for the message of a finding, or "" if it moves no money."""
     transfer_texts = (
-        f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_TRANSFERS_SHOWN]
+        f"{t.amount_cents} cents from {t.source} to {t.target}"
+        for t in entry.transfers[:_TRANSFERS_SHOWN_MAX]
     )
     return f" (the entry moves {', '.join(transfer_texts)})" if entry.transfers else ""
 

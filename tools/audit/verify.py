@@ -47,7 +47,7 @@ FINDINGS_MAX: Final = 100
 As many notices are stored, of which the last ones are kept.
 """
 #: The most differing totals that a finding names.
-_DIFFERING_TOTALS_SHOWN: Final = 4
+_DIFFERING_TOTALS_SHOWN_MAX: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -577,5 +577,5 @@ def _compare_totals(name: str, derived: Any, signed: Any) -> str:
             f"{key} expected {format_value(derived.get(key))}, found {format_value(signed.get(key))}"
             for key in keys
         ]
-        return f"{name}: {', '.join(differences[:_DIFFERING_TOTALS_SHOWN]) or 'the order of its values'}"
+        return f"{name}: {', '.join(differences[:_DIFFERING_TOTALS_SHOWN_MAX]) or 'the order of its values'}"
     return f"{name}: expected {format_value(derived)}, found {format_value(signed)}"

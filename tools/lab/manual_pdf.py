@@ -28,9 +28,9 @@ from tools.lab.manual import ManualChapterText, iter_manual_chapters
 #: A4 and its margins, in points; positions count from the top left corner.
 _WIDE, _HIGH, _LEFT, _TOP, _FOOT = 595.0, 842.0, 42.0, 54.0, 46.0
 #: A chapter starts on a new page if less than this is left of the current one.
-_CHAPTER_HEIGHT_MIN: Final = 330.0
+_CHAPTER_HEIGHT_MIN_POINTS: Final = 330.0
 #: The width for text, in points.
-_TEXT_WIDTH: Final = _WIDE - 2 * _LEFT
+_TEXT_WIDTH_POINTS: Final = _WIDE - 2 * _LEFT
 _TEXT, _LEAD, _PAD = 7.6, 9.6, 4.0
 _INK, _DIM, _BAND, _RULE = "#111827", "#5b6472", "#e8ecf3", "#c3cad6"
 #: The folder of the fonts.
@@ -86,7 +86,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     contents = sheet.pages[-1]
     first: list[int] = []
     for chapter in chapters:
-        if not first or sheet.y > _HIGH - _CHAPTER_HEIGHT_MIN:
+        if not first or sheet.y > _HIGH - _CHAPTER_HEIGHT_MIN_POINTS:
             sheet.start_page()
         else:
             sheet.y += 34
@@ -148,7 +148,7 @@ def _draw_cover(sheet: _ManualPages, texts: Texts, audience: str, version: str) 
     y = 250.0
     sheet.put(_PageElement(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
     sheet.put(_PageElement(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
-    for line in _wrap_text(texts.say(f"manual.audience.{audience}"), _TEXT_WIDTH * 0.8, size=13):
+    for line in _wrap_text(texts.say(f"manual.audience.{audience}"), _TEXT_WIDTH_POINTS * 0.8, size=13):
         y += 26 if y == 250.0 else 18
         sheet.put(_PageElement(_LEFT, y + 8, line, size=13))
     sheet.put(
@@ -167,14 +167,14 @@ def _draw_contents(
         y += 22
         page.append(_PageElement(_LEFT, y, chapter.title, size=11.5))
         page.append(_PageElement(_WIDE - _LEFT, y, str(number), size=11.5, align="right"))
-        page.append(_PageElement(_LEFT, y + 5, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
+        page.append(_PageElement(_LEFT, y + 5, colour=_RULE, band_size=(_TEXT_WIDTH_POINTS, 0.5)))
 
 
 def _draw_chapter(sheet: _ManualPages, chapter: ManualChapterText) -> None:
     """Draw a chapter: its title, what it is about, and its table."""
     sheet.put(_PageElement(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
     sheet.y += 24
-    for line in _wrap_text(chapter.introduction, _TEXT_WIDTH, size=9.5):
+    for line in _wrap_text(chapter.introduction, _TEXT_WIDTH_POINTS, size=9.5):
         sheet.y += 13
         sheet.put(_PageElement(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
     sheet.y += 12
@@ -212,7 +212,7 @@ def _compute_column_widths(chapter: ManualChapterText) -> list[float]:
         minimum_widths.append(min(longest, 88.0) + 2 * _PAD + 2)
         total = sum(_measure_text(cell, face, _TEXT) for cell in cells) / len(cells)
         wanted_widths.append(max(total - minimum_widths[-1], 8.0) ** 0.75)  # long texts may take more lines
-    spare_width = _TEXT_WIDTH - sum(minimum_widths)
+    spare_width = _TEXT_WIDTH_POINTS - sum(minimum_widths)
     return [
         low + spare_width * want / sum(wanted_widths)
         for low, want in zip(minimum_widths, wanted_widths, strict=True)
@@ -226,7 +226,7 @@ def _draw_table_head(sheet: _ManualPages, chapter: ManualChapterText, widths: Se
         for head, width in zip(chapter.column_titles, widths, strict=True)
     ]
     high = max(map(len, cells)) * _LEAD + 2 * _PAD
-    sheet.put(_PageElement(_LEFT, sheet.y, colour=_BAND, band_size=(_TEXT_WIDTH, high)))
+    sheet.put(_PageElement(_LEFT, sheet.y, colour=_BAND, band_size=(_TEXT_WIDTH_POINTS, high)))
     _draw_cell_lines(sheet, cells, widths, lambda _: "bold")
     sheet.y += high
 
@@ -237,7 +237,7 @@ def _draw_row(
     """Draw a row of a table, with a line below it."""
     _draw_cell_lines(sheet, cells, widths, lambda column: "text" if column else "bold")
     sheet.y += high
-    sheet.put(_PageElement(_LEFT, sheet.y, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
+    sheet.put(_PageElement(_LEFT, sheet.y, colour=_RULE, band_size=(_TEXT_WIDTH_POINTS, 0.5)))
 
 
 def _draw_cell_lines(

@@ -18,7 +18,7 @@ _CELL_PIXELS: Final = 128
 #: Symbols in one row.
 _SYMBOLS_PER_ROW: Final = 10
 #: Height of a symbol's name, in pixels.
-_NAME_HEIGHT: Final = 26
+_NAME_HEIGHT_PIXELS: Final = 26
 #: The colour of the background.
 _BACKGROUND_COLOUR: Final = (24, 20, 44)
 
@@ -36,13 +36,13 @@ def draw_symbol_sheet(path: Path) -> int:
     """Draw every symbol with its name into a PNG file; return the number of symbols."""
     theme = _start_pygame()
     rows = -(-len(DRAWING_FILE_BY_NAME) // _SYMBOLS_PER_ROW)
-    sheet = pygame.Surface((_SYMBOLS_PER_ROW * _CELL_PIXELS, rows * (_CELL_PIXELS + _NAME_HEIGHT)))
+    sheet = pygame.Surface((_SYMBOLS_PER_ROW * _CELL_PIXELS, rows * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS)))
     sheet.fill(_BACKGROUND_COLOUR)
     font = pygame.font.Font(str(theme.fonts["strong"]), 17)
     for number, name in enumerate(sorted(DRAWING_FILE_BY_NAME)):
         x, y = (
             number % _SYMBOLS_PER_ROW * _CELL_PIXELS,
-            number // _SYMBOLS_PER_ROW * (_CELL_PIXELS + _NAME_HEIGHT),
+            number // _SYMBOLS_PER_ROW * (_CELL_PIXELS + _NAME_HEIGHT_PIXELS),
         )
         picture = draw_symbol(name, name, (_CELL_PIXELS - 16, _CELL_PIXELS - 16))
         sheet.blit(picture, (x + 8, y + 8), special_flags=pygame.BLEND_PREMULTIPLIED)

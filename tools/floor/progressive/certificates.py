@@ -39,7 +39,7 @@ AUTHORITY_CERTIFICATE_NAME: Final = "authority"
 #: The file name of the list of revoked certificates.
 REVOCATION_LIST_FILE_NAME: Final = "revoked.crl"
 #: Days for which a certificate is valid.
-_VALID_DAYS: Final = 825
+_CERTIFICATE_VALID_DAYS: Final = 825
 #: How long before its creation a certificate becomes valid, because clocks differ.
 _CLOCK_TOLERANCE: Final = timedelta(hours=1)
 #: The separator between a name and the serial number of its revoked certificate, in the archived file names.
@@ -222,7 +222,7 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
         x509.CertificateRevocationListBuilder()
         .issuer_name(authority.subject)
         .last_update(now - _CLOCK_TOLERANCE)
-        .next_update(now + timedelta(days=_VALID_DAYS))
+        .next_update(now + timedelta(days=_CERTIFICATE_VALID_DAYS))
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
         )
@@ -366,7 +366,7 @@ def _create_builder(
 
     The certificate is valid no longer than ``authority``.
     """
-    since, until = now - _CLOCK_TOLERANCE, now + timedelta(days=_VALID_DAYS)
+    since, until = now - _CLOCK_TOLERANCE, now + timedelta(days=_CERTIFICATE_VALID_DAYS)
     if authority is not None:
         since = max(since, authority.not_valid_before_utc)
         until = min(until, authority.not_valid_after_utc)
