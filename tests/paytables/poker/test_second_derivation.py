@@ -113,7 +113,7 @@ DUELS = {
 def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seeded_draw):
     size, judge, opens, nets, deals = DUELS[name]
     stud = StudSolver(load_game(GAMES / f"{name}.toml").rules.definition)
-    standings, choices, draw = stud.count_standings(), stud.list_choices(), seeded_draw(name)
+    standings, choices, draw = stud.count_standings(), stud.list_solved_options(), seeded_draw(name)
     least = 0 if opens is None else judge(np.array([parse_cards(opens)]))[0]
     known = stud.player.cards_by_set[stud.chosen]
     index_by_cards = {tuple(cards): n for n, cards in enumerate(known.tolist())}
@@ -137,7 +137,7 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
         ours = {
             choice.option.id: int((standings[:, row, up or 0] * choice.nets[:, row]).sum())
             for choice in choices
-            if choice.open[row]
+            if choice.offered_classes[row]
         }
         assert ours == means
         best.append(max(means.values()) / sum(counts) / stud.unit)
