@@ -86,7 +86,9 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
     """Return an estimate of each entropy source's min-entropy and the entropy that it claims."""
     rows = []
     for source in rng.list_available_sources():
-        count = _JITTER_SAMPLE_COUNT if isinstance(source, rng.JitterSource) else START_UP_TEST_SAMPLE_COUNT * 10
+        count = (
+            _JITTER_SAMPLE_COUNT if isinstance(source, rng.JitterSource) else START_UP_TEST_SAMPLE_COUNT * 10
+        )
         rows.append(
             {
                 "source": source.name,
