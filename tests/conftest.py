@@ -1,4 +1,4 @@
-"""What holds for every test: runs that repeat exactly, and requirement marks that name real requirements."""
+"""Rules for every test: reproducible runs, and requirement marks that name existing requirements."""
 
 import atexit
 import ctypes
@@ -23,9 +23,9 @@ _SCRATCH = "egm-tests-"
 
 
 def _begin_scratch() -> None:
-    """Put all temporary files of this run into one folder, removed when it ends or, if it was killed, by the next.
+    """Create one folder for all temporary files of this run; its workers inherit the folder by ``TMPDIR``.
 
-    The workers of a run inherit the folder by ``TMPDIR``.
+    The folder is removed when the run ends. If the run is killed, the next run removes the folder.
     """
     folder = Path(tempfile.gettempdir())
     for scratch_folder in folder.glob(f"{_SCRATCH}*"):
@@ -34,7 +34,7 @@ def _begin_scratch() -> None:
     scratch = folder / f"{_SCRATCH}{os.getpid()}"
     scratch.mkdir(mode=0o755, exist_ok=True)  # some tests run as other users
     os.environ["TMPDIR"] = tempfile.tempdir = str(scratch)
-    # Where matplotlib keeps its list of fonts, which costs a second to make: made once for all workers.
+    # All workers share matplotlib's list of fonts, which takes a second to make.
     os.environ["MPLCONFIGDIR"] = str(scratch / "matplotlib")
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
 
@@ -42,8 +42,8 @@ def _begin_scratch() -> None:
 if "PYTEST_XDIST_WORKER" not in os.environ:
     _begin_scratch()
 
-# A home of the session's own, for its processes too and before anything looks for one: what a test does not
-# name is never the user's (a cabinet may be running from the default state folder). A worker's is its own.
+# Each worker has its own home folder, which its processes inherit. A test that names no folder therefore never uses the
+# user's files (a cabinet may be running from the default state folder). Imports below may already read HOME.
 HOME = Path(tempfile.mkdtemp(prefix="home-"))
 os.environ["HOME"] = str(HOME)
 for _name in ("CACHE_HOME", "CONFIG_HOME", "DATA_HOME", "RUNTIME_DIR", "STATE_HOME"):
@@ -57,12 +57,12 @@ from hypothesis.internal.conjecture import providers  # noqa: E402
 from tests.rigs.examples import THOROUGH  # noqa: E402
 from tools.dev.conformance.requirements import load  # noqa: E402
 
-os.environ.pop("COLUMNS", None)  # xdist gives its workers a terminal's width, which none of them has
+os.environ.pop("COLUMNS", None)  # xdist sets a terminal's width for its workers, which have no terminal
 
 # Hypothesis takes literals from the source of every loaded module for its examples: those of a test would depend on
 # which other tests are collected, and each worker would parse the whole product (eight seconds).
 providers.is_local_module_file = lambda path: False
-# The suite repeats exactly, on any machine however loaded; HYPOTHESIS_PROFILE=explore looks for new examples.
+# The tests are reproducible on any machine under any load; HYPOTHESIS_PROFILE=explore searches for new examples.
 for _profile, _examples in {"repeatable": 50, "thorough": THOROUGH}.items():
     settings.register_profile(
         _profile,
@@ -77,12 +77,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--kills N``: kills of the machine in the kill test; ``--sas-polls N``: polls in the SAS soak."""
+    """Add the options ``--kills`` and ``--sas-polls``."""
     parser.addoption("--sas-polls", type=int, default=800, help="polls of each host in the SAS soak")
     parser.addoption("--kills", type=int, default=300, help="kills of the machine in the kill test")
 
 
-#: What a file of tests may add to a worker's memory before it is given back to the system.
+#: Growth of a worker's memory during one file of tests above which the memory is returned to the system.
 _GROWTH_BYTES = 64 << 20
 
 
@@ -92,10 +92,9 @@ def _resident_bytes() -> int:
 
 @pytest.fixture(autouse=True, scope="module")
 def _memory_returned() -> Iterator[None]:
-    """Return the memory of proofs over every hand of a deck after each file of tests.
+    """After each file of tests, return memory to the system if the file used much of it.
 
-    The sets of cards are dropped, and the C library gives back the pages that it holds for later: together
-    they were a gigabyte.
+    Proofs over every hand of a deck cache sets of cards, and the C library keeps freed pages: together a gigabyte.
     """
     before = _resident_bytes()
     yield
@@ -112,10 +111,10 @@ def _memory_returned() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Import the test files in an order of this worker's own before they are collected.
+    """Import the test files before they are collected, in a different order in each worker.
 
-    On a first run pytest compiles the assertions of every test file, most of the time of a collection, and stores
-    the result. All workers collect in the same order: each would compile every file at the same time as the others.
+    In a first run, pytest spends most of the collection on compiling the assertions of every test file, and stores the
+    result. All workers collect in the same order; without this, they would all compile the same file at the same time.
     """
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is None:
@@ -133,12 +132,12 @@ def pytest_collection(session: pytest.Session) -> None:
         del sys.path[0]
 
 
-#: The slow tier beyond the tests that are marked slow where they are written.
+#: The slow tests, in addition to those that have the mark ``slow``.
 _SLOW_TIER = tomllib.loads(Path(__file__).with_name("slow_tier.toml").read_text(encoding="utf-8"))
 
 
 def _is_moved(listed: dict[str, list[str]], parameters: str) -> bool:
-    """Return whether an entry of the slow tier holds for a test with these parameters."""
+    """Return whether an entry of the slow tier applies to a test with these parameters."""
     only, keep = listed.get("only", ["*"]), listed.get("keep", ())
     return any(fnmatchcase(parameters, moved) for moved in only) and not any(
         fnmatchcase(parameters, pattern) for pattern in keep
@@ -147,7 +146,7 @@ def _is_moved(listed: dict[str, list[str]], parameters: str) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the slow tier, before those of the other tier are chosen, and put all in their order."""
+    """Mark the tests of the slow tier before pytest selects by mark, and sort all tests."""
     for item in items:
         file, _, test = item.nodeid.removeprefix("tests/").partition("::")
         function, _, parameters = test.partition("[")
@@ -158,10 +157,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _sort_for_workers(items: list[pytest.Item]) -> None:
-    """Begin with the end-to-end tests: one worker waits for their processes while the others compute.
+    """Put the end-to-end tests first, so that one worker waits for their processes while the others compute.
 
-    Then come the tests of the laboratory. Each worker begins with an equal run of tests and the fast ones take
-    over tests from the end of the list; there, several workers would each build the laboratory's shared bundles.
+    The laboratory's tests follow. Fast workers take over tests from the end of the list; if the laboratory's tests were
+    there, several workers would each build the bundles that those tests share.
     """
     first = ("tests/end_to_end/", "tests/tools/lab/")
     items.sort(
@@ -170,7 +169,7 @@ def _sort_for_workers(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take what was collected out of the cycle collector's work: it lasts, and looking through it costs a tenth."""
+    """Exclude the collected tests from garbage collection; they live until the end, and scanning them costs 10 %."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -183,14 +182,14 @@ os.umask(_UMASK)
 
 @pytest.fixture(autouse=True)
 def _umask_restored() -> Iterator[None]:
-    """Restore the umask: a command such as ``egm run`` closes its process to others, and some tests call it here."""
+    """Restore the umask after a test, because commands such as ``egm run`` change it and some tests call them."""
     yield
     os.umask(_UMASK)
 
 
 @pytest.fixture(autouse=True)
 def _machines_put_away() -> Iterator[None]:
-    """Close every machine a test has left running: each holds some ten files, and there are thousands of tests."""
+    """Close every machine that a test has left running; each has about ten open files."""
     yield
     machines = sys.modules.get("egm.testing.machine")
     if machines is not None:

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from rigs.seated import NEED_OTHERS
+from rigs.seated import SEVERAL_PLAYER_GAMES
 
 from egm.app.view import build_game_view, build_snapshot
 from egm.config.cabinet_file import DEFAULT_CABINET
@@ -436,7 +436,7 @@ class Round:
 
 
 @pytest.mark.requirement("D-15")
-@pytest.mark.parametrize("game", [game for game in GAMES if game not in NEED_OTHERS])
+@pytest.mark.parametrize("game", [game for game in GAMES if game not in SEVERAL_PLAYER_GAMES])
 def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game):
     machine, rng = rig(game), Random(game)
     least_paid = 0

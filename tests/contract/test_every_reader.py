@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 from malformed import messages
-from rigs.three_levels import LINKED_MYSTERY, MYSTERY_TERMS, STAKE, room_of
+from rigs.three_levels import LINKED_MYSTERY, MYSTERY_TERMS, STAKE, make_levels_machine
 
 import egm
 import tools.floor
@@ -204,7 +204,7 @@ def machine_of_a_link(count, _):
 
 def machine_with_a_journal(count, tmp_path):
     """Send malformed controller messages to a machine with credit: none moves its money or stops it."""
-    rig = room_of(tmp_path / "state", levels=LINKED_MYSTERY).boot().insert(500)
+    rig = make_levels_machine(tmp_path / "state", levels=LINKED_MYSTERY).boot().insert(500)
     moved = [entry.sequence for entry in rig.journal.entries() if entry.transfers]
     serial, sent = rig.machine.identity.serial, []
 

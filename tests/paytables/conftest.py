@@ -25,5 +25,5 @@ class SeededDraw:
 
 @pytest.fixture
 def seeded_draw():
-    """Return the maker of seeded draws."""
+    """Return a function that creates seeded draws."""
     return SeededDraw

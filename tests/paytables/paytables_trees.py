@@ -5,7 +5,7 @@ from collections import Counter
 from fractions import Fraction
 
 import paytables_brute as brute
-from rigs.rounds import questions
+from rigs.rounds import play_decisions
 
 from paytables import AnalysisDepth, Choice, analyse, build_game
 
@@ -70,7 +70,7 @@ def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits, most=N
         if most is not None and walked + len(todo) > most:
             raise TooManyOutcomesError
         prefix, p = todo.pop()
-        play = questions(game, wager, PrefixDraw(prefix))
+        play = play_decisions(game, wager, PrefixDraw(prefix))
         try:
             decision = next(play)
             while True:

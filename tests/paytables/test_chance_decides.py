@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from paytables_trees import MoreDrawsError, PrefixDraw, definition
 from rigs.library import REELS
-from rigs.rounds import questions
+from rigs.rounds import play_decisions
 
 from paytables import (
     AnalysisDepth,
@@ -30,7 +30,7 @@ def walk_path(game, wager, path):
     """Play along a path of draws and choices; the win, or what is asked next, as an exception."""
     draws = PrefixDraw([value for kind, value in path if kind == "draw"])
     choices = iter([value for kind, value in path if kind == "choice"])
-    play = questions(game, wager, draws)
+    play = play_decisions(game, wager, draws)
     try:
         decision = next(play)
         while True:
@@ -130,7 +130,7 @@ def play_whole_game(game, wager, chance, choose):
     """A whole game: its record, its choices, its outcome."""
     draw = RecordingDrawSource(chance)
     choices = []
-    play = questions(game, wager, draw)
+    play = play_decisions(game, wager, draw)
     try:
         decision = next(play)
         while True:
@@ -195,7 +195,7 @@ def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
     shown = []
     for colour in (0, 1):
         record = [(3, 0, "base.reel1"), (2, colour, "double_up"), (2, 0, "double_up")]
-        play = questions(game, game.build_wager(1), ReplayDrawSource(record))
+        play = play_decisions(game, game.build_wager(1), ReplayDrawSource(record))
         next(play)
         try:
             decision = play.send(Choice("red"))

@@ -5,7 +5,7 @@ from itertools import accumulate
 
 import pytest
 from rigs.library import REELS
-from rigs.rounds import questions
+from rigs.rounds import play_decisions
 
 from egm.testing.machine import ScriptedStep
 from paytables import AnalysisDepth, Choice, RecordingDrawSource, Round, analyse, load_game
@@ -62,7 +62,7 @@ def test_every_window_shows_the_strips_at_the_drawn_stops(name, seeded_draw):
     shown = game.build_presentation()
     for seed in range(40):
         draw = RecordingDrawSource(seeded_draw(seed))
-        play = questions(game, game.build_wager(max(game.bet_options)), draw)
+        play = play_decisions(game, game.build_wager(max(game.bet_options)), draw)
         try:
             decision = next(play)
             while True:

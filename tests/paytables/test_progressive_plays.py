@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from rigs.rounds import questions
+from rigs.rounds import play_decisions
 
 from egm.progressive.level import Level, LevelTerms
 from paytables import AnalysisDepth, RecordingDrawSource, analyse, load_game
@@ -53,7 +53,7 @@ def test_played_games_hit_levels_at_the_stated_odds(seeded_draw):
     games = 4000
     for seed in range(games):
         draw = RecordingDrawSource(seeded_draw(seed))
-        play = questions(game, game.build_wager(10), draw)
+        play = play_decisions(game, game.build_wager(10), draw)
         try:
             next(play)
             play.close()

@@ -10,7 +10,7 @@ from fractions import Fraction
 import paytables_brute as brute
 import pytest
 from paytables_trees import TEXT, definition, every_outcome, moments_match
-from rigs.rounds import questions
+from rigs.rounds import play_decisions
 
 from paytables import (
     AnalysisDepth,
@@ -304,7 +304,7 @@ def test_the_double_up_is_fair_optional_and_limited():
     base = {"heights": [1], "lines": [[0]], "strips": ["a b"], "pay": [{"of": "a", "pays": {1: 3}}]}
     data = definition({"base": base}, symbols=("a", "b"), double_up={"most_rounds": 2, "most_credits": 12})
     game = build_game(data, "test")
-    play = questions(
+    play = play_decisions(
         game,
         game.build_wager(1),
         ReplayDrawSource([(2, 0, "base.reel1"), (2, 0, "double_up"), (2, 1, "double_up")]),
@@ -384,7 +384,7 @@ def test_the_stake_changes_no_odds_of_a_draw(name, seeded_draw):
     bounds = defaultdict(set)
     for seed, stake in itertools.product(range(3), game.bet_options):
         draw = RecordingDrawSource(seeded_draw(seed))
-        play = questions(game, game.build_wager(stake), draw)
+        play = play_decisions(game, game.build_wager(stake), draw)
         with suppress(StopIteration):
             decision = next(play)
             while True:
@@ -406,7 +406,7 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
         draw = RecordingDrawSource(seeded_draw(seed))
         wager = game.build_wager(game.bet_options[seed % len(game.bet_options)])
         choices = []
-        play = questions(game, wager, draw)
+        play = play_decisions(game, wager, draw)
         try:
             decision = next(play)
             while True:

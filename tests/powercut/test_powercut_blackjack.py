@@ -7,7 +7,7 @@ cent, whatever was not durable when the power went; and recalled question by que
 
 import pytest
 from powercut_life import Life, cut_everywhere, every_nth
-from rigs.blackjack import bound_anew
+from rigs.blackjack import rebind_proved_figures
 from rigs.cards import remove_cards
 
 from egm.config.levels import ProgressiveLevelTable
@@ -90,7 +90,7 @@ def definition(folder):
     rules, proved, figures = text.partition("\n[proved")
     folder.mkdir(exist_ok=True)
     path = folder / f"{GAME}.toml"
-    path.write_text(bound_anew(rules + SIDE + proved + figures))
+    path.write_text(rebind_proved_figures(rules + SIDE + proved + figures))
     return path
 
 

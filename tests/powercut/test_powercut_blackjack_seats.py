@@ -7,7 +7,7 @@ has wagered nothing; recall shows each his own result, and the next round is dea
 
 import pytest
 from powercut_life import LifeOfSeats, cut_everywhere, every_nth
-from rigs.blackjack import bound_anew
+from rigs.blackjack import rebind_proved_figures
 from rigs.cards import script_cards
 
 from egm.kernel.events import EventType, State
@@ -36,7 +36,7 @@ def definition(folder):
     text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"')
     folder.mkdir(exist_ok=True)
     path = folder / f"{GAME}.toml"
-    path.write_text(bound_anew(text.replace("decks = 8\n", "decks = 8\nstop = 260\n")))
+    path.write_text(rebind_proved_figures(text.replace("decks = 8\n", "decks = 8\nstop = 260\n")))
     return path
 
 

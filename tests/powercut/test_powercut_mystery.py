@@ -8,7 +8,16 @@ from types import SimpleNamespace
 
 import pytest
 from powercut_life import Life, cut_everywhere, every_nth
-from rigs.three_levels import GAME, LINKED_MYSTERY, NO_LUCK, STAKE, B, FixedFace, lucky, room_of
+from rigs.three_levels import (
+    GAME,
+    LINKED_MYSTERY,
+    NO_LUCK,
+    STAKE,
+    B,
+    FixedDisplays,
+    define_mystery_level,
+    make_levels_machine,
+)
 
 from egm.kernel.events import EventType, State
 from egm.progressive import unproved
@@ -22,14 +31,14 @@ GAMES, PAID, WINS = 2, 501, 15
 
 def secret():
     fixed = SimpleNamespace(below=lambda bound, _: 1 if bound < 1000 else 7)
-    terms = lucky().terms
+    terms = define_mystery_level().terms
     return MysteryTrigger.draw("LUCKY", 1, terms.base_cents, terms, STAKE, fixed)
 
 
 WON = WonPrize(claim="mystery.LUCKY.1", sequence=2, amount_cents=PAID, order=1, trigger=secret())
 
 
-class LevelDisplay(FixedFace):
+class LevelDisplay(FixedDisplays):
     """A link that stores the messages it receives."""
 
     def __init__(self):
@@ -53,7 +62,7 @@ class Mystery(Life):
 
     def machine(self):
         numbers_left = (B, NO_LUCK) * GAMES
-        rig = room_of(self.folder, *numbers_left, levels=LINKED_MYSTERY, storage=self.storage)
+        rig = make_levels_machine(self.folder, *numbers_left, levels=LINKED_MYSTERY, storage=self.storage)
         rig.machine.component(LevelDisplays).link = self.face
         return rig
 

@@ -6,7 +6,7 @@ durable when the power went is done again by the same hands; no share is fed twi
 
 import pytest
 from powercut_life import Life, cut_everywhere, every_nth
-from rigs.jackpot import BANK, QUADS, ROYAL, STRAIGHT_FLUSH, level, numbers, room_of
+from rigs.jackpot import BANK, QUADS, ROYAL, STRAIGHT_FLUSH, list_draws, make_jackpot_machine, read_level
 
 from egm.kernel.events import State
 from egm.money.keys import MoneyKey
@@ -21,14 +21,14 @@ class Jackpot(Life):
     """The three hands."""
 
     def machine(self):
-        rig = room_of(self.folder, storage=self.storage)
+        rig = make_jackpot_machine(self.folder, storage=self.storage)
         rig.machine.random_service = self
         return rig
 
     def numbers(self):
         """Six cards, then the bank's other four."""
         is_playing = self.room.state is State.PLAYING
-        return numbers(HANDS[self.ended()], BANK)[6 if is_playing else 0 :]
+        return list_draws(HANDS[self.ended()], BANK)[6 if is_playing else 0 :]
 
     def ready(self):
         return self.room.credit_cents == CREDIT
@@ -49,7 +49,7 @@ class Jackpot(Life):
         """Check that three stakes contributed once each, and a share and the whole were won once each."""
         rig = self.room
         assert rig.state is State.HANDPAY  # the whole is paid by hand
-        found = level(rig)
+        found = read_level(rig)
         assert (found.contributed_amount, found.paid_cents, found.hit_count) == (150, SHARE + WHOLE, 2)
         assert (found.seeded_cents, found.current) == (10_000_00 + 999_55 + 10_000_00, 10_000_00)
         meters = rig.journal.meters().values

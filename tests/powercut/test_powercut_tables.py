@@ -7,7 +7,7 @@ never drawn again.
 
 import pytest
 from powercut_life import Life, cut_everywhere, every_nth
-from rigs.table_games import definition, offer
+from rigs.table_games import register_families, write_definition
 
 from egm.kernel.events import EventType, State
 from egm.play.records.tables import list_tables_with_standing_bets
@@ -32,7 +32,7 @@ class Evening(Life):
         return (self.folder.parent / "games",)
 
     def machine(self):
-        games = tuple(definition(*self.shelf, name) for name in ("duel", "point"))
+        games = tuple(write_definition(*self.shelf, name) for name in ("duel", "point"))
         return MachineRig(self.folder, games=games, chance=self, storage=self.storage)
 
     def numbers(self):
@@ -93,5 +93,5 @@ def _drawn(record):
 def test_a_power_cut_in_a_raise_push_or_standing_bet_counts_each_stake_once(
     tmp_path, monkeypatch, capsys, every
 ):
-    offer(monkeypatch)
+    register_families(monkeypatch)
     assert cut_everywhere(lambda disk: Evening(tmp_path / "state", disk), capsys, every) > 100

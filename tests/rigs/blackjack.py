@@ -1,4 +1,4 @@
-"""The tables of blackjack that tests play, and the same with other rules."""
+"""The blackjack tables that tests play, and changed copies of them."""
 
 import json
 import tomllib
@@ -12,17 +12,17 @@ MULTI, MONACO = "quebec-multi-action-blackjack", "monaco-blackjack"
 
 def build_changed_game(name, **tables):
     data = json.loads(load_game(name).text)
-    data.pop("table", None)  # one player's, unless a test says otherwise
+    data.pop("table", None)  # a game for one player, unless the test sets a table
     data.get("rules", {}).pop("back_bets", None)
     data.update(tables)
-    del data["proved"]  # of other rules
+    del data["proved"]  # figures of the unchanged rules
     return build_game(data, "test")
 
 
-def bound_anew(text):
-    """Return a definition's text with its carried figures bound to it, for changes that leave the hand as it is.
+def rebind_proved_figures(text):
+    """Return a changed definition's text with its stored figures bound to it, if the change does not affect a hand.
 
-    The figures of a hand are of its house rules and a full shoe; working them out takes twenty seconds.
+    The figures depend only on the house rules and on a full shoe. Computing them again takes twenty seconds.
     """
     data = tomllib.loads(text)
     return text.replace(data[PROVED_KEY][DIGEST_KEY], str(add_binding_digest(data)[DIGEST_KEY]))

@@ -1,18 +1,18 @@
-"""Cards that a test must have: taken out of a shoe, or dealt by a chance that it states."""
+"""Cards that a test chooses: removed from a shoe, or dealt by scripted draws."""
 
 from egm.testing.machine import ScriptedChance
 from paytables.cards import Shoe, parse_cards
 
 
 def remove_cards(shoe, *cards):
-    """Take these cards, which must be in it, out of a shoe."""
+    """Remove the ``cards`` from the ``shoe``, which must contain them."""
     for card in cards:
         assert shoe.counts[card], card
         shoe.counts[card] -= 1
 
 
 def script_cards(cards, decks=6):
-    """Chance whose next numbers deal these cards, one after another."""
+    """Return a random service whose next draws deal these cards in order."""
     shoe, numbers = Shoe.from_decks(decks), []
     for card in parse_cards(cards):
         numbers.append(sum(shoe.counts[:card]))

@@ -1,6 +1,6 @@
-"""Craps settled as its two texts say, in numbers copied from them and in no words of the product.
+"""Craps settled by the numbers of its two rule texts, without any code of the product.
 
-Québec: S-13.1, r. 3, s. 95.14 to 95.17. Monaco: arrêté 88-384, art. 6.3. What a unit brings back includes it.
+Québec: S-13.1, r. 3, s. 95.14 to 95.17. Monaco: arrêté 88-384, art. 6.3. A return includes the stake.
 """
 
 import random
@@ -9,11 +9,12 @@ from fractions import Fraction
 QUEBEC, MONACO = "quebec-craps", "monaco-craps"
 POINTS = (4, 5, 6, 8, 9, 10)
 
-#: 95.15 (2) to (7): what each number alone brings back; 95.15 (8), (10), (11): equal parts on several.
+#: Return of one credit on a single number, 95.15 (2) to (7). Bets on several numbers, 95.15 (8), (10) and (11), are
+#: split equally between them.
 ALONE = {2: 30 + 1, 3: 15 + 1, 7: 4 + 1, 11: 15 + 1, 12: 30 + 1}
 
 
-def parts(*numbers):
+def split_equally(*numbers):
     return {n: Fraction(ALONE[n], len(numbers)) for n in numbers}
 
 
@@ -27,9 +28,9 @@ ONE_THROW = {
         "craps-2": {2: 31},
         "craps-3": {3: 16},
         "craps-12": {12: 31},
-        "horn": parts(2, 3, 11, 12),
-        "world": parts(2, 3, 7, 11, 12),
-        "three-way": parts(2, 3, 12),
+        "horn": split_equally(2, 3, 11, 12),
+        "world": split_equally(2, 3, 7, 11, 12),
+        "three-way": split_equally(2, 3, 12),
     },
     MONACO: {
         "field": FIELD,
@@ -68,11 +69,11 @@ PLACE = {
     4: Fraction(9, 5),
     10: Fraction(9, 5),
 }
-#: What does not play on a come-out unless the player asks for it.
+#: Bets that are off on a come-out roll unless the player asks for them to be on.
 OFF = {QUEBEC: ("hard", "odds-come", "right", "buy"), MONACO: ("odds-come", "place")}
-#: The house's limit of odds, in bets.
+#: Highest odds bet on each number, as a multiple of the line bet.
 TIMES = {4: 3, 10: 3, 5: 4, 9: 4, 6: 5, 8: 5}
-#: Of a lay bet on each number: the stake and its commission, of which the stake wins 20 and 20 cost 1.
+#: Lay bet on each number: the stake that wins 20 credits, and its commission of 1 credit.
 LAY = {4: (40, 1), 10: (40, 1), 5: (30, 1), 9: (30, 1), 6: (24, 1), 8: (24, 1)}
 
 
@@ -84,8 +85,8 @@ def kind_and_number(spot):
     return spot, None
 
 
-def step(spot, point):
-    """The least credits whose pay is whole."""
+def find_smallest_stake(spot, point):
+    """Return the smallest stake on a spot whose pay is a whole number of credits."""
     kind, number = kind_and_number(spot)
     number = number or point
     if kind in {"odds-pass", "odds-come"}:
@@ -101,9 +102,9 @@ def step(spot, point):
     return {"horn": 4, "world": 5, "three-way": 3, "seven-eleven": 2, "c-and-e": 2}.get(spot, 1)
 
 
-def steps(house, spot, point):
-    """The same; Monaco's world and three-way pay whole credits of any stake."""
-    return 1 if house == MONACO and spot in {"world", "three-way"} else step(spot, point)
+def find_stake_unit(house, spot, point):
+    """Return the unit of the stakes on a spot; Monaco's world and three-way bets accept any whole stake."""
+    return 1 if house == MONACO and spot in {"world", "three-way"} else find_smallest_stake(spot, point)
 
 
 RACES = {
@@ -124,23 +125,23 @@ RACES = {
 }
 
 
-def first_throw(kind, credits_, total):
-    """The first throw of a single chance: what it brings back, where it goes, or None where it stays."""
+def settle_first_throw(kind, credits_, total):
+    """Return what a line or come bet pays on its first throw, the spot that it moves to, or None if it stays."""
     if total in POINTS:
         return f"{kind}-{total}" if kind.endswith("come") else None
     natural, craps = (2, 0) if kind in {"pass", "come"} else (0, 1 if total == 12 else 2)
     return credits_ * (natural if total in {7, 11} else craps)
 
 
-def race(kind, number, credits_, a, b):
-    """A bet on a number against 7, decided by one of the two."""
+def settle_number_bet(kind, number, credits_, a, b):
+    """Return what a bet that is decided by its number or by 7 pays on a throw of one of the two."""
     brings, on_seven = RACES[kind](number)
     easy = kind == "hard" and a != b
     return credits_ * brings if (a + b == 7) == on_seven and not easy else 0
 
 
-def back(house, spot, credits_, point, is_instructed, a, b):
-    """What a throw brings back of a bet; None where it stays, or the spot where it goes."""
+def settle_bet(house, spot, credits_, point, is_instructed, a, b):
+    """Return what a throw pays on a bet, the spot that the bet moves to, or None if it stays."""
     total = a + b
     if spot in ONE_THROW[house]:
         return credits_ * ONE_THROW[house][spot].get(total, 0)
@@ -151,24 +152,24 @@ def back(house, spot, credits_, point, is_instructed, a, b):
     kind, number = kind_and_number(spot)
     if number is None and kind.endswith("come"):
         waits = kind == "dontcome" and (is_instructed or point is None)
-        return None if waits else first_throw(kind, credits_, total)
+        return None if waits else settle_first_throw(kind, credits_, total)
     number = number or point
     if number is None:
-        return first_throw(kind, credits_, total)
+        return settle_first_throw(kind, credits_, total)
     off = kind in OFF[house] and point is None and not is_instructed
     if off and kind == "odds-come" and total in {7, number}:
         return credits_
-    return None if off or total not in {7, number} else race(kind, number, credits_, a, b)
+    return None if off or total not in {7, number} else settle_number_bet(kind, number, credits_, a, b)
 
 
-def throw(house, bets, point, instructed_spots, a, b):
-    """Settle a throw: what each decided bet brings back, the bets left, and the next point.
+def settle_throw(house, bets, point, instructed_spots, a, b):
+    """Settle a throw; return the pay of each decided bet, the remaining bets and the next point.
 
-    The point stays at a table of several seats without a bet, too: others may throw for it.
+    At a table of several seats, the point stays even if no bet remains, because others may throw for it.
     """
     given, bets_left = {}, {}
     for spot, credits_ in bets.items():
-        found = back(house, spot, credits_, point, spot in instructed_spots, a, b)
+        found = settle_bet(house, spot, credits_, point, spot in instructed_spots, a, b)
         if isinstance(found, str):
             bets_left[found] = credits_
         elif found is None:
@@ -180,8 +181,8 @@ def throw(house, bets, point, instructed_spots, a, b):
     return given, bets_left, after
 
 
-def down(spot, credits_):
-    """What a bet taken down brings back: all but a commission."""
+def compute_take_down_return(spot, credits_):
+    """Return the credits returned when a bet is taken down: the bet without its commission."""
     kind, number = kind_and_number(spot)
     if kind == "buy":
         return Fraction(20, 21) * credits_
@@ -194,7 +195,7 @@ MOST = {
 }  # fmt: skip
 
 
-def most(house, spot):
+def find_bet_limit(house, spot):
     kind, _ = kind_and_number(spot)
     if kind in MOST:
         return MOST[kind]
@@ -203,8 +204,8 @@ def most(house, spot):
     return 200 if spot in ONE_THROW[house] else 1000
 
 
-def shut(house, kind, number, point, stood):
-    """Whether no credits may be added."""
+def is_addition_refused(house, kind, number, point, stood):
+    """Return whether no credits may be added to the bet."""
     return {
         "pass": point is not None and house == QUEBEC,
         "dontpass": point is not None,
@@ -216,26 +217,26 @@ def shut(house, kind, number, point, stood):
 
 
 def is_reduction_refused(house, spot, kind, stood, less):
-    """Return whether this number of credits may not be taken away."""
+    """Return whether ``less`` credits may not be removed from the bet."""
     never = kind in {"pass", "come"} or spot in ONE_THROW[house] or spot.startswith("hop-")
     return never or less > stood or (kind == "dontpass" and house == MONACO and stood - less < 1)
 
 
-def allowed(house, point, bets, change):
-    """Return the bets that lie there after these changes; None where the texts or the limits refuse them."""
+def apply_changes(house, point, bets, change):
+    """Return the bets after the changes, or None if the rule texts or the limits refuse the changes."""
     after = dict(bets)
     for spot, credits_ in change.items():
         kind, number = kind_and_number(spot)
         stood = bets.get(spot, 0)
         no = (
-            shut(house, kind, number, point, stood)
+            is_addition_refused(house, kind, number, point, stood)
             if credits_ > 0
             else is_reduction_refused(house, spot, kind, stood, -credits_)
         )
         if no:
             return None
-        unit = steps(house, spot, point)
-        if credits_ % unit or stood + credits_ > most(house, spot) // unit * unit:
+        unit = find_stake_unit(house, spot, point)
+        if credits_ % unit or stood + credits_ > find_bet_limit(house, spot) // unit * unit:
             return None
         after[spot] = stood + credits_
     after = {spot: credits_ for spot, credits_ in after.items() if credits_}
@@ -250,26 +251,26 @@ def allowed(house, point, bets, change):
     return None if unled else after or None
 
 
-def proposal(house, spots, point, bets, chance: random.Random):
-    """Some changes to the bets, of which most are allowed."""
+def propose_changes(house, spots, point, bets, chance: random.Random):
+    """Return random changes to the bets; the rules allow most of them."""
     change = {}
     if point is None and chance.random() < 0.9:
         change[chance.choice(("pass", "pass", "dontpass"))] = chance.randint(1, 30)
     for spot in bets:
         if chance.random() < 0.06:
-            unit = steps(house, spot, point)
+            unit = find_stake_unit(house, spot, point)
             change[spot] = -unit * chance.randint(1, max(1, bets[spot] // unit))
     for line in bets:
         if line in {"pass", "dontpass"} or kind_and_number(line)[0] in {"come", "dontcome"}:
             odds = f"odds-{line}"
             if odds in spots and (point is not None or odds[-1].isdigit()) and chance.random() < 0.4:
-                unit = steps(house, odds, point)
+                unit = find_stake_unit(house, odds, point)
                 change.setdefault(odds, unit * chance.randint(1, 12))
     if point is not None and chance.random() < 0.5:
         change.setdefault(chance.choice(("come", "come", "dontcome", "pass")), chance.randint(1, 40))
     for spot in chance.sample(spots, chance.choice((0, 0, 1, 2, 5))):
         if not spot.startswith("odds-") or spot[-1].isdigit():
-            change.setdefault(spot, steps(house, spot, point) * chance.randint(1, 3))
+            change.setdefault(spot, find_stake_unit(house, spot, point) * chance.randint(1, 3))
     if change and chance.random() < 0.02:
         change[chance.choice(list(change))] += 1
     return {spot: credits_ for spot, credits_ in change.items() if credits_}

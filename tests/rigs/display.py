@@ -1,10 +1,10 @@
-"""The display that surfaces take their pixel format from: SDL's dummy one, without a window."""
+"""SDL's dummy display without a window, from which surfaces take their pixel format."""
 
 import pygame
 
 
 def open_display() -> None:
-    """Open the display if there is none: a test that closes a window leaves none to the tests after it."""
+    """Open the display if none is open, for example because an earlier test closed its window."""
     if pygame.display.get_surface() is None:
         pygame.display.init()
         pygame.font.init()

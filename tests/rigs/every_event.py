@@ -1,4 +1,4 @@
-"""Every event of the state table with what it really carries, and a machine in any state it can be in."""
+"""Realistic payloads for every event of the state table, and machines in any state."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -141,7 +141,7 @@ VALUES = {
 }
 
 
-#: Events before which something must be true of the machine (:func:`particulars`): it is not as it was.
+#: Events that can only happen after a preparation, which changes the machine (:func:`prepare_event`).
 PREPARED = frozenset(
     {
         EventType.BILL_ESCROWED,
@@ -163,10 +163,10 @@ PREPARED = frozenset(
 )
 
 
-def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> MachineRig:
-    """A machine brought into a state by what really leads there; ``make`` makes it of these devices.
+def make_machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> MachineRig:
+    """Return a machine that real events have brought into ``state``; ``make`` builds it with the given devices.
 
-    Not into AWAITING_AWARD, which wants a link (:mod:`rigs.three_levels`).
+    AWAITING_AWARD is not supported, because it needs a progressive link (:mod:`rigs.three_levels`).
     """
     rig = make(("printer",) if state is State.PAYING else ())
     rig.restarts.append(rig.machine.random_service)
@@ -207,7 +207,7 @@ def machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig]) -> M
 
 
 def _start_ticket(rig: MachineRig) -> None:
-    """A ticket on its way that this state did not begin: the printer reports whatever the machine does."""
+    """Start a ticket that the state itself did not start, because a printer reports in any state."""
     ticket = rig.machine.component(TicketDesk).prepare_ticket("early", 500, denomination_cents=5)
     _reserve(
         rig,
@@ -220,7 +220,7 @@ def _start_ticket(rig: MachineRig) -> None:
 
 
 def _start_coins(rig: MachineRig) -> None:
-    """Coins on their way, the same."""
+    """Start a coin payout that the state itself did not start."""
     if rig.machine.memory.get(MoneyKey.PAY_OUT) is not None:
         rig.engine.handle(EventType.TICKET_FAILED, why="test")
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -229,7 +229,7 @@ def _start_coins(rig: MachineRig) -> None:
 
 
 def _await_number(rig: MachineRig) -> None:
-    """A cash-out that waits for a host's number, whatever the machine does meanwhile."""
+    """Start a cash-out that waits for a ticket number from the host."""
     if rig.machine.memory.get(MoneyKey.PAY_OUT) is not None:
         rig.engine.handle(EventType.TICKET_FAILED, why="test")
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -251,8 +251,8 @@ def _reserve(rig: MachineRig, pay_out_id: str, target: str, fields: dict) -> Non
     )
 
 
-def particulars(rig: MachineRig, state: State, event: EventType) -> dict:
-    """Values an event of this kind would really carry, and what must be true before it can happen at all."""
+def prepare_event(rig: MachineRig, state: State, event: EventType) -> dict:
+    """Bring the machine into a condition in which the event can happen; return a realistic payload for it."""
     money = rig.machine.component(HostMoney)
     if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
         return {"value": rig.machine.memory.get(PlayKey.GAME)["play_id"]}

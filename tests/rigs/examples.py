@@ -1,4 +1,4 @@
-"""How many examples the tests of properties try."""
+"""The number of examples of the property tests."""
 
 from hypothesis import settings
 
@@ -7,8 +7,8 @@ THOROUGH = 150
 
 
 def scale_examples(thorough: int) -> int:
-    """Return how many examples a test tries that tries ``thorough`` of them in ``make test-slow``.
+    """Return the number of examples of a test in the current profile; ``thorough`` is its number in ``make test-slow``.
 
-    In ``make test`` it is a third; the profile ``explore`` tries many times as many.
+    ``make test`` tries a third of it, and the profile ``explore`` many times as many.
     """
     return max(1, thorough * settings.default.max_examples // THOROUGH)

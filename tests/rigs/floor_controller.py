@@ -1,4 +1,4 @@
-"""The real controller at the other end of a machine's wire in memory; only the secrets it draws are laid down."""
+"""The real progressive controller, connected to a machine in memory; only its secrets are scripted."""
 
 from egm.clock import SystemClock
 from egm.testing.machine import ScriptedStep
@@ -7,8 +7,8 @@ from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import SqliteStore
 
 
-class Laid:
-    """A generator whose numbers are laid down: the secrets, in order, each before its salt."""
+class ScriptedGenerator:
+    """A generator that returns the given secrets in order, each followed by the salt 7."""
 
     def __init__(self, *drawn):
         self.drawn = [number for value in drawn for number in (value, 7)]
@@ -18,11 +18,13 @@ class Laid:
 
 
 class RealController:
-    """A controller of these levels; ``spoil`` changes what it says."""
+    """A controller of the given levels; ``spoil`` may change its answers."""
 
     def __init__(self, folder, *definitions, drawn=()):
         self.store = SqliteStore(folder / "controller.db")
-        self.real = Controller(self.store, SystemClock().now, SecretStore(bytes(32), lambda _: Laid(*drawn)))
+        self.real = Controller(
+            self.store, SystemClock().now, SecretStore(bytes(32), lambda _: ScriptedGenerator(*drawn))
+        )
         self.real.open_levels(definitions)
         self.real.admit("TEST-1")
         self.spoil = lambda answer: answer

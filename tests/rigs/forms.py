@@ -1,17 +1,17 @@
-"""Forms of the service menu, as staff fill them in."""
+"""Forms of the service menu, filled in by staff."""
 
 from egm.app.features import SERVICE_MENU
 from egm.kernel.events import EventType
 from egm.staff.desk import ServiceDesk
 
-#: The person of a form who has signed alone: the supervisor.
+#: Signature of the supervisor alone.
 ONE = {"person": "2", "persons": ("2",)}
-#: The supervisor and the manager.
+#: Signatures of the supervisor and the manager.
 TWO = {"person": "2", "persons": ("2", "5")}
 
 
 def fill_in(rig, form_id, **values):
-    """Fill in a form of the service menu, which is closed again afterwards; return the notice that staff are shown."""
+    """Fill in a form of the service menu, close the menu, and return the notice that staff are shown."""
     if not rig.machine.component(ServiceDesk).is_open:
         rig.engine.handle(EventType.MENU, key="operator")
     event = next(form.event for form in SERVICE_MENU.forms if form.id == form_id)

@@ -1,4 +1,4 @@
-"""A graphics card whose kernel's side is played here: displays are plugged in and out, and what they show is seen."""
+"""A simulated graphics card: tests plug displays in and out and read the frames that they show."""
 
 import ctypes
 import os
@@ -8,16 +8,19 @@ import pygame
 
 from egm.screen.displays import _MODE_STRUCT, DisplayError, DrmCard
 
-#: What the buffers' lines are longer than their dots, as real cards' are.
+#: Padding of each line of a frame buffer in bytes, because real cards pad lines too.
 _PADDING = 64
 
 
-def mode(width, height, *, preferred=True):
+def pack_mode(width, height, *, preferred=True):
     return _MODE_STRUCT.pack(1, width, 0, 0, 0, 0, height, 0, 0, 0, 0, 60, 0, int(preferred) << 3, b"made")
 
 
 class GraphicsCard(DrmCard):
-    """``connectors`` by number with the modes of their displays; a CRTC for each, any of which serves any."""
+    """A card with one CRTC for each connector; any CRTC can drive any connector.
+
+    ``connectors`` maps a connector's number to the modes of its display.
+    """
 
     def __init__(self, connectors):
         self.descriptor = os.memfd_create("card")
@@ -35,13 +38,13 @@ class GraphicsCard(DrmCard):
         self._kernel.close()
 
     def plug(self, connector, *modes):
-        """Another display, or none."""
+        """Replace the display of a connector by one with these modes; without modes, unplug it."""
         self.connectors[connector] = modes
         self._kernel.send(b"add@/devices/usb1\0ACTION=add\0")
         self._kernel.send(b"change@/devices/card0\0ACTION=change\0HOTPLUG=1\0")
 
-    def seen(self, connector):
-        """The frame that a display shows."""
+    def read_frame(self, connector):
+        """Return the frame that a display shows."""
         (page,) = (page for page, on, _ in self.lit.values() if on == connector)
         offset, stride, width, height = self.buffers[page]
         data = os.pread(self.descriptor, stride * height, offset)
@@ -53,13 +56,13 @@ class GraphicsCard(DrmCard):
         return getattr(self, call.name.lower())(*values)
 
     def getresources(self, *values):
-        _give(values[1], self.crtcs, values[5])
-        _give(values[2], self.connectors, values[6])
+        _copy_numbers(values[1], self.crtcs, values[5])
+        _copy_numbers(values[2], self.connectors, values[6])
         return *values[:4], 0, len(self.crtcs), len(self.connectors), 0, *values[8:]
 
     def getconnector(self, *values):
         modes = self.connectors[values[8]]
-        _give(values[0], (values[8] + 1,), values[6])
+        _copy_numbers(values[0], (values[8] + 1,), values[6])
         if values[4] == len(modes):
             ctypes.memmove(values[1], b"".join(modes), len(modes) * _MODE_STRUCT.size)
         return *values[:4], len(modes), 0, 1, *values[7:11], 1 if modes else 2, *values[12:]
@@ -95,6 +98,6 @@ class GraphicsCard(DrmCard):
         return 0, 0, 0, 0, os.dup(self.descriptor)
 
 
-def _give(where, numbers, rig):
-    if rig >= len(numbers):
-        ctypes.memmove(where, (ctypes.c_uint32 * len(numbers))(*numbers), 4 * len(numbers))
+def _copy_numbers(address, numbers, capacity):
+    if capacity >= len(numbers):
+        ctypes.memmove(address, (ctypes.c_uint32 * len(numbers))(*numbers), 4 * len(numbers))

@@ -1,4 +1,4 @@
-"""Caribbean Stud with its progressive bet on a machine that keeps the jackpot, and the cards a test wants."""
+"""Caribbean Stud with a stand-alone jackpot, and cards that the test chooses."""
 
 from pathlib import Path
 
@@ -17,12 +17,12 @@ GAME, POOL = "quebec-caribbean-stud", "quebec-caribbean-stud.jackpot.100"
 OWN = (ProgressiveLevelTable(game=GAME, level="jackpot"),)
 ROYAL, STRAIGHT_FLUSH = "As Ks Qs Js Ts", "9h 8h 7h 6h 5h"
 QUADS, FULL, FLUSH, PAIR = "4s 4h 4d 4c 9s", "4s 4h 4d 9c 9s", "As 9s 7s 4s 2s", "As Ad 9c 5h 3s"
-#: The bank's: it does not open with them, nor does any hand above need one of them.
+#: The bank's cards. The bank does not qualify with them, and no hand above contains one of them.
 BANK = "Kd Jd 8c 6d 2c"
 
 
-def numbers(*deals: str) -> list[int]:
-    """What is drawn of a fresh deck so that these cards come, one deal of them after the other."""
+def list_draws(*deals: str) -> list[int]:
+    """Return the draws from a full deck that deal these cards, one deal after the other."""
     shoe, found = Shoe.from_decks(), []
     for card in (card for deal in deals for card in parse_cards(deal)):
         found.append(sum(shoe.counts[:card]))
@@ -30,9 +30,9 @@ def numbers(*deals: str) -> list[int]:
     return found
 
 
-def room_of(folder: Path, *hands: str, levels=OWN, cents=100, **options) -> MachineRig:
-    """A machine with the game at a denomination; the player is dealt ``hands``, the bank always the same."""
-    script = [number for hand in hands for number in numbers(hand, BANK)]
+def make_jackpot_machine(folder: Path, *hands: str, levels=OWN, cents=100, **options) -> MachineRig:
+    """Return a machine with the game; the player is dealt ``hands`` in turn, the bank always the same cards."""
+    script = [number for hand in hands for number in list_draws(hand, BANK)]
     chance = ScriptedChance(*script) if hands else None
     denominations = () if cents is None else (cents,)
     return MachineRig(
@@ -40,35 +40,35 @@ def room_of(folder: Path, *hands: str, levels=OWN, cents=100, **options) -> Mach
     )
 
 
-def bet(rig: MachineRig, **bets: int) -> None:
+def choose_bets(rig: MachineRig, **bets: int) -> None:
     """Choose bets on spots."""
     rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
 
 
-def begin(rig: MachineRig, **bets: int) -> None:
-    """Bet and be dealt a hand; the bank shows a card."""
-    bet(rig, **(bets or {"ante": 1, "progressive": 1}))
+def start_game(rig: MachineRig, **bets: int) -> None:
+    """Bet and deal a hand; the game then waits for the player's decision."""
+    choose_bets(rig, **(bets or {"ante": 1, "progressive": 1}))
     rig.play()
 
 
 def decide(rig: MachineRig, answer: str = "raise") -> None:
-    """Raise or fold, and see the bank's cards."""
+    """Raise or fold, which ends the game."""
     rig.engine.handle(EventType.CHOOSE, value=answer)
 
 
-def one_game(rig: MachineRig, answer: str = "raise", **bets: int) -> None:
-    """A whole game."""
-    begin(rig, **bets)
+def play_game(rig: MachineRig, answer: str = "raise", **bets: int) -> None:
+    """Play a game from the bets to the end of its display."""
+    start_game(rig, **bets)
     decide(rig, answer)
     rig.report_shown()
 
 
-def level(rig: MachineRig, pool: str = POOL) -> Level:
-    """The jackpot as it stands."""
+def read_level(rig: MachineRig, pool: str = POOL) -> Level:
+    """Return the jackpot's stored level."""
     return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
 
 
-def list_findings(rig: MachineRig) -> list[object]:
-    """What an audit of the whole journal finds."""
+def audit_journal(rig: MachineRig) -> list[object]:
+    """Return the findings of an audit of the whole journal."""
     rig.journal.self_audit()
     return Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings

@@ -1,8 +1,8 @@
-"""Layouts that every picture of a game is held against."""
+"""The layouts in which the picture of every game is tested."""
 
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, build_telephone_layout
 
-#: The page of a usual telephone.
+#: The page of a typical telephone.
 PHONE = build_telephone_layout(390, 844)
 
 LAYOUTS = {

@@ -12,7 +12,7 @@ KEY = MachineKey(bytes(range(32)))
 
 
 def read_signed_entries(rig, shelf=None):
-    """Switch an honest machine off; return its entries as a machine with our key would have written them."""
+    """Switch an honest machine off; return its journal's entries, signed again with the test's key."""
     bodies = list(rig.journal.iter_bodies())
     rig.close()
     assert Auditor(shelf or GameFiles()).audit_entries(bodies).findings == []

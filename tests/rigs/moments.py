@@ -1,22 +1,22 @@
-"""The moments that tests use: one that is stated, and the only place in the tests that reads the date."""
+"""The times that tests use: a fixed one, and the only function of the tests that reads the real date."""
 
 from datetime import UTC, datetime
 
 from tools.floor.progressive import certificates
 
-#: The moment of every test that shares no clock with another process.
+#: The time in every test that shares no clock with another process.
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-#: When a certificate begins that a TLS library, which reads the real clock, finds valid on every date.
+#: Start of certificates that must be valid on every date, because a TLS library reads the real clock.
 CERTIFIED = datetime(1970, 1, 1, 1, tzinfo=UTC)
 
 
 def stated_now() -> datetime:
-    """Return the stated moment: a clock that stands still."""
+    """Return the fixed time :data:`NOW`."""
     return NOW
 
 
 def machine_clock() -> datetime:
-    """Return the real time, for a test that writes by turns with a process of the product into the same ledger."""
+    """Return the real time, for a test that writes into the same ledger as a process of the product."""
     return datetime.now(UTC)
 
 

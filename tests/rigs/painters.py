@@ -1,4 +1,4 @@
-"""Painters for tests that read words: one draws text as it will be seen and no art, the other draws nothing."""
+"""Painters for tests of texts: one draws texts but no art, the other only records the texts."""
 
 import pygame
 

@@ -1,4 +1,4 @@
-"""Player positions of one machine, around the same tables."""
+"""Player positions of one machine that share its tables."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from egm.testing.machine import MachineRig
 
 @contextmanager
 def open_positions(folder) -> Iterator:
-    """Give a function that starts the positions of a machine with the same games; the first game is selected at each."""
+    """Yield a function that starts the positions of a machine; each position selects the first of the games."""
     opened = []
 
     def start(*games, count, folder=folder, **options):

@@ -1,4 +1,4 @@
-"""A real PostgreSQL of the tests' own, where it is installed."""
+"""A real PostgreSQL server for tests, if PostgreSQL is installed."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tools.dev.progressive.postgres import Postgres, PostgresMissingError
 
 
 def postgres_or_skip() -> Postgres:
-    """A server, or the reason why there is none."""
+    """Start a server and return it; if PostgreSQL is not installed, skip the test."""
     try:
         return Postgres()
     except PostgresMissingError as missing:

@@ -1,13 +1,13 @@
-"""A round as a test needs it: its questions one by one, and the stakes that are not decided yet."""
+"""Helpers to play a round decision by decision, and to find its undecided stakes."""
 
 from paytables import Bet, Round, TimeToAct
 
-#: The time limit for an answer that others wait for, if the game states none.
+#: Time limit of a decision that other seats wait for, if the game states none, in seconds.
 TURN_SECONDS_MAX = TimeToAct().seconds
 
 
-def questions(game, wager, draw):
-    """Yield each decision of a round, be sent its choice, return the outcome."""
+def play_decisions(game, wager, draw):
+    """Play a round: yield each decision, receive its choice by ``send``, and return the outcome."""
     played = Round(game.play(wager, draw), wager)
     played.advance()
     while played.decision is not None:
@@ -16,7 +16,7 @@ def questions(game, wager, draw):
 
 
 def list_undecided_stakes(round_):
-    """The stakes of a round that no settlement has decided yet."""
+    """Return the stakes of a round that no settlement has decided yet."""
     undecided = {}
     for bet in round_.staked_bets:
         undecided[bet.seat, bet.spot] = undecided.get((bet.seat, bet.spot), 0) + bet.credits

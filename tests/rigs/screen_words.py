@@ -1,7 +1,7 @@
-"""Reading a display, dot for dot as the screen's program draws it: a plate, a service page, a top screen's sign, a console.
+"""Recognition of what an emulated computer's display shows: a plate, a service page, a sign or a text console.
 
-A guest's picture is compared with what the same program draws here of the same words; another fault's plate
-is some thirty times as far from it as the same plate at another minute.
+A picture of the display is compared with the picture that the screen's own code draws for the expected content. The
+plate of another fault differs about thirty times as much as the same plate at another minute.
 """
 
 from collections.abc import Sequence
@@ -30,20 +30,20 @@ from tools.lab.views import build_game_view, build_idle_view
 
 #: Share of the display that a plate's title and large line fill: left, top, right, bottom.
 _PLATE = (0.2, 0.28, 0.8, 0.47)
-#: Sum of the mean differences of the three colours; the same words at another minute differ by less than one.
+#: Limit for the sum of the three colours' mean differences. The same text at another minute differs by less than one.
 _SAME = 5.0
 _SINCE = "2026-11-23T04:33:20+00:00"
-#: A plate with more lines begins higher up: by so many units at most.
+#: A plate with more lines starts higher up, by at most this many units.
 _HIGHER = 120
-#: Dots of a page that may differ: the pointer's, where a finger was.
+#: Number of pixels of a page that may differ, because of the pointer at the last touch.
 _DOTS = 400
 _APART = 64
-#: A letter of the kernel's console.
+#: Width and height of a letter of the kernel's console, in pixels.
 _CELL = (8, 16)
 
 
 def is_plate_shown(shown: Image.Image, code: str, reason: str = "") -> bool:
-    """Whether a display shows the plate that says this: a fault's code, an ``out_of_service.`` notice's, or ``lost``."""
+    """Return whether a display shows a plate: of a fault, of an ``out_of_service.`` notice, or ``lost``."""
     picture = _picture_in(shown)
     width = picture.size[0]
     left, upper, right, lower = (round(a * b) for a, b in zip(_PLATE, picture.size * 2, strict=True))
@@ -56,7 +56,7 @@ def is_plate_shown(shown: Image.Image, code: str, reason: str = "") -> bool:
 
 
 def is_page_shown(shown: Image.Image, page: ServicePage, *standing: Notice, body: bool = True) -> bool:
-    """Whether a display shows this page and what stands; without its ``body``, its head and the keys at its foot."""
+    """Return whether a display shows the page and the notices; if not ``body``, compare only its head and foot."""
     picture = _picture_in(shown)
     expected = draw_snapshot(page_snapshot(page, *standing), picture.size[0])[1]
     scale = picture.size[0] / LANDSCAPE_LAYOUT.size[0]
@@ -71,7 +71,7 @@ def is_page_shown(shown: Image.Image, page: ServicePage, *standing: Notice, body
 
 
 def _picture_in(shown: Image.Image) -> Image.Image:
-    """The picture in the middle of a display of another shape."""
+    """Return the 16:9 picture in the middle of a display of another shape."""
     width = shown.size[0]
     height = width * 9 // 16
     top = (shown.size[1] - height) // 2
@@ -125,7 +125,7 @@ def _bare() -> Snapshot:
 
 
 def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
-    """Whether a display of the picture's proportions shows the top screen's sign of a game of the library."""
+    """Return whether a 16:9 display shows the top screen's sign of a library game."""
     drawn = _sign_drawn(game, language, shown.size[0])
     assert drawn.size == shown.size
     left, top, width, height = (
@@ -150,8 +150,11 @@ def _image(picture: Picture, view: View) -> Image.Image:
     return Image.frombytes("RGB", surface.get_size(), pygame.image.tobytes(surface, "RGB"))
 
 
-def writes(shown: Image.Image, lines: Sequence[str]) -> bool:
-    """Whether a text console shows these lines from its top: each letter its own shape, and the same everywhere."""
+def is_console_text_shown(shown: Image.Image, lines: Sequence[str]) -> bool:
+    """Return whether a text console shows these lines at its top.
+
+    The font is unknown: equal letters must have equal shapes, and different letters different ones.
+    """
     width, height = _CELL
     shapes: dict[str, bytes] = {}
     plain = shown.convert("L").point(lambda light: 255 * (light > _APART))

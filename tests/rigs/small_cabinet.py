@@ -1,4 +1,4 @@
-"""A cabinet file with one game: a whole machine starts soonest with it."""
+"""A cabinet file with one game, with which a complete machine starts fastest."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ game = "maple-classic"
 
 def write_cabinet(folder: Path) -> Path:
     """Write ``cabinet.toml`` with one game and the demonstration's devices; return its path."""
-    blocks = DEFAULT_CABINET.read_text().split("\n\n")  # each table is one of them
+    blocks = DEFAULT_CABINET.read_text().split("\n\n")  # one table in each block
     devices = [block for block in blocks if block.startswith("[devices.")]
     path = folder / "cabinet.toml"
     path.write_text("\n\n".join([_MACHINE, *devices]))

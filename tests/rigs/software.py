@@ -1,4 +1,4 @@
-"""A copy of the installed software that a test may damage, its manufacturer, and a process that runs it."""
+"""A copy of the installed software that a test may damage, sign as its manufacturer and run in a process."""
 
 import json
 import os
@@ -22,11 +22,11 @@ PACKAGES = ("egm", "meters", "paytables", "rng", "tools")
 
 
 class Installation:
-    """The program as installed somewhere, with a manifest that covers it and the key that signed it."""
+    """An installed copy of the software, with a signed manifest of its files and the signing key."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "program"
-        #: Each process would compile every module again; what it compiles lies outside the installation.
+        #: Compiled modules are stored outside the installation, so that not every process compiles them again.
         self._compiled_apart = ("-X", f"pycache_prefix={folder / 'compiled'}")
         for package in PACKAGES:
             shutil.copytree(
@@ -38,7 +38,7 @@ class Installation:
         self.make()
 
     def run(self, code: str, *arguments: object, flags: tuple[str, ...] | None = None) -> str:
-        """Run Python with this installation, and no other, as its packages."""
+        """Run Python code with only the packages of this installation; return its output."""
         result = subprocess.run(
             [
                 sys.executable,
@@ -59,7 +59,7 @@ class Installation:
     def make(
         self, reason: str = "first", own_files: tuple[tuple[str, str], ...] = (), *, bytecode: bool = False
     ) -> None:
-        """List and sign the installed files, as the manufacturer."""
+        """Write a manifest of the installed files, signed by the manufacturer."""
         code = (
             "import json, sys; from egm.verify.software_files import SoftwareScope, list_software_files;"
             "from egm.verify.digest import compute_digests;"
@@ -81,7 +81,7 @@ class Installation:
     def examine(
         self, own_files: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] | None = None
     ) -> VerificationFindings:
-        """What the installation's own examination says, in a process of its own."""
+        """Return the findings of the installation's own verification, which runs in another process."""
         code = (
             "import json, sys; from dataclasses import asdict; from pathlib import Path;"
             "from egm.verify.examine import verify_software_files;"

@@ -1,9 +1,10 @@
-"""Two small table games, families of a test: one with raises and pushes, one whose bets stand.
+"""Two small table game families for tests: one with raises and pushes, one with standing bets.
 
-``duel``: a card of six for the player, then fold, stay or raise (the same again), then one for the house;
-the higher wins even money, equal cards push, folding gives half back. A bet on ``even`` is decided by the
-first card. ``point``: one throw of six. 0 loses, 5 wins on the line as it opens, else the throw becomes the
-point and the bet stays; the point again wins. A place bet wins at 3, stands else, and may be taken down.
+``duel``: the player gets one of six cards and folds, stays or raises by the ante; then the house gets a card. The
+higher card wins even money, equal cards push, and a fold returns half of the ante. The player's card decides a bet
+on ``even``. ``point``: one throw of 0 to 5. On the line, 0 loses and 5 wins; any other throw becomes the point, and
+the bet stays until the point (win) or 0 is thrown. A place bet wins at 3 and loses at 0; otherwise it stands, and it
+may be taken down.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from paytables.game import FAMILY_MODULE_BY_NAME
 from paytables.tableless import TablelessRules
 
 FACES: Final = 6
-#: What each bet returns under the best play, roughly: admission wants a figure, and tests none.
+#: Approximate return of each bet under the best play. The machine requires a figure but does not verify it.
 RETURN: Final = Fraction(95, 100)
 LINE, PLACE, ANTE, EVEN = "line", "place", "ante", "even"
 
@@ -89,7 +90,7 @@ def _decided(name: str, bet: Bet, credits_: int) -> Settlement:
 
 @dataclass(frozen=True)
 class Duel(_Rules):
-    """Raises, pushes, halves, and a bet decided before the end."""
+    """The rules of ``duel``: raises, pushes, half returns, and a bet that is decided before the end."""
 
     spots: tuple[str, ...] = (ANTE, EVEN)
 
@@ -119,7 +120,7 @@ class Duel(_Rules):
 
 @dataclass(frozen=True)
 class Point(_Rules):
-    """Bets that stand from round to round."""
+    """The rules of ``point``: bets that stand from round to round."""
 
     spots: tuple[str, ...] = (LINE, PLACE)
     point: int | None = None
@@ -188,25 +189,25 @@ class _Family:
 
 
 class _Module:
-    """What a family's module is to whoever loads it."""
+    """A stand-in for the module of a game family."""
 
     def __init__(self, rules: type[_Rules]) -> None:
         self.FAMILY = _Family(rules)
 
 
-#: By the name a definition gives its family.
+#: Rules by the family's name in a definition.
 KINDS: Final = {"duel": Duel, "point": Point}
 
 
-def offer(monkeypatch: Any) -> None:
-    """Let both families be loaded like those of the library, for one test."""
+def register_families(monkeypatch: Any) -> None:
+    """Register both families for one test, so that definitions can name them."""
     for name, rules in KINDS.items():
         monkeypatch.setitem(FAMILY_MODULE_BY_NAME, name, f"rigs_{name}")
         monkeypatch.setitem(__import__("sys").modules, f"rigs_{name}", _Module(rules))
 
 
-def definition(folder: Any, name: str, *, version: str = "1.0.0") -> str:
-    """Write the definition of one of the games; the path."""
+def write_definition(folder: Any, name: str, *, version: str = "1.0.0") -> str:
+    """Write the definition of one of the games; return its path."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.toml"
     path.write_text(

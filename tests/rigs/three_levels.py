@@ -1,4 +1,4 @@
-"""Machines with progressive levels: the test game of three levels, its levels their own or a controller's."""
+"""Machines with a test game of three progressive levels, stand-alone or linked to a controller."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -41,8 +41,8 @@ A, B, C = 0, 1, 3  # the stops of the reel
 NO_LUCK, LUCK = 5, 0
 
 
-def lucky(terms=MYSTERY_TERMS):
-    """The shared mystery level, as a level file defines it."""
+def define_mystery_level(terms=MYSTERY_TERMS):
+    """Return the definition of the linked mystery level."""
     chance = LevelStakeAndOdds(stake_cents=STAKE, odds=compute_mystery_odds(terms, STAKE))
     names = {"en": "Lucky", "fr": "Chanceux"}
     return LevelDefinition(
@@ -51,7 +51,7 @@ def lucky(terms=MYSTERY_TERMS):
 
 
 def write_profile(folder: Path, old: str, new: str) -> Path:
-    """The generic profile with ``old`` replaced, in a file of its own."""
+    """Write the generic profile with ``old`` replaced by ``new``; return the file's path."""
     text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
     assert old in text
     path = folder / "place.toml"
@@ -59,8 +59,8 @@ def write_profile(folder: Path, old: str, new: str) -> Path:
     return path
 
 
-class FixedFace:
-    """What linked levels show, as a test wants it."""
+class FixedDisplays:
+    """The displays of linked levels, all with the amount in ``now``."""
 
     def __init__(self, amount_cents: int = 1700) -> None:
         self.now = DisplayedAmount(amount_cents, LevelStatus.UP)
@@ -72,45 +72,45 @@ class FixedFace:
         return None
 
 
-def room_of(
+def make_levels_machine(
     folder: Path,
     *numbers: int,
     levels: tuple[ProgressiveLevelTable, ...] = OWN,
     games: tuple[str, ...] = (str(GAME),),
     **options,
 ) -> MachineRig:
-    """A machine with the test game at 5 cents a credit, and the numbers it will draw."""
+    """Return a machine with the test game at 5 cents a credit that will draw these numbers."""
     chance = ScriptedChance(*numbers) if numbers else None
     rig = MachineRig(folder, games=games, levels=levels, chance=chance, **options)
     if levels is not OWN:
-        rig.machine.component(LevelDisplays).link = FixedFace()
+        rig.machine.component(LevelDisplays).link = FixedDisplays()
     return rig
 
 
-def hitting(folder: Path, **options) -> MachineRig:
-    """A machine that shows a game which has hit a linked level, with no controller to answer."""
-    rig = room_of(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",), **options)
+def show_linked_hit(folder: Path, **options) -> MachineRig:
+    """Return a machine that is showing a game that has hit a linked level; no controller is connected."""
+    rig = make_levels_machine(folder, A, NO_LUCK, 49, levels=LINKED, devices=("printer",), **options)
     rig.boot().insert(500)
     rig.play()
     rig.machine.random_service = create_generator()
     return rig
 
 
-def awaiting(folder: Path, **options) -> MachineRig:
-    """A machine whose game waits for the linked level that it has hit, with no controller to answer."""
-    rig = hitting(folder, **options)
+def await_linked_award(folder: Path, **options) -> MachineRig:
+    """Return a machine whose game waits for the award of a linked level; no controller is connected."""
+    rig = show_linked_hit(folder, **options)
     rig.report_shown()
     assert rig.state is State.AWAITING_AWARD
     return rig
 
 
-#: The level that nobody plays for any more at :func:`given_up`.
-DEAR = "three-levels.top.1000"
+#: The level that no denomination of the machine of :func:`drop_denomination` plays for any more.
+DROPPED_LEVEL = "three-levels.top.1000"
 
 
-def given_up(folder: Path) -> MachineRig:
-    """A machine that was played at 5 cents and at 1 dollar a credit, and offers only 5 cents any more."""
-    first = room_of(folder, *(B, NO_LUCK, 49) * 4).boot().insert(10000)
+def drop_denomination(folder: Path) -> MachineRig:
+    """Return a machine that was played at 5 cents and at 1 dollar a credit, and now offers only 5 cents."""
+    first = make_levels_machine(folder, *(B, NO_LUCK, 49) * 4).boot().insert(10000)
     first.engine.handle(EventType.DENOMINATION, value=100)
     for _ in range(3):
         first.play()
@@ -121,4 +121,4 @@ def given_up(folder: Path) -> MachineRig:
     first.engine.handle(EventType.CASH_OUT)
     first.engine.handle(EventType.KEY_TURNED, key="attendant")
     first.close()
-    return room_of(folder, denominations_cents=(5,)).boot()
+    return make_levels_machine(folder, denominations_cents=(5,)).boot()

@@ -1,4 +1,4 @@
-"""What ticket tests share: a clock that stands, a machine, a desk on a real ledger."""
+"""Helpers of the ticket tests: a clock that does not run, a ticket issuer, and a ticket desk on a real ledger."""
 
 import random
 import weakref
@@ -9,7 +9,7 @@ from egm.tickets.model import Ticket, TicketKind, Venue
 from egm.tickets.numbers import is_stand_alone_number
 from egm.tickets.store import TicketStore
 
-#: Seals the moves of a ledger that has no machine's journal beside it.
+#: Authenticates the entries of a ledger that has no machine's journal beside it.
 KEY = bytes(range(32))
 HOUSE = Venue(
     site="Maison du Jeu",
@@ -34,12 +34,12 @@ class StandingClock:
         self.wall += timedelta(days=days)
 
 
-def machine(serial="EGM-0000001"):
+def make_issuer(serial="EGM-0000001"):
     return TicketIssuer(serial=serial, operator_number="17", venue=HOUSE)
 
 
 class Office:
-    """A desk on the ledger of a folder; ``restart`` is the machine after a power cut."""
+    """A ticket desk on the ledger in a folder; ``restart`` opens both again as after a power loss."""
 
     def __init__(
         self, folder, *, serial="EGM-0000001", rules=RULES, storage=None, second=None, key=KEY, **options
@@ -47,7 +47,7 @@ class Office:
         self.key = key
         self.folder, self.clock, self.storage, self.second = folder, StandingClock(), storage, second
         self._chance = random.Random(serial)
-        self._made = (machine(serial), rules)
+        self._made = (make_issuer(serial), rules)
         self._options = {
             "numbering": build_stand_alone_numbering(self._chance.randrange),
             "is_ticket_number": is_stand_alone_number,
@@ -61,13 +61,13 @@ class Office:
         weakref.finalize(self, self.store.close)
         self.desk = TicketDesk(self.store, *self._made, self.clock, **self._options)
 
-    def issued(self, issue_id="cashout-1", amount_cents=1234, **options):
+    def issue_ticket(self, issue_id="cashout-1", amount_cents=1234, **options):
         ticket = self.desk.prepare_ticket(issue_id, amount_cents, denomination_cents=25, **options)
         return self.desk.record_printed(ticket.number)
 
 
-def a_ticket(**changes):
-    """One ticket, whole; ``changes`` replaces fields."""
+def make_ticket(**changes):
+    """Return a complete ticket, with the fields in ``changes`` replaced."""
     fields = {
         "number": "911234567890123456",
         "sequence": 417,

@@ -1,4 +1,4 @@
-"""Poker rooms whose definitions state a charge for the time played, or the time to act."""
+"""Poker rooms whose definitions state a charge for playing time, or a time to act."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ CHARGE = "\n[time_charge]\ncredits = 20\nminutes = 30\n"
 
 
 def write_timed_room(folder: Path, terms: str = CHARGE, name: str = "timed-room") -> Path:
-    """Write the library's hold'em room under another name, with these terms: a charge of 20 credits for 30 minutes."""
+    """Write the library's hold'em room with added ``terms`` (default: 20 credits for 30 minutes); return its path."""
     text = next(LIBRARY_FOLDER.rglob("quebec-texas-holdem-room.toml")).read_text(encoding="utf-8")
     path = folder / f"{name}.toml"
     path.write_text(

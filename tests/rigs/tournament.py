@@ -1,4 +1,4 @@
-"""The example of a tournament's rules file, how a test changes it, and a machine used for the tournament."""
+"""The example of a tournament's rules file, changed copies of it, and a machine used for the tournament."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ FEE_CENTS = 5000
 
 
 def describe_machine(*changes, game="maple-classic", denomination_cents=5, bet=3):
-    """Return rules whose machine 7 is the test's: its game, denomination and wager; with further changes."""
+    """Return rules in which machine 7 has this game, denomination and wager, with further ``changes``."""
     machine = (
         ("A-101", "7"),
         ("denomination_cents = 100", f"denomination_cents = {denomination_cents}"),
@@ -69,7 +69,7 @@ class Hall:
         self.start(wall)
 
     def start(self, wall=None):
-        """Switch the machine on, with all its positions; also after a power cut."""
+        """Switch the machine on with all its positions, for the first time or again."""
         wall = self.rooms[0].clock.wall if wall is None else wall
         self.rooms = []
         for number in range(1, self.count + 1):
@@ -90,11 +90,11 @@ class Hall:
 
     @property
     def room(self):
-        """The first position."""
+        """Return the first position."""
         return self.rooms[0]
 
     def fill(self, form_id, room=None, by=MANAGER, **values):
-        """Staff fill in a form at a position; return why it was refused, or None."""
+        """Fill in a form at a position as staff; return the reason for a refusal, or None."""
         room = room or self.room
         room.engine.handle(EventType.MENU, key="operator")
         event = next(form.event for form in SERVICE_MENU.forms if form.id == form_id)
@@ -113,29 +113,29 @@ class Hall:
         return self
 
     def open_play(self):
-        """Let the time come at which play starts."""
+        """Advance the clock to the start of play."""
         rules = parse_rules(self.rules.read())
         seconds = (rules.starts.replace(tzinfo=UTC) - self.room.clock.wall).total_seconds()
         self.room.clock.pass_seconds(max(0, seconds))
         return self
 
     def sell(self, entry, participant, room=None, by=ATTENDANT, fee_cents=FEE_CENTS, start="here"):
-        """An attendant sells an entry; return why it was refused, or None."""
+        """Sell an entry as an attendant; return the reason for a refusal, or None."""
         sold = {"entry": entry, "participant": participant, "fee_cents": fee_cents, "start": start}
         return self.fill("tournament_entry", room, by, **sold)
 
     def begin(self, entry, participant, number, room=None):
-        """An attendant gives an entry the points of a round; return why it was refused, or None."""
+        """Give an entry the points of a round as an attendant; return the reason for a refusal, or None."""
         return self.fill(
             "tournament_round", room, ATTENDANT, entry=entry, participant=participant, round=number
         )
 
     def end(self, status, room=None, reason="as seen on the floor"):
-        """Staff end the round of a position; return why it was refused, or None."""
+        """End the round of a position as staff; return the reason for a refusal, or None."""
         return self.fill("tournament_round_end", room, MANAGER, status=status, reason=reason)
 
     def play_round(self, room=None, games=1000):
-        """Play until the round is over, or this number of games; return the purse."""
+        """Play until the round ends, or play ``games`` games; return the purse."""
         room = room or self.room
         for _ in range(games):
             if read_purse(room)["ending"]:
@@ -146,7 +146,7 @@ class Hall:
         return read_purse(room)
 
     def cut_power(self):
-        """Cut the power, and switch the machine on again; a game that was open is shown to its end."""
+        """Cut the power and switch the machine on again; finish the display of an open game."""
         self.room.lose_power()
         self.room.journal.close()
         self.start()
@@ -156,7 +156,7 @@ class Hall:
         return self
 
     def audit(self):
-        """Switch the machine off; return what the audit finds."""
+        """Switch the machine off; return the findings of an audit."""
         self.room.journal.self_audit()
         self.room.close()
         with open_view(self.file) as view:
@@ -164,5 +164,5 @@ class Hall:
 
 
 def read_purse(room):
-    """The purse of a position, as it is stored."""
+    """Return the stored purse of a position."""
     return {"ending": "", "won_points": 0, "games": 0, **room.machine.memory.get(PlayKey.PURSE)}

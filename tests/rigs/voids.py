@@ -1,4 +1,4 @@
-"""Games that persons rule on: one that nothing has decided yet, and a decided one that was declared void."""
+"""Games that staff rule on: one that is still undecided, and a decided one that was declared void."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,7 +23,7 @@ def undecided_game(folder: Path, profile: str | Path = "generic") -> MachineRig:
 
 
 def void_by_an_earlier_version(rig: MachineRig, ruling: Ruling = Ruling.DEFECT) -> None:
-    """Stop the machine by a tilt, and void its open game without asking whether it may be."""
+    """Stop the machine by a tilt, and void its open game without the check whether that is allowed."""
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="planted"))
     details = build_ruling_details(rig.machine, event)

@@ -3,7 +3,7 @@
 from math import log2, perm
 
 import pytest
-from rigs.rounds import questions
+from rigs.rounds import play_decisions
 from service_rig import start
 
 from paytables import AnalysisDepth, Choice, RecordingDrawSource, analyse, list_library_games, load_game
@@ -32,7 +32,7 @@ def games_played(service, name):
         bet = bets[n % len(bets)]
         with service.step() as step:
             record = RecordingDrawSource(step)
-            play = questions(game, game.build_wager(bet.cost_credits, **bet.options), record)
+            play = play_decisions(game, game.build_wager(bet.cost_credits, **bet.options), record)
             try:
                 decision = next(play)
                 while True:

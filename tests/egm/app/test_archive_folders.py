@@ -1,7 +1,7 @@
-"""The archive of each medium is where the cabinet file states, and every reader finds it from the state folder.
+"""Each medium's archive is in the folder that the cabinet file names; every reader finds it from the state folder.
 
-The link that makes it so is never put over an archive that lies elsewhere, and a place that is away for a while
-stops nothing.
+The machine stores a link to the archive in the state folder. The link never replaces an archive in another folder,
+and a folder that is temporarily unavailable does not stop the machine.
 """
 
 import errno
@@ -45,7 +45,7 @@ def write_entries(folder, entries, cents=0):
 
 @pytest.fixture
 def placed(tmp_path):
-    """A memory with archives in ``one`` and ``two`` that contain many entries."""
+    """A memory with archives in the folders ``one`` and ``two`` that contain many entries."""
     state = tmp_path / "state"
     write_entries(state, 1)
     for medium, folder_name in ((state, "one"), (state / "second", "two")):
@@ -100,7 +100,7 @@ def test_a_missing_archive_medium_delays_archiving_until_it_returns(placed, tmp_
 
 
 def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path, monkeypatch):
-    """A rename between two file systems is not possible."""
+    """A rename between two file systems is impossible; the archive must be copied."""
     rename = os.replace
     file_names = names(tmp_path / "one")
 
@@ -137,7 +137,7 @@ def test_two_archives_in_one_folder_are_a_fault(tmp_path):
 
 
 def test_a_memory_folder_that_cannot_be_created_is_a_fault_of_the_file(tmp_path):
-    """The check creates nothing; at a start the machine waits for a missing medium."""
+    """The check creates no folder; at a start, the machine waits for a missing medium."""
     file, a_file, link = tmp_path / "cabinet.toml", tmp_path / "file", tmp_path / "link"
     a_file.touch()
     link.symlink_to(tmp_path / "nothing")

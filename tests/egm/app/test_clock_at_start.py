@@ -1,4 +1,4 @@
-"""A clock set back while the power was off: the machine's process records it before anything else."""
+"""If the clock was set back while the power was off, the machine's process records that before anything else."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The writes of a first start: complete or repeated after a power cut at any moment."""
+"""The files of a first start are complete, or are written again, after a power cut at any moment."""
 
 import asyncio
 import errno
@@ -28,7 +28,7 @@ GAME = "maple-classic"
 
 
 class PowerCutError(Exception):
-    """Planted."""
+    """Raised where the power is cut."""
 
 
 def build_draft():

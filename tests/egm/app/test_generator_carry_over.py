@@ -1,4 +1,4 @@
-"""The machine's generator: its personalization and carry-over make the sequence of each start unique."""
+"""The generator's personalization and carry-over make the sequence of each start unique."""
 
 import asyncio
 from dataclasses import replace
@@ -17,7 +17,7 @@ from rng import KernelSource, RngError
 
 
 class Written(KernelSource):
-    """A source whose samples follow from a number, so that a start can be repeated exactly."""
+    """A noise source whose samples follow from a number, so that a start can be repeated exactly."""
 
     def __init__(self, start: int) -> None:
         self._start, self._read = start, 0
@@ -32,7 +32,7 @@ IDENTITY = MachineIdentity("TEST-1", "7", Venue(site="test"))
 
 
 def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2, instance=1, source=None) -> list[int]:
-    """Start the generator with the noise of ``number``, and return the first words that it draws."""
+    """Start the generator with the noise of ``number``; return the first words that it draws."""
     service = start_random_service(
         profile=load_profile("generic"),
         identity=identity,
@@ -64,7 +64,7 @@ def test_the_sequence_after_a_power_loss_depends_on_the_one_before(tmp_path):
 
 
 class Stuck(Written):
-    """A source that gives the same sample again and again."""
+    """A noise source that always returns the same sample."""
 
     def read_samples(self, count: int) -> bytes:
         return bytes(count)

@@ -1,4 +1,4 @@
-"""A link's certificates are checked before the machine starts: their holder and their authority."""
+"""The machine checks holder and authority of a link's certificates before it starts."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""A machine whose journal is lost never starts as if it were new: it reports the remains and stops."""
+"""If its journal is lost, a machine never starts as if it were new: it reports the remaining files and stops."""
 
 import asyncio
 import shutil
@@ -25,7 +25,7 @@ LEFT = (
 
 
 def write_used_state(folder: Path) -> StateFolder:
-    """A machine that has been at work, with everything a journal leaves beside it."""
+    """Write the state folder of a machine that has been used, with all files that exist beside a journal."""
     state = StateFolder(folder)
     state.create_private_folders()
     rig = MachineRig(folder, devices=("printer",)).boot().insert(2000)

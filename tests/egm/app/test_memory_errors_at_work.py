@@ -1,4 +1,4 @@
-"""Errors of the memory during operation: each is printed in plain words, and the machine restarts."""
+"""If the memory fails during operation, the machine prints the error in plain words and restarts."""
 
 import asyncio
 from pathlib import Path
@@ -15,7 +15,7 @@ from meters import JournalDamaged, JournalError
 
 
 def list_subclasses(family):
-    """Return a class with its subclasses, in an order that does not depend on when modules were imported."""
+    """Return a class and its subclasses, in an order that does not depend on the order of imports."""
     children = sorted(family.__subclasses__(), key=lambda child: child.__qualname__)
     return [family, *(kind for child in children for kind in list_subclasses(child))]
 
@@ -26,7 +26,7 @@ def build_error(kind, reason="the disk is gone"):
 
 @pytest.fixture
 def ends(tmp_path, monkeypatch):
-    """Run a machine whose work ends with an error of one of its tasks."""
+    """Return a function that runs a machine of which one task raises the given error."""
 
     def run(error):
         class Ends:

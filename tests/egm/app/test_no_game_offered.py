@@ -1,4 +1,4 @@
-"""A machine with only refused games is out of service with a notice; one admitted game is enough to play."""
+"""If all its games are refused, a machine is out of service with a notice; one admitted game is enough to play."""
 
 import asyncio
 

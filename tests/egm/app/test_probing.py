@@ -1,4 +1,4 @@
-"""Devices are found by their replies, not by an echo of the query."""
+"""A device is found by its reply, and an echo of the query is not mistaken for a reply."""
 
 import asyncio
 

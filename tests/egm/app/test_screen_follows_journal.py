@@ -1,4 +1,4 @@
-"""Every journal entry is sent to the screens, also one written outside an event."""
+"""Every journal entry is sent to the screens, including entries written outside an event."""
 
 import asyncio
 import random

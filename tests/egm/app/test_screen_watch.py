@@ -1,4 +1,4 @@
-"""Without a screen the machine starts nothing; a screen that fails repeatedly counts as missing."""
+"""A machine without a screen starts no game; a screen that fails repeatedly counts as missing."""
 
 import asyncio
 
@@ -68,7 +68,7 @@ def test_a_screen_that_crashes_repeatedly_counts_as_missing_and_one_crash_does_n
 
 
 def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
-    """A screen that does not announce heartbeats counts as present while it is connected."""
+    """A screen that does not announce heartbeats counts as present as long as it is connected."""
     token, now_s = tmp_path / "token", [100.0]
     server = ScreenServer(
         tmp_path / "socket",
@@ -108,7 +108,7 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
 
 
 def test_an_observer_does_not_count_as_a_screen(tmp_path):
-    """A waiting update and a top screen receive every message but show no player anything."""
+    """An update in waiting and a top screen receive every message but show nothing to a player."""
     token = tmp_path / "token"
     server = ScreenServer(
         tmp_path / "socket",

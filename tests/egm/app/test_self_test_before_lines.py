@@ -1,4 +1,4 @@
-"""Until the self-test has ended no line is open: no money is accepted, and no host receives a reply."""
+"""No line is open until the self-test has ended: the machine accepts no money and answers no host."""
 
 import asyncio
 
@@ -69,7 +69,7 @@ def test_every_bill_and_ticket_is_returned_before_the_self_test_has_passed(tmp_p
 
 @pytest.mark.requirement("A-09:b")
 def test_a_failed_self_test_stops_play_until_a_later_one_has_passed(tmp_path):
-    """Each start tests again: another failure stops play again, and a pass ends it."""
+    """Each start runs the test again: another failure stops play again, and a pass permits it."""
     for _ in range(2):
         rig = MachineRig(tmp_path)
         rig.engine.handle(EventType.MEMORY_READY)

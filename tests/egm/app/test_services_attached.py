@@ -1,7 +1,7 @@
-"""Each background service is attached to the machine that needs it; what it does is tested elsewhere."""
+"""Each background service is attached to the machine that needs it; other tests cover what the services do."""
 
 import pytest
-from rigs.three_levels import room_of
+from rigs.three_levels import make_levels_machine
 
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import SoftwareTable, StateFolder, load_cabinet
@@ -46,7 +46,7 @@ def test_a_service_is_attached_to_the_machine_that_needs_it(tmp_path, name):
     profile_file = tmp_path / "place.toml"
     rules = "[hard_meters]\npulse_cents = 100\n[protection]\nremind_minutes = [60]\n"
     profile_file.write_text(f"{GENERIC}\n{rules}")
-    rig = room_of(
+    rig = make_levels_machine(
         tmp_path / "state", profile=profile_file, host=HOST, levels=LEVELS, position=Position(1, 2)
     ).boot()
     board = IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), IO_BOARD_LINE_SETTINGS), lambda _: None)

@@ -1,4 +1,4 @@
-"""A running position: the time an outcome is shown, its devices and its screens."""
+"""A running position: how long an outcome is shown, its devices and its screens."""
 
 import asyncio
 
@@ -42,7 +42,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
 
 
 class Printer:
-    """A driver that stores the faults it receives."""
+    """A driver that stores the faults that it receives."""
 
     name = "printer"
 
@@ -66,7 +66,7 @@ def test_a_driver_receives_the_faults_of_its_device_from_the_previous_run(tmp_pa
 
 
 def ends_after(station: PlayerStation, seconds: float, act) -> bool:
-    """Return whether ``act`` ends the shown outcome after the given time, however slow this computer is."""
+    """Return whether ``act`` ends the display of the outcome after the given time, on a computer of any speed."""
     loop = asyncio.get_running_loop()
     before = loop.time()
     act()
@@ -75,7 +75,7 @@ def ends_after(station: PlayerStation, seconds: float, act) -> bool:
 
 
 class Acceptor:
-    """An acceptor of bills or coins that stores what it may take now."""
+    """An acceptor of bills or coins that stores what it may accept at the moment."""
 
     taken = None
 
@@ -164,7 +164,7 @@ def test_a_game_lasts_at_least_the_profiles_time_from_button_to_button(tmp_path)
 
 @pytest.mark.requirement("A-08")
 def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp_path):
-    """A wheel's number recorded before a power cut decides the game after it, while the screen comes back."""
+    """A wheel's number, recorded before a power cut, decides the game after it, while the screen reconnects."""
 
     async def scene() -> None:
         rig, station = a_station(tmp_path, 2500)
@@ -243,7 +243,7 @@ def test_invalid_positions_are_refused(tmp_path, old, new, expected_text):
 
 @pytest.mark.requirement("C-21")
 def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_without_one(tmp_path):
-    """With a screen, the screen interprets the PLAY button: it may show a page or be counting a win."""
+    """A connected screen interprets the PLAY button, because it may be showing a page or counting up a win."""
 
     async def scene() -> None:
         rig, station = a_station(tmp_path, 0)

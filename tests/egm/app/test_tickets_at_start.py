@@ -12,7 +12,7 @@ from egm.tickets.model import TicketState
 
 
 class PowerLost(Exception):
-    """The power is cut here."""
+    """Raised where the power is cut."""
 
 
 @pytest.mark.requirement("H-08", "H-07")

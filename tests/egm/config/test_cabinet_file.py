@@ -1,4 +1,4 @@
-"""The cabinet file: written with the meaning of its keys, checked to the line and the key."""
+"""The cabinet file: written with the meaning of its keys, and checked with line and key in each message."""
 
 import json
 import os
@@ -257,7 +257,7 @@ def test_a_position_without_a_device_that_accepts_money_is_reported():
 @pytest.mark.requirement("F-09")
 @pytest.mark.parametrize("position", [None, 1, 2])
 def test_a_position_without_a_key_for_hand_pays_is_reported(position):
-    """A board of position 1 serves all positions; one of position 2 serves only that."""
+    """A board of position 1 serves all positions; a board of position 2 serves only position 2."""
     board = "" if position is None else f"{KEYS}position = {position}\n"
     coins = '[devices.coin]\nprotocol = "cctalk_coin"\nposition = 2\n'
     two = GOOD.replace('site = "', 'positions = 2\nsite = "') + coins + board
@@ -438,7 +438,7 @@ def test_two_broken_rules_between_tables_are_both_reported():
 
 
 def test_example_values_are_marked_and_remarked_on_until_they_are_replaced(tmp_path):
-    """The check takes the example values from the schema, as the form does."""
+    """The check reads the example values from the schema, as the form does."""
     file = tmp_path / "new.toml"
     new = ["cabinet", "new", str(file), "--profile", "quebec-vlt", "--game", "maple-classic"]
     assert CliRunner().invoke(main, new).exit_code == 0

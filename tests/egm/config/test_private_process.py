@@ -1,4 +1,4 @@
-"""Files that a cabinet's processes create are private to their owner, however they are started."""
+"""Files that a cabinet's processes create are readable only by their owner, however the processes are started."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ MAINS = sorted(
 
 @pytest.mark.parametrize("path", MAINS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_process_makes_itself_private_first(path):
-    """It is the first statement of ``main`` or ``command`` after the docstring."""
+    """The call is the first statement of ``main`` or ``command`` after the docstring."""
     body = path.read_text().partition(
         "\ndef main(" if "\ndef main(" in path.read_text() else "\ndef command("
     )[2]
@@ -33,7 +33,7 @@ def test_every_process_makes_itself_private_first(path):
 
 
 def test_files_of_a_cabinet_are_private_whatever_the_umask(tmp_path):
-    """Started with umask 0 in an open folder: other users can read neither journal nor token."""
+    """Even with umask 0 in an open folder, other users can read neither journal nor token."""
     state = tmp_path / "state"
     state.mkdir()
     state.chmod(0o777)

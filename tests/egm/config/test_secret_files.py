@@ -1,4 +1,4 @@
-"""A secret that others may read is refused wherever it would be used."""
+"""A secret file that other users may read is refused wherever it would be used."""
 
 import os
 import subprocess
@@ -62,7 +62,7 @@ def test_a_secret_is_written_for_its_owner_alone_whatever_the_umask(tmp_path):
 
 
 def test_only_the_secret_file_module_creates_private_files():
-    """With one way to write a secret, no code forgets the mode or follows a planted link."""
+    """With only one way to write a secret, no code can forget the mode or follow a planted link."""
     sources = [*(ROOT / "egm").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
     assert {path.name for path in sources if "os.O_CREAT | os.O_EXCL" in path.read_text()} == {
         "secret_files.py",
@@ -124,7 +124,7 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_if_others_may_read_them(
     ],
 )
 def test_a_signed_bundle_with_an_invalid_manifest_is_refused(tmp_path, expected_text, reason):
-    """The bundle is signed with its own key, as anybody can do; its content must still be checked."""
+    """The bundle is signed with its own key, which anybody can do; its content must still be checked."""
     key = Ed25519PrivateKey.generate()
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     (tmp_path / bundle.BUNDLE_MANIFEST_NAME).write_text(expected_text)

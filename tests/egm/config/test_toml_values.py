@@ -1,4 +1,4 @@
-"""Values as a file has them."""
+"""Texts and other values are formatted as TOML so that they are read back unchanged."""
 
 import tomllib
 

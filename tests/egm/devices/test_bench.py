@@ -1,4 +1,4 @@
-"""The bench over real pseudo-terminals and its socket, in this process and as a separate process."""
+"""The device bench over real pseudo-terminals and its socket, in this process and as a separate process."""
 
 import asyncio
 import json
@@ -112,7 +112,7 @@ def test_every_protocol_connects_over_a_pseudo_terminal(tmp_path):
 
 
 def test_the_bench_keeps_its_door_states_between_two_runs_of_a_machine(tmp_path):
-    """A second run of the machine's driver reads the doors opened between the two runs."""
+    """In the machine's second run, the driver reads the doors that were opened between the runs."""
 
     async def scene():
         bench = DeviceSimulator(tmp_path, PAIR)
@@ -135,7 +135,7 @@ def test_the_bench_keeps_its_door_states_between_two_runs_of_a_machine(tmp_path)
 @pytest.mark.requirement("G-05")
 @pytest.mark.parametrize("moment", ["accepting", "escrow", "stacking", "vend_valid"])
 def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment):
-    """A bill is where it was when the bench restarts, and is credited or returned once."""
+    """A bill keeps its place when the bench restarts, and is credited or returned once."""
 
     async def scene():
         bench = DeviceSimulator(tmp_path, PAIR, speed=10)

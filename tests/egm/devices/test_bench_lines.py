@@ -1,4 +1,4 @@
-"""A bench's line proves its owner, so that no driver writes to a terminal that another program uses."""
+"""A bench's line proves its owner, so that no driver writes to a terminal of another program."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Codecs: published frames, round trips, and that any bytes result in messages or named errors."""
+"""Codecs encode and decode published frames and round trips, and turn any bytes into messages or named errors."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +46,7 @@ def test_frames_are_encoded_as_published(frame, line):
 
 
 def test_the_published_ebds_idle_status_is_decoded():
-    """PTI's example of an idle acceptor with its box."""
+    """The frame is PTI's example of an idle acceptor with its box."""
     (frame,) = read_frames(ebds.cut_frame, bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39"))
     status = ebds.decode_acceptor_message(frame)
     assert status == ebds.AcceptorStatus(
@@ -60,7 +60,7 @@ def test_the_published_ebds_idle_status_is_decoded():
 
 
 def test_a_cctalk_checksum_of_zero_is_encoded_in_one_byte():
-    """The case in which simple public implementations write 256 into a byte."""
+    """Simple public implementations write 256 into a byte in this case."""
     frame = cctalk.CctalkFrame(2, 1, 253, b"")
     assert frame.encode()[-1] == 0
     assert read_frames(cctalk.cut_frame, frame.encode()) == [frame]
@@ -208,10 +208,10 @@ def test_a_valid_message_after_a_pause_is_always_read(name, junk, which):
     "name", sorted(set(CODECS) - {"ithaca_answer", "ithaca_command", "tcl_command", "wheel"})
 )
 def test_a_message_with_one_flipped_bit_is_not_accepted(name):
-    """Every bit of every sample. A reader of ccTalk looks for a frame inside a damaged one.
+    """The test flips every bit of every sample. A reader of ccTalk searches for frames inside a damaged one.
 
-    What it finds there can add up, because its check is a sum of eight bits; whoever listens on the line takes
-    only what is addressed to it by the device that it asked.
+    Such a frame may have a valid checksum, which is a sum of only eight bits; a driver accepts only frames that are
+    addressed to it by the device that it queried.
     """
     codec = CODECS[name]
     flips = [(sample, bit) for sample in codec.samples for bit in range(len(sample) * 8)]
@@ -276,7 +276,7 @@ def test_an_unknown_lamp_is_refused():
 
 # ------------------------------------------------------------------ ccTalk's event ring
 class Device:
-    """The events of a device that forgets all but five, and everything at a reset."""
+    """The events of a device that remembers only five of them, and none after a reset."""
 
     def __init__(self) -> None:
         self.counter = 0

@@ -1,4 +1,4 @@
-"""A driver whose process is delayed does not count the delay as the device's silence."""
+"""A driver whose process is delayed does not count the delay as a missing reply of the device."""
 
 import asyncio
 import socket
@@ -25,7 +25,7 @@ class _Handle:
 
 
 class _Line(SerialLine):
-    """A line to a device that replies at once, in two halves; its driver gets no time after receiving each."""
+    """A line to a device that replies at once, in two halves; after each half the driver is delayed."""
 
     def __init__(self, answer):
         self._ours, self.device = socket.socketpair()
@@ -50,12 +50,12 @@ class _Line(SerialLine):
 
 
 def _sleep():
-    """Block the loop for two seconds."""
+    """Block the event loop for two seconds."""
     asyncio.get_running_loop()._jumping.now += 2.0
 
 
 def _run_driver_until(answer, until):
-    """Run an I/O board's driver until a condition on it and its reports is true."""
+    """Run the driver of an I/O board until a condition on the driver and its reports holds."""
 
     async def session():
         line, events = _Line(answer), []

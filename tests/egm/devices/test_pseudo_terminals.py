@@ -1,4 +1,4 @@
-"""The settings of a real port on a pseudo-terminal, which ignores them: it must open repeatedly."""
+"""A pseudo-terminal ignores the settings of a real port, but can be opened with them repeatedly."""
 
 import os
 import pty

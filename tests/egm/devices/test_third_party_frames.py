@@ -1,4 +1,4 @@
-"""Frames of third-party software, compared with the codecs, drivers and simulated devices of this one."""
+"""Frames of third-party software, compared with this product's codecs, drivers and simulated devices."""
 
 import asyncio
 import tomllib
@@ -82,7 +82,7 @@ def test_the_scaling_of_a_country_is_read_low_byte_first():
 
 
 class Replayed(DeviceRig):
-    """An acceptor that replays published frames with the acknowledgement number of the query."""
+    """An acceptor that replays published frames with the acknowledgement number of each query."""
 
     def __post_init__(self):
         super().__post_init__()

@@ -46,8 +46,8 @@ def test_an_invalid_report_is_refused_with_the_reason(line, reason):
     assert not others
 
 
-def listening(check):
-    """Run a wheel with its driver, and ``check``."""
+def run_wheel(check):
+    """Run a simulated wheel and its driver together with ``check``."""
 
     async def session():
         rig = DeviceRig("wheel")
@@ -78,7 +78,7 @@ def test_a_spin_is_reported_phase_by_phase_and_its_number_once():
         ]
         assert [event.number for event in list_reports(rig)].count(17) == 1
 
-    listening(check)
+    run_wheel(check)
 
 
 @pytest.mark.requirement("B-16:b")
@@ -96,7 +96,7 @@ def test_a_void_spin_has_no_number_and_is_repeated(wrong):
         assert list_reports(rig)[-1].spin == spin
         assert [event.number for event in list_reports(rig)].count(5) == 1
 
-    listening(check)
+    run_wheel(check)
 
 
 def test_a_broken_sensor_is_a_fault_and_gives_no_number():
@@ -115,7 +115,7 @@ def test_a_broken_sensor_is_a_fault_and_gives_no_number():
         assert list_reports(rig)[-1].spin == spin
         assert not rig.list_events(DeviceFault)[-1].active
 
-    listening(check)
+    run_wheel(check)
 
 
 def test_a_silent_wheel_is_reported_lost_and_found_again():
@@ -125,7 +125,7 @@ def test_a_silent_wheel_is_reported_lost_and_found_again():
         rig.perform_action("silence", on=False)
         await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2)
 
-    listening(check)
+    run_wheel(check)
 
 
 def test_a_wheel_continues_its_spin_count_after_a_power_loss():
@@ -137,4 +137,4 @@ def test_a_wheel_continues_its_spin_count_after_a_power_loss():
         rig.perform_action("power_on")
         await rig.advance_until(lambda: list_reports(rig)[-1].spin == last.spin + 1)
 
-    listening(check)
+    run_wheel(check)

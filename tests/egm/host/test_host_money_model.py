@@ -1,11 +1,11 @@
 """Random operations of a host, a player and an attendant, with restarts, in any order; the money always balances.
 
-The operations include authorised memory clears, which carry all values over, and the loss of one copy of a
-ledger. No transfer identifier moves value twice, also not after a restart or a clear.
+The operations include authorised memory clears, which carry all values over, and the loss of one copy of a ledger. No
+transfer identifier moves value twice, even after a restart or a clear.
 
-Every operation can occur at any moment, also when it makes no sense: a transfer order while a door is open, a
-ticket number that nothing waits for, a reply about a ticket that has been returned. No operation may raise, and
-after each one the journal must agree with the money that the test itself has observed going in and out.
+Every operation can occur at any moment, even if it makes no sense: a transfer order while a door is open, a ticket
+number that nothing waits for, a reply about a ticket that has been returned. No operation may raise, and after each
+one the journal must agree with the money that the test itself has observed going in and out.
 """
 
 import random
@@ -98,7 +98,7 @@ class Machine:
         self.restart()
 
     def after_power_up(self) -> None:
-        """Return the paper in escrow; a stack order had not started to move it."""
+        """Return the paper in escrow, because a stack order had not yet moved it."""
         record = self.rig.ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED:
             self.rig.ledger.void_unstacked_paper("returned at power-up")
@@ -129,7 +129,7 @@ class Machine:
             self.rig.offer_ticket(self.escrow)
 
     def move_paper(self) -> None:
-        """Stack the ordered paper or return it; return paper that was ordered back."""
+        """Stack the paper if that was ordered, or return it; paper that was ordered back is returned."""
         record = self.rig.ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.dice.random() < 0.8:

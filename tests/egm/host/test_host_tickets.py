@@ -1,4 +1,4 @@
-"""Tickets validated by a host: number requests, redemptions, each reply applied once, and restarts in between."""
+"""Tickets validated by a host: number requests and redemptions; each reply is applied once, also after restarts."""
 
 from datetime import date
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Electronic transfers: each identifier moves value once, locks start and end, restricted credit expires."""
+"""Electronic transfers: each identifier moves value once, locks start and end, and restricted credit expires."""
 
 from datetime import date, timedelta
 
@@ -291,7 +291,7 @@ def test_the_transfer_log_shows_the_result_of_each_transfer_and_no_locks(make):
 @pytest.mark.requirement("K-09")
 @pytest.mark.parametrize("event", ["disabled", "door", "fault"])
 def test_a_pending_transfer_is_refused_if_the_machine_is_not_idle_after_the_game(make, event):
-    """A stored order would later put this player's money on the credit meter of another player."""
+    """A stored order would later add this player's money to another player's credit."""
     rig = make(chance=ScriptedChance(*LOSS)).insert(2000)
     rig.play()
     assert rig.port.execute_or_refuse_order(order(cashable=100), asset_number=ASSET) is Status.PENDING

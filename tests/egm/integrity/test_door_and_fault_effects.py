@@ -1,4 +1,4 @@
-"""What doors and faults do to play, and who clears them: from the regulations, not from the machine's own table.
+"""Effects of doors and faults on play, and who clears them, from the regulations and not from the machine's own table.
 
 Sources: Mississippi 8-2.8, New York 5317.26, AGCO 6.1.1, New Zealand 1.18, and Monaco's art. 20.3 (unidentified
 openings).
@@ -83,7 +83,7 @@ def test_each_open_door_stops_play_and_is_recorded_and_metered(rig, door):
 
 @pytest.mark.requirement("J-01", "A-24")
 def test_doors_that_changed_during_a_line_loss_are_reported_as_unattended():
-    """The first report after a line loss or a power loss is compared with the doors known before."""
+    """The first report after a line loss or a power loss is compared with the last known state of the doors."""
     report = InputsReported(device="io", doors_open=frozenset({"main", "drop"}), keys_on=frozenset())
     assert list(iter_reported_events(report, "io_board", ("drop", "logic"))) == [
         Event(EventType.DOOR_OPENED, DoorChange(door="main", unattended=True)),
@@ -94,7 +94,7 @@ def test_doors_that_changed_during_a_line_loss_are_reported_as_unattended():
 @pytest.mark.requirement("A-24", "E-10", "D-14")
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_opened_without_power_is_recorded_and_the_logic_door_leaves_a_tilt(rig, door):
-    """The board stores the door movements and reports them when the machine is running again."""
+    """The board stores the door's movements and reports them when the machine runs again."""
     for is_open in (True, False):
         report = DoorChanged(device="io", door=door, open=is_open, unattended=True)
         for event in iter_reported_events(report, "io_board", ()):

@@ -1,4 +1,4 @@
-"""Every fault of the significance table has the effect that its row states, and the effect the requirements state."""
+"""Every fault of the significance table has the effect that its row and the requirements state."""
 
 from collections.abc import Callable
 from typing import Final
@@ -26,7 +26,7 @@ def effect_of(code: str) -> EventEffect:
 
 
 class Availability:
-    """Whether a machine with credit plays, and which devices accept money and pay."""
+    """Whether a machine with credit plays, and which devices accept and pay money."""
 
     def __init__(self, rig: MachineRig) -> None:
         machine, state = rig.machine, rig.state
@@ -65,7 +65,7 @@ def assert_acceptor_off(code: str, availability: Availability) -> None:
 
 
 def assert_payout_off(code: str, availability: Availability) -> None:
-    """Assert that one payout device is off; a fault of no device (ticket ledger, clock) stops the tickets."""
+    """Assert that one payout device is off; a fault without a device (ticket ledger, clock) stops tickets."""
     kind = code.partition(".")[0]
     assert not availability.pays[kind if kind in availability.pays else "ticket_printer"]
     assert all_others_work(availability.pays, kind if kind in availability.pays else "ticket_printer")
@@ -94,7 +94,7 @@ ASSERTION_BY_EFFECT: Final[dict[EventEffect, Callable[[str, Availability], None]
 
 @pytest.fixture
 def rig(tmp_path):
-    """A machine with every acceptor and payout device, so that the effect on each of them is visible."""
+    """A machine with every acceptor and payout device, so that the effect on each of them can be tested."""
     rig = MachineRig(tmp_path, devices=("printer", "hopper")).boot().insert(500)
     yield rig
     rig.close()

@@ -137,7 +137,7 @@ def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_
 
 @pytest.mark.requirement("D-20")
 def test_each_hard_meter_follows_its_own_electronic_meter(tmp_path, profile):
-    """Coin in, drop, coin out, hand-paid wins and bills, in this order."""
+    """The order is coin in, drop, coin out, hand-paid wins and bills."""
     numbers = ScriptedChance(*MAPLES, *LANTERNS)
     rig = MachineRig(tmp_path / "state", profile=profile, chance=numbers, devices=("hopper",)).boot()
     board = create_board(tmp_path)

@@ -1,4 +1,4 @@
-"""An entry above a meter's increment limit is not written: the machine tilts, and continues once it is settled."""
+"""An entry above a meter's increment limit is not written; the machine tilts, and continues after a ruling."""
 
 from dataclasses import replace
 

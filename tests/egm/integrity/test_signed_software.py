@@ -43,7 +43,7 @@ LIBRARY = Path(__file__).parents[3] / "paytables" / "library"
 
 
 class Maker:
-    """A manufacturer and one cabinet with a custom game file that a test can alter."""
+    """A manufacturer, and a cabinet with a custom game file that a test can alter."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -85,7 +85,7 @@ def maker(tmp_path):
 
 @pytest.fixture
 def start(tmp_path, maker):
-    """Start the machine as its process does; a further call restarts it."""
+    """Return a function that starts the machine as its process does; a further call restarts the machine."""
     rigs = []
 
     def start_machine(after_load=lambda: None, **options):
@@ -210,7 +210,7 @@ def test_the_files_as_loaded_are_verified_even_if_the_signed_ones_were_put_back(
 
 @pytest.mark.requirement("A-15")
 def test_a_foreign_file_stops_the_machine_and_is_named(start, maker, monkeypatch):
-    """Simulate a file that was added to the program after the release was made."""
+    """The test simulates a file that was added to the program after the release was made."""
     listed = list_software_files(find_software_scope(maker.file))
     monkeypatch.setattr(
         "egm.verify.examine.list_software_files", lambda _: listed | {"egm/extra.py": maker.game}
@@ -330,7 +330,7 @@ def test_a_later_difference_replaces_the_earlier_one_in_the_tilt_and_is_recorded
 
 
 def read_changes_in_log(rig):
-    """The reasons of the changes that the log of the software shows, newest first."""
+    """Return the reasons of the changes in the software log, newest first."""
     log = FEATURES.entry_declarations.read_log(rig.journal, Log.SOFTWARE)
     return [entry.record["reason"] for entry in log if entry.kind == "software.changed"]
 
@@ -361,7 +361,7 @@ def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
 
 @pytest.mark.requirement("A-16")
 def test_a_component_that_is_removed_or_added_is_recorded_with_its_digest(start, maker):
-    """The custom game is removed, which leaves the component without files, and is then added again."""
+    """The only file of a component, the custom game, is removed and later added again."""
     [first] = start().records("software.changed")
     before, own_files = first["components"]["own"]
     assert before == ""

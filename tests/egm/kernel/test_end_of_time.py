@@ -1,4 +1,4 @@
-"""A clock at the end of all dates: the machine starts, believes it in nothing, and plays and pays."""
+"""With a clock at the last possible date, the machine starts, reports the clock as wrong, and plays and pays."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The engine on a toy machine: what rules may be, and the order in which things happen."""
+"""The engine on a toy machine: which rules are valid, and the order in which events and effects are executed."""
 
 from dataclasses import dataclass
 
@@ -83,7 +83,7 @@ def note_idle(toy, _event):
 
 
 def rules(*some: Rule) -> StateTable:
-    """These, and for every other event one that never takes it."""
+    """Return a table of these rules, with a rule for every other event that never applies."""
     decided = {event for rule in some for event in rule.events}
     default_rule = Rule(tuple(e for e in EventType if e not in decided), ALL_STATES, (never,))
     return StateTable(
@@ -114,7 +114,7 @@ def test_a_rule_and_its_unfinished_actions_end_before_the_next_event():
 
 @pytest.mark.requirement("A-11")
 def test_an_event_that_arrives_during_another_is_handled_after_it():
-    """The machine does nothing by itself until both are finished."""
+    """The machine does nothing by itself until both events have been handled."""
 
     def press_bet(toy, _event):
         pressed.handle(EventType.BET, n=2)
@@ -134,7 +134,7 @@ def test_each_event_completes_at_most_one_unfinished_action():
 
 
 def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
-    """What it asks of itself is refused, or leads nowhere: asked at each rest, it would never rest again."""
+    """An automatic event that is refused or changes nothing is not repeated; otherwise the engine would loop."""
     toy = engine(
         Rule(EventType.WHEN_IDLE, IDLE, (works,), (ask_for_more,)),
         Rule(EventType.PLAY, IDLE, (), (begin,)),

@@ -1,4 +1,4 @@
-"""Every declared entry: a valid one is accepted, and any part that differs from the declaration is refused."""
+"""For every declared entry, a valid one is accepted, and any part that differs from the declaration is refused."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ ALL = list(FEATURES.entry_declarations)
 
 
 def sample(hint):  # noqa: PLR0911 (one line for each type of field)
-    """A valid value of a field's type."""
+    """Return a valid value of a field's type."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return CONDITIONS[inner[1]][0]
@@ -91,7 +91,7 @@ def value_of(key):
 
 
 def build(entry: EntryDeclaration) -> Transaction:
-    """A transaction that fulfils a declaration, with everything that it may contain."""
+    """Return a transaction that fulfils a declaration and has every part that the declaration permits."""
     settles = entry.phase in {Phase.SETTLE, Phase.VOID}
     moves = (
         ()
@@ -118,7 +118,7 @@ def build(entry: EntryDeclaration) -> Transaction:
 
 
 def required_fields(record):
-    """The fields that every such record has."""
+    """Return the required fields of a record type."""
     missing = dataclasses.MISSING
     return [f for f in dataclasses.fields(record) if f.default is missing and f.default_factory is missing]
 

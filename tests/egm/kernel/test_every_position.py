@@ -1,13 +1,13 @@
-"""What may be done at a machine of one position is done at the second of three, and at no other.
+"""Whatever is possible at a machine of one position is possible at the second of three, and affects no other.
 
-Each row of the state table is tried in a state of its own at both machines: the same entries, money, state and
-words must come of it, and nothing of the neighbours' may change. A row, form or page that is new is in it.
+Each row of the state table is tried at both machines in a suitable state: the entries, money, state and messages must
+be equal, and nothing of the neighbours may change. New rows, forms and pages are tested without a change here.
 """
 
 import re
 
 import pytest
-from rigs.every_event import machine_in, particulars
+from rigs.every_event import make_machine_in, prepare_event
 
 from egm.app.features import FEATURES
 from egm.integrity.keys import IntegrityKey
@@ -58,7 +58,7 @@ ONCE = {
 
 
 class Three:
-    """A machine of three positions, wired as one board of keys has it; its middle one is tried."""
+    """A machine of three positions with one I/O board; the tests use the position in the middle."""
 
     def __init__(self, folder, devices: tuple[str, ...] = (), *, boot: bool = False) -> None:
         self.rooms: list[MachineRig] = []
@@ -87,13 +87,13 @@ class Three:
         self.first, self.second, self.third = self.rooms
 
     def board(self, event_type: EventType, **data) -> None:
-        """The machine's one board reports."""
+        """Send an event of the machine's I/O board."""
         event = FEATURES.state_table.payloads.build_event(event_type, data)
         for position in iter_concerned_positions(self.first.machine.component(RunningPositions), 1, event):
             position.submit_event(event)
 
     def neighbours(self) -> dict[str, object]:
-        """All that the first and the third position remember for themselves, and their credit."""
+        """Return the stored values and the credit of the first and the third position."""
         own_state = {
             name: value
             for name, value in self.first.journal.states().items()
@@ -105,12 +105,12 @@ class Three:
 
 
 def normalise_name(name: str) -> str:
-    """A name as the only position has it, without what makes an id unique."""
+    """Return a name as a machine with one position has it, without the part that makes an id unique."""
     return re.sub(r"-\d+(-[0-9a-f]{8})?", "-n", re.sub(r"^2/", "", name).replace("credit:2:", "credit:1:"))
 
 
 def describe_effect(rig: MachineRig, event: EventType, state: State) -> dict[str, object]:
-    values = particulars(rig, state, event)
+    values = prepare_event(rig, state, event)
     before = rig.journal.sequence
     rig.engine.handle(event, **values)
     entries = [entry.transaction for entry in rig.journal.entries() if entry.sequence > before]
@@ -153,8 +153,8 @@ def test_a_rule_has_the_same_effect_at_the_second_of_three_positions(tmp_path, e
         opened.append(Three(tmp_path / "three", devices))
         return opened[0].second
 
-    due = describe_effect(machine_in(state, alone), event, state)
-    second = machine_in(state, between)
+    due = describe_effect(make_machine_in(state, alone), event, state)
+    second = make_machine_in(state, between)
     before = opened[0].neighbours()
     assert describe_effect(second, event, state) == due
     assert opened[0].neighbours() == before
@@ -181,7 +181,7 @@ def test_one_key_turn_pays_one_position_after_another(three):
 
 @pytest.mark.parametrize("state", [State.HANDPAY, State.TILT, State.OUT_OF_SERVICE])
 def test_the_key_skips_what_no_key_can_clear(tmp_path, state):
-    """A fault of the first position that is a technician's keeps nobody waiting at the second."""
+    """A fault of the first position that only a technician can clear delays nobody at the second."""
     three = Three(tmp_path, boot=True)
     three.first.engine.handle(
         EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why="test", most_cents=500
@@ -221,7 +221,7 @@ def test_a_call_at_the_third_position_is_answered(three):
 
 
 def take_menu_to(three: Three, number: int, role: Role) -> Menu:
-    """Sign in at the machine's first position and take the menu to another; return that position's menu."""
+    """Sign in at the machine's first position and move the menu to another; return that position's menu."""
     menus = [Menu(rig) for rig in three.rooms]
     three.board(EventType.MENU, key="operator")
     menus[0].prove(role)

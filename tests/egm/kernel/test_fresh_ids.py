@@ -1,4 +1,4 @@
-"""Every id the machine makes is marked with its journal: none is ever another journal's."""
+"""Every id that the machine makes contains a mark of its journal, so that no two journals have equal ids."""
 
 import ast
 from pathlib import Path
@@ -24,8 +24,8 @@ NUMBERS = {
 }
 
 
-def texts_with_a_place(path: Path) -> list[int]:
-    """The lines where a place in the journal is made part of a text that is no error's."""
+def find_texts_with_sequences(path: Path) -> list[int]:
+    """Return the lines where an entry's sequence becomes part of a text that is not an error message."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     errors = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise) for part in ast.walk(node)}
     found = []
@@ -41,7 +41,7 @@ def texts_with_a_place(path: Path) -> list[int]:
 def test_ids_are_formed_in_one_place_only():
     root = Path(egm.__file__).parent.parent
     paths = [*Path(egm.__file__).parent.rglob("*.py"), *Path(meters.__file__).parent.rglob("*.py")]
-    found = {path.relative_to(root).as_posix(): texts_with_a_place(path) for path in paths}
+    found = {path.relative_to(root).as_posix(): find_texts_with_sequences(path) for path in paths}
     assert {name for name, lines in found.items() if lines} == NUMBERS
 
 

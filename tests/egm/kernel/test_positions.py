@@ -1,4 +1,4 @@
-"""Several player positions on one machine: each its own credits, game, payouts and meters; one journal."""
+"""Several player positions on one machine: separate credits, games, payouts and meters, in one journal."""
 
 import random
 
@@ -21,7 +21,7 @@ FIRST, SECOND = Position(1, 2), Position(2, 2)
 
 @pytest.fixture
 def machine(tmp_path):
-    """The two positions of a machine, made anew after each restart."""
+    """Return a function that starts the two positions of a machine, for the first time or again."""
     machines: list[tuple[MachineRig, MachineRig]] = []
 
     def start() -> tuple[MachineRig, MachineRig]:
@@ -250,7 +250,7 @@ def test_a_machine_with_one_position_writes_no_position(tmp_path):
 @pytest.mark.requirement("O-01", "F-01", "D-01", "A-08")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_whatever_two_players_do_their_money_stays_separate(machine, seed):
-    """Random play at both, with doors, jams, cash-outs by hand and restarts: each player keeps only their own money."""
+    """Both play at random, with doors, jams, hand-pays and restarts; each player keeps only their own money."""
     dice = random.Random(seed)
     rigs = machine()
     put_in, taken_out = [0, 0], [0, 0]
@@ -303,7 +303,7 @@ def test_whatever_two_players_do_their_money_stays_separate(machine, seed):
 
 
 def test_no_slip_number_is_promised_to_two_waiting_positions(tmp_path):
-    """Whichever hand-pay is paid first gets the next number: until one is alone, neither screen states one."""
+    """The hand-pay that is paid first gets the next number; while two wait, neither screen states a number."""
     first = MachineRig(tmp_path, position=FIRST).boot()
     second = MachineRig(tmp_path, position=SECOND, first_rig=first).boot()
 

@@ -1,4 +1,4 @@
-"""Records of the journal: what machines wrote before is read, and written again the same; nothing else passes."""
+"""Records of earlier versions are read and written again unchanged; invalid records are refused."""
 
 import json
 import zipfile
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from rigs.three_levels import LINKED, room_of
+from rigs.three_levels import LINKED, make_levels_machine
 
 from egm.devices.ledgers import PayoutRecord
 from egm.host.keys import HostKey
@@ -180,7 +180,7 @@ def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_p
     folder = tmp_path / "state"
     with zipfile.ZipFile(VECTORS / "journal" / "awaiting-award-before-types.zip") as archive:
         archive.extractall(folder)
-    rig = room_of(folder, levels=LINKED, devices=("printer",)).boot()
+    rig = make_levels_machine(folder, levels=LINKED, devices=("printer",)).boot()
     assert (rig.state, rig.credit_cents) == (State.AWAITING_AWARD, 4950)
     game = find_open_game(rig.machine)
     assert game is not None
@@ -204,7 +204,7 @@ def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_p
 
 
 def test_a_record_that_is_damaged_stops_the_machine_by_its_name(tmp_path):
-    rig = room_of(tmp_path).boot()
+    rig = make_levels_machine(tmp_path).boot()
     write_undeclared_entry(rig.machine, "planted", state={PlayKey.GAME: {"play_id": 7}})
     with pytest.raises(RecordError, match=r"^the memory's 'game': play_id is 7, not of type str$"):
         find_open_game(rig.machine)

@@ -1,4 +1,4 @@
-"""The running player positions: their snapshots, shared by the readers of one change."""
+"""The running player positions, and their snapshots, which all readers of one change share."""
 
 from egm.app.view import build_snapshot
 from egm.kernel.events import EventType

@@ -1,4 +1,4 @@
-"""Significant events carry effect, person and who may clear; logs are views of the journal."""
+"""Significant events state their effect, the person and who may clear them; logs are views of the journal."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass

@@ -1,11 +1,12 @@
-"""The state table: complete, consistent, and obeyed; every state and event is tried.
+"""The state table is complete, consistent and obeyed; every state is tried with every event.
 
-A pair with a row does what the row says; a pair without one moves nothing, and a refused request says so.
+A pair of state and event with a row does what the row says; a pair without a row changes nothing, and a refused
+request causes a message.
 """
 
 import pytest
-from rigs.every_event import PREPARED, TICKET, machine_in, particulars
-from rigs.three_levels import awaiting
+from rigs.every_event import PREPARED, TICKET, make_machine_in, prepare_event
+from rigs.three_levels import await_linked_award
 
 from egm.app.features import FEATURES, SERVICE_MENU
 from egm.kernel.events import EventType, NextState, State
@@ -19,15 +20,15 @@ LOSS = (0, 0, 0)
 
 def _room(tmp_path, state: State) -> MachineRig:
     if state is State.AWAITING_AWARD:
-        return awaiting(tmp_path)
-    return machine_in(state, lambda devices: MachineRig(tmp_path, devices=devices))
+        return await_linked_award(tmp_path)
+    return make_machine_in(state, lambda devices: MachineRig(tmp_path, devices=devices))
 
 
 @pytest.mark.not_audited
 @pytest.mark.requirement("F-08", "G-04", "J-02")
 @pytest.mark.parametrize("state", State, ids=str)
 def test_every_state_and_event(tmp_path, state):
-    """A machine that an event left as it was is tried with the next event too."""
+    """If an event changes nothing, the next event is tried on the same machine."""
     rig = None
     for event in EventType:
         rig = rig or _room(tmp_path / event.value, state)
@@ -38,8 +39,8 @@ def test_every_state_and_event(tmp_path, state):
 
 
 def _try(rig: MachineRig, state: State, event: EventType) -> bool:
-    """Let an event happen in a state, and check what came of it; whether the table has a row for it."""
-    values = particulars(rig, state, event)
+    """Let an event happen in a state and check the result; return whether the table has a row for it."""
+    values = prepare_event(rig, state, event)
     before, credit_before = rig.journal.sequence, rig.credit_cents
     unexpected_before = len(rig.records("event.unexpected"))
     rig.machine.notice = None
@@ -130,7 +131,7 @@ def test_an_unexpected_event_is_recorded_once_per_start(tmp_path):
 
 
 def test_every_refused_form_shows_a_message(tmp_path):
-    """Also one whose event nobody thought of: a form that is not carried out never says that it is done."""
+    """This includes forms whose event is missing from the table: a form without effect never reports success."""
     rig = _room(tmp_path, State.IDLE)
     refusable = [
         form for form in SERVICE_MENU.forms if not FEATURES.state_table.is_always_accepted(form.event)
@@ -149,7 +150,7 @@ def test_the_table_is_short_and_its_sets_have_names():
 
 
 def test_internal_and_late_events_are_accepted_in_every_state():
-    """Also where there is nothing to do: no event is decided outside the table, and none is dropped."""
+    """They are accepted even if they change nothing: no event is decided outside the table, and none is dropped."""
     for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER):
         for state in State:
             assert not FEATURES.state_table.list_rules(state, event)[-1].guards, (state, event)

@@ -1,4 +1,4 @@
-"""What a feature holds while the machine runs: made at its first use or put in, and never another's."""
+"""The run-time state of a feature is created at its first use or installed, and belongs to one machine."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,13 @@ from egm.testing.machine import MachineRig
 
 @dataclass
 class Candle:
-    """Something that can be made of nothing."""
+    """A state that can be created without arguments."""
 
     lit: bool = False
 
 
 class Wick:
-    """Something that cannot."""
+    """A state that cannot be created without arguments."""
 
     def __init__(self, length: int) -> None:
         self.length = length

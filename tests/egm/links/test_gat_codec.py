@@ -1,4 +1,4 @@
-"""GAT packets against the published bytes and check value, and every way a packet can be wrong."""
+"""GAT packets against published bytes and check values, and every way in which a packet can be invalid."""
 
 import hashlib
 import hmac
@@ -125,7 +125,7 @@ def test_noise_is_refused_and_the_next_packet_is_read():
     ],
 )
 def test_replies_have_the_published_bytes(answer, line):
-    """Written by hand from the protocol's description; the CRC is the other reading's."""
+    """The bytes were written by hand from the protocol's description; the CRC is from an independent computation."""
     body = bytes.fromhex(line)
     assert answer.encode() == body + gat_reader.compute_crc(body).to_bytes(2, "big")
 

@@ -1,4 +1,4 @@
-"""The machine's GAT port over a real pseudo-terminal, asked by the bench's verifier, which was written apart."""
+"""The machine's GAT port over a real pseudo-terminal, queried by the bench's independently written verifier."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ SEED = "0102030405060708090a0b0c0d0e0f1011121314"
 
 
 class Inspection:
-    """A machine with a GAT port, on one state folder."""
+    """A machine with a GAT port, always on the same state folder."""
 
     def __init__(self, folder) -> None:
         self.folder = StateFolder(folder)
@@ -37,7 +37,7 @@ class Inspection:
         self.alter = lambda port: None
 
     async def ask(self, *questions):
-        """Let the verifier ask, in its own thread, while the machine's loop runs."""
+        """Run the verifier's queries in a thread while the machine's loop runs."""
         [port] = create_gat_port(self.context)
         self.alter(port)
         work = asyncio.create_task(port.run())
@@ -151,7 +151,7 @@ def test_an_impossible_request_is_refused_without_an_earlier_result(inspection, 
 
 
 class OutsideHost:
-    """A verifier as the one public GAT host polls: it knows the packets' layout and four status values."""
+    """A verifier that polls like the one public GAT host; it knows the packet layout and four status values."""
 
     FINISHED, CALCULATING, ERROR = 1, 2, 3
 
@@ -176,7 +176,7 @@ class OutsideHost:
         return answer[2:-2]
 
     def initiate(self, *words):
-        """Order a function, and ignore the content of the reply."""
+        """Order a function and ignore the content of the reply."""
         self.ask(0x04, b"\xba\x00" + "\t".join(words).encode())
 
     def wait(self, polls=2000):
@@ -215,7 +215,7 @@ def test_a_host_that_waits_for_the_public_status_values_reads_its_results(inspec
 
 @pytest.mark.requirement("A-18")
 def test_a_refused_request_never_returns_another_requests_result(inspection):
-    """An unknown component after a known one: the known one's signature must not be shown for it."""
+    """After a known component, an unknown one must not be answered with the known component's signature."""
 
     def conversation(host):
         host.initiate("Component", "games")

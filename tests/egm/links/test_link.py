@@ -1,4 +1,4 @@
-"""The link to the screen: every message survives the line, all else is refused, only the token gets in."""
+"""The link to the screen transmits every message, refuses all other data, and admits only holders of the token."""
 
 import asyncio
 import contextlib
@@ -60,7 +60,7 @@ def test_any_object_is_a_message_or_a_message_error(data):
 
 @pytest.mark.parametrize("options", ['{"level": 1.0}', '{"bets": {"otter": 1e0}}', '{"a": [{"b": [2.5]}]}'])
 def test_a_request_with_a_fraction_is_refused(options):
-    """It is equal to a bet that is offered, and no journal keeps a float: it would stop the machine."""
+    """It would equal a bet that is offered, but the journal stores no floats, so that it would stop the machine."""
     with pytest.raises(MessageError, match="is not a whole number"):
         decode_message(f'{{"type": "intent", "name": "bet", "value": 1, "options": {options}}}'.encode())
 
@@ -86,7 +86,7 @@ def test_a_request_with_a_fraction_is_refused(options):
     ],
 )
 def test_an_oversized_request_is_refused_with_a_short_message(fields):
-    """Request handlers receive only bounded sizes, and the record of the refusal is bounded too."""
+    """Request handlers receive only values of limited size, and the record of the refusal is limited too."""
     line = json.dumps({"type": "intent", "name": "bet", **fields}).encode()
     with pytest.raises(MessageError) as raised:
         decode_message(line)
@@ -105,7 +105,7 @@ def test_a_line_that_is_too_long_is_refused_before_it_is_parsed():
 
 
 class Desk:
-    """A server on a socket in a folder, with the intents and errors that it received."""
+    """A server on a socket in a folder, with the intents and errors that it has received."""
 
     def __init__(self, folder):
         self.path = folder / "screen.sock"
@@ -151,7 +151,7 @@ def test_a_client_with_the_token_is_admitted(tmp_path):
 
 
 def test_a_flood_of_requests_does_not_starve_other_tasks(tmp_path):
-    """Buffered lines were handled without a pause: under load no device was polled for twenty seconds."""
+    """Regression: buffered lines were handled without a pause, so that no device was polled for twenty seconds."""
     requests = 200
 
     async def session():
@@ -224,7 +224,7 @@ def test_a_socket_left_by_a_killed_machine_is_replaced(tmp_path):
 
 
 def test_disconnected_screen_with_unread_requests_receives_nothing_more(tmp_path, caplog):
-    """Each snapshot to it was a warning of its own in the log, thousands of them."""
+    """Regression: each snapshot to it caused a warning in the log, thousands in all."""
 
     async def session():
         desk = Desk(tmp_path)

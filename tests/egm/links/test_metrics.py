@@ -1,4 +1,4 @@
-"""Metrics: what the machine says, over real HTTP on loopback, and nothing that could change it."""
+"""Metrics over real HTTP on loopback: the exported values, and no way to change anything."""
 
 import contextlib
 import socket
@@ -77,7 +77,7 @@ def test_a_scrape_has_the_values_of_the_meter_reading(exporter):
 
 
 def test_an_occurrence_is_exported_at_zero_before_it_happens():
-    """A series that starts at 1 shows no increase: the alert on a first door or fault could not fire."""
+    """A series that starts at 1 shows no increase, so that the alert on a first door or fault would not fire."""
     never = {
         (sample.name, *sorted(sample.labels.items())): sample.value
         for family in build_meter_families(
@@ -97,7 +97,7 @@ def test_an_occurrence_is_exported_at_zero_before_it_happens():
 
 
 def test_every_meter_that_is_always_exported_is_counted_by_some_entry():
-    """Three stood at zero for ever: nothing fed them."""
+    """Regression: three meters were always zero because no entry counted them."""
     rules = "".join(path.read_text() for path in Path(tools.audit.rules.__file__).parent.glob("*.py"))
     declared = {name for entry in FEATURES.entry_declarations for name in entry.counts}
     assert [name for name in OCCURRENCE_METERS if name not in declared and f'"{name}"' not in rules] == []
@@ -180,7 +180,7 @@ def test_metrics_are_served_only_under_this_computers_host_names(exporter):
 
 
 def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
-    """Two hundred that say nothing: a handful is served, the rest let go, and then it answers again."""
+    """Of two hundred idle connections a few are served and the rest are closed; then the exporter replies again."""
     monkeypatch.setattr(metrics, "CONNECTION_SECONDS_MAX", 2.0)
     port, before = exporter[1].port, threading.active_count()
     lines = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) for _ in range(200)]
@@ -213,7 +213,7 @@ def test_a_ninth_connection_replaces_the_oldest_idle_one(exporter, monkeypatch):
 
 
 def test_many_idle_connections_do_not_block_a_scrape(exporter):
-    """Nine of 39 came through: an opening that the monitoring must have read waited for the others."""
+    """Regression: only nine of 39 scrapes succeeded, so that a door opening reached the monitoring late."""
     port, ended = exporter[1].port, threading.Event()
 
     def flood():

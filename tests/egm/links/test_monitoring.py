@@ -1,4 +1,4 @@
-"""What the machine exports, and what it says when it cannot."""
+"""The metrics that the machine exports, and its report if it cannot export them."""
 
 import asyncio
 import contextlib
@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 from rigs.monitored import read_snapshot, start_monitoring
-from rigs.three_levels import LINKED, room_of
+from rigs.three_levels import LINKED, make_levels_machine
 
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType
@@ -41,7 +41,7 @@ async def run_attachment(attachment):
 
 @pytest.mark.parametrize("levels", [LINKED])
 def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path, levels):
-    rig = room_of(tmp_path, levels=levels).boot()
+    rig = make_levels_machine(tmp_path, levels=levels).boot()
     attachment = start_monitoring(rig, tmp_path, [])
     families = {family.name: family for family in attachment._iter_families(read_snapshot(rig))}
     for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
@@ -53,7 +53,7 @@ def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path,
 
 def test_a_metrics_port_in_use_is_a_fault_until_it_is_free(tmp_path, monkeypatch):
     monkeypatch.setattr(monitoring, "_PORT_RETRY_SECONDS", 0.05)
-    rig, printed = room_of(tmp_path).boot(), []
+    rig, printed = make_levels_machine(tmp_path).boot(), []
 
     async def scene():
         with socket.socket() as other:
@@ -137,7 +137,7 @@ def test_meters_are_read_again_only_after_a_change(tmp_path, monkeypatch):
 
 
 async def wait_for_port(folder):
-    """The port it is served on, once it is."""
+    """Wait until the metrics are served; return their port."""
     port_file = StateFolder(folder).run / "metrics.port"
     await until(lambda: port_file.exists() and port_file.read_text())
     return int(port_file.read_text())

@@ -1,4 +1,4 @@
-"""The journal's head leaves the machine in each way there is, and the audit holds each against an export."""
+"""Each way in which the journal's head leaves the machine; the audit compares each with an export."""
 
 import json
 from dataclasses import replace
@@ -20,7 +20,7 @@ from tools.cli import main
 
 
 def read_head_on_screen(rig, scene, language="en"):
-    """The head as the lock-up shows it."""
+    """Return the head that the lock-up page shows."""
     view = replace(View(), snapshot=read_snapshot(rig))
     words = describe_lockup_with_journal_head(
         Stage(Painter(load_theme()), Texts(language), LANDSCAPE_LAYOUT, view), scene
@@ -29,7 +29,7 @@ def read_head_on_screen(rig, scene, language="en"):
 
 
 def read_head_in_metrics(rig, folder):
-    """The head as a monitoring system keeps it: two numbers, as floats."""
+    """Return the head as a monitoring system stores it: two numbers, as floats."""
     [*found] = start_monitoring(rig, folder, [])._iter_families(read_snapshot(rig))
     values = {family.name: family.samples[0].value for family in found if family.samples}
     return f"{values['egm_journal_sequence']:.0f}={float(values['egm_journal_head'])!r}"

@@ -1,4 +1,4 @@
-"""The SAS polls of electronic transfers, against frames written by hand from the tables."""
+"""The SAS polls of electronic transfers, against frames written by hand from the protocol's tables."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def make(tmp_path):
         opened_bench.room.close()
 
 
-def order(
+def build_order(
     identifier="T1",
     *,
     code="00",
@@ -51,23 +51,23 @@ def order(
     pool="0000",
     receipt="00",
 ) -> str:
-    """The data of a 72 that orders a transfer."""
+    """Return the data of a poll 72 that orders a transfer."""
     amounts = "".join(f"{part:010d}" for part in cents)
     text = identifier.encode("latin-1").hex()
     body = f"{code}00{kind}{amounts}{flags}{asset}{key}{len(identifier):02x}{text}{expires}{pool}{receipt}"
     return f"{len(body) // 2:02x}{body}"
 
 
-def status(bench: SasHostBench, data: str) -> str:
-    """The transfer status an order is answered with."""
+def order_and_read_status(bench: SasHostBench, data: str) -> str:
+    """Return the transfer status in the reply to an order."""
     answer = bench.send_long_poll(0x72, data)
     bench.poll_other_address()
     return answer[4:6]
 
 
 def execute_transfer(bench: SasHostBench, **options) -> str:
-    """Order a transfer and read its end; the final status."""
-    first = status(bench, order(**options))
+    """Order a transfer and complete it; return the final status."""
+    first = order_and_read_status(bench, build_order(**options))
     if first != "40":
         return first
     final = bench.send_long_poll(0x72, INTERROGATE)[4:6]
@@ -86,7 +86,7 @@ def read_credit_kinds(bench: SasHostBench) -> tuple[int, ...]:
 def test_a_transfer_from_its_order_to_its_acknowledgement(make):
     bench = make()
     assert bench.send_long_poll(0x72, INTERROGATE) == "0200ff", "nothing to tell"
-    expected = order("T1", cents=(1000, 200, 30), pool="0700", expires="12312026")
+    expected = build_order("T1", cents=(1000, 200, 30), pool="0700", expires="12312026")
     assert len(expected) // 2 == 1 + 51 + 2
     echo = "0000000010000000000200000000003000" + WIRE_ASSET + "025431"
     assert bench.send_long_poll(0x72, expected) == "2b0040ff" + echo + "00" * 7 + "123120260700000000"
@@ -107,23 +107,23 @@ def test_a_transfer_from_its_order_to_its_acknowledgement(make):
 @pytest.mark.requirement("K-09")
 def test_a_repeat_is_never_a_second_transfer(make):
     bench = make()
-    frames = [bench.send_long_poll(0x72, order()) for _ in range(3)]
+    frames = [bench.send_long_poll(0x72, build_order()) for _ in range(3)]
     assert frames[0] == frames[1] == frames[2]
     bench.poll_other_address()
-    assert status(bench, order("T2")) == "c0", "the first is not closed yet"
+    assert order_and_read_status(bench, build_order("T2")) == "c0", "the first is not closed yet"
     bench.send_long_poll(0x72, INTERROGATE)
     bench.poll_other_address()
-    assert status(bench, order()) == "81"
+    assert order_and_read_status(bench, build_order()) == "81"
     assert read_credit_kinds(bench) == (1000, 0, 0)
     restarted = make()
-    assert status(restarted, order()) == "81"
+    assert order_and_read_status(restarted, build_order()) == "81"
     assert read_credit_kinds(restarted) == (1000, 0, 0)
 
 
 @pytest.mark.requirement("K-05")
 def test_an_unreported_transfer_is_reported_after_a_power_loss(make):
     bench = make()
-    bench.send_long_poll(0x72, order())
+    bench.send_long_poll(0x72, build_order())
     restarted = make()
     restarted.room.clock.pass_seconds(15)
     assert restarted.read_exceptions() == [0x69]
@@ -168,11 +168,11 @@ def test_an_impossible_order_is_refused_with_the_reason_and_moves_nothing(make, 
 @pytest.mark.parametrize("kind", ["00", "80"])
 @pytest.mark.parametrize(("flags", "mode"), [("03", "03"), ("07", "07"), ("01", "01")])
 def test_a_transfer_of_zero_sets_the_host_cash_out_mode(make, kind, flags, mode):
-    """As the public host does it: type 80, amounts zero, flags 0 to 2."""
+    """The public host does this with type 80, amounts of zero and flags 0 to 2."""
     bench = make()
     bench.room.insert(1000)
     assert execute_transfer(bench, kind=kind, cents=(0, 0, 0), flags=flags) == "00"
-    assert lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == mode
+    assert split_lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == mode
     assert read_credit_kinds(bench) == (1000, 0, 0)
     bench.room.journal.self_audit()
 
@@ -184,10 +184,10 @@ def test_a_transfer_of_zero_sets_the_host_cash_out_mode(make, kind, flags, mode)
 def test_an_interrogation_reports_an_order_refused_for_its_form(make, options, code):
     bench = make()
     assert execute_transfer(bench, identifier="BEFORE") == "00"
-    data = order("REFUSED", **(options or {}))
+    data = build_order("REFUSED", **(options or {}))
     if options is None:
         data = data.replace("0000001000", "000000100a", 1)
-    assert status(bench, data) == code
+    assert order_and_read_status(bench, data) == code
     restarted = make()
     reply = restarted.send_long_poll(0x72, INTERROGATE)
     assert (reply[4:6], b"REFUSED".hex() in reply) == (code, True)
@@ -195,10 +195,10 @@ def test_an_interrogation_reports_an_order_refused_for_its_form(make, options, c
 
 def test_amounts_that_are_not_bcd_are_refused(make):
     bench = make()
-    assert status(bench, order().replace("0000001000", "000000100a", 1)) == "83"
+    assert order_and_read_status(bench, build_order().replace("0000001000", "000000100a", 1)) == "83"
 
 
-@pytest.mark.parametrize("data", ["00", "0100", "10" + "00" * 16, order()[:-4]])
+@pytest.mark.parametrize("data", ["00", "0100", "10" + "00" * 16, build_order()[:-4]])
 def test_truncated_orders_get_no_reply(make, data):
     bench = make()
     data = f"{len(data) // 2 - 1:02x}{data[2:]}"
@@ -222,7 +222,7 @@ def test_an_order_that_waits_for_the_end_of_a_game_can_be_cancelled(make):
     bench = make(chance=ScriptedChance(*LOSS, *LOSS))
     bench.room.insert(100)
     bench.room.play()
-    assert status(bench, order()) == "40"
+    assert order_and_read_status(bench, build_order()) == "40"
     assert bench.send_long_poll(0x72, INTERROGATE)[4:6] == "40"
     bench.poll_other_address()
     assert bench.send_long_poll(0x72, "0180")[4:6] == "80"
@@ -232,7 +232,7 @@ def test_an_order_that_waits_for_the_end_of_a_game_can_be_cancelled(make):
     bench.send_long_poll(0x72, INTERROGATE)
     bench.poll_other_address()
     bench.room.play()
-    assert status(bench, order("T2")) == "40"
+    assert order_and_read_status(bench, build_order("T2")) == "40"
     bench.room.report_shown()
     assert bench.room.credit_cents == 1090
     assert 0x69 in bench.read_exceptions()
@@ -291,8 +291,8 @@ def test_both_forms_of_unregistration_are_accepted(make, data):
 
 
 # ---------------------------------------------------------------------------------------------- 74
-def lock_fields(answer: str) -> dict[str, str]:
-    """The fields of an answer to 74, in hex."""
+def split_lock_fields(answer: str) -> dict[str, str]:
+    """Return the fields of a reply to poll 74, in hexadecimal."""
     assert answer[:2] == "23"
     sizes = {"asset": 4, "lock": 1, "available": 1, "cash_out": 1, "aft": 1, "index": 1}
     sizes |= {"cashable": 5, "restricted": 5, "nonrestricted": 5, "limit": 5, "expires": 4, "pool": 2}
@@ -308,7 +308,7 @@ def lock_fields(answer: str) -> dict[str, str]:
 def test_status_and_lock(make):
     bench = make()
     execute_transfer(bench, cents=(1000, 200, 30), pool="0700", expires="12312026")
-    read = lock_fields(bench.send_long_poll(0x74, "ff000000"))
+    read = split_lock_fields(bench.send_long_poll(0x74, "ff000000"))
     assert read == {
         "asset": WIRE_ASSET,
         "lock": "ff",
@@ -323,21 +323,21 @@ def test_status_and_lock(make):
         "expires": "12312026",
         "pool": "0700",
     }
-    assert lock_fields(bench.send_long_poll(0x74, "00010500"))["lock"] == "00"
+    assert split_lock_fields(bench.send_long_poll(0x74, "00010500"))["lock"] == "00"
     assert bench.room.state is State.LOCKED
     assert bench.read_exceptions() == [0x6F]
-    assert lock_fields(bench.send_long_poll(0x74, "80000000"))["lock"] == "ff"
+    assert split_lock_fields(bench.send_long_poll(0x74, "80000000"))["lock"] == "ff"
     assert bench.room.state is State.IDLE
 
 
 def test_a_lock_waits_for_the_end_of_a_game_and_is_refused_if_impossible(make):
     bench = make(chance=ScriptedChance(*LOSS))
     bench.room.insert(100)
-    assert lock_fields(bench.send_long_poll(0x74, "00040500"))["lock"] == "ff", (
+    assert split_lock_fields(bench.send_long_poll(0x74, "00040500"))["lock"] == "ff", (
         "there is no way to the printer"
     )
     bench.room.play()
-    assert lock_fields(bench.send_long_poll(0x74, "00010500"))["lock"] == "40"
+    assert split_lock_fields(bench.send_long_poll(0x74, "00010500"))["lock"] == "40"
     bench.room.report_shown()
     assert bench.room.state is State.LOCKED
     assert 0x6F in bench.read_exceptions()
@@ -356,14 +356,14 @@ def test_transfers_under_a_lock_release_or_keep_it_as_ordered(make):
 def test_cash_outs_offered_to_the_host(make):
     bench = make()
     assert execute_transfer(bench, flags="03") == "00"
-    assert lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "03"
+    assert split_lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "03"
     bench.poll_other_address()
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.send_general_poll() == 0x6A
     assert execute_transfer(bench, identifier="O1", kind="80", cents=(1000, 0, 0), flags="08") == "00"
     assert (bench.room.state, bench.room.credit_cents) == (State.IDLE, 0)
     assert execute_transfer(bench, identifier="T2", flags="01") == "00"
-    assert lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "01"
+    assert split_lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "01"
 
 
 @pytest.mark.parametrize("code", [0x72, 0x73, 0x74, 0x75, 0x76])

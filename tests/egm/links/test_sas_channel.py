@@ -167,7 +167,7 @@ def test_a_reply_that_fails_stops_neither_the_line_nor_the_journal(bench: SasHos
 
 
 def test_a_delayed_reply_answers_no_later_poll() -> None:
-    """An order starts, the host polls for other things, and the transfer ends before its start is acknowledged."""
+    """An order starts, the host polls for other data, and the transfer ends before its start is acknowledged."""
     order = PollImplementation(
         code=0x72, response_length=VARIABLE_RESPONSE_LENGTH, effect_function=lambda _host, _poll: None
     )

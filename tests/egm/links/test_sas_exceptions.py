@@ -1,4 +1,4 @@
-"""What happens at the machine, and the exception the tables have for it."""
+"""For each event at the machine, the SAS exception that the protocol's tables require."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From bytes to polls: by the wakeup bit, by pauses; broken messages, and whatever else may lie on a line."""
+"""Polls are recognised in bytes by the wakeup bit and by pauses; damaged messages and foreign bytes are ignored."""
 
 from itertools import pairwise
 

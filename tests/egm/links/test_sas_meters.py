@@ -1,4 +1,4 @@
-"""Every meter by code, after sessions known to the cent: what SAS says is what the journal says."""
+"""Every SAS meter by its code, after sessions with known amounts, equals the journal."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,7 +69,7 @@ NOT_KEPT = {
 }
 
 
-def every_meter(bench: SasHostBench, game: str = "0000") -> dict[int, int | None]:
+def read_all_meters(bench: SasHostBench, game: str = "0000") -> dict[int, int | None]:
     """Return each meter as poll 6F sends it; None for a meter that the machine does not have."""
     found: dict[int, int | None] = {}
     codes = sorted(METER_DEFINITION_BY_CODE)
@@ -89,8 +89,8 @@ def every_meter(bench: SasHostBench, game: str = "0000") -> dict[int, int | None
     return found
 
 
-def give(rig: MachineRig, kind: str, amount_cents: int) -> None:
-    """Credit from a host."""
+def credit_from_host(rig: MachineRig, kind: str, amount_cents: int) -> None:
+    """Credit an amount from a host."""
     transfer = Transfer(f"world:aft_in:{kind}", f"credit:1:{kind}", amount_cents)
     rig.journal.append(Transaction(id=f"aft {kind}", kind="aft.in", transfers=(transfer,)))
 
@@ -106,8 +106,8 @@ def bench(tmp_path: Path):
     rig.insert(500)
     rig.cash_out_ticket()
     rig.insert(100)
-    give(rig, "nonrestricted", 20)
-    give(rig, "restricted", 30)
+    credit_from_host(rig, "nonrestricted", 20)
+    credit_from_host(rig, "restricted", 30)
     rig.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.HANDPAY_RESET, key="host:main")
@@ -120,7 +120,7 @@ def bench(tmp_path: Path):
     polls="6F", meters=" ".join(f"{code:02X}" for code in sorted(set(METER_DEFINITION_BY_CODE) - NOT_KEPT))
 )
 def test_every_meter_after_a_session(bench: SasHostBench) -> None:
-    values_by_code = every_meter(bench)
+    values_by_code = read_all_meters(bench)
     assert {code for code, value in values_by_code.items() if value is None} == NOT_KEPT
     payback = values_by_code.pop(PAYBACK)
     assert payback == int(
@@ -131,7 +131,9 @@ def test_every_meter_after_a_session(bench: SasHostBench) -> None:
 
 @pytest.mark.requirement("O-04")
 def test_a_game_has_the_meters_of_play_and_no_others(bench: SasHostBench) -> None:
-    values_by_code = {code: value for code, value in every_meter(bench, "0001").items() if value is not None}
+    values_by_code = {
+        code: value for code, value in read_all_meters(bench, "0001").items() if value is not None
+    }
     payback = values_by_code.pop(PAYBACK)
     assert payback == int(
         bench.room.machine.component(InstalledGames).lowest_return_by_game["maple-classic"] * 10_000
@@ -172,7 +174,7 @@ MOVEMENTS: tuple[tuple[str, str, set[int]], ...] = (
 @pytest.mark.not_audited
 @pytest.mark.requirement("K-08", "K-11")
 def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path) -> None:
-    """Each movement has an amount of its own: a power of two, so that a sum names its parts."""
+    """Each movement has a different power of two as its amount, so that a sum identifies its parts."""
     rig = MachineRig(tmp_path)
     bench = SasHostBench(tmp_path, rig)
     write_undeclared_entry(
@@ -185,7 +187,7 @@ def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path
         counts={"games_won": 3, "games_pushed": 4, "games_lost": 8},
     )
     rig.engine.handle(EventType.SERVICE)  # an event sends the line new readings
-    before = every_meter(bench)
+    before = read_all_meters(bench)
     assert (before[0x06], before[0x07]) == (3 + 4, 8)
     amounts_cents = [1 << number for number in range(len(MOVEMENTS))]
     write_undeclared_entry(
@@ -197,7 +199,7 @@ def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path
         ),
     )
     rig.engine.handle(EventType.SERVICE)
-    after = every_meter(bench)
+    after = read_all_meters(bench)
     for code in set[int]().union(*(codes for _, _, codes in MOVEMENTS)):
         expected = sum(
             cents for (_, _, codes), cents in zip(MOVEMENTS, amounts_cents, strict=True) if code in codes
@@ -229,10 +231,10 @@ def test_credits_are_the_money_in_less_wagers_and_payments_plus_wins(
             rig.engine.handle(EventType.CASH_OUT)
         elif act == "key":
             rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-        now = every_meter(bench)
+        now = read_all_meters(bench)
         assert all((now[c] or 0) >= (before.get(c) or 0) for c in now if c not in levels)
         before = now
-    values = {code: value or 0 for code, value in every_meter(bench).items()}
+    values = {code: value or 0 for code, value in read_all_meters(bench).items()}
     came_in = sum(values[code] for code in (0x08, 0x0B, 0x15, 0x17))
     assert values[0x0C] == came_in - values[0x00] + values[0x01] - values[0x04]
     assert values[0x22] == values[0x01] + values[0x02]
@@ -337,7 +339,7 @@ def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Pat
     for _ in range(2):
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
         rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    values_by_code = every_meter(bench)
+    values_by_code = read_all_meters(bench)
     by_hand = {code: values_by_code[code] for code in (0x02, 0x03, 0x04, 0x23)}
     assert by_hand == {0x02: 150_000, 0x03: 9_700, 0x04: 9_700, 0x23: 159_700}
     totals = bench.read(0x1C)
@@ -360,13 +362,13 @@ def test_the_drop_meter_excludes_coins_in_the_hopper(tmp_path: Path) -> None:
     bench = SasHostBench(tmp_path, rig)
     rig.engine.handle(EventType.COINS_IN, coins=((100, True), (200, False), (25, False)), event_position=1)
     rig.insert(500)
-    values_by_code = every_meter(bench)
+    values_by_code = read_all_meters(bench)
     money = {code: values_by_code[code] for code in (0x08, 0x09, 0x0A, 0x0B, 0x24)}
     assert money == {0x08: 325, 0x09: 0, 0x0A: 225, 0x0B: 500, 0x24: 725}
     rig.offer_ticket(rig.cash_out_ticket())
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
-    values_by_code = every_meter(bench)
+    values_by_code = read_all_meters(bench)
     assert (values_by_code[0x15], values_by_code[0x24]) == (825, 725 + 825)
     rig.close()
 

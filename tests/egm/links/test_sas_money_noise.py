@@ -1,7 +1,7 @@
-"""Polls of tickets and transfers with any content at all, their checksum right: nothing raises, no cent moves.
+"""Polls of tickets and transfers with arbitrary content and a valid checksum raise nothing and move no money.
 
-What a host really orders moves money, so the orders here carry another machine's number, and the tickets a
-number that lies in no escrow.
+A valid order would move money; therefore the orders here contain another machine's number, and the tickets a number
+that is not in escrow.
 """
 
 import random
@@ -20,7 +20,7 @@ FIXED = {0x4C: 6, 0x4D: 1, 0x50: 1, 0x58: 9, 0x74: 4}
 
 
 def content(dice: random.Random, code: int) -> bytes:
-    """Data of a poll: often short, often all alike, often nearly right."""
+    """Return the data of a poll: often short, often of equal bytes, often almost valid."""
     size = FIXED[code] if code in FIXED else dice.choice((0, 1, 2, 3, 8, 15, 16, 22, 29, 50, 51, 70, 255))
     fill = dice.choice((b"\0", b"\xff", b"\x01", b"\x80", b""))
     data = (fill * size)[:size].ljust(size, b"\x12") if fill else dice.randbytes(size)

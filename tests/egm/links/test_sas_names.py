@@ -1,4 +1,4 @@
-"""The tables of names: complete, consistent with the published lists, and the seal of a message."""
+"""The tables of SAS names are complete and consistent with the published lists; and the CRC of a message."""
 
 import tomllib
 from fractions import Fraction

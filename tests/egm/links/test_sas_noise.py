@@ -1,4 +1,4 @@
-"""Random and mutated bytes: nothing is raised, and the next valid poll is answered."""
+"""Random and mutated bytes raise nothing, and the next valid poll is answered."""
 
 import pytest
 from hypothesis import example, given, settings

@@ -1,4 +1,4 @@
-"""What each poll answers after a session known to the cent; frames are written out by hand from the tables."""
+"""The reply to each poll after a session with known amounts; the frames were written by hand from the tables."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -84,7 +84,7 @@ def normalise_hex(text: str) -> str:
 
 
 def win_game(folder: Path, **settings: object) -> tuple[MachineRig, SasHostBench]:
-    """A machine on which a game is won after a bill of 2,000; from then on chance is real."""
+    """Win a game after a bill of 2,000, with scripted draws; later draws are random."""
     rig = MachineRig(folder, chance=ScriptedChance(*JACKPOT), devices=("printer",))
     bench = SasHostBench(folder, rig, **settings)
     rig.insert(2000)
@@ -211,7 +211,7 @@ def test_an_invalid_request_gets_no_reply(bench: SasHostBench) -> None:
 
 @pytest.mark.sas(polls="7F 09")
 def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(bench: SasHostBench) -> None:
-    """The host believed the machine had its time: month 13 was met with the silence of a broken line."""
+    """Regression: month 13 got no reply, as on a broken line, and the host believed that the machine had its time."""
     before = bench.read(0x7E)
     for code, data in IMPOSSIBLE:
         assert bench.send_long_poll(code, data) == "81", f"{code:02X} {data}"
@@ -237,7 +237,7 @@ def test_machine_and_game_identify_themselves(bench: SasHostBench) -> None:
 
 
 def test_no_two_games_of_the_library_have_one_name_for_a_host():
-    """Names were cut at 20 bytes: three games shared one."""
+    """Regression: names were cut off at 20 bytes, so that three games had the same name."""
     games = [load_game(name) for name in list_shipped_games()]
     for texts in ([game.title["en"] for game in games], [f"{game.id}@{game.version}" for game in games]):
         names = [_encode_ascii_name(text, game) for text, game in zip(texts, games, strict=True)]

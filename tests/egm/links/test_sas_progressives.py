@@ -1,7 +1,7 @@
-"""Levels a host broadcasts on a SAS line: believed for five seconds, frozen at the hit, read off a queue."""
+"""Levels that a host broadcasts on a SAS line: valid for five seconds, frozen at a hit, reported from a queue."""
 
 import pytest
-from rigs.three_levels import GAME, LUCK, NO_LUCK, A, B, room_of
+from rigs.three_levels import GAME, LUCK, NO_LUCK, A, B, make_levels_machine
 
 from egm.app.view import build_snapshot
 from egm.config.levels import LevelScope, ProgressiveLevelTable
@@ -36,7 +36,7 @@ def make(tmp_path):
     def bench(*numbers) -> SasHostBench:
         if opened:
             opened[-1].room.close()
-        rig = room_of(tmp_path, *numbers, levels=LEVELS)
+        rig = make_levels_machine(tmp_path, *numbers, levels=LEVELS)
         rig.machine.component(LevelDisplays).link = None
         opened.append(SasHostBench(tmp_path, rig, enable=["progressives"]))
         (opened[-1].levels,) = create_broadcasts(create_machine_context(rig, tmp_path, {}))
@@ -135,7 +135,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
 @pytest.mark.sas(polls="85")
 @pytest.mark.requirement("F-14", "I-09")
 def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
-    """It was not paid: a host that read of it would begin its level anew for nothing."""
+    """The hit was not paid; if the host received it, it would reset its level for nothing."""
     bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
     bench.room.insert(2000)
     bench.send_long_poll(0x80, "02030000012345")
@@ -153,7 +153,7 @@ def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
 
 
 def test_a_machine_without_broadcast_levels_ignores_broadcasts(tmp_path):
-    rig = room_of(tmp_path)
+    rig = make_levels_machine(tmp_path)
     assert create_broadcasts(create_machine_context(rig, tmp_path, {})) == ()
     rig.close()
 
@@ -184,7 +184,7 @@ def test_a_stand_alone_level_is_reported_as_another_kind_of_progressive_win(make
 
 
 def test_without_a_broadcast_level_in_play_broadcasts_get_no_reply(tmp_path):
-    rig = room_of(tmp_path)
+    rig = make_levels_machine(tmp_path)
     bench = SasHostBench(tmp_path, rig, enable=["progressives"])
     assert bench.send_long_poll(0x80, "02030000012345") == ""
     assert bench.read(0x85) == "00" * 7

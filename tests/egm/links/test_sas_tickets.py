@@ -1,4 +1,4 @@
-"""The SAS polls of tickets, against frames written by hand from the tables, over the real codec and channel."""
+"""The SAS polls of tickets, against frames written by hand from the tables, with the real codec and channel."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def cash_out(bench: SasHostBench, cents: int = 2000) -> None:
 def build_redemption_data(
     code: str, digits: str = NUMBER, cents: str = "0000001234", trailing_hex: str = ""
 ) -> str:
-    """The data of a 71."""
+    """Return the data of a poll 71."""
     body = f"{code}{cents}00{digits}{trailing_hex}"
     return f"{len(body) // 2:02x}{body}"
 
@@ -94,7 +94,7 @@ def test_a_system_ticket_from_cash_out_to_its_report(make):
 
 @pytest.mark.requirement("H-10")
 def test_a_ticket_expires_on_the_printed_day(make):
-    """Issued on 1 January 2026 and good for 365 days: the last one is 1 January 2027."""
+    """A ticket issued on 1 January 2026 and valid for 365 days is last valid on 1 January 2027."""
     bench = make()
     cash_out(bench)
     bench.send_long_poll(0x58, NUMBER)

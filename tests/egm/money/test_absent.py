@@ -1,4 +1,4 @@
-"""A device or host that is taken out of the cabinet file leaves nothing open that nobody can end."""
+"""If a device or host is removed from the cabinet file, nothing stays open that nobody can complete."""
 
 import asyncio
 
@@ -169,7 +169,7 @@ def test_at_its_start_the_machine_finds_devices_that_were_removed(tmp_path, monk
 
 @pytest.mark.requirement("K-03")
 def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(tmp_path):
-    """Its game, its bills and its tickets stayed withheld for ever: no person, and no clear, could lift that."""
+    """Regression: its games, bills and tickets stayed disabled; neither staff nor a clear could enable them."""
     by_host = HostMoney(ticket_validator=TicketValidator.SYSTEM, money_line_name="main", is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
     for name in ("game.maple-classic", "bill_acceptor"):
@@ -195,7 +195,7 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
 
 
 class Left:
-    """A journal's answers of a position: no credit, and what is open."""
+    """A journal view of a position without credit, with these stored values."""
 
     def __init__(self, states):
         self._states = states
@@ -223,7 +223,7 @@ def test_bets_of_a_removed_position_are_reported_as_money_at_their_game(staked, 
 
 
 def test_everything_that_a_player_may_be_owed_is_named_in_words():
-    """What a place says of it has no key of the memory in it."""
+    """The text for each account contains no storage key."""
     for key in FEATURES.storage_keys:
         if (
             key.clear_action is not ClearAction.OWED

@@ -1,4 +1,4 @@
-"""A bill acceptor whose fault ends is used again: to be off must not keep it from saying that it is mended."""
+"""A bill acceptor is used again after its fault ends; while it is off, it must still report that it is repaired."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Where a central system must store tickets, the machine issues none without it (Monaco, article 19.7)."""
+"""If a central system must store tickets, the machine issues none without that system (Monaco, article 19.7)."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from egm.testing.machine import MachineRig
 
 @pytest.mark.requirement("D-23", "H-01")
 def test_standalone_machine_has_no_tickets_where_a_central_system_is_required(tmp_path):
-    """Monaco 19.7: no ticket is printed or taken without a system that keeps it; the player is paid by hand."""
+    """Monaco 19.7: without a system that stores tickets, none is printed or accepted; staff pay by hand."""
     alone = MachineRig(tmp_path, profile="monaco", devices=("printer",)).boot().insert(2000)
     assert not should_accept_tickets(alone.machine, State.IDLE)
     alone.engine.handle(EventType.CASH_OUT)

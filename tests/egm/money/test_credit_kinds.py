@@ -1,4 +1,4 @@
-"""Restricted, nonrestricted and cashable credit: what a wager takes, what a win gives, what may leave."""
+"""Restricted, nonrestricted and cashable credit: which is wagered first, what wins pay, and what can be cashed out."""
 
 from datetime import date
 from pathlib import Path
@@ -48,7 +48,7 @@ def make(tmp_path):
 
 @pytest.fixture
 def generous(tmp_path):
-    """The generic profile, with promotional tickets in and out."""
+    """The generic profile with promotional tickets in both directions."""
     path = tmp_path / "generous.toml"
     switched_on = "[tickets]\npromotional = true\nrestricted_out = true"
     path.write_text(SOLD.read_text().replace("[tickets]", switched_on))
@@ -158,7 +158,7 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
 
 
 def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_played(make, generous):
-    """It expired as soon as it was in: an older promotion's last day was over."""
+    """Regression: it expired at once, because the expiry date of an earlier promotion had passed."""
     rig = transfer_in(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
     chance, rig.machine.random_service = rig.machine.random_service, create_generator()
     number = rig.cash_out_ticket()

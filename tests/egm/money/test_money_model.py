@@ -1,9 +1,9 @@
 """Random sessions against a ten-line model of the money; both agree after every step.
 
-Goal: whatever order bills, plays, tickets, hand-pays, repeats, refusals and restarts come in, the journal's
-credit, meters and reservations are those of the model; and what players are owed is the same, to the cent and
-the fraction, before and after a lost copy, a clock that jumps and an authorised clear, also of two copies that
-are both damaged. Method: a hypothesis state machine on a real folder.
+Goal: for any order of bills, games, tickets, hand-pays, repeats, refusals and restarts, the journal's credit, meters
+and reservations equal those of the model. The amount owed to players is the same, to the fraction of a cent, before
+and after the loss of a copy, a clock jump and an authorised clear, even if both copies are damaged. Method: a
+hypothesis state machine on a real folder.
 """
 
 import shutil
@@ -42,7 +42,7 @@ CARRY = ClaimDecision(decision="carried")
 
 
 class Model:
-    """The money, in ten lines."""
+    """A model of the money in ten lines."""
 
     def __init__(self):
         self.credit = Counter()
@@ -230,7 +230,7 @@ class MoneyMachine(RuleBasedStateMachine):
         self.journal = self.open()
 
     def damage(self, data):
-        """A byte of each copy, where the two can still prove everything together; else of the first alone."""
+        """Change a byte of each copy; undo a change after which the two copies together are incomplete."""
         log = data.draw(st.sampled_from(sorted((self.folder / "second").glob("*.log"))))
         for path in (self.folder / "journal.sqlite", log):
             content = path.read_bytes()
@@ -274,7 +274,7 @@ class MoneyMachine(RuleBasedStateMachine):
 
 
 def _model(examples):
-    """A test of so many sequences of what may happen to money."""
+    """Return a test of ``examples`` random sequences of operations on money."""
 
     class Case(MoneyMachine.TestCase):
         settings = settings(

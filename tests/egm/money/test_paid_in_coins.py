@@ -1,7 +1,7 @@
-"""The coins that a hopper has paid of a cash-out are stated beside its remainder: on page, slip and records.
+"""Coins that a hopper has paid of a cash-out are stated beside the remainder: on page, slip and records.
 
-Goal: a hand-pay says what was owed, what came as coins and what is left, whatever lies between, and no lie about it
-passes the audit.
+Goal: a hand-pay states what was owed, what was paid in coins and what remains, whatever happens in between, and every
+false entry about it is reported.
 """
 
 import json
@@ -30,7 +30,7 @@ KEY = MachineKey(bytes(range(32)))
 
 @pytest.fixture
 def coins_first(tmp_path):
-    """A place whose machines pay in coins first."""
+    """A profile whose machines pay in coins first."""
     text = load_profile("generic").file.data.decode()
     profile_file = tmp_path / "coins.toml"
     profile_file.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
@@ -38,7 +38,7 @@ def coins_first(tmp_path):
 
 
 def cash_out_in_coins(folder, profile_file, *devices, cents=525):
-    """A machine whose hopper has been commanded to pay what it can of the credit."""
+    """Return a machine whose hopper has been commanded to pay as much of the credit as it can."""
     rig = MachineRig(folder / "state", profile=profile_file, devices=("hopper", *devices)).boot()
     rig.insert(500)
     for number in range(1, (cents - 500) // 25 + 1):
@@ -93,7 +93,7 @@ def test_a_hand_pay_states_what_was_owed_and_paid_in_coins(tmp_path, coins_first
 
 @pytest.mark.requirement("G-08", "F-09")
 def test_coins_of_unknown_whereabouts_are_listed_separately(tmp_path, coins_first):
-    """Three coins are for a person to decide: what is left by hand is less than what was owed and not paid."""
+    """Staff must decide on three coins; the remainder is less than what was owed and not paid."""
     rig = cash_out_in_coins(tmp_path, coins_first)
     hopper_pays(rig, 2, "its count was lost")
     assert read_handpay_cents(rig) == (525, 200, 25)
@@ -116,7 +116,7 @@ def test_after_a_failed_ticket_the_coins_are_still_stated(tmp_path, coins_first)
 
 @pytest.mark.requirement("F-09", "G-10:c", "F-01")
 def test_coins_are_paid_while_the_ticket_before_lies_in_the_printers_path(tmp_path):
-    """Its bar code is done and nobody has taken it: the machine stopped for ever, the coins' credit in it."""
+    """Regression: until the player took the complete ticket, the machine stopped with credit for coins."""
     rig = MachineRig(tmp_path / "state", devices=("printer", "hopper")).boot().insert(500)
     rig.engine.handle(EventType.CASH_OUT)
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
@@ -145,7 +145,7 @@ def test_a_refilled_hopper_pays_the_remainder_and_both_payouts_are_stated(tmp_pa
 @pytest.mark.requirement("F-09", "G-10")
 @pytest.mark.parametrize("coins", [3, 0], ids=["the rest", "nothing"])
 def test_a_second_payout_in_coins_states_the_coins_of_the_first(tmp_path, coins_first, coins):
-    """It pays all that is left in coins, and a ticket the cents; or it pays nothing, and the attendant all of it."""
+    """The second payout pays coins and a ticket for the cents, or nothing, and the attendant pays everything."""
     rig = cash_out_in_coins(tmp_path, coins_first, "printer")
     hopper_pays(rig, 2)
     rig.engine.handle(EventType.CASH_OUT)
@@ -186,7 +186,7 @@ def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, wri
 
 @pytest.mark.requirement("F-10")
 def test_an_amount_taken_away_is_not_attributed_to_the_next_player(tmp_path, coins_first):
-    """It was cashed out unasked as soon as the next player put a bill in."""
+    """Regression: it was cashed out without a request when the next player inserted a bill."""
     rig = cash_out_in_coins(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
@@ -203,7 +203,7 @@ def test_an_amount_taken_away_is_not_attributed_to_the_next_player(tmp_path, coi
 @pytest.mark.requirement("A-05", "F-10")
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_a_remaining_amount_at_a_memory_clear_is_paid_once(tmp_path, coins_first, by_hand):
-    """Carried over it goes on by itself; paid by hand it is no rest of the next player's credit."""
+    """Carried over, its payout continues; paid by hand, it is no residual credit of the next player."""
     rig = cash_out_in_coins(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
@@ -226,7 +226,7 @@ def test_a_remaining_amount_at_a_memory_clear_is_paid_once(tmp_path, coins_first
 @pytest.mark.requirement("F-10")
 @pytest.mark.parametrize("first", [[], [25]], ids=["taken away", "added to"])
 def test_later_credit_of_the_same_amount_is_not_the_remaining_amount(tmp_path, coins_first, first):
-    """The next player's coin was worth what had been taken away: it was paid by hand, unasked."""
+    """Regression: a coin of the same value as the amount taken away was paid by hand without a request."""
     rig = cash_out_in_coins(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)
@@ -244,7 +244,7 @@ def test_later_credit_of_the_same_amount_is_not_the_remaining_amount(tmp_path, c
 @pytest.mark.requirement("A-08", "F-10", "G-08")
 @pytest.mark.parametrize("written", range(3))
 def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins_first, written):
-    """What was set aside for the ruling is on the credit meter between its two entries."""
+    """Between the two entries of the ruling, the reserved amount is on the credit meter."""
 
     def reopen():
         rig.close()
@@ -296,7 +296,7 @@ LIES = (
 @pytest.mark.not_audited
 @pytest.mark.requirement("E-13")
 def test_a_remaining_amount_on_the_credit_meter_stays(tmp_path, coins_first):
-    """A journal that ends one untouched would hide what has come as coins."""
+    """A journal that ended an unchanged remainder would hide the coins that were paid."""
     rig = cash_out_in_coins(tmp_path, coins_first)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     hopper_pays(rig, 5)

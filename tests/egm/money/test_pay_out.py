@@ -1,4 +1,4 @@
-"""Ways out: a ticket, coins, the attendant's hand. At every step the value is in exactly one place."""
+"""Payouts by ticket, by coins and by an attendant; at every step the value is in exactly one place."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -126,7 +126,7 @@ def test_a_printer_with_a_fault_gets_no_order(rig, fault, way):
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize("kind", ["cashable", "nonrestricted"])
 def test_credit_of_both_payable_kinds_counts_towards_the_ticket_limit(tmp_path, kind):
-    """The limit of 3,000 dollars in the player's own credit, and one cent more."""
+    """The player has the limit of 3,000 dollars in cashable credit, and one cent more."""
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for _ in range(29):
         rig.insert(10000)
@@ -230,7 +230,7 @@ def test_a_ticket_survives_a_restart_at_every_step(rig, tmp_path, cut_after):
 
 @pytest.mark.requirement("F-09", "H-06")
 def test_a_ticket_of_a_printer_removed_at_a_restart_is_void_and_paid_by_hand(rig, tmp_path):
-    """It was never ordered; of one that was, a person decides (test_printed_ticket_disputed)."""
+    """It was never ordered. If it had been, staff would decide (test_printed_ticket_disputed)."""
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
     restarted = restart(rig, tmp_path, devices=())
@@ -569,7 +569,7 @@ def test_a_short_payout_counts_the_paid_coins_and_the_remainder_is_paid_by_hand(
 @pytest.mark.parametrize("paid", [5, 2, 6])
 @pytest.mark.parametrize("written", range(4))
 def test_the_end_of_a_payout_survives_a_power_cut_at_any_entry(coins, tmp_path, written, paid):
-    """What the hopper has counted out has left exactly once, wherever between the entries the power goes."""
+    """The coins that the hopper has counted are paid exactly once, wherever the power is cut between the entries."""
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
     payout_id, _ = _order(coins)

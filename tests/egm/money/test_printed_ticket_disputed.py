@@ -1,4 +1,4 @@
-"""A ticket the printer cannot speak for: set aside with its number locked until a person has decided."""
+"""If the printer cannot report on a ticket, its value is set aside and its number locked until staff decide."""
 
 import asyncio
 
@@ -29,7 +29,7 @@ def check_audit(room: MachineRig) -> None:
 
 
 class Cabinet:
-    """A machine with a real printer driver on a cable; a test can cut the power of both."""
+    """A machine with a real printer driver on a cable; a test can cut the power of machine and printer."""
 
     def __init__(self, folder, protocol: str) -> None:
         self.folder, self.printer = folder, DeviceRig(protocol)
@@ -65,7 +65,7 @@ def decide(room: MachineRig, ruling: str) -> None:
 @pytest.mark.parametrize("ruling", ["good", "void"])
 @pytest.mark.parametrize("protocol", ["ithaca", "tcl"])
 def test_a_ticket_completely_printed_before_a_power_loss_keeps_its_value(tmp_path, protocol, ruling):
-    """The paper is in a hand: no key pays it out a second time, and its number is money once it is ruled so."""
+    """The player has the paper: no key pays it a second time, and after the ruling the ticket is valid."""
 
     async def scene():
         cabinet = Cabinet(tmp_path, protocol)
@@ -130,7 +130,7 @@ def disputed(tmp_path):
 @pytest.mark.requirement("A-08", "F-13")
 @pytest.mark.parametrize(("ruling", "state"), [("good", State.IDLE), ("void", State.HANDPAY)])
 def test_a_ruling_with_the_menu_closed_leads_to_the_resulting_state(disputed, ruling, state):
-    """The machine waited on as if it still paid: no key paid by hand, and nobody could play."""
+    """Regression: the machine stayed in PAYING: no key paid by hand, and nobody could play."""
     (found,) = list_disputed_amounts(disputed.machine)
     form = {"form": "disputed_ticket", "disputed": found, "ticket": ruling, "reason": "seen"}
     disputed.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **form, persons=("5",))

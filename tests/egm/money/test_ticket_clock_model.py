@@ -1,9 +1,9 @@
-"""Tickets of a machine whose clock goes where it likes: back to 1970, on to 2038, and to and fro; and the money adds up.
+"""Tickets of a machine whose clock jumps to 1970, to 2038 and back; the money is always complete.
 
-Goal: whatever the clock shows and whenever the power goes, the player's money is on the meter, on a ticket that is
-taken again, or with the attendant; no ticket carries a date from a clock that nobody believes, and none is past its
-date by one; whoever looks changes nothing. Method: random operations on a real machine against a model of where the
-money is, and at the end the independent audit of the journal.
+Goal: whatever the clock shows and whenever the power is cut, the player's money is on the meter, on a ticket that is
+accepted, or with the attendant. No ticket has a date from an unconfirmed clock or expires by one, and reading changes
+nothing. Method: random operations on a real machine against a model of where the money is, and finally the
+independent audit of the journal.
 """
 
 import random
@@ -31,7 +31,7 @@ WRONG = (
 
 
 class Machine:
-    """One machine, the true time, and where the money is."""
+    """A machine, the true time, and the model of where the money is."""
 
     def __init__(self, folder, seed):
         self.folder, self.dice = folder, random.Random(seed)
@@ -53,7 +53,7 @@ class Machine:
         self.room.clock.wall = self.truth
 
     def is_confirmed(self):
-        """A technician with the door open confirms the correct date."""
+        """Let a technician confirm the correct date with the door open."""
         self.is_set()
         self.room.engine.handle(EventType.DOOR_OPENED, door="main")
         signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}

@@ -1,4 +1,4 @@
-"""Credits that waited for an attendant's hand and leave on a ticket after all: once, and on one of the two."""
+"""Credits that were to be paid by hand are paid by ticket instead: once, and by only one of the two."""
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ HAND, TICKET = "out:handpay_cancelled_credit", "out:voucher:cashable"
 
 
 def open_waiting_handpay(folder, **options):
-    """A machine without paper, whose player waits for twenty dollars."""
+    """Return a machine without paper, with a hand-pay of twenty dollars."""
     rig = MachineRig(folder, devices=("printer",), **options).boot().insert(2000)
     rig.engine.handle(EventType.FAULT_RAISED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
@@ -80,7 +80,7 @@ def test_a_player_may_withdraw_the_request_and_is_paid_by_hand(tmp_path):
 
 @pytest.mark.requirement("F-09", "G-10")
 def test_a_key_turned_for_a_ticket_does_not_settle_the_hand_pay(tmp_path):
-    """The paper ends again between the player's request and the key: the hand-pay stands until a second turn."""
+    """The paper runs out again between the player's request and the key; the hand-pay waits for a second turn."""
     rig = open_waiting_handpay(tmp_path)
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
@@ -140,7 +140,7 @@ STEPS = ("paper", "no paper", "cash out", "key", "printed", "failed", "bill", "p
 @settings(deadline=None, max_examples=scale_examples(75))
 @given(st.lists(st.sampled_from(STEPS), max_size=16), st.integers(0, 4))
 def test_in_any_order_of_events_the_money_is_paid_once(tmp_path_factory, steps, entries):
-    """All the player has put in is on the meter, reserved, on a ticket, paid by hand, wagered or won: once."""
+    """All inserted money is on the meter, reserved, on a ticket, paid by hand, wagered or won, and counted once."""
     folder = tmp_path_factory.mktemp("any")
     rig = open_waiting_handpay(folder)
 

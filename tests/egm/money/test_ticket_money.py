@@ -1,4 +1,4 @@
-"""Tickets where clock, ledger or cage is not as it should be: no money is lost, and none is made up."""
+"""Tickets with a wrong clock, a damaged ledger or a payment at the cage: no money is lost, and none is created."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ SUPERVISOR, TECHNICIAN, MANAGER = "2", "4", "5"
 
 @pytest.fixture
 def rig(tmp_path):
-    """A machine whose journal the independent audit finds right, whatever has become of its tickets."""
+    """A machine whose journal the independent audit passes, whatever has happened to its tickets."""
     yield MachineRig(tmp_path, devices=("printer",)).boot()
     for opened_rig in list(OPENED_RIGS):
         opened_rig.close()
@@ -55,7 +55,7 @@ def restart(rig, tmp_path, **changes):
 
 
 def watch(rig):
-    """What the attachment of the machine does now and then."""
+    """Run the clock watch once."""
     (watching,) = create_clock_watch(
         SimpleNamespace(clock=rig.clock, engine=rig.engine, submit_event=rig.submit_event)
     )
@@ -193,7 +193,7 @@ def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
 
 @pytest.mark.requirement("G-16")
 def test_a_ticket_without_a_journal_entry_is_refused(rig):
-    """Somebody with the key, or a faulty program, enters a ticket without a cash-out."""
+    """A program with the key enters a ticket without a cash-out."""
     desk = rig.machine.find_installed(TicketDesk)
     ticket = desk.prepare_ticket("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)
@@ -238,7 +238,7 @@ def test_a_lost_ledger_is_not_replaced_and_tickets_are_proved_from_the_journal(r
 
 @pytest.mark.parametrize("state", [PrintState.PENDING, PrintState.PRINTING, PrintState.BARCODE_DONE])
 def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig, tmp_path, state):
-    """Or brings it before a person, where the printer was ordered and the paper may be in a hand."""
+    """If the printer was commanded, the player may have the paper, and staff must decide."""
     rig.insert(10_000)
     rig.engine.handle(EventType.CASH_OUT)
     for reported_state in (PrintState.PRINTING, PrintState.BARCODE_DONE):
@@ -312,7 +312,7 @@ def test_a_ticket_states_the_journal_head(rig):
 
 # ---------------------------------------------------------------- restored by two people
 def restore_ledger(rig, tmp_path, persons=(SUPERVISOR, MANAGER)):
-    """As ``egm ticket restore`` does, the machine stopped."""
+    """Restore the ledger as ``egm ticket restore`` does, with the machine stopped."""
     key, numbers = rig.journal.derive(LEDGER_HEAD_MAC_PURPOSE), rig.journal.derive(NUMBERS)
     with open_view(tmp_path) as view:
         taken = list_accepted_redemptions((view,))
@@ -342,7 +342,7 @@ def put_back(files):
 @pytest.mark.requirement("H-07")
 @pytest.mark.parametrize("came_to", ["reserved", "issued", "pending"])
 def test_a_redeemed_ticket_is_worthless_in_a_restored_older_ledger(rig, tmp_path, came_to):
-    """A disk is lost, the ledger comes from a copy of some days ago: its papers lie in the box by now."""
+    """After the loss of a disk, the ledger is restored from an old copy; tickets redeemed since are in the box."""
     desk = rig.machine.find_installed(TicketDesk)
     files = {}
     desk_printed = desk.record_printed
@@ -371,7 +371,7 @@ def test_a_redeemed_ticket_is_worthless_in_a_restored_older_ledger(rig, tmp_path
 
 @pytest.mark.requirement("H-07")
 def test_a_ledger_from_before_its_replacement_is_recognised(rig, tmp_path):
-    """Putting files back needs neither the key nor authorised persons."""
+    """Restoring old files requires neither the key nor authorised persons."""
     rig.close()
     restore_ledger(rig, tmp_path)
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -434,7 +434,7 @@ def test_the_cage_pays_nothing_from_an_older_ledger(rig, tmp_path, monkeypatch):
 
 
 def test_the_cage_pays_no_ticket_without_a_journal_entry(rig, tmp_path, monkeypatch):
-    """Somebody with the key enters one; neither the machine nor the cage accepts it."""
+    """A program with the key enters a ticket; neither the machine nor the cage accepts it."""
     desk = rig.machine.find_installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
@@ -507,7 +507,7 @@ def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_pa
 
 @pytest.mark.requirement("H-07")
 def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
-    """Nobody knows where the paper went, and the player was paid by hand: it is never money again."""
+    """The paper is missing and the player was paid by hand; the ticket is never valid again."""
     number = rig.insert(10_000).cash_out_ticket()
     rig = restart(rig, tmp_path)
     before = ledger_files(tmp_path)
@@ -531,7 +531,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
 
 # ---------------------------------------------------------------- the journal is put back, the ledger is not
 def journal_files(tmp_path):
-    """All that lies on both media, but for the ticket ledger."""
+    """Return all files on both media except the ticket ledger."""
     files = [path for path in tmp_path.rglob("*") if path.is_file() and not path.name.startswith("tickets.")]
     return {path: path.read_bytes() for path in files}
 
@@ -545,7 +545,7 @@ def put_journal_back(tmp_path, files):
 @pytest.mark.requirement("A-02", "H-07")
 @pytest.mark.parametrize("way", ["ticket", "ticket, no head", "hand"])
 def test_with_a_shortened_journal_nothing_is_played_or_paid(tmp_path, way):
-    """Both copies are brought back to before a payment, with heads that this machine has sealed."""
+    """Both copies are set back to before a payment, with heads that this machine has signed."""
     rig = MachineRig(tmp_path, devices=("printer",) if "ticket" in way else ()).boot().insert(10000)
     rig.close()
     before = journal_files(tmp_path)

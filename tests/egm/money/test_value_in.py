@@ -1,4 +1,4 @@
-"""Bills: reserved, stacked, credited; every interruption ends in a credit or a return, one of the two."""
+"""Bills are reserved, stacked and credited; every interruption ends in either a credit or a return."""
 
 import pytest
 from rigs.lies import KEY, audit_findings, remove_residual_terms
@@ -180,7 +180,7 @@ STOPS = {
 @pytest.mark.requirement("G-03", "E-13")
 @pytest.mark.parametrize("stop", STOPS)
 def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(rig, stop):
-    """The acceptor asks again just before it orders; the audit reports an entry that was recorded all the same."""
+    """The acceptor's driver asks again just before the order; the audit would report an entry recorded later."""
     assert rig.ledger.may_order_stacking()
     event, values = STOPS[stop]
     rig.engine.handle(event, **values)

@@ -1,4 +1,4 @@
-"""Only the roster that the journal records is used: an edited, deleted or older file lets nobody sign in."""
+"""Only the roster in the journal is used: with an edited, deleted or older file, nobody can sign in."""
 
 import contextlib
 import json
@@ -77,7 +77,7 @@ class EnrolledMachine:
 
 @pytest.fixture(autouse=True)
 def _quick_digests(monkeypatch):
-    """Digest each PIN at the lowest cost, because these tests do not measure the cost of guessing."""
+    """Derive PIN digests at the lowest cost, because these tests do not measure the cost of guessing."""
     scrypt = pins._compute_scrypt
     monkeypatch.setattr(pins, "_compute_scrypt", lambda pin, salt, _cost: scrypt(pin, salt, 2))
 
@@ -96,7 +96,7 @@ def machine(tmp_path):
 
 
 def edit_roster(path, number="2", pin="135790"):
-    """Return the roster as somebody with write access to the disk, but without the key, would edit it."""
+    """Return a roster edited by somebody with access to the disk but without the key."""
     roster = json.loads(path.read_text())
     digest = PinDigest.from_pin(pin, cost=2)
     roster["people"][number] = {
@@ -107,7 +107,7 @@ def edit_roster(path, number="2", pin="135790"):
 
 
 def forge_roster(machine):
-    """Return an edited roster with valid digests and a matching change, but without the machine's seal."""
+    """Return an edited roster with valid digests and a matching change, but without the machine's HMAC."""
     roster = Roster.load(machine.path)
     other = machine.folder.parent / "forged.json"
     other.write_text(machine.path.read_text())
@@ -133,7 +133,7 @@ def test_roster_changes_are_recorded_with_the_digest_of_the_whole_roster(machine
 def test_a_power_cut_while_the_first_people_are_recorded_raises_no_roster_fault(
     tmp_path, monkeypatch, lost_copies
 ):
-    """The people were enrolled before there was a machine key, so the roster has no seal yet."""
+    """The people were enrolled before the machine had a key, so that the roster has no HMAC yet."""
     machine = EnrolledMachine(tmp_path / "state")
     machine.folder.mkdir(mode=0o700)
     machine.enrol("1", "manager")
@@ -202,7 +202,7 @@ def test_a_roster_that_is_not_the_recorded_one_is_replaced_by_the_second_copy(ma
 
 
 def test_an_older_roster_is_replaced_by_a_newer_second_copy_after_a_power_cut(machine):
-    """The power fails when the second copy has a change that the journal has not; the first copy is an older one."""
+    """The power is cut when the second copy has a change that the journal lacks; the first copy is older."""
     machine.stop()
     older_text = machine.path.read_text()
     machine.egm("people", "disable", "2", "--by", "1", typed=(PINS["1"],))

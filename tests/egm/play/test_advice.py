@@ -1,4 +1,4 @@
-"""If the profile allows advice, the best answer is shown as text and held cards; nothing else changes."""
+"""If the profile allows advice, the best answer is shown as text and as held cards, and nothing else changes."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -28,7 +28,7 @@ GAME = "quebec-red-dog"
 
 
 def read_question(folder, profile="generic"):
-    """The question of a two and an ace: whether to raise."""
+    """Return the decision of a hand with a two and an ace: raise or fold."""
     cards = 52 * load_game(GAME).rules.definition.shoe.decks
     chance = ScriptedChance(0, cards - 2)
     rig = MachineRig(folder, games=(GAME,), profile=profile, chance=chance).boot().insert(1000)

@@ -1,9 +1,17 @@
-"""Craps through the whole machine: random bets and throws, players who leave, and what the audit derives of it."""
+"""Craps on a complete machine: random bets and throws, players who leave, and the audit of the games."""
 
 import random
 
 import pytest
-from rigs.craps_text import MONACO, QUEBEC, allowed, down, kind_and_number, proposal, throw
+from rigs.craps_text import (
+    MONACO,
+    QUEBEC,
+    apply_changes,
+    compute_take_down_return,
+    kind_and_number,
+    propose_changes,
+    settle_throw,
+)
 
 from egm.kernel.events import EventType, State
 from egm.play.records.tables import list_tables_with_standing_bets
@@ -15,8 +23,8 @@ from tools.audit.verify import Auditor
 CENTS = 25
 
 
-def left_of(house, bets, point):
-    """What a player who leaves is given back, and what stays: pass and come, Monaco's least don't pass."""
+def split_bets_on_departure(house, bets, point):
+    """Return what a leaving player is paid, and what stays: pass and come, and Monaco's minimum on don't pass."""
     back, stays = 0, {}
     for spot, credits_ in bets.items():
         kind, _ = kind_and_number(spot)
@@ -26,7 +34,7 @@ def left_of(house, bets, point):
             stays[spot] = 1
             back += credits_ - 1
         else:
-            back += down(spot, credits_)
+            back += compute_take_down_return(spot, credits_)
     return back, stays
 
 
@@ -42,7 +50,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
             rig.insert(10_000)
             credit += 10_000
         if chance.random() < 0.05 and bets:
-            given, bets = left_of(house, bets, point)
+            given, bets = split_bets_on_departure(house, bets, point)
             given = int(given * CENTS)
             rig.engine.handle(EventType.CASH_OUT)
             departures += given > 0
@@ -58,8 +66,8 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
                 credit += given
             assert rig.credit_cents == credit
             continue
-        change = proposal(house, spots, point, bets, chance)
-        laid = allowed(house, point, bets, change)
+        change = propose_changes(house, spots, point, bets, chance)
+        laid = apply_changes(house, point, bets, change)
         cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
         if laid is None or cost * CENTS > 10_000:  # what the place lets a game cost
             continue
@@ -69,9 +77,9 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
         rig.play()
         assert rig.state is State.PLAYING, (rig.notice, change)
         rig.report_shown()
-        given, bets, point = throw(house, laid, point, (), dice[0] + 1, dice[1] + 1)
+        given, bets, point = settle_throw(house, laid, point, (), dice[0] + 1, dice[1] + 1)
         won = sum(given.values()) + sum(
-            down(spot, -credits_) for spot, credits_ in change.items() if credits_ < 0
+            compute_take_down_return(spot, -credits_) for spot, credits_ in change.items() if credits_ < 0
         )
         staked += cost * CENTS
         back += int(won * CENTS)
@@ -88,7 +96,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
 
 
 def read_standing_bets(rig):
-    """Return the standing bets of its table, as credits by spot, from the machine's memory."""
+    """Return the standing bets in the machine's memory as credits by spot."""
     tables = list_tables_with_standing_bets(rig.machine)
     found = {}
     for table in tables:

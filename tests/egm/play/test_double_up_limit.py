@@ -1,4 +1,4 @@
-"""What a double-up makes of a game counts against a place's limit, and stands in its figures."""
+"""The win after a double-up counts against the jurisdiction's limit and is included in the game's figures."""
 
 import re
 from fractions import Fraction
@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from rigs.rounds import questions
+from rigs.rounds import play_decisions
 
 import egm.profiles
 from egm.config.cabinet_file import GameTable
@@ -19,7 +19,7 @@ from tools.lab.parsheet import build_sheet
 
 
 def game(tmp_path, *, double_up=""):
-    """maple-classic, with a double-up or without."""
+    """Write maple-classic with or without a double-up; return its path."""
     path = tmp_path / f"twice{len(double_up)}.toml"
     path.write_text((LIBRARY_FOLDER / "maple-classic.toml").read_text() + double_up)
     return path
@@ -47,7 +47,7 @@ def test_with_a_prize_limit_no_double_up_beyond_it_is_offered(tmp_path):
 
 @pytest.mark.requirement("C-20")
 def test_the_exact_figures_include_the_double_up(tmp_path):
-    """Compare with every path of the game, played by doubling as often as permitted."""
+    """The test compares them with every path of the game, with as many doubles as permitted."""
     found = load_game(game(tmp_path, double_up=TABLE))
     (bet,) = [b for b in analyse(found, AnalysisDepth.FULL).bets if b.cost_credits == 1]
     plain = load_game(game(tmp_path))
@@ -93,7 +93,7 @@ def test_no_game_wins_more_than_its_stated_maximum(tmp_path):
     for stops in product(range(24), repeat=3):
         record = [(24, stop, f"base.reel{n}") for n, stop in enumerate(stops, 1)]
         record += [(2, 0, "double_up")] * 3
-        play = questions(found, found.build_wager(1), ReplayDrawSource(record))
+        play = play_decisions(found, found.build_wager(1), ReplayDrawSource(record))
         try:
             next(play)
             while True:

@@ -1,4 +1,4 @@
-"""A double-up moves its own meters: what is won is put at stake again, and never counted as coin-in (D-08)."""
+"""A double-up has its own meters: the staked win is never counted as coin-in (D-08)."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ GAME = "orchard-picnic"
 
 
 def play_to_a_double_up(rig):
-    """Play until a win may be doubled; credits and meters as they are then."""
+    """Play until a win may be doubled; return credits and meters at that moment."""
     while True:
         rig.insert(10000) if rig.credit_cents < 10000 else None
         rig.play()
@@ -31,7 +31,7 @@ def play_to_a_double_up(rig):
 
 
 def double(rig, rounds):
-    """Double so often at most, then collect; the stakes in minor units, and what is left."""
+    """Double this number of times at most, then collect; return the stakes in minor units and the remaining win."""
     stakes, stake_cents = [], 0
     cents = rig.machine.selection.denomination_cents
     while isinstance(message := rig.hands.messages[-1], DecisionRequest):

@@ -1,4 +1,4 @@
-"""Every table of the library through the machine: random bets, answers, departures and restarts, audited."""
+"""Every table of the library on the machine with random bets, answers, departures and restarts, and an audit."""
 
 import random
 
@@ -22,7 +22,7 @@ CODES = {"bets", "credits", "hands", "lost", "push", "seats", "won"}
 
 
 class Player:
-    """Bets, answers, cashes out and comes back at random."""
+    """A player who bets, answers, cashes out and returns at random."""
 
     def __init__(self, folder, game, seed):
         self.folder, self.game, self.rng = folder, game, random.Random(seed)
@@ -101,7 +101,7 @@ def play_rounds(folder, game, rounds, seed):
 
 
 def recall_texts(rig):
-    """Every word of the recall of every play, in each language."""
+    """Return every text of the recall of every play, in each language."""
     if rig.state is State.HANDPAY:
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     menu, texts = Menu(rig).sign_in(Role.ATTENDANT).touch("recall"), set()

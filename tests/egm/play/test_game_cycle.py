@@ -1,6 +1,6 @@
-"""One game from button to credit: decided and durable before it is shown, never decided twice.
+"""One game from the button to the credit: decided and stored before it is shown, and never decided twice.
 
-Stops are scripted where an outcome must be had: three lanterns (500 credits), three maple leaves (60), a
+Where a test needs a certain outcome, the draws are scripted: three lanterns (500 credits), three maple leaves (60), a
 loss.
 """
 
@@ -47,7 +47,7 @@ def test_the_outcome_is_durable_before_it_is_shown(rig):
 
 @pytest.mark.requirement("D-15")
 def test_the_stake_is_metered_by_game_denomination_and_wager_with_the_credit_change(rig):
-    """The entry that takes the stake from the credit states the parts of the meters that it belongs to."""
+    """The entry that takes the stake from the credit also states the meter dimensions of the stake."""
     rig.play()
     assert rig.state is State.PLAYING
     game = rig.machine.games[GAME]
@@ -196,7 +196,7 @@ def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path)
 
 
 def write_profile(folder, old, new):
-    """The generic place, with one line of it another."""
+    """Write the generic profile with one line replaced; return its path."""
     folder.mkdir(exist_ok=True)
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
     assert old in text
@@ -206,7 +206,7 @@ def write_profile(folder, old, new):
 
 
 def win_with_profile(folder, profile_file):
-    """A win of 1500.00 where the place is so."""
+    """Return a machine under this profile with a win of 1500.00."""
     rig = (
         MachineRig(folder / "state", profile=profile_file, chance=ScriptedChance(*LANTERNS))
         .boot()
@@ -404,7 +404,7 @@ def test_a_machine_out_of_service_still_pays_the_player(tmp_path):
 @pytest.mark.requirement("A-27:a", "A-27:b")
 @pytest.mark.parametrize("book", ["outflows_cents", "inflows_cents"])
 def test_no_draw_and_no_payment_when_credits_do_not_balance(rig, book):
-    """The machine stops before the play, and before the cash-out, not at the entry after it."""
+    """The machine stops before the play or the cash-out, not at the following entry."""
     numbers, sequence = len(rig.machine.random_service.values), rig.journal.sequence
     printed = list(rig.hands.jobs)
     getattr(rig.journal._ledger, book)["house:wager" if book == "inflows_cents" else "house:win"] += 1

@@ -1,4 +1,4 @@
-"""What a machine draws and pays for a wager does not depend on what was played, won or paid out before."""
+"""The draws and pays of a wager do not depend on what was played, won or paid before."""
 
 import pytest
 
@@ -12,7 +12,7 @@ GAMES = {"maple-classic": (11, 12), "icebreak": (5, 4), "northern-ways": (10, 11
 
 
 class FixedStep(ScriptedStep):
-    """A step in which the n-th number is the same in each step, for the same bound."""
+    """A step in which the n-th number is always the same for the same bound."""
 
     def __init__(self, factor):
         super().__init__([])
@@ -24,7 +24,7 @@ class FixedStep(ScriptedStep):
 
 
 class FixedChance:
-    """Chance whose every step has the same numbers, and that has all steps it was asked for."""
+    """A random service whose steps all have the same numbers; it stores the steps."""
 
     def __init__(self, factor):
         self._factor = factor
@@ -50,7 +50,7 @@ def play_real_games(rig):
 
 
 def play_fixed_games(rig):
-    """Outcomes far from the return: the same win, or loss, again and again."""
+    """Play games whose return is far from the expected one: the same win or loss repeatedly."""
     rig.machine.random_service = FixedChance(7)
     play_real_games(rig)
 
@@ -83,7 +83,7 @@ HISTORIES = {
 
 
 def play_after(folder, game, history):
-    """What the machine drew and paid in a won game and in a lost one with fixed numbers, after this history."""
+    """Return the draws and pays of a won and a lost game with fixed numbers after this history."""
     rig = MachineRig(folder, games=(game,), devices=("printer",)).boot().insert(2000)
     history(rig)
     found = []

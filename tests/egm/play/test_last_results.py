@@ -1,4 +1,4 @@
-"""The last results of a table: sent when a round has ended, for that table only, and after a restart."""
+"""The last results of a table are sent when a round has ended and after a restart, and only for that table."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def read_results(rig):
 
 
 def play_round(rig, **bets):
-    """Play a round to its end; return its result and the results that were sent while it was shown."""
+    """Play a round to its end; return its result and the results sent while it was shown."""
     if rig.credit_cents < 5000:
         rig.insert(10000)
     rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})

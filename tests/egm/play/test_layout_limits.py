@@ -1,4 +1,4 @@
-"""Bets laid freely at a table, held against the place's limit of a win before they are taken."""
+"""Bets on a table are compared with the jurisdiction's win limit before they are accepted."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ GAME = "quebec-roulette-french"
 
 @pytest.fixture
 def limited_profile(tmp_path):
-    """A place where no round may win more than a hundred dollars."""
+    """A profile under which no round may win more than a hundred dollars."""
     text = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
     text = text.replace("[play]", "[play]\nwin_limit_cents = 10000")
     file = tmp_path / "place.toml"

@@ -1,4 +1,4 @@
-"""Prizes in kind: won by name, owed through any cut, delivered or paid in money, and never both."""
+"""Prizes in kind are won by name, stay owed after any power cut, and are delivered or paid in money, never both."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -62,7 +62,7 @@ def read_meters(rig) -> dict[str, int]:
 
 
 def list_findings(rig) -> list[str]:
-    """What an audit of the exported journal finds wrong, on the definition alone."""
+    """Return the findings of an audit of the exported journal, which has only the definition."""
     report = Auditor(GameFiles([GAME.parent])).audit_entries(rig.journal.iter_bodies())
     return [finding.why for finding in report.findings]
 
@@ -92,7 +92,7 @@ def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over
 
 @pytest.mark.requirement("D-10")
 def test_a_prize_in_kind_moves_no_money_meter(tmp_path):
-    """Drop, hand-pays and hold are of money: a hamper is none, whatever it cost the house."""
+    """Drop, hand-pays and hold count money; a hamper is not money, whatever it cost the operator."""
     rig = win_prize(tmp_path)
     before = read_meters(rig)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -200,11 +200,11 @@ def test_a_host_cannot_release_a_prize_in_kind(tmp_path):
 
 # ---------------------------------------------------------------------------------------------- restarts
 class CutError(Exception):
-    """The power goes before this entry is written."""
+    """Raised where the power is cut, before an entry is written."""
 
 
 def cut_before(rig: MachineRig, entry: str, monkeypatch) -> None:
-    """The machine dies the moment it would write an entry of this kind."""
+    """Cut the power when the machine is about to write an entry of this kind."""
     append = rig.journal.append
 
     def dying(transaction):
@@ -415,7 +415,7 @@ def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
 @pytest.mark.requirement("C-09")
 @pytest.mark.parametrize("counted", ["nothing", "reset", "all"])
 def test_prizes_in_kind_do_not_count_towards_the_minimum_return(tmp_path, counted):
-    """The things of this game are worth far more than its stakes; only its pairs of pears count."""
+    """The prizes are worth far more than the stakes; only the pairs of pears count."""
     poor = tmp_path / "poor.toml"
     poor.write_text(GAME.read_text().replace("pays = { 2 = 4 }", "pays = { 2 = 3 }"))
     profile = load_profile(write_profile(tmp_path))

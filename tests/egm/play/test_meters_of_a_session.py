@@ -1,4 +1,4 @@
-"""How meters are split, and when they start to count: games, denominations, bills, a door and a restart."""
+"""How meters are divided and when they start: games, denominations, bills, a door and a restart."""
 
 import json
 

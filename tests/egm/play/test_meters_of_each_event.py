@@ -1,7 +1,8 @@
-"""What each act at the machine adds to its meters: every meter that moves, by how much, and no other.
+"""Each act at the machine changes certain meters by certain amounts, and no others.
 
-Written from what meters are (Monaco's order, art. 19.4; New Jersey 1.28C; Mississippi 8-3), not from the machine's table
-of them: credits played, credits paid by the machine, credits paid by hand, and the money in and out.
+The expected amounts follow from the definitions of the meters (Monaco's order, art. 19.4; New Jersey 1.28C;
+Mississippi 8-3), not from the machine's table: credits played, credits paid by the machine, credits paid by hand, and
+money in and out.
 """
 
 import pytest
@@ -17,7 +18,7 @@ LANTERNS, MAPLES, LOSS = (11, 11, 12), (23, 7, 5), (0, 0, 0)
 
 
 class Counted:
-    """A machine, and what its meters have moved by since one last asked."""
+    """A machine, and the changes of its meters since the last query."""
 
     def __init__(self, folder, *numbers, **options):
         self.room = MachineRig(folder, chance=ScriptedChance(*numbers), **options).boot()
@@ -39,7 +40,7 @@ class Counted:
 
 
 def build_stake_movements(cents):
-    """What a bet of cashable credits moves."""
+    """Return the meter changes of a bet of cashable credits."""
     return {
         "coin_in": cents,
         "coin_in.cashable": cents,
@@ -152,7 +153,7 @@ def test_a_tilt_a_door_and_a_refused_bet_move_no_meter_of_money(tmp_path):
 
 @pytest.mark.requirement("D-15")
 def test_money_its_meters_and_its_state_change_are_in_one_entry(tmp_path):
-    """A power cut between two entries would leave a credit without its count, or credit a coin again."""
+    """A power cut between two entries would leave a credit uncounted, or credit a coin twice."""
     numbers = ScriptedChance(*MAPLES, 4711)  # of the game, and of the ticket
     rig = MachineRig(tmp_path, chance=numbers, devices=("printer", "hopper")).boot()
 
@@ -189,7 +190,7 @@ def test_money_its_meters_and_its_state_change_are_in_one_entry(tmp_path):
 
 @pytest.mark.requirement("D-01", "D-02", "D-10")
 def test_a_returned_stake_is_a_pushed_game(tmp_path):
-    """Red dog: a two and a three are in sequence, so the ante is returned."""
+    """In red dog a two and a three are in sequence, so that the ante is returned."""
     decks = load_game("quebec-red-dog").rules.definition.shoe.decks
     machine = Counted(tmp_path, 0, 4 * decks, games=("quebec-red-dog",))
     rig = machine.room

@@ -1,7 +1,7 @@
-"""A decided game is paid, whatever becomes of its definition, its levels or the cabinet file in between.
+"""A decided game is paid, whatever happens to its definition, its levels or the cabinet file meanwhile.
 
-The definition a game began with lies in the journal with it. Each test takes the game off the machine while
-one is open, starts the machine again, and looks at what the player gets.
+The journal stores the definition with which a game began. Each test removes the game from the machine while it is
+open, restarts the machine, and checks what the player is paid.
 """
 
 import re
@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import pytest
 from rigs.forms import ONE, TWO, fill_in
-from rigs.three_levels import GAME, NO_LUCK, A, C, room_of
+from rigs.three_levels import GAME, NO_LUCK, A, C, make_levels_machine
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
@@ -38,15 +38,15 @@ STAKE, WIN = 5, 300
 MYSTERY_HIT = 0
 
 
-def without_its_text(rig: MachineRig) -> None:
-    """The journal of a machine that did not keep definitions yet."""
+def remove_stored_definition(rig: MachineRig) -> None:
+    """Remove the definition from the journal, as in journals of versions that did not store definitions."""
     for key in rig.journal.states(PlayKey.DEFINITION):
         write_undeclared_entry(rig.machine, "planted", state={key: None})
 
 
 @pytest.fixture
 def won(tmp_path):
-    """A folder with a game open that has won 300 cents for 5."""
+    """A folder with an open game that has won 300 cents for 5."""
     rig = MachineRig(tmp_path, chance=ScriptedChance(*MAPLES)).boot().insert(10000)
     rig.play()
     yield rig
@@ -133,13 +133,13 @@ def test_a_decision_of_a_removed_game_is_asked_again_and_answered(tmp_path, cut_
 
 @pytest.mark.requirement("I-11", "F-14")
 def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_path):
-    rig = room_of(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
+    rig = make_levels_machine(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
     rig.play()
     game = rig.machine.component(GameInProgress).record
     (award,) = list_awards(rig.machine, game)
     due = game.win_cents + award.amount_cents
     rig.close()
-    restarted = room_of(tmp_path, levels=())
+    restarted = make_levels_machine(tmp_path, levels=())
     assert restarted.refused
     restarted.boot()
     assert restarted.state is State.PLAYING
@@ -167,7 +167,7 @@ def test_a_definition_is_recorded_once_for_all_its_games(tmp_path):
 
 @pytest.mark.requirement("F-04", "F-14")
 def test_a_win_with_a_lost_definition_is_paid_as_recorded_with_a_notice(won, tmp_path):
-    without_its_text(won)
+    remove_stored_definition(won)
     won.close()
     restarted = MachineRig(tmp_path, games=()).boot()
     assert restarted.state is State.PLAYING
@@ -197,7 +197,7 @@ def test_a_recorded_draw_that_the_game_does_not_use_fails_the_machine_check(won)
 def test_unrecoverable_game_is_refunded_by_two_people_and_not_by_a_key(tmp_path):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     rig.play()
-    without_its_text(rig)
+    remove_stored_definition(rig)
     rig.close()
     broken = MachineRig(tmp_path, games=()).boot()
     assert (broken.state, list(broken.machine.active_faults)) == (State.TILT, ["game_defective"])
@@ -218,7 +218,7 @@ def test_unrecoverable_game_is_refunded_by_two_people_and_not_by_a_key(tmp_path)
 @pytest.mark.parametrize("form", ["refund_game", "forfeit_game"])
 @pytest.mark.parametrize("fault", ["game_defective", "bill_acceptor.cheat"])
 def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
-    """Whatever fault stands: its record replays, so it ends and is paid as recorded."""
+    """Whatever fault is active: the game's record can be replayed, so that it ends and is paid as recorded."""
     won.engine.handle(EventType.FAULT_RAISED, code=fault, detail="planted")
     refusals_by_form = {
         "refund_game": "refused.game_cannot_end",
@@ -237,11 +237,11 @@ def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
 @pytest.mark.requirement("F-14", "E-13")
 @pytest.mark.parametrize("is_replayable", [True, False])
 def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, is_replayable):
-    """A defect is believed because the record shows it, not because a fault was written down."""
-    rig = room_of(tmp_path, C, 1).boot().insert(10000)
+    """A defect must be visible in the game's record; a recorded fault is not enough."""
+    rig = make_levels_machine(tmp_path, C, 1).boot().insert(10000)
     rig.play()
     if not is_replayable:
-        without_its_text(rig)
+        remove_stored_definition(rig)
     rig.engine.handle(EventType.FAULT_RAISED, code="game_defective", detail="made up")
     assert fill_in(rig, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
     void_game(rig.machine, refund=True, machine=rig.machine.identity.serial, **LIE)
@@ -256,7 +256,7 @@ def test_a_game_resumes_when_its_definition_is_available_again(tmp_path):
     rig = MachineRig(tmp_path, games=("hold-fast",)).boot().insert(500)
     rig.play()
     question = rig.hands.messages[-1]
-    without_its_text(rig)
+    remove_stored_definition(rig)
     rig.close()
     MachineRig(tmp_path, games=()).boot().close()
     restarted = MachineRig(tmp_path, games=("hold-fast",)).boot()
@@ -270,7 +270,7 @@ def test_a_game_resumes_when_its_definition_is_available_again(tmp_path):
 
 @pytest.mark.requirement("F-14", "I-11")
 def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
-    rig = room_of(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
+    rig = make_levels_machine(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
     rig.play()
     (award,) = list_awards(rig.machine, rig.machine.component(GameInProgress).record)
     rig.machine.random_service = FailingChance()
@@ -284,7 +284,7 @@ def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
     assert Fraction(stored_level["current"]) >= award.amount_cents
     rig.journal.self_audit()
     rig.close()
-    room_of(tmp_path).boot().close()  # the accounts agree with the level
+    make_levels_machine(tmp_path).boot().close()  # the accounts agree with the level
 
 
 @pytest.mark.requirement("C-20", "F-14")

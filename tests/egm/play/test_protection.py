@@ -1,4 +1,4 @@
-"""Player protection: sessions, reminders, limits and pauses, counted exactly and over restarts."""
+"""Player protection: sessions, reminders, limits and pauses are counted exactly, also across restarts."""
 
 import asyncio
 from datetime import timedelta
@@ -26,7 +26,7 @@ GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
 @pytest.fixture
 def make(tmp_path):
-    """Machines on one state folder, with these rules of protection."""
+    """Return a function that starts machines with these protection rules on one state folder."""
     rigs = []
 
     def open_rig(rules: str, *, chance=None, state: str = "state") -> MachineRig:
@@ -124,7 +124,7 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
 @pytest.mark.requirement("N-02", "N-03")
 @pytest.mark.parametrize("minutes_set", [-50, 50])
 def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make, minutes_set):
-    """A time server's correction is believed without a person; it is no time played, and none rested."""
+    """A time server's correction needs no confirmation; it counts neither as play time nor as a pause."""
     rig = make("limit_minutes = 60\npause_minutes = 15").insert(10000)
     minutes(rig, 120)
     play(rig)
@@ -146,7 +146,7 @@ def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make
 
 @pytest.mark.requirement("N-02")
 def test_a_clock_set_far_ahead_triggers_no_reminder_until_confirmed(make):
-    """A battery that was empty: from 1970 to today, or to the end of the calendar, at the first time server."""
+    """This happens after an empty battery: a time server moves the clock from 1970 to today, or to any later date."""
     rig = make("remind_minutes = [60, 30]").insert(10000)
     play(rig)
     rig.clock.wall = rig.clock.wall.replace(year=9990)
@@ -246,7 +246,7 @@ def test_a_session_ends_only_without_credit_bets_or_payments(make):
 
 
 class CountingChance:
-    """A generator that records every draw requested of it and answers from a fixed sequence."""
+    """A random service that records every requested draw and answers from a fixed sequence."""
 
     def __init__(self):
         self.requests = []
@@ -298,7 +298,7 @@ class CountingChance:
     ],
 )
 def test_player_protection_draws_nothing_and_changes_no_outcome(make, rules, own_limits, reached):
-    """The same numbers give the same games, wins included, with each feature of protection and without."""
+    """The same numbers give the same games and wins with each protection feature and without any."""
     games = {}
     for state, in_force in (("plain", ""), ("protected", rules)):
         chance = CountingChance()
@@ -365,7 +365,7 @@ def context(rig, tmp_path) -> MachineContext:
 
 
 async def let_attachment_work(attachment: ReminderService, rig) -> None:
-    """Let the attachment look after something has happened, until it waits again."""
+    """Let the attachment process what has happened, until it waits again."""
     attachment.process_change(build_snapshot(rig.engine))
     for _ in range(20):  # turns of the loop, not time
         await asyncio.sleep(0)
@@ -409,7 +409,7 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
 
 @pytest.mark.requirement("N-02")
 def test_events_due_while_the_machine_is_stopped_wait_without_polling(make, tmp_path):
-    """It polled without pause: a minute that ended while a door was open used a whole processor until it closed."""
+    """Regression: a reminder due while a door was open used a whole processor until the door was closed."""
     rig = make("remind_minutes = [60]\nsession_gap_minutes = 5").insert(500)
     play(rig)
     (attachment,) = create_reminders(context(rig, tmp_path))
@@ -441,7 +441,7 @@ def test_events_due_while_the_machine_is_stopped_wait_without_polling(make, tmp_
 
 
 def close_door(rig):
-    """Close the main door, and turn the attendant's key to clear what its opening left."""
+    """Close the main door, and turn the attendant's key to clear the resulting fault."""
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     if rig.state is State.TILT:
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -456,7 +456,7 @@ def test_without_rules_of_protection_no_task_runs(make, tmp_path):
 @pytest.mark.requirement("N-03", "A-28")
 @pytest.mark.parametrize("pause", ["", "\npause_minutes = 5"])
 def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(make, tmp_path, pause):
-    """Where nothing is counted any more, nobody would have ended the pause, or the session of who had left."""
+    """If nothing is counted any more, nothing would end the pause, or the session of a player who left."""
     rig = make(f"limit_minutes = 1{pause}").insert(500)
     play(rig)
     minutes(rig, 1)

@@ -1,11 +1,11 @@
-"""A raise, a push and a void game: each stake is wagered with its choice, decided once, or given back."""
+"""Raises, pushes and void games: each stake is wagered with its choice, and is decided once or returned."""
 
 import json
 from contextlib import suppress
 from importlib.resources import files
 
 import pytest
-from rigs.table_games import ANTE, EVEN, definition, offer
+from rigs.table_games import ANTE, EVEN, register_families, write_definition
 from rigs.transfers import transfer_in
 
 from egm.kernel.credits import CreditKind
@@ -20,9 +20,9 @@ from tools.audit.verify import Auditor
 
 @pytest.fixture
 def duel(tmp_path, monkeypatch):
-    """Make the machine with the duel; each call is another life of it."""
-    offer(monkeypatch)
-    game, state = definition(tmp_path / "games", "duel"), tmp_path / "state"
+    """Return a function that starts the machine with the game ``duel``; each call restarts the machine."""
+    register_families(monkeypatch)
+    game, state = write_definition(tmp_path / "games", "duel"), tmp_path / "state"
     rooms = []
 
     def start(*numbers, **options):
@@ -46,7 +46,7 @@ def choose(rig, option):
 
 
 def check_books(rig, tmp_path):
-    """The books add up, and the audit derives every stake again."""
+    """Check that the accounts balance, and that the audit derives every stake."""
     rig.journal.self_audit()
     report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(rig.journal.iter_bodies())
     assert report.findings == []
@@ -205,7 +205,7 @@ def test_returned_promotional_credit_stays_promotional(duel, tmp_path):
     [("game", "another"), ("paytable", "duel@9"), ("denomination_cents", 25), ("wager_level", 7)],
 )
 def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_path, kind, dimension, value):
-    """A raise or returned stake that the meters book to another game falsifies the return of both games."""
+    """A raise or a returned stake that is metered for another game falsifies the return of both games."""
     rig = duel(4, 4).insert(1000)
     bet(rig, ante=10)
     choose(rig, "raise")

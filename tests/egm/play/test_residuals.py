@@ -1,4 +1,4 @@
-"""Residual credit below the minimum bet: kept, given up, or staked on one fair draw, as the jurisdiction permits."""
+"""Residual credit below the minimum bet stays, is given up, or is staked on one fair draw, as the profile permits."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def make(tmp_path):
         opened_rig = (
             MachineRig(tmp_path / f"{len(rigs)}", profile=profile_file, chance=chance).boot().insert(500)
         )
-        leave_a_rest(opened_rig)
+        leave_residual_credit(opened_rig)
         rigs.append(opened_rig)
         return opened_rig
 
@@ -45,8 +45,8 @@ def make(tmp_path):
         opened_rig.close()
 
 
-def leave_a_rest(rig) -> None:
-    """Two people at the menu take all but a rest."""
+def leave_residual_credit(rig) -> None:
+    """Forfeit all credit except a residual amount, as two people at the menu."""
     rig.engine.handle(EventType.MENU, key="operator")
     rest_cents = rig.credit_cents - REST_CENTS
     ruling = ForfeitCreditsForm(amount_cents=rest_cents, reason="for a test", persons=("1", "2"))
@@ -60,7 +60,7 @@ def list_findings(rig) -> list[str]:
 
 @pytest.mark.requirement("F-10", "D-13")
 def test_residual_credit_games_return_the_whole_stake_on_average(make):
-    """Every draw there is, once: what is won is what was staked, to the cent."""
+    """Over all possible draws, the total win equals the total stake, to the cent."""
     won_cents = 0
     for value in range(USEFUL_CENTS):
         rig = make(ScriptedChance(value))
@@ -82,7 +82,7 @@ def test_residual_credit_games_return_the_whole_stake_on_average(make):
 
 @pytest.mark.requirement("F-10")
 def test_credit_below_the_minimum_bet_is_residual(make):
-    """Seven cents were more than the cheapest credit, and no bet the place takes."""
+    """Seven cents are more than the cheapest credit, but less than any bet that the profile permits."""
     four_cents = (Transfer("house:win", "credit:1:cashable", 4),)
     for play, shown_residual in (
         ("", None),
@@ -97,7 +97,7 @@ def test_credit_below_the_minimum_bet_is_residual(make):
 
 @pytest.mark.requirement("F-10")
 def test_credit_that_buys_a_coin_is_no_residual_credit(make):
-    """A hopper coin of 10 cents is worth less than the least bet: 7 cents are residual, 10 cents are not."""
+    """A hopper coin of 10 cents is worth less than the lowest bet: 7 cents are residual, 10 cents are not."""
     rig = make(play=LEAST_BET_OF_12_CENTS, hopper_cents=10)
     for added_cents, residual in (
         (4, ResidualCreditView(amount_cents=REST_CENTS + 4, prize_cents=10)),
@@ -180,11 +180,11 @@ def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
 
 @pytest.mark.requirement("N-03", "F-10")
 def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
-    """It was the only stake that a paused player could still make, once for each coin inserted."""
+    """Regression: a paused player could still make this stake, once for each inserted coin."""
     rig = make(added_text="\n[protection]\nlimit_minutes = 1\npause_minutes = 5\n").insert(100)
     rig.play()
     rig.report_shown()
-    leave_a_rest(rig)
+    leave_residual_credit(rig)
     rig.clock.pass_seconds(60)
     rig.engine.handle(EventType.REMINDER_DUE)
     assert build_snapshot(rig.engine).residual is None
@@ -204,7 +204,7 @@ def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
 )
 @pytest.mark.parametrize("after_a_game", [False, True])
 def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind, after_a_game):
-    """What is one here is recorded at the start: also before the first game, and where none may go."""
+    """The terms of residual credit are recorded at the start, before the first game and even if none is permitted."""
     rig = make(ScriptedChance(0, 0, 0), way)
     if way != "stays" or after_a_game:
         rig.insert(2000)

@@ -1,4 +1,4 @@
-"""A changed definition with an unchanged version is reported, because meters and returns are kept by version."""
+"""A changed definition with an unchanged version is reported, because meters and returns are stored by version."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from tools.cli import main
 
 @pytest.fixture
 def played(tmp_path):
-    """The memory of a machine that has played the game of the library."""
+    """The memory of a machine that has played the library's game."""
     rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(500)
     rig.play()
     rig.report_shown()
@@ -27,7 +27,7 @@ def played(tmp_path):
 
 
 def cabinet(folder, version):
-    """A cabinet file whose game is that of the library with another sentence of help."""
+    """Write a cabinet file whose game is that of the library with a changed sentence of help."""
     text = load_game(GAME).source.data.decode()
     assert f'version = "{load_game(GAME).version}"' in text
     text = text.replace("Three reels", "Three wheels").replace(

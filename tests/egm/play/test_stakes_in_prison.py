@@ -1,4 +1,4 @@
-"""Roulette with prison through the whole machine: the question at zero, the stake that stays, whoever leaves."""
+"""Roulette with prison on the machine: the decision at zero, the imprisoned stake, and a player who leaves."""
 
 import pytest
 from rigs.cards import remove_cards
@@ -18,7 +18,7 @@ WHEEL = load_game(GAME).build_presentation()["wheel"]
 
 @pytest.fixture
 def roulette(tmp_path):
-    """Make the machine; each call is another life of it, and the ball ends on the numbers given."""
+    """Return a function that starts the machine with given winning numbers; each call restarts the machine."""
     rigs = []
 
     def start(*numbers):
@@ -102,7 +102,7 @@ def test_recall_names_each_spot_and_its_result(roulette):
 
 
 def find_numbers_of_cards(*names):
-    """The numbers that deal these cards from a fresh shoe of six decks."""
+    """Return the draws that deal these cards from a full shoe of six decks."""
     shoe, numbers = Shoe.from_decks(6), []
     for card in map(parse_card, names):
         numbers.append(sum(shoe.counts[:card]))

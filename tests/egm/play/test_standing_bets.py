@@ -1,11 +1,11 @@
-"""Bets that stand from round to round: whose they are when the player leaves, and what the audit derives."""
+"""Bets that stand from round to round: to whom they belong when the player leaves, and their audit."""
 
 import copy
 import json
 
 import pytest
 from rigs.forms import TWO, fill_in
-from rigs.table_games import LINE, PLACE, definition, offer
+from rigs.table_games import LINE, PLACE, register_families, write_definition
 
 from egm.app.features import SERVICE_MENU
 from egm.kernel.events import EventType, State
@@ -20,15 +20,15 @@ from tools.audit.verify import Auditor
 
 @pytest.fixture
 def point(tmp_path, monkeypatch):
-    """Make the machine with the game of points; each call is another life of it."""
-    offer(monkeypatch)
+    """Return a function that starts the machine with the game ``point``; each call restarts the machine."""
+    register_families(monkeypatch)
     state = tmp_path / "state"
     rooms = []
 
     def start(*numbers, version="1.0.0", beside=(), **options):
         if rooms:
             rooms[-1].close()
-        game = definition(tmp_path / f"games-{version}", "point", version=version)
+        game = write_definition(tmp_path / f"games-{version}", "point", version=version)
         rig = MachineRig(state, games=(game, *beside), chance=ScriptedChance(*numbers), **options)
         rooms.append(rig.boot())
         return rig
@@ -46,13 +46,13 @@ def throw(rig, **bets):
 
 
 def read_pushes_by_pay_table(rig):
-    """Return the stakes given back, by pay table and denomination."""
+    """Return the returned stakes by pay table and denomination."""
     reading = rig.journal.meters()
     return reading.split_by("push", "paytable"), reading.split_by("push", "denomination_cents")
 
 
 def check_books(rig, tmp_path):
-    """The books add up, and the audit derives every table again."""
+    """Check that the accounts balance, and that the audit derives every table state."""
     rig.journal.self_audit()
     folders = sorted(tmp_path.glob("games-*"))
     assert Auditor(GameFiles(folders)).audit_entries(rig.journal.iter_bodies()).findings == []
@@ -142,7 +142,7 @@ def test_bets_that_may_not_be_taken_down_are_played_before_cash_out(point, tmp_p
 
 @pytest.mark.requirement("F-08", "F-11")
 def test_above_the_balance_limit_credit_is_paid_once_the_bets_are_decided(point, tmp_path):
-    """Paid out, it would have said that the bets stay, and paid out again, without end."""
+    """A payout before that would leave the bets on the table and be repeated without end."""
     profile_file = tmp_path / "place.toml"
     text = load_profile("generic").file.data.decode()
     profile_file.write_text(text.replace("[pay_out]", "[pay_out]\nautomatic_cents = 1500"))
@@ -157,7 +157,7 @@ def test_above_the_balance_limit_credit_is_paid_once_the_bets_are_decided(point,
 
 @pytest.mark.requirement("F-08", "A-28", "C-04")
 def test_standing_bets_above_a_new_limit_are_played_on(point, tmp_path):
-    """They could neither be played nor leave the table, and the player could not cash out."""
+    """Regression: they could neither be played nor taken off the table, and the player could not cash out."""
     profile_file = tmp_path / "place.toml"
     text = load_profile("generic").file.data.decode()
     profile_file.write_text(text.replace("bet_limit_cents = 10000", "bet_limit_cents = 100"))
@@ -174,7 +174,7 @@ def test_standing_bets_above_a_new_limit_are_played_on(point, tmp_path):
 
 @pytest.mark.requirement("F-08")
 def test_at_another_game_the_game_with_standing_bets_is_named(point, tmp_path):
-    """Playing on there would cost something and decide nothing."""
+    """Playing another game would cost stakes and decide none of the standing bets."""
     rig = point(2, 0, beside=("maple-classic",)).insert(1000)
     throw(rig, line=10, place=4)
     table = rig.machine.selection.game_id
@@ -304,7 +304,7 @@ def test_an_entry_that_removes_the_table_of_another_game_is_named(point, tmp_pat
 
 
 def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path):
-    """A lay bet is staked with its commission, and gives back all but that: the rest of the table goes on."""
+    """A lay bet is staked with its commission and returned without it; the rest of the table is unchanged."""
     rig = MachineRig(tmp_path / "state", games=("quebec-craps",), chance=ScriptedChance(3, 4, 0, 0, 1, 4))
     rig.boot().insert(2000).insert(2000)
     wager = rig.machine.games["quebec-craps"].rules.list_spots()
@@ -330,7 +330,7 @@ def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path
 
 @pytest.mark.requirement("Q-06", "F-18")
 def test_unclaimed_credits_include_the_standing_bets(point, tmp_path):
-    """They belong to the same person: the register has the total, and the next player finds none of these bets."""
+    """Both belong to the same person: the register has the total, and the next player finds no bets."""
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
     assert fill_in(rig, "orphan_credits", **TWO) == "refused.location_is_stated"
@@ -349,7 +349,7 @@ def test_unclaimed_credits_include_the_standing_bets(point, tmp_path):
 
 @pytest.mark.requirement("F-18")
 def test_bets_left_without_credit_are_removed_by_a_recorded_decision(point, tmp_path):
-    """The player put the whole credit on the table and left; the bets go to the register of unclaimed money."""
+    """The player staked all credit and left; the bets are entered in the register of unclaimed money."""
     rig = point(2).insert(100)
     throw(rig, line=10, place=10)
     (table,) = list_tables_with_standing_bets(rig.machine)

@@ -1,4 +1,4 @@
-"""A poker room may charge each player for the time played: when a game starts, once for each period, of money only."""
+"""A poker room may charge each player for playing time: at the start of a game, once per period, from money only."""
 
 import copy
 from functools import partial
@@ -61,7 +61,7 @@ def close(rooms):
 
 
 def play(rooms, stack=STACK):
-    """A game in which the button folds at once: it loses its small blind of 4 credits."""
+    """Play a game in which the button folds at once and loses its small blind of 4 credits."""
     for rig in rooms:
         rig.machine.random_service = script_cards(CARDS, decks=1)
         lay(rig, stack)

@@ -149,7 +149,7 @@ def test_a_game_of_skill_is_admitted_by_the_return_of_its_best_strategy(name):
 def test_quebec_casino_has_separate_minimum_returns_for_keno_and_wheel_games(
     tmp_path, game, prize, lower_prize, message
 ):
-    """The library's game is admitted in Québec; the same game with one lower prize is not."""
+    """Québec admits the library's game, but not the same game with one lower prize."""
     text = read_source(game).path.read_text("utf-8")
     assert text.count(prize) == 1
     low = tmp_path / "low.toml"
@@ -173,7 +173,7 @@ def test_quebec_casino_has_separate_minimum_returns_for_keno_and_wheel_games(
 def test_quebec_video_lottery_requires_a_return_of_83_percent_from_every_game_family(
     tmp_path, game, prize, lower_prize, family
 ):
-    """Outside Québec's casinos Keno and the wheel have no lower minimum; each game here has one bet below 83 %."""
+    """Outside Québec's casinos, Keno and the wheel have no lower minimum; each game has one bet below 83 %."""
     text = read_source(game).path.read_text("utf-8")
     assert text.count(prize) == 1
     low = tmp_path / "low.toml"

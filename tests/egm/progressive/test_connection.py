@@ -1,6 +1,6 @@
-"""A connection is made again whichever reply the broker omits; a client that is commanded to stop, stops.
+"""The client reconnects whichever reply the broker omits, and stops when it is told to stop.
 
-The broker here speaks real MQTT 5 over real TLS, but omits the replies that a test selects.
+The broker speaks real MQTT 5 over real TLS, but omits the replies that a test selects.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ def _certified_for_ever(monkeypatch):
 
 
 class Taciturn:
-    """A broker with one listener at a time, that does not answer packets named ``unanswered``."""
+    """A broker with one client at a time that does not answer packets named ``unanswered``."""
 
     def __init__(self, folder, unanswered, refusing=False):
         self._folder, self._handle_missing_reply, self._refusing = folder, unanswered, refusing
@@ -137,7 +137,7 @@ class Taciturn:
 
 
 class Claimant:
-    """Ears that make a claim as soon as they are connected."""
+    """A receiver that makes a claim as soon as it is connected."""
 
     def __init__(self):
         self.events = []
@@ -221,7 +221,7 @@ def test_an_unresponsive_broker_is_disconnected_and_connected_again(
 @pytest.mark.requirement("I-15:c", "K-07")
 @pytest.mark.parametrize("intruder", ["", "of another authority", "of another name", "of an older protocol"])
 def test_a_broker_without_a_valid_certificate_receives_nothing(tmp_path, intruder):
-    """An impostor of the broker receives no wager and no claim."""
+    """A false broker receives no wager and no claim."""
 
     async def session():
         async with Taciturn(tmp_path / "link", "").listening(older=intruder.endswith("protocol")) as broker:
@@ -244,7 +244,7 @@ def test_a_broker_without_a_valid_certificate_receives_nothing(tmp_path, intrude
 
 @pytest.mark.requirement("I-15")
 def test_a_queued_message_is_sent_once(tmp_path):
-    """A wire slower than the time after which a claim is made again must not drown in repeats."""
+    """On a line slower than the repeat interval of claims, repeats must not accumulate."""
 
     async def session():
         ears = Claimant()
@@ -345,7 +345,7 @@ def test_a_lost_connection_is_reported_after_other_ends_of_the_same_moment():
 
 
 def test_a_machine_starts_without_certificate_and_connects_once_it_has_one(tmp_path):
-    """A certificate exchanged while it runs is used by the next connection; the reason for none is reported once."""
+    """A certificate installed later is used at the next connection; a missing one is reported once."""
     ears = Claimant()
 
     async def session():

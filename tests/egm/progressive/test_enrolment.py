@@ -1,6 +1,6 @@
-"""Enrolment with the link at the machine: a key that stays, a request and its answer on a stick, two people.
+"""Enrolment of the machine with the link: a permanent key, request and answer on a stick, and two people.
 
-The floor is the real one: its authority, its command. What is refused is refused in words and in the journal.
+The floor's authority and command are real. Each refusal is shown in words and recorded in the journal.
 """
 
 import os
@@ -47,14 +47,14 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def floor(*arguments, code=0):
-    """The floor's command."""
+    """Run the floor's command."""
     result = CliRunner().invoke(main, ["progressive", "enrol", *map(str, arguments)])
     assert result.exit_code == code, result.output
     return result.output
 
 
 class Hall:
-    """A machine, a stick and the floor's folder; the machine's clock says 2026, as its authority's does."""
+    """A machine, a stick and the floor's folder; the machine's clock shows 2026, as the authority's does."""
 
     def __init__(self, folder, monkeypatch):
         self.folder, self.authority = folder, folder / "floor"
@@ -68,7 +68,7 @@ class Hall:
         self.room = self.wall = None
 
     def start(self):
-        """Switch the machine on, or off and on again."""
+        """Switch the machine on for the first time or again."""
         if self.room is not None:
             self.room.close()
         self.room = MachineRig(self.folder / "state", wall=self.wall).boot()
@@ -77,7 +77,7 @@ class Hall:
         return self
 
     def signer(self):
-        """The authority's key."""
+        """Return the authority's key."""
         return load_pem_private_key((self.authority / "authority.key").read_bytes(), None)
 
     def menu(self):
@@ -86,7 +86,7 @@ class Hall:
         return self.hands.home().touch("link")
 
     def step(self, name, second=None):
-        """A step from its page; the notice it leads to, and the page it comes back to."""
+        """Execute a step from its page; return the resulting notice and the page that follows."""
         menu = self.menu()
         menu.touch(f"link_{name}").complete(second=second)
         notice = menu.notice
@@ -104,7 +104,7 @@ class Hall:
         )
 
     def read(self):
-        """Up to an answer that has been read."""
+        """Execute all steps up to the reading of an answer."""
         floor(self.authority, self.stick, "--prepare")
         assert self.step("request")[0] == "service.done"
         self.answers()
@@ -116,7 +116,7 @@ class Hall:
 
 
 class Stopped(datetime):
-    """The floor's clock."""
+    """The floor's clock, which does not run."""
 
     fixed_time = NOW
 
@@ -199,7 +199,7 @@ DEEP = b"[" * 16000
 
 
 def der(pem, old, new):
-    """A certificate or request with some of its bytes exchanged."""
+    """Return a certificate or request with some of its bytes replaced."""
     kind = pem.split("-----")[1].removeprefix("BEGIN ")
     body = b64decode("".join(pem.split("-----")[2].split()))
     assert old in body
@@ -341,7 +341,7 @@ def test_a_failing_memory_stick_is_reported_with_a_remedy(tmp_path):
 
 
 def test_a_stalled_memory_stick_is_reported_as_lost_and_blocks_nothing(tmp_path, monkeypatch):
-    """A device that never answers: each step is refused in the limit, and none is asked while one hangs."""
+    """The device never replies; each step is refused within the limit, and none is started while another hangs."""
     monkeypatch.setattr("egm.progressive.enrolment._STICK_SECONDS_MAX", 0.2)
     silent = tmp_path / "silent"
     os.mkfifo(silent)
@@ -431,7 +431,7 @@ _WRITES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink"}
 
 
 def enrol_until(state, stick, write):
-    """In a process of its own: enrol with the stick's answer, and lose the power before this write; else None."""
+    """Enrol in a process with the stick's answer; cut the power before this write, or never if it is None."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

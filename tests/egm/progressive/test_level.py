@@ -1,4 +1,4 @@
-"""A level's arithmetic: exact, conserved to the fraction, never less than before except by a win or a limit."""
+"""A level's amounts are exact to the fraction, conserved, and fall only by a win or a limit."""
 
 import json
 from collections import Counter
@@ -158,7 +158,7 @@ def test_changed_terms_take_effect_after_the_win():
 
 
 def test_the_mystery_amount_is_uniform_although_it_is_not_stored():
-    """Multiply out the chances wager by wager: each stretch is hit in proportion to its length."""
+    """The product of the chances of all wagers shows that each range is hit in proportion to its length."""
     terms = LevelTerms(base_cents=100, increment=Fraction(1, 30), ceiling_cents=110, is_mystery=True)
     level, still = Level.open(terms), Fraction(1)
     wagers = [40, 7, 55, 90, 40, 68]
@@ -244,7 +244,7 @@ def test_the_accounts_hold_the_whole_units_of_every_step(first, happened):
     ("increment", "wager"), [(Fraction(1, 90), 50), (Fraction(1, 31), 77), (Fraction(1, 3), 900)]
 )
 def test_the_analysis_states_how_often_a_mystery_is_hit(increment, wager):
-    """Walk one cycle wager by wager with the machine's own odds; the mean is what the PAR sheet says."""
+    """The mean over one cycle, wager by wager with the machine's own odds, equals the figure of the PAR sheet."""
     level = Level.open(LevelTerms(base_cents=500, increment=increment, ceiling_cents=550, is_mystery=True))
     still, mean, game = Fraction(1), Fraction(0), 0
     while still:

@@ -1,4 +1,4 @@
-"""A level given up keeps its amount until staff move it, and the whole of it arrives, fractions too."""
+"""A level that is no longer configured keeps its amount until staff move it; all of it arrives, with fractions."""
 
 import json
 from dataclasses import replace
@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from rigs.three_levels import DEAR, GAME, NO_LUCK, A, given_up, room_of
+from rigs.three_levels import DROPPED_LEVEL, GAME, NO_LUCK, A, drop_denomination, make_levels_machine
 
 from egm.kernel.events import EventType
 from egm.people import Role
@@ -33,7 +33,7 @@ def level(rig, pool) -> Level:
 
 @pytest.fixture
 def rig(tmp_path):
-    rig = given_up(tmp_path)
+    rig = drop_denomination(tmp_path)
     yield rig
     rig.close()
 
@@ -44,26 +44,26 @@ def move(rig, source, target):
 
 @pytest.mark.requirement("I-06")
 def test_a_level_is_moved_only_behind_an_open_door(rig):
-    assert move(rig, DEAR, "three-levels.luck.50") == "notice.refused.machine_is_open"
-    assert level(rig, DEAR).held_amount
+    assert move(rig, DROPPED_LEVEL, "three-levels.luck.50") == "notice.refused.machine_is_open"
+    assert level(rig, DROPPED_LEVEL).held_amount
 
 
 @pytest.mark.requirement("I-12", "I-13:a", "I-13:b", "D-19")
 def test_a_level_whose_game_was_removed_keeps_its_amount_and_moves_completely(rig, tmp_path):
-    assert level(rig, DEAR).current == 30_000 + Fraction(3000, 70)
-    assert DEAR not in rig.machine.component(ProgressivePools).by_id
+    assert level(rig, DROPPED_LEVEL).current == 30_000 + Fraction(3000, 70)
+    assert DROPPED_LEVEL not in rig.machine.component(ProgressivePools).by_id
     before = level(rig, "three-levels.luck.50")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert move(rig, DEAR, "three-levels.luck.50") == "service.done"
+    assert move(rig, DROPPED_LEVEL, "three-levels.luck.50") == "service.done"
     assert rig.notice == "level_moved"
     assert rig.machine.notice.values == {"amount_cents": 30_042}
-    assert level(rig, DEAR).held_amount == 0
+    assert level(rig, DROPPED_LEVEL).held_amount == 0
     assert level(rig, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
     (moved,) = rig.records("progressive.moved")
     assert moved["amount"] == str(30_000 + Fraction(3000, 70))
     assert moved["persons"] == [NUMBERS[Role.TECHNICIAN]]
     rig.close()
-    restarted = room_of(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
+    restarted = make_levels_machine(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
     restarted.close()
     with open_view(tmp_path) as view:
         assert Auditor(GameFiles([GAME.parent])).audit_entries(view.iter_bodies()).findings == []
@@ -74,8 +74,8 @@ def test_a_level_whose_game_was_removed_keeps_its_amount_and_moves_completely(ri
     ("source", "target"),
     [
         ("three-levels.top.50", "three-levels.luck.50"),  # in play
-        (DEAR, "three-levels.top.1000"),  # not in play
-        (DEAR, "nowhere"),
+        (DROPPED_LEVEL, "three-levels.top.1000"),  # not in play
+        (DROPPED_LEVEL, "nowhere"),
         ("nowhere", "three-levels.luck.50"),
     ],
 )
@@ -90,7 +90,7 @@ def test_every_level_is_read_out_with_all_its_amounts(rig, tmp_path):
     rig.close()
     run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path), "--json"])
     assert run.exit_code == 0, run.output
-    shown = json.loads(run.output)["own"][DEAR]
+    shown = json.loads(run.output)["own"][DROPPED_LEVEL]
     assert (shown["shown_cents"], shown["current"], shown["hits"], shown["paid"]) == (30042, "210300/7", 0, 0)
     assert shown["terms"]["increment"] == "1/70"
     run = CliRunner().invoke(main, ["levels", "--state", str(tmp_path)])
@@ -101,7 +101,7 @@ def test_every_level_is_read_out_with_all_its_amounts(rig, tmp_path):
 
 @pytest.mark.requirement("I-05", "D-18")
 def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and_hits(tmp_path):
-    rig = room_of(tmp_path).boot()
+    rig = make_levels_machine(tmp_path).boot()
     pool = next(iter(rig.machine.component(ProgressivePools).by_id))
     terms = LevelTerms(
         base_cents=1000, increment=Fraction(1, 50), hidden_share=Fraction(1, 100), ceiling_cents=1010
@@ -156,7 +156,7 @@ def test_every_level_is_shown_at_the_machine(rig):
 
 @pytest.mark.requirement("E-01", "D-18")
 def test_a_level_won_is_in_the_recall_of_its_game_and_counted_on_its_page(tmp_path):
-    rig = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
+    rig = make_levels_machine(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     rig.play()
     rig.report_shown()
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
@@ -173,7 +173,7 @@ def test_a_level_won_is_in_the_recall_of_its_game_and_counted_on_its_page(tmp_pa
 
 @pytest.mark.requirement("D-18")
 def test_the_log_of_level_wins_names_the_level_and_the_amount_of_each(tmp_path):
-    rig = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
+    rig = make_levels_machine(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     rig.play()
     rig.report_shown()
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("log.progressives")
@@ -184,7 +184,7 @@ def test_the_log_of_level_wins_names_the_level_and_the_amount_of_each(tmp_path):
 
 @pytest.mark.requirement("D-18")
 def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_since(tmp_path):
-    rig = room_of(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
+    rig = make_levels_machine(tmp_path, A, NO_LUCK, MISS).boot().insert(2000)
     rig.play()
     rig.report_shown()
     hit = from_json(

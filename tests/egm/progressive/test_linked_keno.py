@@ -1,4 +1,4 @@
-"""A Keno level that machines share: fed and won by one ticket of one price, by the same path as a reel's."""
+"""A shared Keno level is fed and won by one ticket of one price, with the same code as a level of reels."""
 
 from fractions import Fraction
 

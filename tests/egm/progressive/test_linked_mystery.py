@@ -1,7 +1,7 @@
-"""A mystery level of a controller on a whole machine: found won as it counts, added to the game, paid once.
+"""A mystery level of a controller on a complete machine: recognised as won, added to the game, and paid once.
 
-The machine's engine, journal and link are the real ones, and so is the controller, at the other end of a wire
-in memory. Only what is drawn is laid down.
+Engine, journal and link are real, and so is the controller, which is connected in memory. Only the draws are
+scripted.
 """
 
 import json
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from rigs.floor_controller import RealController
-from rigs.three_levels import GAME, LINKED_MYSTERY, MYSTERY_TERMS, NO_LUCK, STAKE, B, lucky
+from rigs.three_levels import GAME, LINKED_MYSTERY, MYSTERY_TERMS, NO_LUCK, STAKE, B, define_mystery_level
 from rigs.voids import NOT_PAID, void_by_an_earlier_version
 from test_progressive_link import Rig, run
 
@@ -25,8 +25,8 @@ from tools.audit.verify import Auditor
 
 @pytest.fixture
 def controller(tmp_path):
-    """One whose first prize the second wager wins, and every other the last before the ceiling."""
-    opened = RealController(tmp_path, lucky(), drawn=(1, 88, 88))
+    """A controller whose second wager wins the first prize; later prizes are won at the ceiling."""
+    opened = RealController(tmp_path, define_mystery_level(), drawn=(1, 88, 88))
     yield opened
     opened.close()
 
@@ -254,7 +254,7 @@ def replace_slot(**changes):
 
 
 def build_lying_controller(**changes):
-    """A controller that says something else of each prize: of its secret, or of the prize."""
+    """Return a controller that reports a false secret or a false prize."""
 
     def other(answer):
         altered = []
@@ -412,7 +412,7 @@ def test_a_prize_for_no_wager_of_this_machine_is_recorded_and_not_paid(tmp_path,
     ],
 )
 def test_a_controller_with_other_terms_receives_no_contributions(tmp_path, terms, code):
-    controller = RealController(tmp_path, lucky(replace(MYSTERY_TERMS, **terms)), drawn=(1,))
+    controller = RealController(tmp_path, define_mystery_level(replace(MYSTERY_TERMS, **terms)), drawn=(1,))
 
     async def life():
         async with build_rig(tmp_path, controller) as rig:

@@ -1,4 +1,4 @@
-"""The machine's end of a link: counted once, paid once, believed only while it is fresh."""
+"""The machine's end of a link: wagers are counted once, hits paid once, and values used only while they are fresh."""
 
 import random
 from datetime import UTC, datetime
@@ -43,7 +43,7 @@ def build_enrolment_reply(**changes):
 
 
 class Wire:
-    """A link and a controller with an honest wire between them, and a clock."""
+    """A link and a controller with a reliable connection between them, and a clock."""
 
     def __init__(self, *pools):
         self.now = 0
@@ -278,7 +278,7 @@ def test_messages_for_another_machine_are_ignored():
 
 # ---------------------------------------------------------------------------------------------- the worst of wires
 class Machine:
-    """What a machine keeps through everything, and the link that is made anew with each of its lives."""
+    """The stored state of a machine, and the link, which each restart creates again."""
 
     def __init__(self, name, chance):
         self.name = name
@@ -323,7 +323,7 @@ class Machine:
 
 
 class Storm:
-    """Three machines, a controller, and everything that can happen between them."""
+    """Three machines, a controller, and all events that can happen between them."""
 
     def __init__(self, seed, controller):
         self.chance = random.Random(seed)
@@ -374,7 +374,7 @@ class Storm:
 
 
 class RealController:
-    """The controller itself on its SQLite store, opened anew with each restart."""
+    """The real controller on its SQLite store, opened again at each restart."""
 
     def __init__(self, path):
         self.path = path
@@ -428,7 +428,7 @@ def test_every_cent_between_controller_and_machine_is_accounted_for(seed, tmp_pa
 @pytest.mark.requirement("I-10", "I-14", "I-15")
 @pytest.mark.parametrize("seed", range(12))
 def test_unreliable_wire_counts_every_wager_once_and_pays_every_hit_once(seed):
-    """Messages are lost, doubled and turned round; machines die; the controller forgets who joined."""
+    """Messages are lost, repeated and reordered; machines restart; the controller forgets which machines joined."""
     storm = Storm(seed, SmallController())
     for turn in range(600):
         storm.turn(turn, troubled=turn < 450)

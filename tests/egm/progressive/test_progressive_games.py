@@ -1,4 +1,4 @@
-"""Games that feed and win progressive levels: nothing rounded away, locked at the draw, paid with the game."""
+"""Games that feed and win progressive levels: amounts are never rounded, locked at the draw, and paid with the game."""
 
 import json
 from dataclasses import replace
@@ -7,7 +7,19 @@ from fractions import Fraction
 import pytest
 from click.testing import CliRunner
 from rigs.forms import fill_in
-from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, room_of, write_profile
+from rigs.three_levels import (
+    GAME,
+    LINKED,
+    LUCK,
+    NO_LUCK,
+    OWN,
+    A,
+    B,
+    C,
+    await_linked_award,
+    make_levels_machine,
+    write_profile,
+)
 
 from egm.app.features import STAFF_REGISTERS
 from egm.app.view import build_snapshot
@@ -51,7 +63,7 @@ def rig(tmp_path):
     rooms = []
 
     def open_rig(*numbers, **options):
-        rooms.append(room_of(tmp_path, *numbers, **options))
+        rooms.append(make_levels_machine(tmp_path, *numbers, **options))
         return rooms[-1].boot().insert(10000)
 
     yield open_rig
@@ -108,7 +120,7 @@ def test_a_restart_between_hit_and_payment_pays_the_locked_amount(rig, tmp_path)
     machine = rig(A, NO_LUCK, MISS)
     machine.play()
     machine.close()
-    restarted = room_of(tmp_path).boot()
+    restarted = make_levels_machine(tmp_path).boot()
     assert restarted.state is State.PLAYING
     assert restarted.hands.messages[-1].progressives[0].amount_cents == 1500
     before = restarted.credit_cents
@@ -160,7 +172,7 @@ def test_a_level_won_after_a_choice_is_locked_in_the_step_that_decides_it(rig):
 @pytest.mark.parametrize(("threshold", "state"), [(1600, State.HANDPAY), (1601, State.IDLE)])
 def test_a_win_and_its_level_are_one_sum_against_the_threshold(tmp_path, threshold, state):
     path = write_profile(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
-    machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
+    machine = make_levels_machine(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
     one_game(machine)
     (hit,) = machine.records("progressive.hit")
     assert (hit["amount_cents"], machine.records("game.start")[0]["outcome"]["win_credits"] * 5) == (
@@ -175,7 +187,7 @@ def test_a_win_and_its_level_are_one_sum_against_the_threshold(tmp_path, thresho
 @pytest.mark.parametrize(("tax_cents", "state"), [(1600, State.HANDPAY), (1601, State.IDLE)])
 def test_a_win_and_its_level_are_one_sum_against_the_tax_limit(tmp_path, tax_cents, state):
     path = write_profile(tmp_path, "[by_hand]", f"[by_hand]\ntax_cents = {tax_cents}")
-    machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
+    machine = make_levels_machine(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
     one_game(machine)
     assert machine.state is state
     if state is State.HANDPAY:
@@ -189,7 +201,7 @@ def test_a_win_and_its_level_are_one_sum_against_the_tax_limit(tmp_path, tax_cen
 @pytest.mark.parametrize(("threshold", "state"), [(2100, State.HANDPAY), (2101, State.IDLE)])
 def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, threshold, state):
     path = write_profile(tmp_path, "large_win_cents = 120000", f"large_win_cents = {threshold}")
-    machine = room_of(tmp_path / "state", A, LUCK, MISS, profile=path).boot().insert(10000)
+    machine = make_levels_machine(tmp_path / "state", A, LUCK, MISS, profile=path).boot().insert(10000)
     one_game(machine)
     hits = {hit["pool"]: hit["amount_cents"] for hit in machine.records("progressive.hit")}
     assert (hits, machine.hands.messages[-1].win_credits) == ({TOP: 1500, LUCKY: 500}, 20)
@@ -200,7 +212,7 @@ def test_a_win_and_both_its_levels_are_one_sum_against_the_threshold(tmp_path, t
 @pytest.mark.requirement("F-05", "F-06:c", "D-01", "D-10", "I-09", "I-17")
 def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     path = write_profile(tmp_path, "[tickets]", "[progressives]\nhand_cents = 1500\n[tickets]")
-    machine = room_of(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
+    machine = make_levels_machine(tmp_path / "state", A, NO_LUCK, MISS, profile=path).boot().insert(10000)
     before = machine.credit_cents
     one_game(machine)
     assert machine.state is State.HANDPAY
@@ -229,7 +241,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
 def test_changed_terms_of_a_level_wait_until_it_is_won(rig, tmp_path):
     rig(B, NO_LUCK, MISS).close()
     other = (ProgressiveLevelTable(game="three-levels", level="top", ceiling_bases=2), *OWN[1:])
-    machine = room_of(tmp_path, A, NO_LUCK, MISS, levels=other).boot()
+    machine = make_levels_machine(tmp_path, A, NO_LUCK, MISS, levels=other).boot()
     assert level(machine, TOP).terms.ceiling_cents is None
     assert level(machine, TOP).next_terms.ceiling_cents == 3000
     one_game(machine)
@@ -312,10 +324,10 @@ def test_a_wager_for_a_level_without_its_controller_is_refused_before_anything_i
 
 @pytest.mark.requirement("I-09")
 def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
-    machine = awaiting(tmp_path)
+    machine = await_linked_award(tmp_path)
     (claim,) = machine.journal.states(ProgressiveKey.CLAIM)
     machine.close()
-    restarted = room_of(tmp_path, levels=LINKED).boot()
+    restarted = make_levels_machine(tmp_path, levels=LINKED).boot()
     assert restarted.state is State.AWAITING_AWARD
     assert [n.code for n in build_snapshot(restarted.engine).notices] == ["award_awaited"]
     restarted.engine.handle(EventType.PLAY)
@@ -358,7 +370,7 @@ def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(rig):
 
 @pytest.mark.requirement("I-07", "F-05")
 def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
-    machine = awaiting(tmp_path)
+    machine = await_linked_award(tmp_path)
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.state is State.HANDPAY
     assert machine.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 1700 + 100
@@ -376,8 +388,8 @@ def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
     [(Role.SUPERVISOR, NUMBERS[Role.SUPERVISOR]), (Role.TECHNICIAN, "attendant")],
 )
 def test_an_award_without_an_answer_is_settled_by_who_signed_in_if_they_may(tmp_path, role, settles):
-    """The key alone is recorded only where the person signed in may not pay by hand."""
-    machine = awaiting(tmp_path)
+    """If the person who signed in may not pay by hand, only the key is recorded."""
+    machine = await_linked_award(tmp_path)
     Menu(machine).sign_in(role)
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.records("progressive.unanswered")[0]["person"] == settles
@@ -386,8 +398,8 @@ def test_an_award_without_an_answer_is_settled_by_who_signed_in_if_they_may(tmp_
 
 def test_the_profile_may_stop_play_while_the_controller_is_away(tmp_path):
     path = write_profile(tmp_path, "[tickets]", '[progressives]\nunanswered = "wait"\n[tickets]')
-    awaiting(tmp_path / "state").close()
-    machine = room_of(tmp_path / "state", levels=LINKED, profile=path).boot()
+    await_linked_award(tmp_path / "state").close()
+    machine = make_levels_machine(tmp_path / "state", levels=LINKED, profile=path).boot()
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (machine.state, machine.notice) == (State.AWAITING_AWARD, "refused.attendant_may_settle")
     machine.close()
@@ -450,8 +462,8 @@ def test_the_minimum_return_counts_of_a_level_what_the_profile_counts(tmp_path, 
 
 @pytest.mark.requirement("O-01", "I-14")
 def test_two_positions_feed_the_same_level_and_each_wins_its_own(tmp_path):
-    first = room_of(tmp_path, B, NO_LUCK, MISS, B, NO_LUCK, MISS, position=Position(1, 2)).boot()
-    second = room_of(tmp_path, A, NO_LUCK, MISS, position=Position(2, 2), first_rig=first).boot()
+    first = make_levels_machine(tmp_path, B, NO_LUCK, MISS, B, NO_LUCK, MISS, position=Position(1, 2)).boot()
+    second = make_levels_machine(tmp_path, A, NO_LUCK, MISS, position=Position(2, 2), first_rig=first).boot()
     for rig in (first, second):
         rig.insert(2000)
     first.play()

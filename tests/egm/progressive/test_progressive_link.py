@@ -1,7 +1,6 @@
-"""A whole machine on its link: wagers counted, hits awarded and paid, through outages and restarts.
+"""A complete machine on its link: wagers counted, hits awarded and paid, through outages and restarts.
 
-The machine's engine, journal and link are the real ones; the controller is the small one of the link's own
-tests, at the other end of a wire in memory.
+Engine, journal and link are real; the controller is the small one of the link's own tests, connected in memory.
 """
 
 import asyncio
@@ -12,7 +11,17 @@ from fractions import Fraction
 
 import pytest
 from click.testing import CliRunner
-from rigs.three_levels import GAME, LINKED, NO_LUCK, A, B, FixedFace, awaiting, room_of, write_profile
+from rigs.three_levels import (
+    GAME,
+    LINKED,
+    NO_LUCK,
+    A,
+    B,
+    FixedDisplays,
+    await_linked_award,
+    make_levels_machine,
+    write_profile,
+)
 from rigs.voids import NOT_PAID, void_by_an_earlier_version
 
 from egm.app.view import build_snapshot
@@ -46,7 +55,7 @@ KEY = MachineKey(bytes(range(32)))
 
 
 class Wire:
-    """A carrier in memory. ``up`` is whether anything gets through; what is sent meanwhile is lost."""
+    """A carrier in memory. While ``up`` is false, everything that is sent is lost."""
 
     def __init__(self, controller):
         self.controller = controller
@@ -74,10 +83,10 @@ class Wire:
 
 
 class Rig:
-    """One life of a machine on its link."""
+    """A machine on its link, from one start to the next."""
 
     def __init__(self, folder, controller, *numbers, levels=LEVELS, watched="TOP", **options):
-        self.room = room_of(folder, *numbers, levels=levels, **options)
+        self.room = make_levels_machine(folder, *numbers, levels=levels, **options)
         self.watched = watched
         self.room.machine.component(LevelDisplays).link = None
         self.wire = Wire(controller)
@@ -321,8 +330,8 @@ def test_without_an_answer_two_persons_settle_where_an_attendant_may_not(tmp_pat
 @pytest.mark.parametrize("late", [False, True], ids=["held first", "void first"])
 @pytest.mark.parametrize("decision", ["pay", "decline"])
 def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decision, late):
-    """It was taken for a mystery prize, and no event could be handled any more."""
-    room = awaiting(tmp_path)
+    """Regression: it was treated as a mystery prize, and no event could be handled any more."""
+    room = await_linked_award(tmp_path)
     [key] = room.journal.states(ProgressiveKey.CLAIM)
     award = {"claim": key.removeprefix(ProgressiveKey.CLAIM), "amount_cents": 1}
     persons = {"person": "2", "persons": ("2", "5")}
@@ -347,11 +356,11 @@ def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decisi
 @pytest.mark.parametrize(("decision", "due"), [("pay", 90_000), ("decline", 1700)])
 @pytest.mark.parametrize("then", [1700, 90_000])
 def test_controller_message_after_an_impossible_award_changes_nothing(tmp_path, decision, due, then):
-    """The second amount was locked, and the ruling on the first was paid: or the first, once the level showed it."""
-    room = awaiting(tmp_path)
+    """Regression: the second amount was locked and the first one's ruling paid, or the first after a level update."""
+    room = await_linked_award(tmp_path)
     claim = next(iter(room.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
     room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=90_000)
-    room.machine.component(LevelDisplays).link = FixedFace(then)
+    room.machine.component(LevelDisplays).link = FixedDisplays(then)
     for _ in range(2):
         room.engine.handle(EventType.AWARD_LOCKED, claim=claim, amount_cents=then)
     assert room.records("progressive.award") == []
@@ -419,7 +428,7 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
 
 @pytest.mark.requirement("I-07", "I-09", "I-14")
 def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path, controller):
-    """The paid amount was still shown, and was paid again to the next winner."""
+    """Regression: the paid amount was still shown, and was paid again to the next winner."""
     older = copy.deepcopy(controller)
 
     async def life():
@@ -474,7 +483,7 @@ def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp
 
 
 def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
-    room = room_of(tmp_path, levels=LINKED[:1] + LEVELS[1:])
+    room = make_levels_machine(tmp_path, levels=LINKED[:1] + LEVELS[1:])
     pools, game = room.machine.component(ProgressivePools), load_game(str(GAME))
     own_pools = {pool.id for pool in pools.by_id.values() if pool.is_own}
     assert {

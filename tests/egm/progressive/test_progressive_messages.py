@@ -1,4 +1,4 @@
-"""Messages of the link: exact amounts travel as text, and what is no message is refused by name."""
+"""Messages of the link carry exact amounts as text; an invalid message is refused with the name of the fault."""
 
 import tomllib
 from fractions import Fraction
@@ -176,7 +176,7 @@ def level_files_of_the_page():
 
 
 def test_each_mistake_in_a_level_file_is_named_with_its_line(tmp_path):
-    """A wrong table used to be reported as if the file had none."""
+    """Regression: a wrong table was reported as a file without tables."""
     example, _ = level_files_of_the_page()
     path = tmp_path / "levels.toml"
     path.write_text(example.replace("stake_cents", "stake_cent").replace('"grand"', '"a/b"'))

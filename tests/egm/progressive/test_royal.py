@@ -1,7 +1,7 @@
-"""The jackpot of video poker: a royal wins the level that the machine keeps, fed by one hand at the most credits."""
+"""The jackpot of video poker: a royal flush wins the machine's level, which one hand at maximum credits feeds."""
 
 import pytest
-from rigs.jackpot import list_findings, numbers
+from rigs.jackpot import audit_journal, list_draws
 
 from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType
@@ -21,7 +21,7 @@ def rig(tmp_path):
     rooms = []
 
     def open_rig(*deals, added_numbers=()):
-        script = [number for deal in deals for number in numbers(deal)] + [*added_numbers]
+        script = [number for deal in deals for number in list_draws(deal)] + [*added_numbers]
         rig = MachineRig(
             tmp_path,
             games=(GAME,),
@@ -45,7 +45,7 @@ def level(rig):
 
 
 def play(rig, credits_, hands=1):
-    """Bet, hold the four to the royal, and see what is drawn."""
+    """Bet, hold four cards of the royal flush, and draw."""
     rig.engine.handle(EventType.BET, value=credits_ * hands, options={"hands": hands})
     rig.play()
     rig.engine.handle(EventType.CHOOSE, value=0b01111)
@@ -66,7 +66,7 @@ def test_a_royal_flush_at_the_maximum_bet_wins_the_level(rig):
     paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
     assert paid == won - 5_00
     assert (level(machine).current, level(machine).paid_cents) == (RESET, won)
-    assert list_findings(machine) == []
+    assert audit_journal(machine) == []
 
 
 @pytest.mark.requirement("I-01", "I-14")
@@ -74,12 +74,12 @@ def test_a_royal_flush_at_the_maximum_bet_wins_the_level(rig):
 def test_a_royal_flush_at_a_lower_bet_or_with_several_hands_is_paid_by_the_pay_table(
     rig, credits_, hands, pays
 ):
-    """The other hands, each of its own deck, draw a second jack."""
-    machine = rig(f"{DEALT} {DRAWN}", added_numbers=[numbers(f"{DEALT} Jh")[-1]] * (hands - 1))
+    """The other hands, each from its own deck, draw a second jack."""
+    machine = rig(f"{DEALT} {DRAWN}", added_numbers=[list_draws(f"{DEALT} Jh")[-1]] * (hands - 1))
     before = machine.credit_cents
     play(machine, credits_, hands)
     owed = machine.machine.memory.get(MoneyKey.HANDPAY)
     paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
     assert paid == 100 * (pays - credits_ * hands)
     assert (level(machine).current, level(machine).paid_cents) == (RESET, 0)
-    assert list_findings(machine) == []
+    assert audit_journal(machine) == []

@@ -1,4 +1,4 @@
-"""A side bet that plays for a level: fed by its own stake, paid the whole or a share of it, with the game."""
+"""A side bet on a level is fed by its own stake, and pays all or a share of the level with the game."""
 
 import json
 from fractions import Fraction
@@ -16,16 +16,16 @@ from rigs.jackpot import (
     QUADS,
     ROYAL,
     STRAIGHT_FLUSH,
-    begin,
-    bet,
+    audit_journal,
+    choose_bets,
     decide,
-    level,
-    list_findings,
-    numbers,
-    one_game,
-    room_of,
+    list_draws,
+    make_jackpot_machine,
+    play_game,
+    read_level,
+    start_game,
 )
-from rigs.three_levels import FixedFace
+from rigs.three_levels import FixedDisplays
 from rigs.voids import besides_the_void, void_by_an_earlier_version
 
 import paytables
@@ -62,7 +62,7 @@ def rig(tmp_path):
     rooms = []
 
     def open_rig(*hands, **options):
-        rooms.append(room_of(tmp_path, *hands, **options))
+        rooms.append(make_jackpot_machine(tmp_path, *hands, **options))
         rooms[-1].boot()
         while rooms[-1].credit_cents < 100_00:
             rooms[-1].insert(100_00)
@@ -88,8 +88,8 @@ def rig(tmp_path):
 def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig, hand, paid_cents, share):
     machine = rig(hand)
     before = machine.credit_cents
-    begin(machine)
-    assert level(machine).current == 10_000_50  # half of the side bet's dollar, nothing of the ante
+    start_game(machine)
+    assert read_level(machine).current == 10_000_50  # half of the side bet's dollar, nothing of the ante
     decide(machine)
     pot = 10_000_50
     won = 0 if share is None else int(pot * share)
@@ -100,39 +100,39 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
     machine.report_shown()
     # the bank does not open: the ante is paid even money and the raise comes back
     assert worth(machine) == before - 100 + 100 + paid_cents + won
-    assert level(machine).paid_cents == won
+    assert read_level(machine).paid_cents == won
     remaining_cents = pot - won
-    assert level(machine).current == max(remaining_cents, 10_000_00)
-    assert list_findings(machine) == []
+    assert read_level(machine).current == max(remaining_cents, 10_000_00)
+    assert audit_journal(machine) == []
 
 
 @pytest.mark.requirement("I-01")
 def test_folding_does_not_forfeit_the_side_bet(rig):
     machine = rig(FULL)
     before = machine.credit_cents
-    one_game(machine, "fold")
+    play_game(machine, "fold")
     assert machine.credit_cents == before - 100 - 100 + 100_00
 
 
 @pytest.mark.requirement("I-01", "I-14")
 def test_only_the_side_bet_feeds_the_level(rig):
     machine = rig(PAIR, PAIR)
-    one_game(machine, ante=20)
-    assert level(machine).current == 10_000_00
-    one_game(machine, ante=20, progressive=1)
-    assert level(machine).current == 10_000_50
+    play_game(machine, ante=20)
+    assert read_level(machine).current == 10_000_00
+    play_game(machine, ante=20, progressive=1)
+    assert read_level(machine).current == 10_000_50
     start = machine.records("game.start")[-1]
     assert [(contribution["pool"], contribution["wager_cents"]) for contribution in start["fed"]] == [
         (POOL, 100)
     ]
     assert machine.journal.meters().values["progressive.contributed"] == 50
-    assert list_findings(machine) == []
+    assert audit_journal(machine) == []
 
 
 @pytest.mark.requirement("I-02", "I-04", "I-18")
 def test_the_jackpot_is_shown_whether_or_not_one_plays_for_it(rig):
     machine = rig()
-    bet(machine, ante=1)
+    choose_bets(machine, ante=1)
     assert [(v.level, v.amount_cents, v.status) for v in views(machine)] == [("jackpot", 10_000_00, "up")]
     assert build_snapshot(machine.engine).shut == ("raise",)
 
@@ -143,13 +143,13 @@ def test_without_its_level_or_prescribed_amount_the_side_bet_is_refused(rig, lev
     machine = rig(levels=levels, cents=cents)
     assert views(machine) == ()
     assert build_snapshot(machine.engine).shut == ("raise", "progressive")
-    bet(machine, ante=1)
+    choose_bets(machine, ante=1)
     chosen = machine.machine.selection
-    bet(machine, ante=1, progressive=1)
+    choose_bets(machine, ante=1, progressive=1)
     assert (machine.notice, machine.machine.selection) == ("refused.bet_is_offered", chosen)
-    one_game(machine, "fold", ante=1)
+    play_game(machine, "fold", ante=1)
     assert "pools" not in machine.records("game.start")[-1]
-    assert list_findings(machine) == []
+    assert audit_journal(machine) == []
 
 
 @pytest.mark.requirement("C-09")
@@ -174,24 +174,24 @@ def test_the_side_bet_of_let_it_ride_costs_one_dollar(tmp_path):
 def test_changed_terms_wait_until_the_whole_level_is_won(rig, tmp_path):
     rig(PAIR).close()
     other = (ProgressiveLevelTable(game=GAME, level="jackpot", ceiling_bases=3),)
-    machine = room_of(tmp_path, STRAIGHT_FLUSH, ROYAL, levels=other).boot()
-    one_game(machine)
-    assert level(machine).terms.ceiling_cents is None
-    one_game(machine)
-    assert level(machine).terms.ceiling_cents == 30_000_00
+    machine = make_jackpot_machine(tmp_path, STRAIGHT_FLUSH, ROYAL, levels=other).boot()
+    play_game(machine)
+    assert read_level(machine).terms.ceiling_cents is None
+    play_game(machine)
+    assert read_level(machine).terms.ceiling_cents == 30_000_00
     assert machine.machine.memory.get(MoneyKey.HANDPAY)["pool"] == POOL
-    assert list_findings(machine) == []
+    assert audit_journal(machine) == []
     machine.close()
 
 
 @pytest.mark.requirement("I-09", "O-01")
 def test_the_second_of_two_winning_positions_wins_a_share_of_the_reset_level(tmp_path):
-    first = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(1, 2)).boot()
-    second = room_of(tmp_path, STRAIGHT_FLUSH, position=Position(2, 2), first_rig=first).boot()
+    first = make_jackpot_machine(tmp_path, STRAIGHT_FLUSH, position=Position(1, 2)).boot()
+    second = make_jackpot_machine(tmp_path, STRAIGHT_FLUSH, position=Position(2, 2), first_rig=first).boot()
     for rig in (first, second):
         rig.insert(100_00)
-        begin(rig)
-    assert level(first).current == 10_001_00
+        start_game(rig)
+    assert read_level(first).current == 10_001_00
     decide(second)
     decide(first)
     won = [rig.hands.messages[-1].progressives[0].amount_cents for rig in (second, first)]
@@ -199,8 +199,8 @@ def test_the_second_of_two_winning_positions_wins_a_share_of_the_reset_level(tmp
     for rig in (first, second):
         rig.report_shown()
         assert rig.state is State.IDLE
-    assert (level(first).paid_cents, level(first).hit_count) == (sum(won), 2)
-    assert list_findings(first) == []
+    assert (read_level(first).paid_cents, read_level(first).hit_count) == (sum(won), 2)
+    assert audit_journal(first) == []
     second.close()
     first.close()
 
@@ -208,33 +208,33 @@ def test_the_second_of_two_winning_positions_wins_a_share_of_the_reset_level(tmp
 @pytest.mark.requirement("A-08", "I-09")
 def test_a_restart_between_hit_and_payment_pays_what_was_locked(rig, tmp_path):
     machine = rig(STRAIGHT_FLUSH)
-    begin(machine)
+    start_game(machine)
     machine.close()
-    machine = room_of(tmp_path).boot()  # between its stake and its hit: asked again
-    machine.machine.random_service = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
+    machine = make_jackpot_machine(tmp_path).boot()  # between its stake and its hit: asked again
+    machine.machine.random_service = ScriptedChance(*list_draws(STRAIGHT_FLUSH, BANK)[6:])
     decide(machine)
     machine.close()
-    restarted = room_of(tmp_path).boot()
+    restarted = make_jackpot_machine(tmp_path).boot()
     assert restarted.hands.messages[-1].progressives[0].amount_cents == 1000_05
     restarted.report_shown()
     assert worth(restarted) == 100_00 - 100 + 100 + 1000_05
-    assert level(restarted).hit_count == 1
-    assert list_findings(restarted) == []
+    assert read_level(restarted).hit_count == 1
+    assert audit_journal(restarted) == []
     restarted.close()
 
 
 @pytest.mark.requirement("I-13", "I-09")
 def test_win_of_a_level_removed_from_the_cabinet_file_is_still_owed(rig, tmp_path):
     machine = rig(STRAIGHT_FLUSH)
-    begin(machine)
+    start_game(machine)
     machine.close()
-    machine = room_of(tmp_path, levels=()).boot()
-    machine.machine.random_service = ScriptedChance(*numbers(STRAIGHT_FLUSH, BANK)[6:])
+    machine = make_jackpot_machine(tmp_path, levels=()).boot()
+    machine.machine.random_service = ScriptedChance(*list_draws(STRAIGHT_FLUSH, BANK)[6:])
     decide(machine)
     machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
-    assert level(machine).current == 10_000_00
-    assert list_findings(machine) == []
+    assert read_level(machine).current == 10_000_00
+    assert audit_journal(machine) == []
     machine.close()
 
 
@@ -242,30 +242,30 @@ def test_win_of_a_level_removed_from_the_cabinet_file_is_still_owed(rig, tmp_pat
 @pytest.mark.requirement("G-02")
 def test_a_void_game_gives_its_share_back_to_the_level(rig, tmp_path):
     machine = rig(STRAIGHT_FLUSH)
-    begin(machine)
+    start_game(machine)
     decide(machine)
     machine.close()
-    machine = room_of(tmp_path).boot()
+    machine = make_jackpot_machine(tmp_path).boot()
     void_by_an_earlier_version(machine)
-    assert level(machine).current == 10_000_00 + 1000_05
-    assert (level(machine).paid_cents, level(machine).hit_count) == (0, 0)
-    assert besides_the_void(list_findings(machine)) == []
+    assert read_level(machine).current == 10_000_00 + 1000_05
+    assert (read_level(machine).paid_cents, read_level(machine).hit_count) == (0, 0)
+    assert besides_the_void(audit_journal(machine)) == []
     machine.close()
 
 
 @pytest.mark.requirement("A-05", "I-09")
 def test_a_memory_clear_carries_over_a_won_share(rig, tmp_path):
     machine = rig(STRAIGHT_FLUSH)
-    begin(machine)
+    start_game(machine)
     decide(machine)
     machine.close()
     clear_with_decisions(tmp_path)
-    machine = room_of(tmp_path).boot()
+    machine = make_jackpot_machine(tmp_path).boot()
     assert machine.hands.messages[-1].progressives[0].amount_cents == 1000_05
     machine.report_shown()
     assert worth(machine) == 100_00 - 100 + 100 + 1000_05
-    assert level(machine).current == 10_000_00
-    assert list_findings(machine) == []
+    assert read_level(machine).current == 10_000_00
+    assert audit_journal(machine) == []
     machine.close()
 
 
@@ -280,7 +280,7 @@ def test_a_memory_clear_carries_over_a_won_share(rig, tmp_path):
 @pytest.mark.requirement("I-14", "D-02")
 def test_the_audit_names_another_share_than_the_hand_won(rig, change, reason):
     machine = rig(STRAIGHT_FLUSH)
-    one_game(machine)
+    play_game(machine)
     bodies = list(machine.journal.iter_bodies())
     index = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.choice")
     raw = json.loads(bodies[index])
@@ -292,7 +292,7 @@ def test_the_audit_names_another_share_than_the_hand_won(rig, change, reason):
 @pytest.mark.requirement("I-03")
 def test_the_audit_names_a_side_bet_of_another_sum(rig):
     machine = rig(PAIR)
-    one_game(machine, "fold")
+    play_game(machine, "fold")
     bodies = list(machine.journal.iter_bodies())
     index = next(n for n, body in enumerate(bodies) if json.loads(body)["kind"] == "game.start")
     raw = json.loads(bodies[index])
@@ -318,7 +318,7 @@ CARDS = "Ah As Kc Ad Ac Ah Ad As Ac 9c"
 
 
 def two_boxes(folder, levels):
-    """Progressive blackjack on two boxes, both of which win the whole jackpot."""
+    """Return progressive blackjack on two boxes, both of which win the whole jackpot."""
     text = (paytables.definition.LIBRARY_FOLDER / "tables" / f"{TABLE}.toml").read_text()
     path = folder / f"{TABLE}.toml"
     path.write_text("boxes = 2\n" + text.replace("seats = 7\n", ""))  # one player's
@@ -349,7 +349,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     play_two_boxes(machine)
     message = machine.hands.messages[-1]
     assert [hit.amount_cents for hit in message.progressives] == [10_001_00, 10_000_00]
-    pot = level(machine, f"{TABLE}.jackpot.100")
+    pot = read_level(machine, f"{TABLE}.jackpot.100")
     assert (pot.contributed_amount, pot.paid_cents, pot.hit_count) == (100, 20_001_00, 2)
     assert (pot.current, pot.seeded_cents) == (10_000_00, 30_000_00)
     machine.report_shown()
@@ -363,7 +363,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
 def test_two_linked_hits_of_one_round_each_follow_their_own_contribution(tmp_path):
     linked = ProgressiveLevelTable(game=TABLE, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "POT"})
     machine = two_boxes(tmp_path, (linked,))
-    machine.machine.component(LevelDisplays).link = FixedFace(10_000_00)
+    machine.machine.component(LevelDisplays).link = FixedDisplays(10_000_00)
     machine.boot().insert(100_00)
     play_two_boxes(machine)
     fed = machine.records("game.start")[-1]["fed"]

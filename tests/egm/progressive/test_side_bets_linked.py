@@ -1,11 +1,11 @@
-"""A jackpot that machines share and a side bet wins in part: fed a stake at a time, paid the share, or not fed."""
+"""A shared jackpot that side bets win in part: fed stake by stake, paid by share, or refused."""
 
 import json
 from fractions import Fraction
 
 import pytest
 from rigs.floor_controller import RealController
-from rigs.jackpot import BANK, GAME, PAIR, ROYAL, STRAIGHT_FLUSH, bet, decide, numbers
+from rigs.jackpot import BANK, GAME, PAIR, ROYAL, STRAIGHT_FLUSH, choose_bets, decide, list_draws
 from test_progressive_link import Rig, run
 
 from egm.config.levels import LevelScope, ProgressiveLevelTable
@@ -43,14 +43,14 @@ def level(**changes):
 
 
 def build_rig(folder, controller, *hands):
-    script = [number for hand in hands for number in numbers(hand, BANK)]
+    script = [number for hand in hands for number in list_draws(hand, BANK)]
     return Rig(folder / "state", controller, *script, levels=SLOT, games=(GAME,), watched="POT")
 
 
 def begin(rig):
     rig.room.engine.handle(EventType.DENOMINATION, value=100)
     rig.room.insert(100_00)
-    bet(rig.room, ante=1, progressive=1)
+    choose_bets(rig.room, ante=1, progressive=1)
     rig.room.play()
     decide(rig.room)
 
@@ -134,7 +134,7 @@ def test_without_an_answer_the_attendant_pays_the_share_of_what_was_shown(tmp_pa
     ],
 )
 def test_a_linked_jackpot_of_other_shares_is_not_fed(tmp_path, chance):
-    """A controller from before knows of no shares and says none: it is turned away as clearly."""
+    """An earlier controller states no shares, and is refused with as clear a reason."""
     controller = RealController(tmp_path, *level(**chance))
 
     async def life():

@@ -1,4 +1,4 @@
-"""The secret amount of a shared mystery prize: its law, its ends, and what its commitment holds it to."""
+"""The secret amount of a shared mystery prize: its distribution, its bounds, and its commitment."""
 
 from collections import Counter
 from dataclasses import replace
@@ -16,7 +16,7 @@ SALT = 1 << 256
 
 
 class Fixed:
-    """Chance that gives one number, and keeps what was asked."""
+    """A random service that returns one number and stores the requests."""
 
     def __init__(self, value):
         self.value = value
@@ -32,7 +32,7 @@ def draw_trigger(value, start=Fraction(100), terms=TERMS):
 
 
 def winner(trigger, level):
-    """Which wager wins, from 1."""
+    """Return which wager wins, counted from 1."""
     wager = 0
     while True:
         wager += 1
@@ -44,7 +44,7 @@ def winner(trigger, level):
 @pytest.mark.requirement("I-03")
 @pytest.mark.parametrize("start", [Fraction(100), Fraction(301, 3), Fraction(109)])
 def test_every_wager_has_the_same_chance_of_a_mystery_prize(start):
-    """All secrets that can be drawn: each wager but the last has the same number of them."""
+    """Over all possible secrets, each wager except the last wins for the same number of them."""
     level = replace(Level.open(TERMS), current=start, seeded_cents=0, contributed_amount=start)
     points = draw_trigger(0, start).point_count
     wins = Counter(winner(draw_trigger(value, start), level) for value in range(points))

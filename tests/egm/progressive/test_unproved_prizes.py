@@ -1,4 +1,4 @@
-"""Mystery prizes that a machine cannot verify: reported again, several at once, of a void game, or lied about.
+"""Mystery prizes that a machine cannot verify: reported repeatedly, several at once, of a void game, or falsely.
 
 Each report of the controller is handled as an event, without a link.
 """
@@ -12,7 +12,17 @@ from tempfile import TemporaryDirectory
 import pytest
 from rigs.forms import TWO, fill_in
 from rigs.lies import audit_findings, read_signed_entries
-from rigs.three_levels import GAME, LINKED_MYSTERY, MYSTERY_TERMS, NO_LUCK, STAKE, B, C, FixedFace, room_of
+from rigs.three_levels import (
+    GAME,
+    LINKED_MYSTERY,
+    MYSTERY_TERMS,
+    NO_LUCK,
+    STAKE,
+    B,
+    C,
+    FixedDisplays,
+    make_levels_machine,
+)
 
 from egm.kernel.events import Event, EventType, State
 from egm.money.keys import MoneyKey
@@ -30,7 +40,7 @@ POOL, PRIZE_CENTS = "LUCKY", 501
 SHELF = GameFiles([GAME.parent])
 
 
-class DecidedLevel(FixedFace):
+class DecidedLevel(FixedDisplays):
     """A linked level whose controller has decided every contribution."""
 
     def find_last_decided_number(self, pool):
@@ -38,7 +48,7 @@ class DecidedLevel(FixedFace):
 
 
 def machine_of(folder, *numbers):
-    rig = room_of(folder / "state", *numbers, levels=LINKED_MYSTERY)
+    rig = make_levels_machine(folder / "state", *numbers, levels=LINKED_MYSTERY)
     rig.machine.component(LevelDisplays).link = DecidedLevel()
     return rig.boot().insert(2000)
 
@@ -106,7 +116,7 @@ def findings(rig):
 def test_a_held_prize_that_is_reported_again_and_proved_waits_for_its_ruling(
     tmp_path, decision, is_game_open
 ):
-    """The machine added it to its game, and could handle no event once persons had ruled on it."""
+    """Regression: the machine added it to its game, and could handle no event after the ruling."""
     rig = machine_of(tmp_path, B, NO_LUCK)
     if is_game_open:
         rig.play()
@@ -204,7 +214,7 @@ def honest_entries(session):
 
 
 def write(name, value):
-    """Return the change of one member of the entry's record."""
+    """Return a change that replaces one member of the entry's record."""
 
     def change(raw):
         raw["record"][name] = value
@@ -236,7 +246,7 @@ def rule_otherwise(raw):
 
 
 def rule_on_no_prize(raw):
-    """Clear the fault, and leave the prize held."""
+    """Change the ruling so that it clears the fault but does not settle the held prize."""
     del raw["state"][find_held_prize(raw)[0]]
     for name in ("pool", "play_id", "amount_cents", "why"):
         del raw["record"][name]

@@ -35,7 +35,7 @@ _SOCKET = "org.chromium.Chromium.123456/SingletonSocket"
 
 
 def executable() -> str | None:
-    """Where Chromium is, or None."""
+    """Return the path of Chromium, or None."""
     return shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -76,7 +76,7 @@ class Browser:
 
     @staticmethod
     def wait_until(holds, condition_text: str, seconds: float = 40.0):
-        """Look until something holds; what it returned. Fails with a name after a generous time."""
+        """Wait until ``holds`` returns a true value, and return it; fail with the condition's text on a timeout."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = holds()
@@ -86,7 +86,7 @@ class Browser:
         raise AssertionError(f"waited {seconds} s for {condition_text}")
 
     def call(self, method: str, **params):
-        """One command and its answer."""
+        """Send one command and return its reply."""
         self._number += 1
         self._link.send(json.dumps({"id": self._number, "method": method, "params": params}))
         while True:
@@ -96,28 +96,28 @@ class Browser:
                 return answer["result"]
 
     def evaluate(self, script: str):
-        """The value of a script in the page."""
+        """Return the value of a script in the page."""
         return self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)[
             "result"
         ].get("value")
 
     def open(self, address: str) -> None:
-        """Go to an address."""
+        """Open an address."""
         self.call("Page.navigate", url=address)
 
     def frames(self) -> int:
-        """How many frames the page has shown."""
+        """Return the number of frames that the page has shown."""
         return int(
             self.evaluate("Number((document.getElementById('screen') || {dataset: {}}).dataset.frames || 0)")
             or 0
         )
 
     def sounds(self) -> int:
-        """How many sounds the page has made."""
+        """Return the number of sounds that the page has played."""
         return int(self.evaluate("Number(document.getElementById('screen').dataset.sounds || 0)") or 0)
 
     def tap(self, x: float, y: float) -> None:
-        """A tap at a place in the picture's units (1920 x 1080; the window is 1280 x 720)."""
+        """Tap at a position in the picture's units (1920 x 1080; the window is 1280 x 720)."""
         box = json.loads(
             self.evaluate("JSON.stringify(document.getElementById('screen').getBoundingClientRect())")
         )
@@ -131,12 +131,12 @@ class Browser:
         self.call("Input.dispatchMouseEvent", type="mouseReleased", **point)
 
     def key(self, code: str, key: str) -> None:
-        """A key pressed and let go."""
+        """Press and release a key."""
         self.call("Input.dispatchKeyEvent", type="keyDown", code=code, key=key)
         self.call("Input.dispatchKeyEvent", type="keyUp", code=code, key=key)
 
     def picture(self, path: Path) -> None:
-        """A picture of the page."""
+        """Write a picture of the page to ``path``."""
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     def close(self) -> None:

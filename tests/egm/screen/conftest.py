@@ -1,4 +1,4 @@
-"""What the screen's tests share: no window, no sound device, one theme, the library as published."""
+"""Fixtures of the screen's tests: no window, no sound device, one theme, the published library."""
 
 import os
 
@@ -32,7 +32,7 @@ def games():
 
 @pytest.fixture(scope="session")
 def analyses(games):
-    """Each game's exact figures as they are published."""
+    """Return the published exact figures of each game."""
     return {game.id: analyse(game, AnalysisDepth.PRIZES) for game in games}
 
 

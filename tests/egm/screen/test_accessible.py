@@ -1,4 +1,4 @@
-"""Everybody can read it and play it: contrast measured on the drawn picture, signs beside colours, keys alone."""
+"""Readable and playable for everybody: measured contrast, signs besides colours, and play with keys alone."""
 
 from dataclasses import replace
 
@@ -27,14 +27,14 @@ SMALL, LARGE, LARGE_FROM = 4.5, 3.0, 24
 
 
 def luminance(colour):
-    """Relative luminance of an sRGB colour (WCAG 2.2)."""
+    """Return the relative luminance of an sRGB colour (WCAG 2.2)."""
     parts = [c / 255 for c in colour[:3]]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def contrast(first, second):
-    """From 1 (the same) to 21 (black on white)."""
+    """Return the contrast of two colours, from 1 (equal) to 21 (black on white)."""
     light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
@@ -45,7 +45,7 @@ def test_contrast_is_computed_as_the_standard_defines_it():
 
 
 class Meter(Painter):
-    """Measures each text against what lies under it at that moment; one with an edge, against its edge."""
+    """Measures the contrast of each text with its background, or with its outline if it has one."""
 
     cache_bytes_max = 48 * 1024 * 1024
 
@@ -55,7 +55,7 @@ class Meter(Painter):
         self._colours = {}
 
     def _colour_of(self, words, style, width):
-        """The median colour of the letters, or None where there are none."""
+        """Return the median colour of the letters, or None if there are none."""
         key = (words, style, width)
         if key not in self._colours:
             plain = self.render_text(words, style._replace(edge=0.0), width)
@@ -91,7 +91,7 @@ class Meter(Painter):
 def test_every_text_has_enough_contrast_with_its_background(
     published, outcomes, theme, layout, language, looks
 ):
-    """Keys whose lamp is out are not to be read as lit; everything else is."""
+    """Keys whose lamp is off are exempt, because they must not look lit."""
     picture = Picture(theme, scale=0.5, layout=layout)
     meter = picture.painter = Meter(theme, 0.5)
     surface = pygame.Surface(picture.size_pixels)
@@ -113,7 +113,7 @@ def test_every_text_has_enough_contrast_with_its_background(
 
 
 def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
-    """It went back in every list: where places are chosen, the key that lessens a bet is the one before."""
+    """Regression: it moved back in every list; in a list of spots, the key that lowers a bet comes first."""
     picture, view = Picture(theme), build_idle_view(published, published[0], "en")
     requests_by_key = {
         key: apply_action(view, find_action_by_name(key), theme, picture.list_choices(view))[1]
@@ -133,7 +133,7 @@ def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
 
 
 def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
-    """Bet, play, choose a game and a denomination, read the help: with ten keys and no finger on the glass."""
+    """Bet, play, choose a game and a denomination, and read the help with ten keys and without touch."""
     picture = Picture(theme)
     view = build_idle_view(published, published[0], "en")
     requests = []
@@ -171,7 +171,7 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
 
 
 def test_the_focused_target_can_be_seen_without_colour(published, theme):
-    """The frame changes brightness, not only hue: grey pictures differ too."""
+    """The frame changes brightness, not only hue, so that grey pictures differ too."""
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.size_pixels)
     view = apply_action(build_idle_view(published, published[0], "en"), Action("games"), theme)[0]
@@ -185,7 +185,7 @@ def test_the_focused_target_can_be_seen_without_colour(published, theme):
 
 @pytest.mark.parametrize("hertz", [60, 30])
 def test_no_area_of_the_picture_flashes_more_than_three_times_a_second(published, outcomes, theme, hertz):
-    """Two seconds of the loudest celebration: WCAG 2.3.1, counted on a grid of the drawn frames."""
+    """Two seconds of the strongest celebration are counted on a grid of the drawn frames (WCAG 2.3.1)."""
     game = next(game for game in published if game.id == "maple-classic")
     view = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))[
         "big-win-rolling"

@@ -24,7 +24,7 @@ LAYOUTS = {"landscape": LANDSCAPE_LAYOUT, "portrait": PORTRAIT_LAYOUT, "phone": 
 
 
 class Scribe(TextPainter):
-    """A painter that keeps what it wrote and where."""
+    """A painter that stores each text that it draws, with its position."""
 
     def __init__(self, theme):
         super().__init__(theme)
@@ -57,7 +57,7 @@ def test_a_line_is_centred_by_its_capitals_whatever_its_accents(theme, face, siz
 @pytest.mark.parametrize("face", ["numbers", "text", "strong", "heavy"])
 @pytest.mark.parametrize("words", ["HÀ HH", "HH HÉ", "HÀÇ HH HÉ"])
 def test_all_words_of_a_line_share_one_baseline(theme, face, words):
-    """Also where each word is set by itself, an accent above the font's box lowers none of them alone."""
+    """If each word is set by itself, an accent above the font's box must not lower that word."""
     painter, apart = Painter(theme), 0
     for pixels in range(10, 60):
         font, line = painter.find_font(face, pixels), painter._render_line(face, pixels, words)
@@ -150,7 +150,7 @@ def test_no_second_full_stop_follows_a_value_that_ends_in_one():
 
 @pytest.mark.parametrize("game_id", ["river-wheel", "orchard-picnic"])
 def test_odds_are_worded_in_the_players_language(published, theme, game_id):
-    """A wheel's areas, what sends it round again, a part of a bonus wheel: none by its identifier."""
+    """The wheel's areas, its repeats and a bonus wheel's parts are not shown by their identifiers."""
     game = next(game for game in published if game.id == game_id)
     scribe = Scribe(theme)
     scribe.surface = pygame.Surface(LANDSCAPE_LAYOUT.size)

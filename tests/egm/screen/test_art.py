@@ -1,4 +1,4 @@
-"""The art: every symbol of the library has a drawing of its own, and none is like another."""
+"""Every symbol of the library has its own drawing, and no two drawings are similar."""
 
 import re
 from pathlib import Path

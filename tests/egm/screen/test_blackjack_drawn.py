@@ -1,4 +1,4 @@
-"""Hands on the screen: bets that need each other, hands of a split with their numbers, stakes and fate."""
+"""Hands on the screen: linked bets, split hands with their numbers, stakes and results."""
 
 from dataclasses import replace
 from datetime import UTC
@@ -30,7 +30,7 @@ MULTI, OPTIONS = "quebec-multi-action-blackjack", "quebec-blackjack-options"
 
 
 class Player:
-    """A player that touches one target after another; the game validates each bet."""
+    """A player who touches one target after another; the game validates each bet."""
 
     def __init__(self, name, theme):
         self.game, game_view = load_table_game(name)
@@ -105,7 +105,7 @@ class Drawn:
 
 @pytest.fixture
 def split():
-    """Eights split twice: the first hand has its second card."""
+    """Eights are split twice; the first hand has its second card."""
     game = load_game(OPTIONS)
     wager = game.build_wager(2)
     played = Round(game.play(wager, Drawn("8s 6h 8d 8c 3h")), wager)
@@ -174,7 +174,7 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(
 
 
 def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
-    """What moves ends where the display says, card by card."""
+    """Card by card, the animation ends where the following display begins."""
     question = DecisionRequest(
         play_id="p", kind="blackjack", options=("stand",), display=dict(split.decision.prompt), cues=()
     )

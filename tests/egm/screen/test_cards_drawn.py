@@ -1,4 +1,4 @@
-"""What a table of cards or tiles shows: only the hands there are, pays at the bet in force, and true limits."""
+"""A table of cards or tiles shows only the existing hands, pays at the current bet, and correct limits."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from tools.lab.views import UNIT_CENTS, build_idle_view
 
 
 def build_table_stage(name, theme, language="en", **changes):
-    """Build the stage of an idle table, with the bet in force as the machine sends it."""
+    """Return the stage of an idle table with the current bet as the machine sends it."""
     game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, language)
     if changes:
@@ -31,7 +31,7 @@ def build_table_stage(name, theme, language="en", **changes):
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "quebec-blackjack", "quebec-pai-gow-poker"])
 def test_a_shuffle_a_burned_card_and_a_position_are_not_drawn_as_hands(theme, name):
-    """At every moment of a deal the hands are those of its end."""
+    """At every moment of a deal, the hands are the same as at its end."""
     game, game_view = load_table_game(name)
     view = dict(iter_felt_scenes(game, game_view, "en", theme, LANDSCAPE_LAYOUT))["moving"]
     apart = set()
@@ -48,7 +48,7 @@ def test_a_shuffle_a_burned_card_and_a_position_are_not_drawn_as_hands(theme, na
 @pytest.mark.requirement("C-22", "C-11")
 @pytest.mark.parametrize(("bought", "options"), [(5, {}), (200, {}), (500, {}), (30, {"hands": 10})])
 def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, options):
-    """A bet named by its price alone is of the hands the rules play for it."""
+    """A bet named only by its price has as many hands as the rules play for that price."""
     changes = {"bet_credits": bought, "bet_wager": options}
     game, stage = build_table_stage("jacks-or-better-9-6", theme, **changes)
     hands = game.build_wager(bought, **options).options["hands"]

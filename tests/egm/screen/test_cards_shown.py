@@ -1,4 +1,4 @@
-"""What is shown of cards at a table: on their way, under a scoreboard, in four colours; and of its results."""
+"""Cards at a table while they move, under a scoreboard and in four colours; and the display of results."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from tools.lab.views import build_idle_view
 
 
 def build_moving_scene(theme, name="monaco-punto-banco"):
-    """A round whose cards are on their way."""
+    """Return a scene of a round whose cards are moving."""
     scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, LANDSCAPE_LAYOUT))
     return scenes["moving"], Picture(theme)
 

@@ -1,4 +1,4 @@
-"""The words of the screen: both languages whole, every code of the machine worded, each place's own forms."""
+"""The texts of the screen: complete in both languages, with a text for every code and each jurisdiction's own forms."""
 
 import re
 import string
@@ -33,7 +33,7 @@ NBSP = "\u00a0"
 
 
 def list_placeholders(text):
-    """The names in braces of a text."""
+    """Return the names in braces in a text."""
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
@@ -212,7 +212,7 @@ def test_every_fault_that_stops_the_machine_says_what_where_and_who_clears_it(la
 
 @pytest.mark.requirement("E-08")
 def test_every_journal_entry_and_every_meter_has_a_name():
-    """What the journal may hold and the machine counts is nowhere shown by its key."""
+    """No entry of the journal and no meter is shown by its key."""
     texts = Texts("fr")
     kinds = {rule.kind for rule in RULES if "{" not in rule.kind}
     assert len(kinds) > 150

@@ -1,4 +1,4 @@
-"""Chips lie beside what is printed on the cloth: no name of a spot and none of its odds is hidden by one."""
+"""Chips lie beside the printing on the cloth; no chip hides a spot's name or odds."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ ROUND = 7
 
 
 class Watched(TextPainter):
-    """A painter that records the rects of chips and of texts that are not on a chip."""
+    """A painter that records the rects of chips, and of texts that are not on a chip."""
 
     def __init__(self, theme, scale=1.0):
         super().__init__(theme, scale)

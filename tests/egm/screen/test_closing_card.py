@@ -1,4 +1,4 @@
-"""The card that closes a feature, for a win of every size: less than was staked, too."""
+"""The summary card at the end of a feature, for a win of every size, including one below the stake."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
 
 @pytest.mark.parametrize("language", LOCALE_BY_LANGUAGE)
 def test_a_level_won_in_a_feature_is_named_in_its_summary(language, published, outcomes, theme):
-    """Its own name, not only that of the feature it came from."""
+    """The summary shows the level's own name, not only the name of its feature."""
     game = next(candidate for candidate in published if candidate.id == "lantern-harbour")
     found = outcomes[game.id]
     view = dict(iter_game_scenes(published, game, found, language, theme, LANDSCAPE_LAYOUT))["levels-won"]

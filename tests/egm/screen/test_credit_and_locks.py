@@ -1,4 +1,4 @@
-"""What the screen shows of the credit, of merchandise prizes, and of what has locked the machine."""
+"""The display of the credit, of merchandise prizes, and of the reason for a lock-up."""
 
 from dataclasses import replace
 
@@ -184,7 +184,7 @@ def test_the_handpay_lockup_names_the_prize_its_value_and_the_choice(
 
 
 def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published, game, theme):
-    """$19.45 was cashed out, and the page showed only 45 cents."""
+    """Regression: $19.45 was cashed out, and the page showed only 45 cents."""
     coins_text = "Cashed out: $19.45. Paid in coins: $19.00. An attendant will pay: $0.45."
     for coins_cents in (1900, 0):
         owed = HandpayView(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)

@@ -1,4 +1,4 @@
-"""A card that lies stays where it is while others are dealt: hands have their places from the first card on."""
+"""A dealt card keeps its position while others are dealt, because hands have fixed positions from the first card on."""
 
 from collections import Counter
 from dataclasses import replace
@@ -42,7 +42,7 @@ ROUNDS = 6
 
 
 class Scripted(FixedDraws):
-    """Numbers in their order; then any."""
+    """Scripted draws, followed by seeded ones."""
 
     def __init__(self, numbers):
         super().__init__("after")
@@ -52,8 +52,8 @@ class Scripted(FixedDraws):
         return self.numbers.pop(0) if self.numbers and purpose else super().below(bound)
 
 
-def steps_of(game, wager, walk, answers=()):
-    """A round, part by part: with these answers, then any."""
+def play_parts(game, wager, walk, answers=()):
+    """Return the parts of a round with these answers, followed by any answers."""
     answers = list(answers)
     played = Round(game.play(wager, walk), wager)
     played.advance()
@@ -67,7 +67,7 @@ def steps_of(game, wager, walk, answers=()):
 
 
 def iter_moments(stage, steps):
-    """Every hand with its places, before the first card, after each, and where the parts end."""
+    """Yield every hand with its positions before the first card, after each card, and at the end of each part."""
     hands, before = _list_hands_with_area(stage, ()), None
     yield lay_out_hands(stage, hands)
     for step in steps:
@@ -88,7 +88,7 @@ def lay_out_hands(stage, hands):
 
 
 def iter_moved_cards(stage, steps):
-    """The cards that lay and lie elsewhere: a split moves those of its own hand alone."""
+    """Yield the dealt cards that change position; a split may only move cards of its own hand."""
     lay, count = {}, None
     for hands in iter_moments(stage, steps):
         of = Counter(_find_base_hand(stage, hand.id)[0] for hand, _ in hands)
@@ -106,7 +106,7 @@ def iter_moved_cards(stage, steps):
 
 
 def build_table_stages(theme, name, credits_=None):
-    """The game, a wager at its table, and the table in each layout while that is played."""
+    """Yield a game, a wager, and its table in each layout while the wager is played."""
     game = load_game(name)
     game_view = build_game_view(
         InstalledGame(game, tuple(game.denominations_cents), Fraction(1), ProgressivePools())
@@ -129,21 +129,22 @@ def test_a_dealt_card_does_not_move_while_others_are_dealt(theme, name):
     for stage in stages:
         walk = FixedDraws(name)
         for _ in range(ROUNDS):
-            assert list(iter_moved_cards(stage, steps_of(game, wager, walk))) == []
+            assert list(iter_moved_cards(stage, play_parts(game, wager, walk))) == []
 
 
 @pytest.mark.parametrize(
     ("credits_", "hands"), [(5, 1), (50, 10), pytest.param(500, 100, marks=pytest.mark.slow)]
 )
 def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
-    """What was held of the first lies in each of the others before they are drawn to, the rest as backs.
+    """The cards held in the first hand are in every other hand before the draw; the other cards are backs.
 
-    On a telephone a hundred would not be seen beside cards that can be held: there they come when they are drawn.
+    A telephone cannot show a hundred hands beside cards that can be held; there, the hands appear when they are
+    drawn.
     """
     game, wager, stages = build_table_stages(theme, HELD, credits_)
     held_bits, thrown = 0b10011, (2, 3)
     for stage in stages if hands < 100 else stages[:2]:
-        steps = list(steps_of(game, wager, FixedDraws(HELD), [held_bits]))
+        steps = list(play_parts(game, wager, FixedDraws(HELD), [held_bits]))
         seen = list(iter_moments(stage, steps))
         assert {len(moment) for moment in seen} == {hands}
         assert list(iter_moved_cards(stage, steps)) == []
@@ -156,13 +157,13 @@ def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
 
 
 def test_splitting_one_hand_moves_and_renames_no_other(theme):
-    """Eights split into four, in the order 1 and 2, 1 and 3, 1 and 4; then seven cards to the first."""
+    """Eights are split into four hands in the order 1 and 2, 1 and 3, 1 and 4; then seven cards go to the first."""
     game, _, stages = build_table_stages(theme, "quebec-blackjack-options")
     wager = game.build_wager(2, bets={"main": 2})
     for stage in stages:
         chance = script_cards("8s 9c 8d 8h 8c 2d 2h 2s 2c 3d 3c Tc 4h Ts 5h Td Th", decks=8)
         answers = ["split"] * 3 + ["hit"] * 5 + ["hit"] * 3
-        steps = list(steps_of(game, wager, Scripted(chance.values), answers))
+        steps = list(play_parts(game, wager, Scripted(chance.values), answers))
         assert list(iter_moved_cards(stage, steps)) == []
         (*_, over) = iter_moments(stage, steps)
         assert [hand.id for hand, _ in over] == ["bank", "box-1", "box-1-2", "box-1-3", "box-1-4"]
@@ -209,6 +210,6 @@ def test_remaining_cards_are_shown_if_a_bet_is_on_them(theme):
         playing = replace(view, snapshot=view.snapshot.model_copy(update=changes))
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, playing)
         wager = game.build_wager(sum(bets.values()), bets=bets)
-        assert {len(hands) for hands in iter_moments(stage, steps_of(game, wager, FixedDraws("under")))} == {
-            count
-        }
+        assert {
+            len(hands) for hands in iter_moments(stage, play_parts(game, wager, FixedDraws("under")))
+        } == {count}

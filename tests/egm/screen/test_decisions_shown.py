@@ -1,9 +1,9 @@
-"""Games that ask: what led to a question is seen first, and nothing that was seen is shown again."""
+"""Games with decisions: what leads to a decision is shown before it, and nothing is shown twice."""
 
 from dataclasses import replace
 
 import pytest
-from rigs.rounds import questions
+from rigs.rounds import play_decisions
 
 from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.screen.input_reducer import apply_action
@@ -16,9 +16,9 @@ from tools.dev.gallery import FixedDraws
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
 
-def conversation(game, name, answers):
-    """Every question of a game and its outcome, each answered as ``answers`` says."""
-    play = questions(game, game.build_wager(max(game.bet_options)), FixedDraws(name))
+def iter_decisions(game, name, answers):
+    """Yield every decision of a game and its outcome; ``answers`` chooses each answer."""
+    play = play_decisions(game, game.build_wager(max(game.bet_options)), FixedDraws(name))
     decisions = []
     try:
         decisions.append(next(play))
@@ -53,7 +53,7 @@ def games_that_ask(games, name, kind, count=6):
     game = next(game for game in games if game.id == name)
     found = []
     for number in range(4000):
-        decisions, outcome = conversation(game, f"{name}/ask/{number}", answers)
+        decisions, outcome = iter_decisions(game, f"{name}/ask/{number}", answers)
         if any(question.kind == kind for question in decisions):
             found.append((decisions, outcome))
         if len(found) == count:
@@ -102,7 +102,7 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
 
 @pytest.mark.requirement("C-16", "C-17")
 def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
-    """Boxes, cards and sums: what is drawn at the end of a game that asks is what was recorded."""
+    """Boxes, cards and sums in the last frame equal the recorded outcome."""
     for kind in ("pick", "double_up"):
         _, asked_games = games_that_ask(games, "orchard-picnic", kind)
         game = next(game for game in published if game.id == "orchard-picnic")
@@ -125,7 +125,7 @@ def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
 
 
 def test_any_decision_can_be_answered_with_the_deck_alone(games, published, theme):
-    """BET keys move among the answers, PLAY takes the one marked; none is taken unmarked."""
+    """The BET keys move between the answers, and PLAY gives the marked one; without a mark it gives none."""
     game = next(game for game in published if game.id == "orchard-picnic")
     picture = Picture(theme)
     source, asked_games = games_that_ask(games, "orchard-picnic", "pick", 1)

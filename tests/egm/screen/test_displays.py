@@ -8,7 +8,7 @@ import time
 
 import pygame
 import pytest
-from rigs.graphics_card import GraphicsCard, mode
+from rigs.graphics_card import GraphicsCard, pack_mode
 
 from egm.screen.app import TouchFraction
 from egm.screen.displays import DisplayError, DisplayOutput, DrmCard, IoctlCall, TopScreenProcess
@@ -17,13 +17,13 @@ from egm.screen.window import Window
 
 FIRST, SECOND, THIRD = 31, 32, 33
 SIZE = (320, 180)
-ONE, OTHER = mode(*SIZE), mode(400, 300)
+ONE, OTHER = pack_mode(*SIZE), pack_mode(400, 300)
 
 
 @pytest.fixture
 def card():
-    """Two displays; the second likes another size best than it names first."""
-    opened = GraphicsCard({FIRST: (ONE,), SECOND: (mode(64, 48, preferred=False), OTHER), THIRD: ()})
+    """A card with two displays; the second prefers another size than the first that it lists."""
+    opened = GraphicsCard({FIRST: (ONE,), SECOND: (pack_mode(64, 48, preferred=False), OTHER), THIRD: ()})
     yield opened
     opened.close()
 
@@ -43,7 +43,7 @@ def test_frames_alternate_between_the_buffers_of_the_first_display(card):
         output.show_frame(frame((red, 1, 2)))
         ((page, connector, lit),) = card.lit.values()
         assert (connector, lit) == (FIRST, ONE)
-        assert {card.seen(FIRST).get_at(pixel)[:3] for pixel in ((0, 0), (319, 179))} == {(red, 1, 2)}
+        assert {card.read_frame(FIRST).get_at(pixel)[:3] for pixel in ((0, 0), (319, 179))} == {(red, 1, 2)}
         shown.append(page)
     assert shown[0] == shown[2] != shown[1]
 
@@ -65,7 +65,7 @@ def test_an_unplugged_display_is_turned_on_again_when_reconnected(card):
     card.refused = {}
     card.plug(FIRST, ONE)
     output.show_frame(frame((12, 1, 2)))
-    assert card.seen(FIRST).get_at((5, 5))[:3] == (12, 1, 2)
+    assert card.read_frame(FIRST).get_at((5, 5))[:3] == (12, 1, 2)
 
 
 def test_a_different_display_ends_the_process_so_that_it_restarts(card):
@@ -102,14 +102,14 @@ def test_an_early_frame_is_dropped_and_a_display_in_another_mode_is_turned_on(ca
     card.refused = {IoctlCall.PAGE_FLIP: errno.EINVAL}
     card.lit.clear()
     output.show_frame(frame((30, 1, 2)))
-    assert card.seen(FIRST).get_at((0, 0))[:3] == (30, 1, 2)
+    assert card.read_frame(FIRST).get_at((0, 0))[:3] == (30, 1, 2)
     card.refused |= {IoctlCall.SETCRTC: errno.ENODEV}
     with pytest.raises(DisplayError, match="SETCRTC"):
         output.show_frame(frame((40, 1, 2)))
 
 
 class Signs:
-    """Top screens that are started, by a process that writes down what it was given and waits for its end."""
+    """The processes of top screens: each writes down its arguments and waits until it is stopped."""
 
     def __init__(self, card, folder):
         self.now_s, self.file, self.started = 0.0, folder / "environment", 0
@@ -131,7 +131,7 @@ class Signs:
         self.above.start_if_possible()
 
     def end(self):
-        """Its process ends by itself, as one that was ill."""
+        """Let the process end by itself, as after a failure."""
         os.kill(self.above._process, signal.SIGKILL)
         os.waitid(os.P_PID, self.above._process, os.WEXITED | os.WNOWAIT)
 
@@ -168,7 +168,7 @@ def test_a_second_display_is_leased_to_the_top_screen_when_it_appears(card, sign
     card.plug(SECOND, OTHER)
     signs.step()
     assert signs.started == 1, "unplugged it waits: its own display is its own affair"
-    assert card.seen(FIRST).get_at((0, 0))[:3] == (1, 2, 3)
+    assert card.read_frame(FIRST).get_at((0, 0))[:3] == (1, 2, 3)
 
 
 def test_a_top_screen_that_ends_is_started_again_some_seconds_later(card, signs, monkeypatch):
@@ -198,7 +198,7 @@ def test_a_card_without_leases_does_not_stop_the_players_picture(card, signs, ca
         signs.step()
     assert not signs.started
     assert capsys.readouterr().err.count("no top screen") == 2
-    assert card.seen(FIRST).get_at((0, 0))[:3] == (1, 2, 3)
+    assert card.read_frame(FIRST).get_at((0, 0))[:3] == (1, 2, 3)
 
 
 def test_a_missing_graphics_card_is_named(tmp_path, card):
@@ -222,7 +222,7 @@ def test_a_card_without_a_free_crtc_is_named(card):
 
 @pytest.fixture
 def bare(monkeypatch):
-    """SDL as a process without a desktop has it."""
+    """SDL's settings in a process without a desktop."""
     for name in ("SDL_VIDEODRIVER", "SDL_GRAB_KEYBOARD", "SDL_VIDEO_MINIMIZE_ON_FOCUS_LOSS"):
         monkeypatch.setenv(name, os.environ.get(name, ""))  # put back afterwards
     pygame.display.quit()
@@ -237,14 +237,14 @@ def test_a_console_window_draws_and_receives_input(theme, card, deaf, driver):
     assert pygame.display.get_driver() == driver
     window.picture.draw_view(window.frame(), View(now=1.0))
     window.show_frame()
-    assert len(set(card.seen(FIRST).get_buffer().raw[::4001])) > 20
+    assert len(set(card.read_frame(FIRST).get_buffer().raw[::4001])) > 20
     assert window.inputs() == []
     window.close()
 
 
 @pytest.mark.usefixtures("bare")
 def test_touches_and_pointer_map_to_their_positions(theme, card):
-    """A pointer's place comes as one on the size of SDL's driver, a finger's as a share of the display."""
+    """SDL reports a pointer in pixels of its driver, and a finger as a share of the display."""
     window = Window(theme, output=DisplayOutput(card))
     width, height = pygame.display.get_desktop_sizes()[0]
     assert (width, height) != SIZE

@@ -1,4 +1,4 @@
-"""What is drawn once and copied afterwards is pixel by pixel what is drawn anew, and a notice moves nothing."""
+"""Parts that are drawn once and then copied equal newly drawn ones pixel by pixel, and a notice moves nothing."""
 
 from dataclasses import replace
 from functools import cache

@@ -1,4 +1,4 @@
-"""The cloth of a table as it is drawn: what looks like a place for a bet is one, and says what it paid back."""
+"""Every area of a table's cloth that looks like a betting spot is one, and shows the return after a win."""
 
 import pygame
 import pytest
@@ -16,7 +16,7 @@ from tools.lab.views import build_idle_view
 
 
 class Edged(TextPainter):
-    """A painter that keeps where it drew an edge that is to be seen."""
+    """A painter that stores where it draws a visible edge."""
 
     def __init__(self, theme):
         super().__init__(theme)
@@ -30,7 +30,7 @@ class Edged(TextPainter):
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("name", ["quebec-craps", "monaco-craps", "quebec-sic-bo", "quebec-wheel-of-fortune"])
 def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
-    """A row's name and the numbers of the point looked like places, and took none."""
+    """Regression: a row's name and the numbers of the point looked like spots, but accepted no touch."""
     game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
@@ -51,7 +51,7 @@ def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
 )
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_spot_shows_its_payment_with_the_stake(theme, layout, language, payment_text):
-    """No figure that reads as a profit: the credits given back, as on chips, and what they are is said beside."""
+    """The figure is the returned credits, as on chips, and is labelled so that it cannot be read as a profit."""
     game, published = load_table_game("quebec-roulette-french")
     view = dict(iter_felt_scenes(game, published, language, theme, layout))["settled"]
     picture = Picture(theme, layout=layout)

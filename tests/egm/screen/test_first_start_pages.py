@@ -1,4 +1,4 @@
-"""Every page of a first start is drawn whole, in both languages and every shape of screen."""
+"""Every page of a first start is drawn completely, in both languages and every shape of screen."""
 
 import asyncio
 from pathlib import Path
@@ -35,7 +35,7 @@ PEOPLE = (("11", "Morgan", "manager", "4826"), ("12", "Inès Tremblay-Bouchard",
 
 
 async def walk_first_start(folder):
-    """A first start from its first page to the second person's PIN: every page on the way."""
+    """Return every page of a first start, from the first to the second person's PIN."""
     state = StateFolder(folder / "state")
     state.create_private_folders()
     draft = CabinetFileDraft(builder_tables={"games": [{"game": "maple-classic"}, {"game": "aurora-keno"}]})

@@ -1,4 +1,4 @@
-"""A game's own pictures and sounds: what is taken, what is refused, what the digest covers, what is shown."""
+"""A game's own pictures and sounds: which are accepted, which refused, what the digest covers, what is shown."""
 
 import io
 import json
@@ -55,8 +55,8 @@ def png(size=(64, 64), colour=(10, 200, 30, 255)):
     return buffer.getvalue()
 
 
-def game_of_ones_own(folder):
-    """A game with two pictures and two sounds of its own."""
+def write_custom_game(folder):
+    """Write a game with two pictures and two sounds."""
     file = folder / "mine.toml"
     assert CliRunner().invoke(main, ["game", "new", str(file)]).exit_code == 0
     file.write_text(file.read_text(encoding="utf-8") + ART, encoding="utf-8")
@@ -69,7 +69,7 @@ def game_of_ones_own(folder):
 
 @pytest.fixture
 def definition_file(tmp_path):
-    return game_of_ones_own(tmp_path)
+    return write_custom_game(tmp_path)
 
 
 # ---------------------------------------------------------------------- the definition

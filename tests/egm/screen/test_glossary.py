@@ -1,6 +1,6 @@
-"""One word for one thing, in both languages: the catalogues and the profiles against the glossary.
+"""Each thing has one name in each language: the catalogues and the profiles against the glossary.
 
-The games' own texts are not held to it: they are certified with their game, and change with its version.
+The games' own texts are exempt, because they are certified with their game and change with its version.
 """
 
 import re
@@ -21,7 +21,7 @@ NBSP = "\u00a0"
 
 
 def has_one_of(text: str, forms: list[str]) -> bool:
-    """Whether a text has one of the forms as words of its own; names in braces and commands are no words."""
+    """Return whether a text contains one of the forms as whole words, outside names in braces and commands."""
     bare = re.sub(r"\{[^}]*\}|`[^`]*`", "", text)
     return any(
         re.search(rf"(?<!\w){re.escape(apply_typography(form, 'fr'))}(?!\w)", bare, case)
@@ -31,7 +31,7 @@ def has_one_of(text: str, forms: list[str]) -> bool:
 
 
 def texts_of(value: Any, language: str) -> Iterator[str]:
-    """Every text of a language anywhere in a definition, as it is shown."""
+    """Yield every text of a language in a definition, as it is shown."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if name == language and isinstance(inner, str):
@@ -72,7 +72,7 @@ def test_no_text_has_a_word_the_glossary_forbids():
 
 
 def test_every_listed_exception_is_needed():
-    """A text named under ``but`` exists, has the English term, and says it otherwise."""
+    """Each text named under ``but`` exists and has the English term, and its translation differs from the glossary."""
     english, french = read_catalogue("en"), read_catalogue("fr")
     named = [(term, key) for term in TERMS for key in term.get("but", ())]
     assert named
@@ -82,7 +82,7 @@ def test_every_listed_exception_is_needed():
 
 
 def test_french_is_typeset_as_in_canada():
-    """No straight apostrophe; a colon, %, $ and » hold on to what they follow; nothing before ; ! ?"""
+    """No straight apostrophe; a no-break space before a colon, %, $ and »; no space before ; ! ?"""
     for language in ("en", "fr"):
         assert not [text for text in read_catalogue(language).values() if "'" in text]
     for key, text in read_catalogue("fr").items():

@@ -1,4 +1,4 @@
-"""Pictures within every format limit that would crash or block their decoder."""
+"""Pictures that comply with every format limit, but would crash or block their decoder."""
 
 import math
 import struct
@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 from click.testing import CliRunner
-from test_game_art import SVG, game_of_ones_own, png
+from test_game_art import SVG, png, write_custom_game
 
 from egm.kernel.messages import ArtFile
 from egm.screen.art import game_pictures
@@ -26,7 +26,7 @@ def _chunk(kind, data):
 
 
 def _bomb(kind, before):
-    """A PNG of 64 x 64 one of whose chunks is 400 MB when it is unpacked."""
+    """Return a PNG of 64 x 64 pixels with a chunk that unpacks to 400 MB."""
     megabytes = 400
     packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     block = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)  # the same for each megabyte
@@ -41,7 +41,7 @@ def _bomb(kind, before):
 
 
 def _slow():
-    """Nested strokes of many curves, all over the picture: seconds to draw, and no more bytes than may be."""
+    """Return a picture of many nested curves that takes seconds to draw, with as many bytes as are permitted."""
     turns = [
         (f"{50 + 45 * math.cos(i * 2.399):.1f}", f"{50 + 45 * math.sin(i * 2.399):.1f}") for i in range(5000)
     ]
@@ -72,12 +72,12 @@ HOSTILE = {
 
 @pytest.fixture
 def definition_file(tmp_path):
-    return game_of_ones_own(tmp_path)
+    return write_custom_game(tmp_path)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_picture_ends_only_the_process_that_draws_it(name):
-    """Beside two good ones: those are drawn, the bad one is identified, in bounded time."""
+    """Two good pictures beside it are drawn, and the bad one is identified, in a limited time."""
     data, kind = HOSTILE[name]
     good = SVG.format("#e010f0").encode()
     began = time.process_time()
@@ -99,7 +99,7 @@ def test_egm_game_check_refuses_a_picture_that_the_screen_cannot_show(definition
 
 
 def test_a_game_with_hostile_pictures_shows_the_screens_drawings(definition_file, theme, capfd):
-    """The machine has loaded it (an earlier release took it): the screen says so once, draws, and goes on."""
+    """An earlier version of the machine accepted the game; the screen reports it once, and draws its own pictures."""
     data, _ = HOSTILE["flat"]
     (definition_file.parent / "seven.svg").write_bytes(data)
     game = build_game_view(load_game(definition_file))

@@ -1,4 +1,4 @@
-"""The panels of a Keno game on the smallest telephone: every kind of ticket, and prizes apart from their numbers."""
+"""The panels of a Keno game on the smallest telephone show every kind of ticket, and prizes apart from numbers."""
 
 import pygame
 import pytest

@@ -1,4 +1,4 @@
-"""The minimum and maximum bets of a table are always readable on its screen (by-law ss. 9, 72 and 95.5)."""
+"""The minimum and maximum bets of a table can always be read on its screen (by-law ss. 9, 72 and 95.5)."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ TABLES = tuple(name for name in list_table_games() if load_game(name).build_pres
 
 
 class RecordingPainter(TextPainter):
-    """A painter that lists the texts it draws."""
+    """A painter that lists the texts that it draws."""
 
     def __init__(self, theme):
         super().__init__(theme)
@@ -99,7 +99,7 @@ def picture_by_layout(theme):
 def test_without_a_sign_the_small_print_lists_the_limits_of_each_kind_of_bet(
     theme, picture_by_layout, name, layout, language
 ):
-    """Only craps has too many kinds: the text asks for the minimum and maximum of that table (s. 95.5)."""
+    """Craps has too many kinds; the by-law requires only the table's minimum and maximum (s. 95.5)."""
     _, view = load_table_game(name)
     picture = picture_by_layout[layout]
     painter = picture.painter = RecordingPainter(theme)
@@ -123,7 +123,7 @@ def test_without_a_sign_the_small_print_lists_the_limits_of_each_kind_of_bet(
     [("en", ("Inside bets", "Outside bets")), ("fr", ("Mises intérieures", "Mises extérieures"))],
 )
 def test_without_a_sign_roulette_shows_the_limits_of_inside_and_outside_bets(theme, layout, language, kinds):
-    """By-law, s. 72."""
+    """The by-law, s. 72, requires both."""
     _, view = load_table_game("quebec-roulette-french")
     picture = Picture(theme, layout=LAYOUTS[layout])
     painter = picture.painter = RecordingPainter(theme)
@@ -141,7 +141,7 @@ def test_without_a_sign_roulette_shows_the_limits_of_inside_and_outside_bets(the
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("name", ["quebec-texas-holdem-room", "quebec-caribbean-stud", "river-wheel"])
 def test_a_telephone_shows_the_malfunction_clause_as_large_as_other_texts(theme, name, language):
-    """It was written in half of the panel, in letters of a quarter of that size."""
+    """Regression: it was written in half of the panel, with letters of a quarter of that size."""
     view = build_game_view(load_game(name))
     picture = Picture(theme, layout=LAYOUTS["telephone"])
     painter = picture.painter = RecordingPainter(theme)

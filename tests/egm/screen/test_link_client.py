@@ -1,4 +1,4 @@
-"""The screen's end of the link, against a real socket: hello first, whole lines, reconnection, no blocking."""
+"""The screen's end of the link on a real socket: hello first, whole lines, reconnection, no blocking."""
 
 import socket
 from itertools import pairwise
@@ -11,7 +11,7 @@ from egm.unix_sockets import open_socket_address
 
 
 class Peer:
-    """A machine's end that does what a test says."""
+    """A machine's end of the link that sends what a test chooses."""
 
     def __init__(self, folder):
         self.path, self.token = folder / "m.sock", folder / "m.token"

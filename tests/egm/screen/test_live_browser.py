@@ -1,7 +1,7 @@
-"""The whole cabinet behind a real browser: load, insert, play, cash out, language, attendant, a restart.
+"""A whole cabinet with a real browser: load, insert, play, cash out, language, attendant, a restart.
 
-Everything is real: the bench with its twins, the machine, the screen process, Chromium. What is asserted is
-read from the machine's own link, never from pixels.
+Everything is real: the bench with its simulated devices, the machine, the screen process, Chromium. The tests read
+the machine's own link, never pixels.
 """
 
 import os
@@ -29,7 +29,7 @@ CASH_OUT, PLAY, LANGUAGE, HELP = (836, 1000), (1680, 1000), (510, 1000), (230, 1
 
 
 class Cabinet:
-    """``egm run`` with one game in a folder of its own, and a second screen link to read what the machine says."""
+    """``egm run`` with one game in its own folder, and a second screen link on which the test reads messages."""
 
     def __init__(self, folder, *options):
         self.folder = folder
@@ -73,7 +73,7 @@ class Cabinet:
         )
 
     def after(self, act, holds, condition_text):
-        """Do something until it has an effect: the drawer shows its controls only once the bench has answered."""
+        """Repeat an act until it has an effect: the drawer has no controls until the bench has replied."""
         for _ in range(6):
             act()
             try:
@@ -112,7 +112,7 @@ def browser(tmp_path):
 
 
 def check_note_is_legible(browser):
-    """Check that what the page says by itself is large enough, and that nothing under it is read with it."""
+    """Check that the page's own text is large enough, and that no text under it shows through."""
     note = "document.getElementById('note')"
     assert browser.evaluate(f"getComputedStyle({note}).backgroundColor") == "rgb(24, 22, 36)"
     assert float(browser.evaluate(f"getComputedStyle({note}).fontSize").removesuffix("px")) >= 18
@@ -165,7 +165,7 @@ def test_a_whole_visit_in_a_browser(sounding_cabinet, browser):
 @pytest.mark.slow
 @pytest.mark.requirement("J-16")
 def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
-    """From the key in the drawer to the meters and back, by the keyboard of the page and by touch."""
+    """The manager uses the key in the drawer, the page's keyboard and touch."""
     enrol = [sys.executable, "-m", "tools.cli", "people", "add", "7", "Marie", "--role", "manager"]
     where = ["--state", str(tmp_path / "state")]
     subprocess.run([*enrol, *where], input="864209\n864209\n", text=True, check=True, capture_output=True)
@@ -210,7 +210,7 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
 
 @pytest.mark.slow
 def test_a_screen_killed_during_a_game_returns_to_it(cabinet, browser):
-    """Nothing is lost: the game it was showing is shown to its end by the next one, and not a cent changes."""
+    """The next screen shows the rest of the game, and no credit changes."""
     browser.open(Browser.wait_until(cabinet.address, "the address"))
     browser.wait_until(lambda: browser.frames() > 3, "the first frames")
     cabinet.until(lambda s: s.state == "idle", "the machine to be idle")

@@ -1,4 +1,4 @@
-"""Marking Keno numbers: what the player touches becomes the bet the machine accepts."""
+"""Marking Keno numbers: what the player touches becomes the bet that the machine accepts."""
 
 from dataclasses import replace
 
@@ -57,7 +57,7 @@ def test_too_few_marks_are_no_bet_and_play_has_no_effect(published, keno, theme)
 
 
 def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
-    """Not the price of the ticket bought before: what the marks cost, and nothing while they make no ticket."""
+    """The screen shows the price of the current marks, and nothing while they are no ticket; never an earlier price."""
     bet_count = 0
     for game in (game for game in published if keno_slip.is_keno_game(game)):
         view = build_idle_view(published, game, "en", bet_credits=max(game.bet_options))
@@ -129,7 +129,7 @@ def test_every_number_can_be_touched_where_it_is_drawn(published, keno, theme, l
 
 
 def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, theme, outcomes):
-    """And the quick-pick key is drawn wherever it can be touched."""
+    """The quick-pick key is drawn wherever it can be touched."""
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.size_pixels)
     idle_view = build_idle_view(published, keno, "en")
@@ -149,7 +149,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
 
 
 def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, theme):
-    """A bet that was refused, or let go with a new denomination, is never played as if it were the marks."""
+    """A bet that was refused, or dropped at a change of denomination, is never played in place of the marks."""
     view, (*_, request) = mark_numbers(build_idle_view(published, keno, "en"), theme, 7, 18, 33)
     assert apply_action(view, Action("play"), theme)[1] == ()
     taken = view.snapshot.model_copy(update={"bet_credits": request.value, "bet_wager": request.options})
@@ -161,7 +161,7 @@ def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, t
 
 
 def touch_and_apply_reply(view, theme, source, name, value=None):
-    """One touch, and the machine's answer: the real game accepts the request or refuses it by raising."""
+    """Touch once, and apply the machine's reply: the real game accepts the request, or refuses it by raising."""
     view, requests = apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)
     for request in requests:
         wager = source.build_wager(request.value, **(request.options or {}))
@@ -173,7 +173,7 @@ def touch_and_apply_reply(view, theme, source, name, value=None):
 
 @pytest.mark.requirement("M-03", "M-05", "M-04")
 def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, keno, source, theme):
-    """Three cards, the last of three pairs: its pairs and threes of pairs that the game pays are its ways."""
+    """Of three cards, the last has three pairs; its ways are the groups of two and three pairs that pay."""
     view = build_idle_view(published, keno, "en", bet_credits=1)
     for number in (7, 18, 33):
         view = touch_and_apply_reply(view, theme, source, "mark", number)
@@ -333,7 +333,7 @@ def test_the_keno_slip_states_its_numbers_its_highest_prize_and_where_the_rules_
 @pytest.mark.requirement("M-18")
 @pytest.mark.parametrize("stake", [1, 2])
 def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games, theme, stake):
-    """Its price was the one nearest to the bet: it changed on the glass as another ticket was chosen."""
+    """Regression: its price was the one nearest to the bet, and changed when another ticket was chosen."""
     request_count = 0
     for game in published:
         if not keno_slip.is_keno_game(game):
@@ -363,6 +363,6 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
 
 
 def build_snapshot_after_bet(view, request, played_game):
-    """The machine's next message, once it has taken a bet for the game."""
+    """Return the machine's next snapshot after it has accepted a bet for the game."""
     played_game.build_wager(request.value, **request.options)  # the game takes it
     return view.snapshot.model_copy(update={"bet_credits": request.value, "bet_wager": dict(request.options)})

@@ -1,4 +1,4 @@
-"""The game menu of the demonstration cabinet: a newcomer finds every kind of game, and every game of each."""
+"""In the game menu of the demonstration cabinet, a newcomer finds every kind of game and every game of each kind."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -94,7 +94,7 @@ class Beside(TextPainter):
         self.begin()
 
     def begin(self):
-        """A new picture."""
+        """Begin a new picture."""
         self.words_at, self.pictures = [], []
 
     def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
@@ -143,7 +143,7 @@ def test_no_text_of_the_menu_covers_a_games_pictures(on_offer, theme, layout, la
 def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
     on_offer, theme, layout, language
 ):
-    """The least and the most here, before a game is chosen; within the tile, below its title."""
+    """Before a game is chosen, its tile states the lowest and highest bet below its title."""
     view = build_idle_view(on_offer, on_offer[13], language, bet_most_cents=50_000)
     picture = Picture(theme, layout=layout)
     painter = picture.painter = Scribe(theme)
@@ -164,7 +164,7 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
 
 
 def test_pays_in_the_rules_have_their_own_lines_or_are_spaced_apart(theme):
-    """They ran into each other as one text."""
+    """Regression: they ran into each other as one text."""
     for name, apart in (("quebec-three-card-poker", ""), ("quebec-craps", " \u00b7 ")):
         game_view = build_game_view(load_game(name))
         view, _ = apply_action(build_idle_view((game_view,), game_view, "en"), Action("help"), theme)

@@ -1,4 +1,4 @@
-"""Reels as they move: they start where they stood, end on the recorded stop, and follow their strip."""
+"""Moving reels start from their last stop, end at the recorded stop, and follow their strip."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The picture itself: no text clipped, crushed or overlapping; nothing touchable that is not drawn; pure."""
+"""The whole picture: no text is clipped, crushed or overlapping, and every touch point is drawn."""
 
 import re
 from dataclasses import replace
@@ -55,7 +55,7 @@ class Watcher(TextPainter):
         self.begin()
 
     def begin(self):
-        """A new picture."""
+        """Begin a new picture."""
         self.written, self.spoilt, self.plates = [], [], []
 
     def draw_text(self, words, at, style, *, align="centre", width=None, alpha=1.0):
@@ -67,7 +67,7 @@ class Watcher(TextPainter):
         return rect
 
     def _stands(self, words, ink):
-        """Words whose middle is on a plate stand on it whole, clear of its edge."""
+        """Check that words whose middle is on a plate are completely on it, clear of its edge."""
         on = [plate for plate in self.plates if plate.collidepoint(ink.center)]
         if on and not on[-1].inflate(-2 * self.scale_length(EDGE), -2 * self.scale_length(EDGE)).contains(
             ink
@@ -122,7 +122,7 @@ def all_scenes(published, outcomes, language, theme, layout):
 
 
 def list_drawing_faults(scenes, theme, layout):
-    """What no eye should see in these scenes: words cut off, half covered, on others, or too small."""
+    """Return the faults of these scenes: words that are cut off, half covered, overlapping or too small."""
     picture = Picture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
     surface = pygame.Surface(picture.size_pixels)
@@ -162,7 +162,7 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
     "name", ["quebec-texas-holdem-room", "quebec-blackjack-progressive-3", "quebec-red-dog"]
 )
 def test_no_text_of_the_fullest_tables_is_clipped_crushed_or_overlapping(theme, name):
-    """The narrowest hands, with the longest texts below them and in the glass: in French, on an upright screen."""
+    """Tested with the narrowest hands and the longest texts, in French and in portrait."""
     faults = list_drawing_faults(
         iter_table_game_scenes([name], "fr", theme, PORTRAIT_LAYOUT), theme, PORTRAIT_LAYOUT
     )
@@ -197,7 +197,7 @@ HOLDS = [
     ],
 )
 def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(theme, layout, name):
-    """In every layout five cards side by side, each as wide as a finger, below the whole table of pays."""
+    """In every layout, five cards as wide as a finger are side by side below the complete pay table."""
     scenes = dict(iter_felt_scenes(*load_table_game(name), "fr", theme, layout))
     picture = Picture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
@@ -215,7 +215,7 @@ def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(them
 
 
 def find_word_boxes(surface, count):
-    """The boxes of a line's so many words, parted at its widest gaps, and how much wider those are than others."""
+    """Return the boxes of ``count`` words, split at the line's widest gaps, and the margin over other gaps."""
     letters = []
     for box in sorted(pygame.mask.from_surface(surface, 100).get_bounding_rects(), key=lambda box: box.left):
         if letters and box.left <= letters[-1].right:
@@ -232,7 +232,7 @@ def find_word_boxes(surface, count):
 
 @pytest.mark.parametrize("scale", [2 / 3, 1.0])
 def test_words_have_spaces_and_one_baseline_at_every_size(theme, scale):
-    """A small font rounds its word spaces away, and sets a word lower that has an accent on top."""
+    """A small font rounds its word spaces to zero, and places a word with an accent on top lower."""
     painter = Painter(theme, scale)
     compared = 0
     for face in set(theme.fonts) - {"display"}:  # whose letters join and hang below the line
@@ -249,7 +249,7 @@ def test_words_have_spaces_and_one_baseline_at_every_size(theme, scale):
 @pytest.mark.requirement("C-19")
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
-    """Each touch point is drawn: without its key the picture differs there. Between them nothing answers."""
+    """Without the key of a touch point, the picture differs there. Between touch points, no touch is accepted."""
     picture = Picture(theme, layout=layout)
     game = published[0]
     idle_view = build_idle_view(published, game, "en")
@@ -284,7 +284,7 @@ def test_nothing_can_be_touched_that_is_not_drawn(published, theme, layout):
 @pytest.mark.requirement("C-19")
 @pytest.mark.parametrize("game_id", ["maple-classic", "hold-fast", "river-wheel", "aurora-keno"])
 def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id, monkeypatch):
-    """Within each touch point something is drawn that is not part of a larger drawing behind it."""
+    """Each touch point contains something that is not part of a larger drawing behind it."""
     picture = Picture(theme)
     picture.painter = TextPainter(theme)
     surface, drawn, put = pygame.Surface(picture.size_pixels), [], picture.painter.draw_surface
@@ -311,7 +311,7 @@ def test_every_touch_point_has_its_own_text_or_drawing(published, theme, game_id
 @pytest.mark.requirement("C-19")
 @pytest.mark.parametrize("layout", SOME)
 def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, layout):
-    """In every scene of the machine and of games that ask: each touch point is drawn, and answers as it says."""
+    """In every scene, each touch point is drawn and acts as it says."""
     picture = Picture(theme, layout=layout, scale=0.5)
     surface = pygame.Surface(picture.size_pixels)
     scenes = list(iter_machine_scenes(published, "en", theme))
@@ -348,7 +348,7 @@ def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, lay
 
 
 def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
-    """Upright there is no room beside a page: the drawer waits, unseen and untouched, until it is closed."""
+    """In portrait there is no room beside a page; the drawer is hidden and inactive until the page is closed."""
     idle_view = replace(
         build_idle_view(published, published[0], "en"), has_device_drawer=True, drawer_opened_at=90.0
     )
@@ -368,7 +368,7 @@ def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
 
 
 def test_touch_targets_are_large_enough_for_a_finger(published, theme):
-    """At 1920 units for 480 mm (a 22 inch display) 60 units are 15 mm."""
+    """With 1920 units for 480 mm (a 22 inch display), 60 units are 15 mm."""
     picture = Picture(theme)
     idle_view = build_idle_view(published, published[0], "en")
     for name in ("help", "games"):
@@ -466,7 +466,7 @@ def test_nothing_flashes_faster_than_three_times_a_second(theme):
 
 
 def test_reduced_motion_has_no_animation(published, outcomes, theme):
-    """At rest, paying out, value coming in, a level growing: animations without information are off."""
+    """Nothing moves at rest, during a payout, when value is inserted, or when a level grows."""
     game = next(game for game in published if game.id == "lantern-harbour")
     scenes = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))
     scenes |= dict(iter_machine_scenes(published, "en", theme))

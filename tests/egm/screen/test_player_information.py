@@ -49,7 +49,7 @@ LEVEL_GAMES = ["lantern-harbour", "summit-keno"]
 
 
 class Writer(WordPainter):
-    """Notes every text and every piece of art that is drawn, seen or not."""
+    """A painter that records every text and every piece of art, visible or not."""
 
     def __init__(self, theme):
         super().__init__(theme)
@@ -65,7 +65,7 @@ EVERY_LAYOUT = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 
 @cache
 def get_writing_picture(layout_name):
-    """A picture that notes its texts, and a surface for it: for all tests."""
+    """Return a picture that records its texts, and a surface for it; both are shared by all tests."""
     theme = load_theme()
     picture = Picture(theme, layout=LAYOUTS[layout_name])
     picture.painter = Writer(theme)
@@ -77,7 +77,7 @@ def find_layout_name(layout):
 
 
 def read_words(view, layout=LANDSCAPE_LAYOUT):
-    """Every text of the picture of a view."""
+    """Return every text in the picture of a view."""
     picture, surface = get_writing_picture(find_layout_name(layout))
     picture.painter.words, picture.painter.art_keys = [], []
     picture.draw_view(surface, view)
@@ -85,7 +85,7 @@ def read_words(view, layout=LANDSCAPE_LAYOUT):
 
 
 def read_help_words(view, layout=LANDSCAPE_LAYOUT):
-    """Every text of every help page."""
+    """Return every text of every help page."""
     painter = get_writing_picture(find_layout_name(layout))[0].painter
     view, _ = apply_action(view, Action("help"), painter.theme)
     count = len(list_help_sheets(Stage(painter, Texts(view.snapshot.language), layout, view)))
@@ -134,7 +134,7 @@ def test_the_pay_table_names_the_winning_combinations_in_the_players_language(na
     ],
 )
 def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, language, named):
-    """Its name, what a credit costs, the rules, the prizes, the return, when it is void, which version it is."""
+    """Name, price of a credit, rules, prizes, return, malfunction clause and version of the game are shown."""
     texts = Texts(language)
     for game in (game for game in published if named is None or game.id in named):
         view = build_idle_view(published, game, language, credit_cents=0)
@@ -179,7 +179,7 @@ def test_the_name_of_the_game_is_on_the_sign_before_it_starts(published, layout,
 
 
 def words_of_prize_pages(view):
-    """Every text of the help pages of the prizes, without what is drawn behind the help."""
+    """Return every text of the help's pages of prizes, without the texts behind the help."""
     read_words(view)
     painter = get_writing_picture("landscape")[0].painter
     stage = Stage(painter, Texts(view.snapshot.language), LANDSCAPE_LAYOUT, view)
@@ -241,7 +241,7 @@ def test_a_page_of_the_help_has_what_each_area_of_a_wheel_pays(published, langua
     ],
 )
 def test_the_help_names_the_feature_that_a_combination_awards(name, awards, language):
-    """It is on the page of the rules, beside the pictures, and in the table of the prizes."""
+    """The name is on the page of the rules, beside the pictures, and in the table of the prizes."""
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language, credit_cents=0)
     texts, field = Texts(language), read_reel_field(game)
@@ -314,7 +314,7 @@ def test_very_long_odds_have_their_own_help_page(language):
 
 @pytest.mark.requirement("C-11", "C-22", "N-07")
 def test_the_odds_of_each_prize_and_bet_are_those_of_the_exact_analysis(games, analyses, published):
-    """Also where a dearer bet buys more of the pay table than a multiple of it."""
+    """This includes games in which a higher bet buys more of the pay table than a multiple of it."""
     compared, seen = 0, set()
     for source, game in zip(games, published, strict=True):
         if not list_reel_stages(game):
@@ -368,7 +368,7 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
 @pytest.mark.requirement("C-22")
 @pytest.mark.parametrize("bet", range(1, 6))
 def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
-    """Video poker 9-6 as it is published: a royal flush is worth more at five credits."""
+    """Published video poker 9-6: a royal flush is worth more at five credits."""
     game = build_game_view(load_game("jacks-or-better-9-6"))
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * pay for pay in (50, 25, 9, 6, 4, 3, 2, 1)))
@@ -437,7 +437,7 @@ def test_the_levels_of_a_game_are_shown_for_the_smallest_bet(name, names, layout
 
 @pytest.mark.requirement("C-13")
 def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, theme):
-    """Won or lost, the reels take the same time and sound the same, and no text promises anything."""
+    """Won and lost games take the same time and have the same sounds and texts while the reels turn."""
     game = next(game for game in published if game.id == "maple-classic")
     source = next(candidate for candidate in games if candidate.id == game.id)
     seen, picture, won = set(), Picture(theme), 0
@@ -568,7 +568,7 @@ def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, 
 @pytest.mark.requirement("C-15:b")
 @pytest.mark.parametrize("name", ["icebreak", "aurora-twenty"])
 def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch):
-    """Also where windows fall one after another, and each has wins of its own."""
+    """This includes games whose windows fall one after another, each with its own wins."""
     source, game = (next(game for game in collection if game.id == name) for collection in (games, published))
     lit = []
     draw = wins._draw_line_badge
@@ -933,7 +933,7 @@ def test_help_about_chance_and_where_help_is_found_can_be_read(published, langua
 
 @pytest.mark.requirement("C-16", "C-17", "M-17")
 def test_the_last_frame_of_every_game_is_its_outcome(games, published):
-    """Windows, boxes, coins, parts, balls and sums, over random games of the whole library."""
+    """Compares windows, boxes, coins, parts, balls and sums, over random games of the whole library."""
     for source, game in zip(games, published, strict=True):
         for number in range(25):
             bet = max(game.bet_options)
@@ -1026,7 +1026,7 @@ def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_i
 @pytest.mark.requirement("C-25")
 @pytest.mark.parametrize("language", ["en", pytest.param("fr", marks=pytest.mark.slow)])
 def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published, language):
-    """Hits or prizes in a hundred games, every feature, the highest prize: exact, and rounded only to be read."""
+    """Hit frequency, features and the highest prize are exact, and rounded only for display."""
     texts = Texts(language)
     for game in published:
         seen = read_help_words(build_idle_view(published, game, language))
@@ -1055,7 +1055,7 @@ def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
-    """What stands beside a wheel, or in a Keno board's tray, has its panel only where nothing lies over it."""
+    """Texts beside a wheel or in a Keno board's tray have a panel only if nothing is drawn over them."""
     for game in published:
         watcher, panels = Picture(theme), []
         watcher.painter = Watcher(theme)
@@ -1075,7 +1075,7 @@ def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
 
 
 def test_numbers_in_the_rules_are_not_broken_across_lines(published, theme):
-    """No line ends within it, however the rules are broken into lines."""
+    """However the rules are broken into lines, no line ends within a number."""
     numbers = 0
     for game in published:
         view = apply_action(build_idle_view(published, game, "fr"), Action("help"), theme)[0]
@@ -1093,7 +1093,7 @@ def test_numbers_in_the_rules_are_not_broken_across_lines(published, theme):
 def test_the_notice_beside_the_game_and_the_rules_promise_the_refund_of_the_profile(
     tmp_path, published, jurisdiction, language, layout
 ):
-    """Québec, ss. 94-95: what is drawn is the refund; no blanket "malfunction voids all" is on the screen."""
+    """Québec, ss. 94-95: the drawn text is the refund; no blanket "malfunction voids all" is on the screen."""
     game = next(game for game in published if game.id == "maple-classic")
     view = build_idle_view(published, game, language)
     machine = MachineRig(tmp_path, profile=jurisdiction).boot()

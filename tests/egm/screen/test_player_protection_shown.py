@@ -1,4 +1,4 @@
-"""Reminders and the player's own limits on the screen: never over a game, never loosened, always a way out."""
+"""Reminders and the player's own limits on the screen: never over a game, never loosened, always with a way out."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The moving picture: a real game, its end the recorded outcome, small enough for a page."""
+"""The animated preview shows a real game, ends with the recorded outcome, and is small enough for a page."""
 
 import pytest
 from PIL import Image

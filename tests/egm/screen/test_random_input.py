@@ -1,4 +1,4 @@
-"""Any hands on the machine: whatever is touched or pressed, in any scene, the screen goes on."""
+"""Random touches and key presses in any scene never stop the screen."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""The service menu of a real machine, walked page by page: each is drawn whole in both languages and ways up."""
+"""Every page of a real machine's service menu is drawn completely, in both languages and both orientations."""
 
 import pygame
 from rigs.layouts import PHONE

@@ -1,4 +1,4 @@
-"""The roads of baccarat: worked by hand from the published rules, and held against their other wording."""
+"""The roads of baccarat, worked out by hand from the published rules, and compared with a second wording of them."""
 
 import random
 
@@ -22,7 +22,7 @@ def build_columns(text):
     return build_big_road([NAMES[letter] for letter in text], SIDES)
 
 
-def marks(text, back):
+def derive_marks(text, back):
     return "".join({"red": "r", "blue": "b"}[mark] for mark in derive_road_marks(build_columns(text), back))
 
 
@@ -65,12 +65,16 @@ def test_a_tie_is_marked_on_the_win_before_it():
     ],
 )
 def test_the_derived_roads_match_a_worked_example(results, eye, small, pig):
-    assert (marks(results, 1), marks(results, 2), marks(results, 3)) == (eye, small, pig)
+    assert (derive_marks(results, 1), derive_marks(results, 2), derive_marks(results, 3)) == (eye, small, pig)
 
 
-def other_wording(columns, back):
-    """A mark is red where its neighbour ``back`` columns before and the place above that are alike, both marked
-    or both empty; the first mark of a column is the other colour than the run before would have made."""
+def derive_marks_by_second_wording(columns, back):
+    """Return the marks of a road by the second wording of the rules.
+
+    A mark is red if its neighbour ``back`` columns before and the cell above that neighbour are equal, both marked or
+    both empty. The first mark of a column has the other colour than a continuation of the previous run would have
+    had.
+    """
     found = []
     for n, column in enumerate(columns):
         for row in range(len(column)):
@@ -92,7 +96,7 @@ def test_both_wordings_of_the_rules_give_the_same_roads():
     for _ in range(300):
         columns = build_columns("".join(pick.choices("BPT", (46, 45, 9), k=pick.randrange(90))))
         for back in (1, 2, 3):
-            assert derive_road_marks(columns, back) == other_wording(columns, back)
+            assert derive_road_marks(columns, back) == derive_marks_by_second_wording(columns, back)
 
 
 def test_a_long_run_turns_to_the_right_and_the_next_column_keeps_its_place():

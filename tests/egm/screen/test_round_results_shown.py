@@ -1,4 +1,4 @@
-"""The status line states the result of a settled table as the field does: a win, the return, a push."""
+"""The status line states the result of a settled table as the cloth does: a win, the return, a push."""
 
 from dataclasses import replace
 
@@ -79,7 +79,7 @@ def test_in_french_a_push_is_a_returned_stake(theme):
 
 
 def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
-    """The bar went back to "PLAY stakes ..." as though nothing had been played."""
+    """Regression: the bar showed "PLAY stakes ..." again, as if nothing had been played."""
     rows = [(0, 20), (0, 4)]
     assert read_status(theme, LAID, rows, state="playing") == ("No win. Lost: $6.00", "text_dim")
     assert read_status(theme, LAID, rows)[0].startswith("No win. Lost: $6.00  ·  ")
@@ -103,7 +103,7 @@ def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
     ],
 )
 def test_returned_stakes_are_not_on_the_win_meter(theme, name, rows, label):
-    """$5 staked and $10 back was shown as WIN $10.00, though the player has won $5."""
+    """Regression: a stake of $5 with a return of $10 was shown as WIN $10.00, although the player had won $5."""
     assert choose_win_meter_label_key(build_settled_stage(theme, name, rows)) == label
 
 
@@ -127,7 +127,7 @@ def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, col
 def build_ended_stage(
     theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after
 ):
-    """Apply a round as the machine reports it: played, shown, and then ended by an idle snapshot."""
+    """Return the stage after a round as the machine reports it: played, shown, then ended by an idle snapshot."""
     _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
     idle_snapshot = view.snapshot.model_copy(
@@ -157,13 +157,13 @@ def build_ended_stage(
     ["quebec-roulette-french", "quebec-baccarat", "quebec-blackjack", "quebec-craps", "quebec-sic-bo"],
 )
 def test_a_round_lost_after_a_won_one_is_reported(theme, name, before_cents):
-    """The win meter falls to 0 as the lost round ends: that was taken for a win that the player had taken."""
+    """Regression: the win meter's fall to 0 after the lost round was mistaken for a win that the player took."""
     _, stage = build_ended_stage(theme, name, before_cents=before_cents)
     assert choose_status(stage)[0].startswith("No win. Lost: $5.00")
 
 
 def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(theme):
-    """The next player does not see what the previous one lost."""
+    """The next player does not see the previous player's loss."""
     _, stage = build_ended_stage(theme, LAID)
     gone = apply_message(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
     assert gone.presentation is None
@@ -172,7 +172,7 @@ def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(them
 
 @pytest.mark.requirement("C-16")
 def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_last(theme):
-    """In a common round the betting time ends: the last touch before it was on the cloth."""
+    """When the betting time of a shared round ends, the last touch was on the cloth."""
     _, stage = build_ended_stage(theme, LAID)
     chips = replace(stage.view.chips, bets={next(iter(stage.view.table.spots)): 20})
     began = stage.view.presentation.began_at
@@ -234,7 +234,7 @@ DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
     ],
 )
 def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, point, en, fr):
-    """Who won, the number, the sum and the point; the text for screen readers begins with the same words."""
+    """Winner, number, sum and point come first; the text for screen readers begins with the same words."""
     for language, words in (("en", en), ("fr", fr)):
         for stage in build_ended_stage(theme, name, display=display, point=point, language=language):
             status = choose_status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
@@ -282,7 +282,7 @@ def test_the_status_line_names_the_banker_and_the_next_step(theme, felt_now, en,
 
 
 def test_a_throw_without_a_decision_names_the_standing_bets(theme):
-    """The bar said "Game over" after every throw."""
+    """Regression: the bar showed "Game over" after every throw."""
     spot = load_table_game("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
     shown, after = build_ended_stage(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
@@ -298,7 +298,7 @@ def test_a_throw_without_a_decision_names_the_standing_bets(theme):
     ],
 )
 def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, summary, colour):
-    """Only each draw was counted; of a ticket that lost, "Game over" was all that was said."""
+    """Regression: only single draws were reported, and a lost ticket only as "Game over"."""
     source = load_game("aurora-keno")
     game = build_game_view(source)
     view = build_idle_view((game,), game, "en")

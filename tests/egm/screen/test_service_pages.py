@@ -1,4 +1,4 @@
-"""The attendant's machine: any page drawn from its shape, answered by touch and by the deck alike."""
+"""The attendant's pages: every page is drawn from its data, and answered by touch or by the deck alike."""
 
 import array
 import re
@@ -42,7 +42,7 @@ def open_page(idle_view, page):
 
 
 def touch(picture, view, theme, name, value=None):
-    """Touch the middle of the place that has this action; it must be there."""
+    """Touch the middle of the area that has this action; check that there is one."""
     touch = next(t for t in picture.list_touches(view) if t.action == Action(name, value))
     x, y, w, h = touch.rect
     action = picture.find_touched_action(view, x + w / 2, y + h / 2)
@@ -77,7 +77,7 @@ def test_only_enabled_actions_have_an_effect(idle_view, theme):
 
 
 def test_any_target_can_be_chosen_with_the_deck_alone(idle_view, theme):
-    """BET keys move, MAX BET takes: no finger on the glass is needed (and none of the player's keys act)."""
+    """The BET keys move and MAX BET chooses; no touch is needed, and the player's other keys have no effect."""
     picture = Picture(theme)
     view = open_page(idle_view, pages.build_menu_page())
     places = picture.list_choices(view)
@@ -101,7 +101,7 @@ def test_every_row_of_a_long_table_is_on_some_sheet(idle_view, theme, layout):
     view = open_page(idle_view, page)
     seen = set()
     for _ in range(6):
-        seen |= set(written_on(picture, view))
+        seen |= set(read_page_texts(picture, view))
         view, _ = touch(picture, view, theme, "rows", 1)
     texts = picture.find_texts(view)
     for row in page.tables[0].rows:
@@ -125,7 +125,7 @@ def test_an_amount_field_takes_only_digits_of_minor_units(idle_view, theme):
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_enter_confirms_the_last_page_of_a_form(idle_view, theme, layout):
-    """Nothing is asked any more, and CONFIRM is all that is left beside BACK."""
+    """The page has no field; beside BACK it only has CONFIRM."""
     actions = (
         PageAction(id="back", label=PageText(kind="say", value="service.back"), style="back"),
         PageAction(id="confirm", label=PageText(kind="say", value="service.confirm"), style="confirm"),
@@ -201,7 +201,7 @@ def test_each_tone_of_the_sound_test_is_audible_at_every_volume(idle_view, theme
 
 @pytest.mark.parametrize(("name", "hertz"), TEST_TONES_HZ.items())
 def test_a_test_tone_has_the_pitch_named_on_its_key(name, hertz):
-    """Counted in the samples themselves: two crossings of zero a period."""
+    """The pitch is counted in the samples: two zero crossings per period."""
     data = array.array("h", synthesise_cue(name, ""))[: SAMPLES_PER_SECOND // 2]
     crossings = sum(1 for a, b in pairwise(data) if (a < 0) != (b < 0))
     assert abs(crossings - hertz) <= 0.01 * hertz + 2
@@ -220,7 +220,7 @@ def test_only_test_pages_are_marked_as_tests(published, theme, language, mark, l
 
 @pytest.mark.requirement("E-01")
 def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, outcomes, theme):
-    """Its steps, wins and figures are the record's; the machine's own credit stays what it is."""
+    """Steps, wins and figures come from the record; the displayed credit stays the machine's own."""
     picture = Picture(theme, scale=0.4)
     surface = pygame.Surface(picture.size_pixels)
     for game in published:
@@ -249,7 +249,7 @@ def test_a_recalled_game_that_is_not_installed_is_described_in_words(published, 
 
 @pytest.mark.parametrize("arrows_on", ["the page before", "this page", "the visit before"])
 def test_typed_characters_are_entered_even_after_arrow_keys(idle_view, theme, arrows_on):
-    """Enter chose BACK, which came first: it closed the menu, and the next Enter staked the player's credit."""
+    """Regression: Enter chose BACK and closed the menu, and the next Enter staked the player's credit."""
     picture = Picture(theme)
 
     def press(view, name, char=""):
@@ -344,7 +344,7 @@ def test_escape_steps_back_and_f10_leaves_the_menu(idle_view, theme):
 
 
 def test_f10_on_an_unconfirmed_form_requests_the_warning_first(idle_view, theme):
-    """The simulated key was turned back at once, and the entries of the form were lost."""
+    """Regression: the simulated key was turned back at once, and the form's entries were lost."""
     bench = {"io": {"doors_open": [], "keys_on": ["operator"]}}
     for linked in (False, True):
         cabinet = replace(
@@ -360,7 +360,7 @@ def test_f10_on_an_unconfirmed_form_requests_the_warning_first(idle_view, theme)
 
 
 def test_f10_turns_the_operators_key_of_a_simulated_cabinet(idle_view, theme):
-    """On, to open the menu; back, to leave it; and off and on where it was forgotten in its lock."""
+    """On opens the menu and off leaves it; a key left in its lock is turned off and on again."""
 
     def turns(view, *keys_on):
         bench = {"io": {"doors_open": [], "keys_on": list(keys_on)}}
@@ -376,8 +376,8 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(idle_view, theme):
     assert turns(open_page(idle_view, pages.build_sign_in_page())) == []
 
 
-def rows_page(depth, name, count=60):
-    """A page of so many rows, so deep in the menu."""
+def build_rows_page(depth, name, count=60):
+    """Return a page with ``count`` rows at this depth of the menu."""
     words = (PageText(kind="plain", value=f"{name} {i}") for i in range(count))
     rows = tuple(PageRow(cells=(cell,), action=str(cell.value)) for cell in words)
     back = PageAction(id="back", label=PageText(value="service.back"), style="back")
@@ -387,25 +387,25 @@ def rows_page(depth, name, count=60):
     )
 
 
-def written_on(picture, view):
-    """Every text of the picture of a view."""
+def read_page_texts(picture, view):
+    """Return every text in the picture of a view."""
     return [words for words, _ in list_written_texts(picture, view)]
 
 
 def test_returning_to_a_page_restores_its_scroll_position(idle_view, theme):
-    view = open_page(idle_view, rows_page(2, "list"))
+    view = open_page(idle_view, build_rows_page(2, "list"))
     for _ in range(2):
         view, _ = apply_action(view, Action("rows", 1), theme)
-    deeper = open_page(view, rows_page(3, "one"))
+    deeper = open_page(view, build_rows_page(3, "one"))
     assert (view.page_input.sheet, deeper.page_input.sheet) == (2, 0)
-    other_list = rows_page(2, "list").model_copy(update={"id": "list-again"})
+    other_list = build_rows_page(2, "list").model_copy(update={"id": "list-again"})
     assert open_page(deeper, other_list).page_input.sheet == 2
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_the_back_key_never_moves_and_long_tables_state_their_page(idle_view, theme, layout):
     picture, places = Picture(theme, layout=layout), set()
-    few, many = rows_page(2, "few", 3), rows_page(2, "many")
+    few, many = build_rows_page(2, "few", 3), build_rows_page(2, "many")
     added_actions = tuple(
         PageAction(id=f"a{i}", label=PageText(kind="plain", value=f"a{i}")) for i in range(7)
     )
@@ -415,9 +415,9 @@ def test_the_back_key_never_moves_and_long_tables_state_their_page(idle_view, th
     assert len(places) == 1
     view = open_page(idle_view, many)
     view, _ = apply_action(view, Action("rows", 1), theme)
-    page_numbers = [words for words in written_on(picture, view) if re.fullmatch(r"\d of \d+", words)]
+    page_numbers = [words for words in read_page_texts(picture, view) if re.fullmatch(r"\d of \d+", words)]
     assert [words[:4] for words in page_numbers] == ["2 of"]
-    assert not any(" of " in words for words in written_on(picture, open_page(idle_view, few)))
+    assert not any(" of " in words for words in read_page_texts(picture, open_page(idle_view, few)))
 
 
 def test_a_search_filters_rows_and_sends_only_the_chosen_row(idle_view, theme):
@@ -425,7 +425,7 @@ def test_a_search_filters_rows_and_sends_only_the_chosen_row(idle_view, theme):
     names = ("Événements", "Compteurs", "Réserve de pièces")
     rows = tuple(PageRow(cells=(PageText(kind="plain", value=name),), action=name) for name in names)
     ask = Prompt(label=PageText(), kind="find")
-    page = rows_page(2, "find").model_copy(update={"tables": (PageTable(rows=rows),), "prompt": ask})
+    page = build_rows_page(2, "find").model_copy(update={"tables": (PageTable(rows=rows),), "prompt": ask})
     view = open_page(idle_view, page)
     for char in "re":
         view, requests = touch(picture, view, theme, "type", char)
@@ -444,10 +444,10 @@ def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published
     picture, idle_view = Picture(theme, layout=layout), build_idle_view(published, game, "en")
     recalled = pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     fault = Notice(code="fault.ticket_printer.paper_low", severity="warning", lasting=True)
-    for page in (pages.build_sign_in_page(), rows_page(2, "many"), recalled):
+    for page in (pages.build_sign_in_page(), build_rows_page(2, "many"), recalled):
         changes = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
         view = apply_message(idle_view, idle_view.snapshot.model_copy(update=changes))
-        assert "Doors open: Main door, Top box door  ·  Printer: paper low" in written_on(picture, view)
+        assert "Doors open: Main door, Top box door  ·  Printer: paper low" in read_page_texts(picture, view)
 
 
 @pytest.mark.requirement("E-03")
@@ -496,12 +496,12 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
         commanded, _ = apply_action(view, Action("bench", (command,)), theme)
         reply = BenchReply(ok=True, text="something in the bench's own words")
         answered = replace(commanded, bench_reply=reply, bench_reply_at=commanded.now)
-        words = [text.replace("\u00a0", " ") for text in written_on(picture, answered)]
+        words = [text.replace("\u00a0", " ") for text in read_page_texts(picture, answered)]
         assert texts_by_language[language] in words
 
 
 def type_keys(idle_view, theme, kind, *keys):
-    """What a keyboard's keys, (name, character) each, leave in a field, and what they sent."""
+    """Type (name, character) keys; return the text of the field and the messages sent."""
     form_page = ServicePage(id="x", title=PageText(), prompt=Prompt(label=PageText(), kind=kind))
     view, sent = open_page(idle_view, form_page), []
     for name, char in keys:
@@ -511,7 +511,7 @@ def type_keys(idle_view, theme, kind, *keys):
 
 
 def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(idle_view, theme):
-    """`l` changed the language, the space bar sent the field, and the other letters did nothing."""
+    """Regression: `l` changed the language, the space bar sent the field, and other letters had no effect."""
     keys = [("KeyL", "L"), ("KeyQ", "é"), ("Space", " "), ("KeyC", "c"), ("Digit1", "1"), ("Quote", "'")]
     for kind in ("text", "find"):
         assert type_keys(idle_view, theme, kind, *keys) == ("Lé c1'", [])
@@ -526,7 +526,7 @@ def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(idle_view, th
 
 
 def test_the_field_of_a_serial_number_takes_only_its_characters(idle_view, theme):
-    """The keyboard on the screen had lower case and signs that were refused once all was typed."""
+    """Regression: the keyboard on the screen offered characters that were refused after the entry."""
     keys = [("KeyE", "e"), ("Minus", "-"), ("Digit7", "7"), ("Digit7", "&"), ("KeyQ", "é"), ("Space", " ")]
     assert type_keys(idle_view, theme, "serial", *keys) == ("E-7", [])
     prompt = Prompt(label=PageText(), kind="serial")

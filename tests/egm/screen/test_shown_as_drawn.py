@@ -1,4 +1,4 @@
-"""The screen shows the drawn stops and nothing else: no symbol of its own, no time that hints at one."""
+"""The screen shows the drawn stops and nothing else: no other symbol, and no time that reveals a result."""
 
 import itertools
 from dataclasses import replace
@@ -27,7 +27,7 @@ GAMES = 60
 
 
 def iter_shown_outcomes(name):
-    """Outcomes of a game, each as the screen shows it after the one before."""
+    """Yield outcomes of a game, each as the screen shows it after the previous one."""
     game = load_game(name)
     game_view = build_game_view(game)
     view = build_idle_view((game_view,), game_view, "en")
@@ -59,7 +59,7 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
 @pytest.mark.requirement("A-20")
 @pytest.mark.parametrize("name", ["comet-respin", "icebreak", "northern-ways", "seven-rivers"])
 def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch):
-    """At the first stops of these games' strips some bet wins."""
+    """At the first stops of these games' strips, some bet wins."""
     drawn = []
     monkeypatch.setattr(reels, "_draw_cell", lambda *cell: drawn.append(cell[3:]))
     view, _ = next(iter_shown_outcomes(name))
@@ -80,7 +80,7 @@ def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch)
 @pytest.mark.requirement("B-17")
 @pytest.mark.parametrize("name", ["maple-classic", "aurora-twenty"])
 def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypatch):
-    """When the show has ended, and on the idle screen that shows the last game."""
+    """Checked at the end of the game's display, and on the idle screen that shows the last game."""
     picture = Picture(THEME)
     picture.painter = TextPainter(THEME)
     surface, drawn = pygame.Surface(picture.size_pixels), {}
@@ -109,7 +109,7 @@ def test_symbols_drawn_on_reels_at_rest_are_those_of_the_outcome(name, monkeypat
 @pytest.mark.requirement("B-17", "C-13")
 @pytest.mark.parametrize("name", REELS)
 def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
-    """A reel lingers, if at all, for what stands on the reels before it: never for its own or a later one."""
+    """A reel may only stop later because of the reels before it, never because of itself or a later reel."""
     paused = {}
     for view, _ in iter_shown_outcomes(name):
         first = view.presentation.steps[0]
@@ -141,7 +141,7 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
 
 @pytest.mark.requirement("B-17", "C-13")
 def test_no_anticipation_for_a_reel_that_cannot_complete_the_prize(tmp_path):
-    """Two stars are there and a third starts the free games: no light on a reel without any, then on the next."""
+    """With two stars, a third one starts the free games: a reel without stars has no light, the next one has."""
     text = read_source("aurora-twenty").data.decode()
     for old, new in (
         ("kayak star king kayak", "kayak owl king kayak"),

@@ -1,4 +1,4 @@
-"""Sounds: the samples, the mix on a device, and when each sound starts and ends."""
+"""Sounds: the samples, the mix on a device, and the start and end of each sound."""
 
 import array
 import asyncio
@@ -56,7 +56,7 @@ def idle_view(published, game):
 
 
 class Ears:
-    """A mixer that records the sounds to play; its channels hold those that would be audible now."""
+    """A mixer that records the played sounds; its channels hold the sounds that would be audible now."""
 
     def __init__(self):
         self.names = []
@@ -74,7 +74,7 @@ class Ears:
 
 
 def play_and_list_sounds(view, theme, seconds, step=0.02):
-    """Return every cue started, and what the channels held at each moment, while a view's time passes."""
+    """Let a view's time pass; return every cue that started, and the sounds on the channels at each moment."""
     ears = Ears()
     sounds = SoundPlayer(theme, ears)
     moments = []
@@ -89,7 +89,7 @@ def play_and_list_sounds(view, theme, seconds, step=0.02):
 
 @pytest.fixture(scope="module", autouse=True)
 def _notes_forgotten():
-    """Release the notes that were sounded here: some hundred megabytes."""
+    """Release the cached notes after the tests: several hundred megabytes."""
     yield
     synthesis._synthesise_note.cache_clear()
 
@@ -105,7 +105,7 @@ def find_peak_level(data):
     ids=len,
 )
 def test_no_mix_of_sounds_can_be_clipped(families):
-    """The loudest sample of each channel, over the families: at worst all meet, and still they fit."""
+    """Even if the loudest samples of every channel coincide, their sum is within the range."""
     most = dict.fromkeys(PEAK_SHARE_BY_CHANNEL, 0)
     for family in families:
         few = ("turn", "stop_3", "win_1", "count")
@@ -144,7 +144,7 @@ def test_the_pitch_of_reel_stops_rises_from_reel_to_reel():
 
 @pytest.mark.parametrize("cue", [name for name, definition in SOUND_CUES.items() if definition.is_loop])
 def test_a_loop_repeats_without_a_click(cue):
-    """Where the end meets the beginning the samples step no more than they do elsewhere."""
+    """From the end to the beginning, the samples change no more than elsewhere."""
     data = array.array("h", synthesise_cue(cue, "aurora"))
     inside = max(abs(b - a) for a, b in pairwise(data))
     assert abs(data[0] - data[-1]) <= inside
@@ -180,7 +180,7 @@ def test_the_sound_process_ends_quietly_when_its_reader_ends():
 
 
 def read_sounds(data):
-    """What is read of a stream that ends after these bytes."""
+    """Return what is read from a stream that ends after these bytes."""
 
     async def reading():
         stream = asyncio.StreamReader()
@@ -217,7 +217,7 @@ while time.monotonic() < until:
 
 
 def test_all_channels_at_once_reach_the_device_unclipped(tmp_path):
-    """SDL's own mix, as it would go to a sound card, in a file."""
+    """SDL's own mix for a sound card, written to a file."""
     output_file = tmp_path / "heard.raw"
     env = os.environ | {
         "SDL_AUDIODRIVER": "disk",
@@ -262,7 +262,7 @@ def test_an_alarm_keeps_its_volume_when_all_other_sound_is_off(idle_view, game, 
 
 @pytest.mark.requirement("J-17")
 def test_a_host_can_mute_all_sounds_but_alarms(idle_view, game, theme, outcomes):
-    """SAS 03 and 05: all sound off, and game sounds off."""
+    """SAS poll 03 turns all sounds off, and poll 05 game sounds."""
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
         ears = Ears()
         updated = apply_message(idle_view, build_snapshot(game, "en", sound=level))
@@ -318,7 +318,7 @@ def test_a_win_below_the_stake_counts_up_in_silence(idle_view, game, outcomes, t
 
 
 def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, theme):
-    """Of every game of the library that has one; and an open door ends it at once."""
+    """For every library game with music; an open door ends the music at once."""
     seen = set()
     for game in published:
         outcome = outcomes[game.id].feature
@@ -382,7 +382,7 @@ def test_each_game_has_the_sounds_of_its_look(published, theme):
 def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     monkeypatch, theme, idle_view, game, outcomes
 ):
-    """And with one, a sound that is not made yet is left out rather than waited for."""
+    """With a device, a sound that is not ready yet is omitted; the screen does not wait for it."""
     monkeypatch.setenv("SDL_AUDIODRIVER", "none-such")
     pygame.mixer.quit()
     sound_store = SoundStore()

@@ -1,4 +1,4 @@
-"""What the glass says of a selected spot ends above the line under it, in both languages, at every table."""
+"""The panel's text about a selected spot ends above the line below it, in both languages, at every table."""
 
 import pygame
 import pytest

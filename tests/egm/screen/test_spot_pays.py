@@ -1,4 +1,4 @@
-"""A spot shows its pays: each of several pays, the commission on a win, and bets that pay more."""
+"""A spot shows its pays, also several pays, the commission on a win, and bets that pay more."""
 
 import re
 from fractions import Fraction
@@ -98,7 +98,7 @@ ADDED = [
 
 @pytest.mark.parametrize(("name", "spot", "english", "french"), ADDED)
 def test_a_stake_of_the_round_is_explained_at_its_required_bet(theme, name, spot, english, french):
-    """Its limits are not amounts: half of the bet, or a multiple of the ante."""
+    """Its limits are not fixed amounts, but half of the bet or a multiple of the ante."""
     for language, expected_text in (("en", english), ("fr", french)):
         stage = build_table_stage(name, theme, language)
         lines = [words for words, _ in format_spot_lines(stage, stage.view.table.spots[spot], UNIT_CENTS)]

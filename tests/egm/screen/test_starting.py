@@ -1,4 +1,4 @@
-"""A machine that takes its time to start says what it does, and the screen says it before there is any answer."""
+"""A machine that is slow to start reports what it does, and the screen shows that it starts before any message."""
 
 import asyncio
 from dataclasses import replace

@@ -31,7 +31,7 @@ TABLES = (
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("name", TABLES)
 def test_every_bet_option_has_its_own_name_and_no_prize_shows_a_text_key(theme, name, language):
-    """The page said "won" and "royal-flush", and several ways were "Bet 1"."""
+    """Regression: the page said "won" and "royal-flush", and several bet options were called "Bet 1"."""
     _, game = load_table_game(name)
     stage = Picture(theme)._build_stage(build_idle_view((game,), game, language))
     assert game.chances
@@ -43,7 +43,7 @@ def test_every_bet_option_has_its_own_name_and_no_prize_shows_a_text_key(theme, 
 
 
 def test_a_returned_stake_is_not_listed_as_a_prize():
-    """Baccarat's Player was said to win 54.1 % of the games: 9.5 of them are ties."""
+    """Regression: Baccarat's Player was said to win 54.1 % of the games; 9.5 % are ties."""
     bets = analyse(load_game("quebec-baccarat"), AnalysisDepth.PRIZES).bets
     bet_chance = list_bet_chances(bets)[0]
     won = next(award.rate for award in list_awards(bets[0]) if award.name == "won")
@@ -54,7 +54,7 @@ def test_a_returned_stake_is_not_listed_as_a_prize():
 
 
 def test_the_odds_of_a_bet_are_listed_once_for_all_stakes_and_strategies():
-    """Bets of 20 and of 21 on the bank, and a hand set best, were ways to bet of their own."""
+    """Regression: bets of 20 and 21 on the bank, and a hand set by the best strategy, were listed separately."""
     for name, spots in (
         ("quebec-baccarat", ["player", "bank", "tie"]),
         ("quebec-pai-gow-poker", ["stake", "bank", "under", "exactly", "over"]),

@@ -1,4 +1,4 @@
-"""While a table asks: nothing is said before the cards lie, the glass is about the question, BET is all that is staked."""
+"""During a table's decision: the cards are shown first, the panel explains the decision, and BET is the whole stake."""
 
 from collections import Counter
 from dataclasses import replace
@@ -65,7 +65,7 @@ def visit(tmp_path, theme):
 
 
 def wait_for_decision(visit):
-    """Time passes until the question is asked, or the game is over."""
+    """Let time pass until a decision is shown or the game is over."""
     for _ in range(400):
         if visit.view.decision is not None and is_decision_due(visit.view, visit.theme):
             break
@@ -93,7 +93,7 @@ def test_a_decision_is_shown_after_the_deal_and_play_ends_the_deal_at_once(visit
     "layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, PHONE], ids=["landscape", "portrait", "telephone"]
 )
 def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
-    """PLAY pressed again and again while cards come answers no question: only what a key names is taken."""
+    """PLAY pressed repeatedly during the deal answers no decision; only a key that names an answer does."""
     player_visit, picture = wait_for_decision(visit(SPLIT)), Picture(load_theme(), layout=layout)
     for _ in range(3):
         before = player_visit.view
@@ -177,7 +177,7 @@ def test_a_seat_has_no_decision_keys_while_another_seat_decides(theme, layout, n
 
 
 def count_shown_cards(view, theme):
-    """Return the most cards of each hand at any time of the show, and those at its end."""
+    """Return the highest number of cards shown in each hand at any time, and the number at the end."""
     line, steps = build_view_timeline(view, theme), view.presentation.steps
     most = Counter()
     for part in range(41):

@@ -1,4 +1,4 @@
-"""Bets at a table: chips by touch and by keys, what the machine is asked for, what it may and may not show."""
+"""Bets at a table: chips by touch and by keys, the requests to the machine, and what may be shown."""
 
 import re
 from dataclasses import replace
@@ -50,13 +50,13 @@ def table(request):
 
 
 class Player:
-    """Who does one thing after another, and the machine that takes every bet its rules take."""
+    """A player who performs one act after another, with a machine that accepts every bet that the rules accept."""
 
     def __init__(self, game, view, theme):
         self.game, self.view, self.theme, self.sent = game, view, theme, []
 
     def does(self, name, value=None):
-        """One touch; a bet it asks for is taken as the rules take it. Returns what was asked for."""
+        """Touch once; apply a requested bet as the rules accept it, and return the requests."""
         view = replace(self.view, now=self.view.now + 0.2)
         self.view, requests = apply_action(view, Action(name, value), self.theme)
         for request in requests:
@@ -86,7 +86,7 @@ def player(table, theme):
 
 
 def spots_of(player):
-    """The spots that take a bet, the first of all and then those that do beside it."""
+    """Return spots that accept a bet: the first of all, then those that may be bet together with it."""
     spots, bet_limits = player.view.table.spots.values(), build_bet_limits(player.view.snapshot)
     first = next(spot for spot in spots if not find_reason_spot_is_closed(spot, {}, bet_limits)[0])
     laid = {first.id: first.bet_min}
@@ -138,7 +138,7 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
 
 @pytest.mark.parametrize("answer", ["refused", "silent"])
 def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
-    """The machine was interrupted at that moment: its snapshot still has the bets of the finished round."""
+    """The machine was interrupted at the end of a round, so that its snapshot still contains that round's bets."""
     if not player.view.table.can_bets_stay:
         pytest.skip("its chips stay where they were laid")
     spot = spots_of(player)[0]
@@ -230,7 +230,7 @@ def test_a_standing_bet_is_shown_apart_and_taken_down_by_a_negative_bet(player):
 
 @pytest.mark.requirement("P-06")
 def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkeypatch):
-    """Before betting is closed the player can check how much lies where."""
+    """Before the betting closes, the player can check the amount on each spot."""
     for spot in {spots_of(player)[0].id, spots_of(player)[-1].id}:
         player.does("spot", spot)
     picture = Picture(theme)
@@ -254,7 +254,7 @@ def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkey
 
 @pytest.mark.requirement("C-22", "P-06")
 def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
-    """Four hundred touches of anything: every bet asked for is one the game accepts, at the price shown."""
+    """After four hundred random touches, the game has accepted every requested bet, at the displayed price."""
     walk, table = FixedDraws(player.game.id), player.view.table
     spots = list(table.spots)
     names = ("spot",) * 6 + ("chip", "undo", "double", "repeat", "clear", "tool", "pocket")
@@ -297,7 +297,7 @@ def test_the_chips_of_a_refused_bet_are_removed(player):
 
 # ---------------------------------------------------------------------- touch and keys
 def iter_opened_views(view, layout, theme):
-    """The view with each part of its cloth open."""
+    """Yield the view with each part of its cloth opened."""
     for sheet in range(max(1, len(list_street_sheets(view.table, layout)) + 1)):
         for part in list_felt_parts(view.table, layout) or ("",):
             shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
@@ -309,7 +309,7 @@ def iter_opened_views(view, layout, theme):
     "name", [*WITH_SPOTS, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 )
 def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
-    """Each has a place of a finger's size, whose middle is that spot and no other."""
+    """Each spot has an area of a finger's size, the middle of which belongs to no other spot."""
     game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
     picture, found = Picture(theme, layout=layout), set()
@@ -411,7 +411,7 @@ def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
 
 
 def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
-    """Of a table whose bets last: a throw with what stands alone, asked for once."""
+    """At a table with standing bets, a throw with only those bets is requested once."""
     _, game_view = load_table_game(TABLE_GAMES[0])
     lasting = game_view.model_copy(update={"presentation": {**game_view.presentation, "felt": "craps"}})
     view = build_idle_view((lasting,), lasting, "en")
@@ -508,7 +508,7 @@ def test_an_insurance_bet_follows_the_stake_that_it_insures(theme):
     ],
 )
 def test_linked_bets_are_placed_and_removed_by_one_touch(theme, name, together):
-    """A chip on any of them is one on each, as high as the rules want it: the machine never has half of it."""
+    """A chip on one of them adds chips to each in the required ratio; the machine never gets an incomplete bet."""
     game, game_view = load_table_game(name)
     for touched in together:
         player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
@@ -549,7 +549,7 @@ def test_a_round_with_several_decisions_lists_all_its_settlements(theme, monkeyp
 
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "quebec-roulette-french"])
 def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, name):
-    """Nine, six and five chips: together every number of the wheel, each on the part it is named for."""
+    """They have nine, six and five chips; together they cover every number of the wheel."""
     game, game_view = load_table_game(name)
     covered, cost = {}, {}
     for call in ("voisins", "tiers", "orphelins"):

@@ -1,4 +1,4 @@
-"""Explanations on the table before the machine would have to refuse a bet."""
+"""The table explains why a bet is impossible before the machine would have to refuse it."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def words(language, key, **values):
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_play_with_no_chip_on_the_felt_stakes_nothing_and_says_so(visit, language):
-    """Also at the cabinet's own button, which no screen sees: cleared chips are not staked."""
+    """Cleared chips are not staked, even by the cabinet's own button, which bypasses the screen."""
     player_visit = visit("quebec-roulette-french")
     player_visit.submit_event(EventType.LANGUAGE, value=language)
     before = player_visit.view.snapshot.credit_cents
@@ -87,7 +87,7 @@ def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visi
     ],
 )
 def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, bar_text):
-    """PLAY was dark while the bar said "PLAY stakes $12.00", and the refusal named no sum."""
+    """Regression: PLAY was dark while the bar said "PLAY stakes $12.00", and the refusal stated no amount."""
     player_visit = visit("quebec-blackjack", cents=2000)
     player_visit.submit_event(EventType.LANGUAGE, value=language)
     spot = next(iter(player_visit.view.table.spots))
@@ -108,7 +108,7 @@ def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, bar
 
 
 def test_a_lost_round_after_a_won_one_is_reported_by_the_real_machine(visit):
-    """Red wins on 32, then loses on 0: the bar says the number and the cost, and the meter no win of before."""
+    """Red wins on 32, then loses on 0: the bar states number and cost, and the meter shows no earlier win."""
     player_visit = visit("quebec-roulette-french", 1, 0)
     player_visit.press("spot", "red")
     player_visit.play_out()
@@ -121,7 +121,7 @@ def test_a_lost_round_after_a_won_one_is_reported_by_the_real_machine(visit):
 
 
 def test_craps_names_the_point_that_a_seven_lost(visit):
-    """The point is gone from the table by then: it is taken from the table as it stood during the round."""
+    """The table has no point any more; the text uses the table state during the round."""
     player_visit = visit("quebec-craps", 2, 2, 2, 3)
     player_visit.press("clear")
     player_visit.press("spot", "pass")
@@ -188,7 +188,7 @@ def test_on_a_come_out_other_bets_require_a_line_bet(visit):
 
 
 def test_spots_open_close_and_change_limits_with_the_tables_state(visit):
-    """Odds and come open with the point, in the point's own steps and no more than it allows."""
+    """Odds and come bets open with the point, with the steps and limits of that point."""
     player_visit = visit("quebec-craps", 1, 1)
     player_visit.press("clear")
     assert "This bet first needs a bet on Pass" in spot_words(player_visit, "odds-pass")
@@ -269,7 +269,7 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
     ("zone", "clock_text"), [("America/Toronto", "12 h 05"), ("Europe/Monaco", "18 h 05")]
 )
 def test_the_clock_shows_the_venues_time_wherever_the_screen_is(theme, zone, clock_text):
-    """A browser's page is drawn by the machine's computer, whose own zone is nobody's business."""
+    """The machine's computer draws a browser's page; the time zone of that computer is irrelevant."""
     _, game_view = load_table_game("quebec-baccarat")
     view = build_idle_view((game_view,), game_view, "fr", time_zone=zone)
     assert (
@@ -345,7 +345,7 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
 def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     theme, language, least, own_text, layout
 ):
-    """Pass of craps returns 488/495 (games.md): 98.58 % and not the 83.33 % of any 7."""
+    """The pass line of craps returns 488/495 (games.md): 98.58 %, not the 83.33 % of any 7."""
     _, game_view = load_table_game("quebec-craps")
     view = build_idle_view((game_view,), game_view, language)
     picture = Picture(theme, layout=layout, scale=0.5)
@@ -368,7 +368,7 @@ def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     ids=["wide", "upright"],
 )
 def test_the_hint_names_the_key_by_what_the_key_shows(theme, layout, label_by_language, language):
-    """In portrait the keys are too narrow for a text and show a sign, which the hint must name."""
+    """In portrait, keys are too narrow for a text and show a sign, which the hint must name."""
     _, game_view = load_table_game("quebec-roulette-french")
     view = build_idle_view((game_view,), game_view, language)
     picture = Picture(theme, layout=layout, scale=0.25)

@@ -1,4 +1,4 @@
-"""The top screen and its drums: what it shows to the floor, and that it accepts no input."""
+"""The top screen and its drums: what it shows to the floor; it accepts no input."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def test_digits_roll_like_those_of_an_odometer():
 
 @pytest.mark.requirement("C-11")
 def test_the_levels_beside_the_field_are_those_received(published, theme):
-    """The award that changes during play is on the screen, in money, as the machine last sent it."""
+    """An award that changes during play is shown in money, as the machine last sent it."""
     game = next(game for game in published if game.id == "lantern-harbour")
     picture = TopPicture(theme)
     watcher = picture.painter = Watcher(theme)
@@ -109,7 +109,7 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
 
 
 class Still:
-    """A surface of nobody: it taps everywhere and shows nothing."""
+    """An unattended surface: it is touched everywhere and shows nothing."""
 
     def __init__(self, picture):
         self.picture = picture
@@ -135,7 +135,7 @@ class Still:
 
 
 class Ear(ScreenClient):
-    """A link that keeps what was sent to it."""
+    """A link that stores what is sent."""
 
     def __init__(self, tmp_path):
         super().__init__(tmp_path / "none", tmp_path / "none")
@@ -147,7 +147,7 @@ class Ear(ScreenClient):
 
 
 def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_path):
-    """Not even that a game has been shown: that is the player's screen's word."""
+    """Only the player's screen reports that a game has been shown."""
     ear = Ear(tmp_path)
     moments = iter([0.0, 1.0, 100.0, 300.0])
     app = ScreenApp(

@@ -33,7 +33,7 @@ PLAYED = {"is_on": True, "entry": 14, "round": 1, "points": 291, "won_points": 5
 
 
 class Reader(WordPainter):
-    """A painter that keeps each text it draws, also as it is before it is broken into lines."""
+    """A painter that stores each text that it draws, also before the text is broken into lines."""
 
     def draw_label(self, words, *arguments, **options):
         self.words.append(words)
@@ -59,7 +59,7 @@ def view_of(language, game=GAMES[0], *, won_cents=0, **changes):
 
 
 def read_all(view, layout, kind=Picture):
-    """Every text of a picture."""
+    """Return every text of a picture."""
     picture = kind(THEME, layout=layout)
     surface = pygame.Surface(picture.size_pixels)
     picture.painter = painter = Reader(THEME, picture.painter.scale)
@@ -70,7 +70,7 @@ def read_all(view, layout, kind=Picture):
 
 @pytest.fixture
 def signs(monkeypatch):
-    """The texts of the lit sign that were drawn."""
+    """The drawn texts of the lit sign."""
     found, draw = [], chrome.draw_marquee
 
     def draw_sign(stage, surface, title):
@@ -142,7 +142,7 @@ def test_the_player_reads_what_to_do(language):
 @pytest.mark.parametrize("language", NOTICE_LANGUAGES)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_the_help_has_every_sentence_of_the_published_rules(layout, language):
-    """While the tournament is announced, and during it."""
+    """This holds while the tournament is announced, and during it."""
     for changes in ({}, PLAYED):
         view, _ = apply_action(view_of(language, **changes), Action("help"), THEME)
         for n, (heading, sentences) in enumerate(list_sections(RULES, language)):

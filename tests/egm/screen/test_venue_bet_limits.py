@@ -1,4 +1,4 @@
-"""What the place lets be staked: no key, chip or spot offers more of it, and nothing less is taken for a bet."""
+"""Venue limits on stakes: no key, chip or spot offers more, and the machine accepts no lower bet."""
 
 import pytest
 from test_visit import Visit
@@ -10,7 +10,7 @@ from egm.screen.view import compute_bet_credits, has_unsent_bet, list_available_
 
 
 def start_visit(folder, theme, game, least_cents=0, most_cents=10_000):
-    """A visit where a game may cost from the least to the most, with credit for more."""
+    """Start a visit at a game with this lowest and highest stake, with credit for more."""
     visit = Visit(folder, theme, games=(game,))
     profile = visit.room.machine.profile
     play = profile.play.model_copy(update={"bet_minimum_cents": least_cents, "bet_limit_cents": most_cents})
@@ -37,7 +37,7 @@ def test_max_bet_stakes_the_venues_maximum(tmp_path, theme, game):
 
 
 def test_marked_keno_cards_are_staked_up_to_the_venues_maximum(tmp_path, theme):
-    """What two marked cards cost together is what the place limits."""
+    """The limit applies to the price of two marked cards together."""
     visit = start_visit(tmp_path, theme, "aurora-keno", most_cents=10)
     for number in (1, 2, 3, "new_card", 4, 5, 6):
         visit.press(*(("new_card",) if number == "new_card" else ("mark", number)))

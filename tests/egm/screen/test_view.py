@@ -1,4 +1,4 @@
-"""What the screen does: one frozen view to the next."""
+"""The screen's transitions from one frozen view to the next."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ def sent(view, name, theme, value=None):
 
 
 def test_the_attract_scene_never_covers_a_standing_bet(idle_view, game):
-    """A player whose credits are all on the table was shown what invites the next one."""
+    """Regression: a player whose credits were all on the table saw the attract scene."""
     for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
         snapshot = build_snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
         view = apply_message(idle_view, snapshot)
@@ -58,7 +58,7 @@ def test_the_attract_scene_never_covers_a_standing_bet(idle_view, game):
 def test_game_end_is_reported_once_and_only_after_the_result_was_shown(
     idle_view, game, outcomes, theme, kind
 ):
-    """A win has counted up to its amount and has stood for a while when the machine receives the report that it was shown."""
+    """A win is counted up and then shown for a moment before the machine receives the report."""
     view = show_outcome(idle_view, game, getattr(outcomes[game.id], kind))
     line = build_view_timeline(view, theme)
     timed_requests = []
@@ -73,7 +73,7 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(
 
 @pytest.mark.requirement("C-24")
 def test_a_losing_result_is_shown_for_a_third_of_a_second(idle_view, game, outcomes, theme):
-    """Less than a quarter of a second, and an eye would not have read three reels."""
+    """In less than a quarter of a second, a player could not read three reels."""
     line = build_view_timeline(show_outcome(idle_view, game, outcomes[game.id].loss), theme)
     assert line.end - line.last_stop >= 0.3
 
@@ -256,7 +256,7 @@ def test_a_win_below_the_stake_is_not_celebrated(theme):
 
 @pytest.mark.requirement("C-16", "C-17")
 def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
-    """Over many games: the final frame's symbols, lines and amounts are the outcome's."""
+    """Over many games, the symbols, lines and amounts of the final frame equal the outcome."""
     source = next(candidate for candidate in games if candidate.id == game.id)
     for number in range(120):
         outcome = play_game(source, f"session/{number}", 3)
@@ -278,7 +278,7 @@ def test_what_is_drawn_is_what_was_recorded(idle_view, games, game, theme):
 
 @pytest.mark.requirement("C-10:c")
 def test_held_reels_start_as_advised_and_the_player_can_change_them(published, games, theme):
-    """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
+    """The advice can be overridden; PLAY answers with the held reels; a new decision starts from new advice."""
     game = next(game for game in published if game.id == "hold-fast")
     source = next(game for game in games if game.id == "hold-fast")
     decision = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_built_prompt()
@@ -301,7 +301,7 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
 
 
 def test_a_very_long_game_is_shown_faster(idle_view, game, outcomes, theme):
-    """Twenty free games and more must end within the minute the machine allows a show."""
+    """Twenty free games and more must end within the minute that the machine permits."""
     view = show_outcome(idle_view, game, outcomes[game.id].loss)
     long = replace(view.presentation, steps=view.presentation.steps * 30)
     line = build_view_timeline(replace(view, presentation=long), theme)
@@ -311,7 +311,7 @@ def test_a_very_long_game_is_shown_faster(idle_view, game, outcomes, theme):
 
 
 def test_the_drawers_message_disappears_after_a_while(idle_view, theme):
-    """A bill of minutes ago is not taken for one that has just gone in."""
+    """A bill inserted minutes ago must not be mistaken for a new one."""
     did = (BenchCommand(device="bill", action="insert", values={"amount_cents": 2000}),)
     drawer_view = replace(
         idle_view,

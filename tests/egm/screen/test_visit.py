@@ -1,7 +1,7 @@
 """A visit on the real machine: the state machine with its journal, and a screen that receives its messages.
 
-Chance is scripted where an outcome must be had: three maple leaves (60 credits), three canoes
-(10 credits), a loss.
+Where a test needs a certain outcome, the draws are scripted: three maple leaves (60 credits), three canoes (10
+credits), a loss.
 """
 
 from dataclasses import replace
@@ -41,7 +41,7 @@ GAMES = ("maple-classic", "aurora-twenty")
 
 
 class Turning:
-    """Chance that goes round: other numbers each time, and the same at every run."""
+    """A random service with different numbers at each draw, and the same numbers in every run."""
 
     def __init__(self):
         self.turn = 0
@@ -66,7 +66,7 @@ class Turning:
 
 
 class Visit:
-    """A machine and its screen; time passes only where a test lets it."""
+    """A machine and its screen; time passes only when a test advances it."""
 
     def __init__(self, folder, theme, *draws, games=GAMES, devices=("printer",)):
         self.theme = theme
@@ -87,14 +87,14 @@ class Visit:
         self.listen()
 
     def listen(self):
-        """Apply all messages sent since, the snapshot first, in the order of the link."""
+        """Apply all messages sent since the last call in the link's order, the snapshot first."""
         self.view = apply_message(self.view, build_snapshot(self.room.engine))
         for message in self.room.hands.messages[self.message_count :]:
             self.view = apply_message(self.view, message)
         self.message_count = len(self.room.hands.messages)
 
     def do(self, act, *args, **kwargs):
-        """Execute an act on the machine, and let the screen receive the messages."""
+        """Execute an act on the machine, and let the screen receive the resulting messages."""
         act(*args, **kwargs)
         self.listen()
         return self
@@ -113,7 +113,7 @@ class Visit:
         return [message.name for message in messages]
 
     def wait(self, seconds, step=0.05):
-        """Let time pass, and send the requests that the screen makes itself."""
+        """Let time pass, and send the requests that the screen makes by itself."""
         sent = []
         for _ in range(round(seconds / step)):
             self.view, messages = advance_time(self.view, self.view.now + step, self.theme)
@@ -121,7 +121,7 @@ class Visit:
         return sent
 
     def play_out(self):
-        """PLAY, and all of the game is shown."""
+        """Press PLAY, and wait until the whole game has been shown."""
         assert self.press("play") == ["play"]
         self.wait(12.0)
         assert self.view.snapshot.state == "idle"
@@ -291,7 +291,7 @@ def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
 
 
 def test_a_message_disappears_with_its_cause(visit):
-    """A closed door is not announced again when a jam comes and goes; a refusal ends with the state it was for."""
+    """A closed door is not announced again after a jam; a refusal disappears with the state that caused it."""
     player_visit = visit(*MAPLES)
     player_visit.do(player_visit.room.insert, 2000)
     player_visit.submit_event(EventType.DOOR_OPENED, door="belly").submit_event(
@@ -408,7 +408,7 @@ def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
     player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
     assert any(notice.code == "service_called" for notice in player_visit.view.snapshot.notices)
     player_visit.submit_event(EventType.CASH_OUT).submit_event(EventType.KEY_TURNED, key="attendant")
-    over(player_visit)
+    check_call_ended(player_visit)
 
 
 def test_a_call_ends_when_an_attendant_has_cleared_a_tilt(visit):
@@ -416,7 +416,7 @@ def test_a_call_ends_when_an_attendant_has_cleared_a_tilt(visit):
     player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
     player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
-    over(player_visit)
+    check_call_ended(player_visit)
 
 
 def test_a_call_ends_when_a_tilt_is_cleared_and_another_stays(visit):
@@ -428,14 +428,14 @@ def test_a_call_ends_when_a_tilt_is_cleared_and_another_stays(visit):
     player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
     assert player_visit.view.snapshot.state == "tilt"
-    over(player_visit)
+    check_call_ended(player_visit)
 
 
 def test_a_call_ends_when_a_host_has_reset_the_hand_pay(visit):
     player_visit = visit(*LOSS, devices=())
     player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
     player_visit.submit_event(EventType.CASH_OUT).submit_event(EventType.HANDPAY_RESET, key="host:main")
-    over(player_visit)
+    check_call_ended(player_visit)
 
 
 def test_a_call_ends_when_a_ticket_replaces_the_hand_pay(visit):
@@ -449,11 +449,11 @@ def test_a_call_ends_when_a_ticket_replaces_the_hand_pay(visit):
     )
     player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
     assert player_visit.view.snapshot.handpay is None
-    over(player_visit)
+    check_call_ended(player_visit)
 
 
-def over(player_visit):
-    """Check that the call has ended, that the journal records it once, and that the audit agrees."""
+def check_call_ended(player_visit):
+    """Check that the call has ended, that the journal records it once, and that the audit has no findings."""
     assert not any(notice.code == "service_called" for notice in player_visit.view.snapshot.notices)
     assert "service" not in find_lit_tower_lights(player_visit.view.snapshot)
     assert len(player_visit.room.records("service.answered")) == 1
@@ -534,7 +534,7 @@ def test_after_the_greatest_wins_a_press_ends_only_the_roll_up(visit):
 # ------------------------------------------------------------------ stakes on a layout
 @pytest.mark.requirement("P-05", "P-06", "P-07")
 def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeypatch):
-    """Québec by-law, ss. 118 and 119: the player sees each stake at its area before closing the betting."""
+    """Québec by-law, ss. 118 and 119: before closing the betting, the player sees each stake at its area."""
     player_visit = visit(games=("river-wheel",))
     player_visit.do(player_visit.room.insert, 2000)
     for area in ("bear", "bear", "bear", "otter"):
@@ -617,7 +617,7 @@ def test_a_wheel_states_the_price_of_its_stakes(visit):
 @pytest.mark.requirement("B-15")
 @pytest.mark.parametrize("revolutions", [3, 7])
 def test_pressing_play_does_not_shorten_the_wheels_minimum_turns(visit, revolutions, monkeypatch):
-    """Québec by-law, s. 121: a spin of fewer turns is none; the machine draws no such spin."""
+    """Québec by-law, s. 121: a spin of fewer turns is void; the machine shows no such spin."""
     player_visit = visit(games=("river-wheel",))
     player_visit.do(player_visit.room.insert, 2000).press("area", "bear")
     player_visit.press("play")

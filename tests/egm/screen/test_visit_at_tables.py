@@ -1,4 +1,4 @@
-"""A visit at tables on the real machine: chips laid on the screen are the bets that it journals and settles."""
+"""A visit at tables on the real machine: it journals and settles the chips laid on the screen as bets."""
 
 import math
 import random
@@ -52,7 +52,7 @@ def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
 
 
 def test_a_pass_line_bet_stays_until_its_point_is_made_or_missed(tmp_path, theme):
-    """PLAY goes on with what stands: no new chip is staked for it, and the bet comes back once."""
+    """PLAY continues with the standing bet; no new chip is staked, and the bet is returned once."""
     visit = start_visit(tmp_path, theme, "quebec-craps")
     visit.press("clear")
     assert visit.press("spot", "pass") == ["bet"]
@@ -78,7 +78,7 @@ def test_a_pass_line_bet_stays_until_its_point_is_made_or_missed(tmp_path, theme
 
 @pytest.mark.parametrize(("game", "cards"), [("quebec-pai-gow-poker", 7), ("quebec-pai-gow", 4)])
 def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme, game, cards):
-    """Touched cards make the low hand; what is no legal way is not sent; the bank lies face down until then."""
+    """Touched cards form the low hand; an illegal setting is not sent; the bank's cards are face down until then."""
     visit = start_visit(tmp_path, theme, game)
     assert visit.press("spot", next(iter(visit.view.table.spots))) == ["bet"]
     assert visit.press("play") == ["play"]
@@ -111,7 +111,7 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
 @pytest.mark.requirement("P-06")
 @pytest.mark.parametrize("game", ["quebec-roulette-french", "quebec-craps", "quebec-blackjack-options"])
 def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
-    """Touches, keys, bets of somebody else's at the machine, rounds: PLAY never stakes what does not lie there."""
+    """After touches, keys, rounds and another person's bets, PLAY stakes exactly the chips that are shown."""
     visit, hands = start_visit(tmp_path, theme, game), random.Random(5)
     picture, chips, bare = Picture(theme), 0, visit.view.game.bet_options
     for turn in range(120):
@@ -149,7 +149,7 @@ def test_an_unanswered_request_leaves_no_chips_without_a_bet(tmp_path, theme):
 
 
 def test_the_next_player_finds_no_bets(tmp_path, theme):
-    """A table opens with none, and bets of a player are removed once the credit is gone."""
+    """A table opens without bets, and a player's bets are removed when their credit is gone."""
     visit = start_visit(tmp_path, theme, "quebec-roulette-french")
     assert (visit.view.chips.bets, visit.view.snapshot.bet_credits) == ({}, 0)
     visit.press("spot", "red")
@@ -163,7 +163,7 @@ def test_the_next_player_finds_no_bets(tmp_path, theme):
 
 
 def count_turns(angles):
-    """How often something went round that was seen at these angles one after another, in whole turns."""
+    """Return the number of whole turns of an object that was seen at these angles in turn."""
     steps = ((later - earlier + 180) % 360 - 180 for earlier, later in pairwise(angles))
     return abs(sum(steps)) / 360
 
@@ -183,7 +183,7 @@ def count_turns(angles):
 def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
     tmp_path, theme, game, revolutions, monkeypatch
 ):
-    """Québec by-law, s. 74; Monaco's order, arts 4.2 and 8.3: seven turns at least, and more where a game says so."""
+    """Québec by-law, s. 74; Monaco's order, arts 4.2 and 8.3: at least seven turns, or more if the game says so."""
     visit = start_visit(tmp_path, theme, game)
     visit.press("spot", "red")
     angles, painter = [], Painter(theme, 0.2)

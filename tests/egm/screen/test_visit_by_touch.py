@@ -1,7 +1,7 @@
 """A whole visit in a real browser by touch alone, in each size of window: from attract to cash-out.
 
-Everything is real: the bench with its twins, the machine, the screen process, Chromium. What is asserted is
-read from the machine's own link and from the words the page says; where to touch, from the picture's own map.
+Everything is real: the bench with its simulated devices, the machine, the screen process, Chromium. The tests read
+the machine's own link and the page's text for screen readers, and touch where the picture's own map says.
 """
 
 import json
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium on thi
 
 
 class Hand(Cabinet):
-    """A cabinet and a finger on its picture in a browser's window of one size."""
+    """A cabinet, and touches on its picture in a browser window of one size."""
 
     def __init__(self, folder, browser, theme, size):
         self.view = View(has_device_drawer=True)
@@ -46,7 +46,7 @@ class Hand(Cabinet):
         return self.last
 
     def touch(self, *actions, **changes):
-        """Touch the place of the first of these actions that the picture has."""
+        """Touch the area of the first of these actions that the picture has."""
         self.snapshot()
         view = replace(self.view, **changes)
         touches = self.picture.list_touches(view)
@@ -64,7 +64,7 @@ class Hand(Cabinet):
         self.browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def words(self):
-        """What the page says to who cannot see the picture."""
+        """Return the page's text for users who cannot see the picture."""
         return self.browser.evaluate("document.getElementById('words').textContent") or ""
 
     def until_said(self, part):

@@ -1,4 +1,4 @@
-"""The browser screen: who gets in, what is sent, what comes back. Real sockets on loopback."""
+"""The browser screen over real sockets on loopback: admission, sent frames and received input."""
 
 import asyncio
 import contextlib
@@ -51,7 +51,7 @@ def web(theme, tmp_path):
 
 
 def ask(web, path="/", host=None, session="", added_headers=()):
-    """One HTTP request as bytes; the status, the headers and the body."""
+    """Send one HTTP request as bytes; return status, headers and body."""
     port = web._access.port
     lines = [
         f"GET {path} HTTP/1.1",
@@ -73,7 +73,7 @@ def ask(web, path="/", host=None, session="", added_headers=()):
 
 
 def enter(web):
-    """Use the address; the session its page holds."""
+    """Open the address; return the session that its page contains."""
     status, headers, body = ask(web, web.address.split(str(web._access.port), 1)[1])
     assert status == 200
     assert not [name for name in headers if name.lower() == "set-cookie"]
@@ -95,13 +95,13 @@ def open_link(web, session, origin=None, **headers):
 
 
 def is_session_admitted(web, session):
-    """Whether a session is let in: a sound is asked for with it."""
+    """Return whether a session is admitted, by requesting a sound with it."""
     web._sound_store._samples_by_cue_and_family["turn", "keno"] = synthesise_cue("turn", "keno")
     return ask(web, "/sound/keno/turn.wav", session=session)[0] == 200
 
 
 def draw(web, view, tries=2000):
-    """Frames until one was wanted and sent."""
+    """Draw frames until one was wanted and sent."""
     for _ in range(tries):
         target = web.frame()
         if target is not None:
@@ -145,7 +145,7 @@ def test_a_session_ends_after_a_long_silence_of_its_browser(web):
 
 
 def read_close_code(web, session, **headers):
-    """How a link that says this is closed: it gets no frame, and none of its keys is taken."""
+    """Return the code with which a link of this session is closed; it gets no frame, and its keys are ignored."""
     with open_link(web, session, **headers) as link:
         with contextlib.suppress(ConnectionClosed):
             link.send('{"key": "Space"}')
@@ -163,7 +163,7 @@ def test_the_number_of_browser_sessions_is_limited(web):
 
 
 def test_requests_that_browsers_send_by_themselves_open_no_session(web):
-    """A cookie goes to every port of this computer, another user's server's too: the server sets none and accepts none."""
+    """Browsers send cookies to every port of a computer, also to other users' servers; none is set or accepted."""
     session = enter(web)
     cookies = f"egm_{web._access.port}={session}; session={session}"
     assert read_close_code(web, "", Cookie=cookies) == CloseCode.POLICY_VIOLATION
@@ -331,7 +331,7 @@ def test_no_message_of_a_browser_breaks_the_screen(line):
     ],
 )
 def test_a_partly_invalid_message_has_no_effect(line):
-    """A touch at NaN ended the screen, and five of them the cabinet."""
+    """Regression: one touch at NaN ended the screen, and five ended the cabinet."""
     assert read_input(line) == BrowserMessage()
 
 
@@ -345,7 +345,7 @@ def test_any_size_of_browser_gets_a_picture(room, dense):
 
 
 def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme, capsys):
-    """Whatever is wrong in what a touch does: the player keeps the picture, and the next touch counts."""
+    """Whatever a touch causes, the player keeps the picture, and the next touch is accepted."""
 
     class Faulty(Picture):
         def find_touched_action(self, view, x, y):
@@ -374,7 +374,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
 
 
 def test_sent_pieces_of_a_frame_are_not_retained(theme):
-    """pygame keeps each file object it has saved a JPEG to: a screen in a browser grew by 4 MB a second."""
+    """Regression: pygame keeps each file object of a saved JPEG, so that a browser screen grew by 4 MB a second."""
     surface = pygame.Surface((320, 2 * BAND_HEIGHT_PIXELS))
     surface.fill((200, 30, 60), (0, BAND_HEIGHT_PIXELS, 160, BAND_HEIGHT_PIXELS))
 
@@ -397,7 +397,7 @@ def test_sent_pieces_of_a_frame_are_not_retained(theme):
 
 
 def build_first_frame(session):
-    """The first message of a link, as the frame a browser makes of it."""
+    """Return the first message of a link, framed as a browser does."""
     text = json.dumps({"session": session}).encode()
     return bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text
 
@@ -451,7 +451,7 @@ def until(holds):
 
 
 def test_the_picture_has_the_size_that_the_browser_states(web):
-    """From a landscape stamp to an upright phone and back; a touch meant for the old picture is taken on it."""
+    """From a small landscape window to a portrait telephone and back; a touch on the old picture is mapped to it."""
     with open_link(web, enter(web)) as link:
         until(lambda: web.frame() is not None)
         before = web.picture
@@ -530,7 +530,7 @@ def test_a_silent_browser_does_not_prevent_closing(theme, tmp_path):
 
 
 def test_many_silent_connections_do_not_block_others(web):
-    """Of those that have said no session the first ends where there are too many: descriptors and sounds stay."""
+    """The first of too many connections without a session is closed, so that descriptors and sounds stay available."""
     with contextlib.ExitStack() as stack, open_link(web, enter(web)) as link:
         draw(web, View(now=1.0))
         assert isinstance(link.recv(timeout=20), bytes)
@@ -550,7 +550,7 @@ def test_many_silent_connections_do_not_block_others(web):
 
 
 def draw_after(web, link):
-    """The link that was admitted before still shows frames and receives keys."""
+    """Check that a link that was admitted before still shows frames and receives keys."""
     link.send('{"shown": true}')
     draw(web, View(now=2.0))
     assert isinstance(link.recv(timeout=20), bytes)

@@ -1,4 +1,4 @@
-"""The window: touches land where the picture is, keys mean what the deck means, a kiosk does not close."""
+"""The window: touches are mapped to the picture, keys act like the deck, and a kiosk does not close."""
 
 import ctypes
 import itertools
@@ -44,25 +44,25 @@ def test_a_touch_is_a_fraction_of_the_picture(window):
 
 
 def post_finger_event(kind, number, x=0.5, y=0.5):
-    """What SDL reports of a finger, as shares of the window."""
+    """Post SDL's event of a finger, with a position in shares of the window."""
     event = {"touch_id": 1, "finger_id": number, "x": x, "y": y, "dx": 0, "dy": 0, "pressure": 1}
     pygame.event.post(pygame.event.Event(kind, event))
 
 
-def mouse_of_touch(kind):
-    """The mouse that SDL makes of the first finger."""
+def post_touch_mouse_event(kind):
+    """Post the mouse event that SDL makes of the first finger."""
     pygame.event.post(pygame.event.Event(kind, pos=(300, 200), button=1, touch=True))
 
 
 def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
-    """A second finger, and one after a panel that was unplugged while touched, were not taken."""
+    """Regression: a second finger was ignored, and so was one after a panel had been unplugged during a touch."""
     post_finger_event(pygame.FINGERDOWN, 0)
-    mouse_of_touch(pygame.MOUSEBUTTONDOWN)
+    post_touch_mouse_event(pygame.MOUSEBUTTONDOWN)
     post_finger_event(pygame.FINGERDOWN, 1, 0.25, 0.75)
     post_finger_event(pygame.FINGERMOTION, 1, 0.3, 0.75)
     for number in (0, 1):
         post_finger_event(pygame.FINGERUP, number)
-    mouse_of_touch(pygame.MOUSEBUTTONUP)
+    post_touch_mouse_event(pygame.MOUSEBUTTONUP)
     post_finger_event(pygame.FINGERDOWN, 2)  # no mouse is made of it: the first finger's panel is gone
     first, second, third = window.inputs()
     assert first == third == TouchFraction(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
@@ -116,7 +116,7 @@ def test_only_a_page_behind_the_sign_in_counts_as_staff_signed_in(published):
 
 
 def test_the_sdl_of_the_wheel_can_drive_a_bare_console():
-    """The library in use supports a kiosk's touch screen."""
+    """The SDL library in the wheel supports a kiosk's touch screen."""
     (library,) = (Path(pygame.__file__).parent.parent / "pygame_ce.libs").glob("libSDL2-2*")
     sdl = ctypes.CDLL(str(library))
     sdl.SDL_GetVideoDriver.restype = ctypes.c_char_p
@@ -125,7 +125,7 @@ def test_the_sdl_of_the_wheel_can_drive_a_bare_console():
 
 
 def test_a_missing_console_is_explained(tmp_path):
-    """What the kernel says reaches the person, with status 2."""
+    """The kernel's message is printed, and the exit status is 2."""
     arguments = [sys.executable, "-m", "egm.screen", "--state", str(tmp_path), "--mode", "kmsdrm", "--silent"]
     clean = {key: value for key, value in os.environ.items() if not key.startswith("SDL_")}
     ended = subprocess.run(arguments, env=clean, capture_output=True, text=True, timeout=120, check=False)
@@ -136,7 +136,7 @@ def test_a_missing_console_is_explained(tmp_path):
 
 
 def test_a_full_screen_without_a_desktop_is_drawn_off_screen(tmp_path):
-    """SDL's own off-screen display stands in for the console: the kiosk opens on it and draws its frames."""
+    """SDL's off-screen display replaces the console: the kiosk opens on it and draws its frames."""
     code = (
         "import os\nimport pygame\nfrom egm.screen.theme import load_theme\n"
         "from egm.screen.window import Window\nfrom egm.screen.view import View\n"
@@ -174,14 +174,14 @@ def test_every_key_name_has_a_key_code():
 
 
 def build_app(theme, window, machine, clock):
-    """The screen's loop without a bench."""
+    """Return the screen's loop without a bench."""
     return ScreenApp(
         theme=theme, surface=window, machine=machine, bench=None, sounds=SoundPlayer(theme), clock=clock
     )
 
 
 def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
-    """No machine yet: the screen says so, and ends when its window is closed."""
+    """Without a machine, the screen says so, and ends when its window is closed."""
     clock = iter(range(1000))
     machine = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
     app = build_app(theme, window, machine, lambda: float(next(clock)))
@@ -194,9 +194,9 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
 
 
 def test_the_frame_loop_reports_every_two_seconds_that_it_runs(theme, window, tmp_path, monkeypatch):
-    """To the machine and to systemd, by no other thread: when a frame hangs nothing is said.
+    """Only the frame loop reports to the machine and to systemd, so that a hanging frame stops the reports.
 
-    systemd's watchdog runs from the first frame on: a slow computer has longer to get there.
+    systemd's watchdog runs from the first frame on, because a slow computer needs longer until then.
     """
     monkeypatch.setenv("NOTIFY_SOCKET", "@open-egm-test-window")  # an abstract address: no path, no length
     (tmp_path / "run").mkdir()
@@ -269,7 +269,7 @@ def test_a_frame_that_takes_minutes_to_draw_feeds_the_watchdog_after_each_part(
 
 @pytest.mark.requirement("J-14")
 def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, published):
-    """Every cross is touched on a panel that is turned by half a turn, small and shifted; then a key."""
+    """Every cross is touched on a panel that is rotated by half a turn, small and shifted; then a key."""
     idle_view = build_idle_view(published, published[0], "en")
     machine = ScreenClient(tmp_path / "none.sock", tmp_path / "none.token")
     clock = iter(range(1000))

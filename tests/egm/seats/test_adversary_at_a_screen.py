@@ -1,7 +1,7 @@
-"""The screen process of a position, searched for the length of a game: it holds no card that its player may not see.
+"""The screen process of a position never holds a card that its player may not see, for the length of a game.
 
-A real screen process is connected to the real server of its position. The search runs inside the process, where an
-adversary would be: over all objects of the interpreter, over its memory, and over the files that it has open or is given.
+A real screen process is connected to the real server of its position. The search runs inside the process, as an
+intruder would: over all objects of the interpreter, over its memory, and over its open and given files.
 """
 
 import asyncio
@@ -93,7 +93,7 @@ main(sys.argv[3:])
 
 
 class Adversary:
-    """The screen of position 1, with its server, and what a search of it finds."""
+    """The screen process of position 1, with its server and the search."""
 
     def __init__(self, rig, folder):
         self.rig, self.folder, self.sent = rig, folder, 0
@@ -113,7 +113,7 @@ class Adversary:
         return build_snapshot(self.rig.engine)
 
     def send_news(self):
-        """Send the messages that the machine has made for this position since, as its station does."""
+        """Send the messages that the machine has since made for this position, as its station does."""
         for message in self.rig.hands.messages[self.sent :]:
             self.server.send(message)
         self.sent = len(self.rig.hands.messages)
@@ -147,7 +147,7 @@ class Adversary:
             await self.server.close()
 
     async def search(self):
-        """What the process holds once it has read everything that was sent to it."""
+        """Return what the process holds after it has read every message sent to it."""
         due = self.rig.machine.journal.sequence
         async with asyncio.timeout(60):
             while True:
@@ -162,7 +162,7 @@ class Adversary:
 
 
 async def play(rooms, adversary, answers, searched):
-    """Deal and give the answers; yield what the adversary finds after each number of answers in ``searched``."""
+    """Deal and give the answers; yield the findings after each number of answers in ``searched``."""
     deal(rooms, GAME, 1, DEAL)
     for given, option in enumerate((None, *answers)):
         if option is not None:

@@ -1,4 +1,4 @@
-"""Bets on another player's blackjack hand (Québec s. 16): settled with that hand, within its limit, or not accepted."""
+"""Bets on another player's blackjack hand (Québec s. 16): settled with that hand, within its limit, or refused."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -26,7 +26,7 @@ CARDS = "8s Th 7s 8d 9c Td 6h Tc Ts"
 
 
 def bet(rig, chance, **bets):
-    """A player with credit places bets; the amounts are credits by spot, with an underscore for the hyphen."""
+    """Place bets of a player with credit; the amounts are credits by spot, with underscores for hyphens."""
     rig.machine.random_service = chance
     rig.insert(CREDIT_CENTS)
     named = {spot.replace("_", "-"): amount for spot, amount in bets.items()}

@@ -1,4 +1,4 @@
-"""Banque à tout va at several positions: one of them answers for a tableau, and all who bet on it are settled by that."""
+"""Banque à tout va at several positions: one answers for a tableau, and all who bet on it are settled by that."""
 
 import pytest
 from rigs.cards import script_cards
@@ -30,7 +30,7 @@ def lay_bets(rooms):
 
 
 def answer(rooms, position, choice):
-    """The position that is asked answers; no other may."""
+    """Answer at the position that must decide; check that no other may."""
     is_each_asked = [bool(rig.hands.messages[-1].options) for rig in rooms]
     assert is_each_asked == [number == position for number in range(len(rooms))]
     rooms[position].engine.handle(EventType.CHOOSE, value=choice)
@@ -63,7 +63,7 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
 
 @pytest.mark.requirement("E-13", "S-52")
 def test_a_bet_raised_above_the_credits_stakes_nothing_and_passes_the_audit(seats):
-    """The bets of the others record it, as they were laid when betting closed; the game itself is refused."""
+    """The others' games record the bet as it was when betting closed; the game of that bet is refused."""
     rooms = seats(GAME, count=3)
     rooms[0].machine.random_service = script_cards(NATURAL, 6)
     credit_cents, too_much = 500, {"a-cheval": 12, "tableau-2": 10}

@@ -46,16 +46,16 @@ def digest_of(rig):
 
 
 def sit_down(rooms, cards=CARDS):
-    """Everybody bets, and the first cards are dealt."""
+    """Let every position bet, and deal the first cards."""
     chance = script_cards(cards, decks=8)
     for rig in rooms:
-        lay(rig, chance)
+        place_bet(rig, chance)
     table_of(rooms).close_betting(digest_of(rooms[0]))
     assert [rig.state for rig in rooms] == [State.PLAYING] * len(rooms)
 
 
-def lay(rig, chance):
-    """A player with credit bets."""
+def place_bet(rig, chance):
+    """Bet with a player who gets credit."""
     rig.machine.random_service = chance
     rig.insert(CREDIT_CENTS)
     rig.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
@@ -68,7 +68,7 @@ def table_of(rooms):
 
 
 def answer(rooms, seat, choice):
-    """Let a seat answer, and pass the answer to the others."""
+    """Answer at a seat, and pass the answer to the others."""
     before = len(find_open_game(rooms[seat].machine).steps)
     rooms[seat].engine.handle(EventType.CHOOSE, value=choice)
     assert len(find_open_game(rooms[seat].machine).steps) == before + 1, rooms[seat].notice
@@ -84,8 +84,8 @@ def read_last_message(rig):
     return rig.hands.messages[-1]
 
 
-def end(rooms):
-    """The outcomes are shown; what each has."""
+def end_display(rooms):
+    """End the display of the outcomes; return the credits of each position."""
     for rig in rooms:
         rig.report_shown()
         assert rig.state is State.IDLE
@@ -105,7 +105,7 @@ def check_credits_of_deal(rooms):
         [("won", 40)],
         [("lost", 0)],
     ]
-    credits_cents = end(rooms)
+    credits_cents = end_display(rooms)
     assert credits_cents == [CREDIT_CENTS + cents for cents in (-STAKE_CENTS, 2 * STAKE_CENTS, -STAKE_CENTS)]
 
 
@@ -137,7 +137,7 @@ def test_recall_has_the_steps_and_the_money_of_each_position_apart(seats):
     rooms = seats(GAME, count=3)
     sit_down(rooms)
     play_on(rooms)
-    end(rooms)
+    end_display(rooms)
     found = list(iter_recent_plays(rooms[0].journal))
     assert [len(play.choice_entries) for play in found] == [len(ANSWERS)] * 3
     assert [play.bet_cents for play in found] == [STAKE_CENTS, 2 * STAKE_CENTS, 3 * STAKE_CENTS]
@@ -147,11 +147,11 @@ def test_recall_has_the_steps_and_the_money_of_each_position_apart(seats):
 
 @pytest.mark.requirement("E-01")
 def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
-    """Each seat's game has everybody's answers: without their names they read as one player's."""
+    """Each seat's game contains all answers; without the positions they would read as one player's."""
     rooms = seats(GAME, count=3)
     sit_down(rooms)
     play_on(rooms)
-    end(rooms)
+    end_display(rooms)
     machine, page = rooms[0].machine, RecallListPage()
     (listed,) = page.build_page(machine).tables
     assert [row.cells[1].value for row in listed.rows] == [3, 2, 1]
@@ -204,7 +204,7 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
         assert (third.notice, len({len(find_open_game(rig.machine).steps) for rig in rooms})) == (None, 1)
     answer(rooms, 2, "stand")
     assert [game.outcome.win_credits for game in (find_open_game(rig.machine) for rig in rooms)] == [0, 0, 0]
-    end(rooms)
+    end_display(rooms)
     check_audit(rooms, tmp_path)
 
 
@@ -235,8 +235,8 @@ def test_a_seat_with_a_fault_delays_nobody_and_catches_up(seats, tmp_path):
     check_audit(rooms, tmp_path)
 
 
-def end_without_the_second(rooms, first="stand"):
-    """The first and third answer, the second is answered for and its game waits for it."""
+def end_without_second_seat(rooms, first="stand"):
+    """Answer at the first and third seats; the second is answered for, and its own game waits."""
     if first:
         answer(rooms, 0, first)
     apply_recorded_steps(table_of(rooms))
@@ -250,7 +250,7 @@ def end_without_the_second(rooms, first="stand"):
 
 
 def resume_second_seat(rooms):
-    """The fault of the second is over, and it takes up what it missed; its game then."""
+    """Clear the second position's fault; return its game after it has caught up."""
     two = rooms[1]
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -269,7 +269,7 @@ def test_a_memory_clear_redraws_no_card_for_a_seat_behind_its_round(seats, tmp_p
     sit_down(rooms, "8s 6h Th Ks 8d 5h 9c 2d Qs")
     rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     if is_over:
-        end_without_the_second(rooms)
+        end_without_second_seat(rooms)
     else:
         answer(rooms, 0, "stand")
     for pass_number in range(2):
@@ -280,7 +280,7 @@ def test_a_memory_clear_redraws_no_card_for_a_seat_behind_its_round(seats, tmp_p
         if not is_over and not pass_number:
             for rig in rooms:
                 rig.machine.random_service = script_cards("2d Qs", decks=8)
-            end_without_the_second(rooms, "")
+            end_without_second_seat(rooms, "")
     rooms[1].machine.random_service = script_cards("3c 3d 4h 4s", decks=8)  # other cards than those that lie
     game = resume_second_seat(rooms)
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
@@ -304,9 +304,9 @@ def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_p
     rooms = seats(GAME, count=3)
     sit_down(rooms, "8s 6h Th Ks 8d 5h 9c 2d Qs")
     rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    end_without_the_second(rooms)
+    end_without_second_seat(rooms)
     for _ in range(3):
-        lay(rooms[0], script_cards("Ts Ks Td 9c", decks=8))
+        place_bet(rooms[0], script_cards("Ts Ks Td 9c", decks=8))
         table_of(rooms).close_betting(digest_of(rooms[0]))
         answer(rooms, 0, "stand")
         rooms[0].report_shown()
@@ -318,7 +318,7 @@ def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
     first, second, third = rooms = seats(GAME, count=3)
     chance = script_cards(f"{DEAL} Qs", decks=8)
     for rig in rooms:
-        lay(rig, chance)
+        place_bet(rig, chance)
     second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     table_of(rooms).close_betting(digest_of(first))
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
@@ -327,7 +327,7 @@ def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
     answer_overdue_turns(table_of(rooms))  # nobody is there to answer for the second box
     assert [len(find_open_game(rig.machine).steps) for rig in (first, third)] == [3, 3]
     answer(rooms, 2, "stand")
-    end((first, third))
+    end_display((first, third))
     check_audit(rooms, tmp_path)
 
 
@@ -396,7 +396,7 @@ def test_while_no_seat_can_play_the_time_to_answer_does_not_run(seats):
 def test_the_next_round_waits_for_the_one_in_play(seats):
     first, *others, late = rooms = seats(GAME, count=4)
     sit_down(rooms[:3])
-    lay(late, first.machine.random_service)
+    place_bet(late, first.machine.random_service)
     assert table_of(rooms).must_next_round_wait(digest_of(first))
     play_on(rooms)
     assert not table_of(rooms).must_next_round_wait(digest_of(first))
@@ -461,7 +461,7 @@ def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path
 )
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_player_cannot_state_the_seat_or_the_bets_of_others(seats, options, count):
-    """A game of a seat in no round was never answered: it held stake and credit for ever."""
+    """Regression: the game of a seat in no round was never answered, and held stake and credit."""
     rig, *_ = rooms = seats(GAME, count=count)
     rig.insert(CREDIT_CENTS)
     rig.engine.handle(EventType.BET, value=STAKE, options=options)
@@ -474,7 +474,7 @@ def test_a_player_cannot_state_the_seat_or_the_bets_of_others(seats, options, co
 
 @pytest.mark.requirement("A-08")
 def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(seats, tmp_path):
-    """The others had ended theirs and left; their answers were no longer available to it."""
+    """The other positions ended their games and were removed, so that their answers are no longer available."""
     rooms = seats(GAME, count=3)
     sit_down(rooms)
     play_on(rooms, ANSWERS[:3])

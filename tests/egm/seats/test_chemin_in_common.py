@@ -1,4 +1,4 @@
-"""Chemin de fer at several positions: no round of fewer than four, a bank that goes round, each position's own money."""
+"""Chemin de fer at several positions: at least four players, a rotating bank, and separate money."""
 
 import json
 
@@ -113,7 +113,7 @@ def test_the_bank_stays_with_its_position_in_the_next_round(seats, tmp_path):
 
 @pytest.mark.requirement("S-51", "P-01")
 def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
-    """Its stake would be won by the bank without having been wagered."""
+    """Otherwise the bank would win a stake that was never wagered."""
     rooms = with_credit(seats(GAME, count=6))
     deal(rooms, FIVE)
     lay(rooms[0], bank=40)

@@ -5,7 +5,15 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
-from rigs.craps_text import MONACO, POINTS, QUEBEC, allowed, down, proposal, throw
+from rigs.craps_text import (
+    MONACO,
+    POINTS,
+    QUEBEC,
+    apply_changes,
+    compute_take_down_return,
+    propose_changes,
+    settle_throw,
+)
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
@@ -29,16 +37,16 @@ def digest_of(rig, game=QUEBEC):
     return rig.machine.games[game].digest
 
 
-def dice(rooms, *numbers):
-    """What falls next, in whichever game draws it."""
+def script_throws(rooms, *numbers):
+    """Script the next throws, whichever position's game draws them."""
     chance = ScriptedChance(*(number - 1 for number in numbers))
     for rig in rooms:
         rig.machine.random_service = chance
     return chance
 
 
-def lay(rig, **bets):
-    """Place bets and wait for the others; ``pass_`` is pass, and an underscore a hyphen."""
+def place_bets(rig, **bets):
+    """Place bets and wait for the others; an underscore stands for a hyphen, and ``pass_`` for pass."""
     laid = {spot.rstrip("_").replace("_", "-"): credits_ for spot, credits_ in bets.items()}
     cost = sum(credits_ for credits_ in laid.values() if credits_ > 0)
     rig.engine.handle(EventType.BET, value=cost, options={"bets": laid})
@@ -47,8 +55,8 @@ def lay(rig, **bets):
 
 
 def throw_dice(rooms, a, b, game=QUEBEC):
-    """Close the betting, throw two dice for all who play, and end each game; return the positions that played."""
-    generator, dice_left = rooms[0].machine.random_service, dice(rooms, a, b).values
+    """Close the betting, throw for all who play, and end each game; return the positions that played."""
+    generator, dice_left = rooms[0].machine.random_service, script_throws(rooms, a, b).values
     rooms[0].machine.component(SharedTables).close_betting(digest_of(rooms[0], game))
     playing = [rig for rig in rooms if rig.state is State.PLAYING and find_open_game(rig.machine).round_id]
     games = [find_open_game(rig.machine) for rig in playing]
@@ -82,7 +90,7 @@ def point_of(rig, game=QUEBEC):
 
 
 def check_books(rooms, folder):
-    """The books add up, and the audit derives every game and table again."""
+    """Check that the accounts balance, and that the audit derives every game and table state."""
     rooms[0].journal.self_audit()
     rooms[0].close()
     with open_view(folder) as view:
@@ -100,8 +108,8 @@ def seat_players(seats, count=3, game=QUEBEC):
 @pytest.mark.requirement("B-01", "P-07")
 def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, tmp_path):
     first, second, third = rooms = seat_players(seats)
-    assert lay(first, pass_=10) is State.BETTING
-    assert lay(second, dontpass=10) is State.BETTING
+    assert place_bets(first, pass_=10) is State.BETTING
+    assert place_bets(second, dontpass=10) is State.BETTING
     assert throw_dice(rooms, 4, 2) == [first, second]
     assert [point_of(rig) for rig in rooms] == [6] * 3
     _, shut, felt = read_table_view(third.machine)
@@ -109,7 +117,7 @@ def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, t
     third.engine.handle(EventType.BET, value=10, options={"bets": {"pass": 10}})
     assert third.notice == "refused.bet_is_offered"  # a line bet waits for the come-out
     first.engine.handle(EventType.BET, value=5, options={"bets": {"come": 5}})  # chosen, and not placed
-    assert lay(third, come=10, right_8=6) is State.BETTING
+    assert place_bets(third, come=10, right_8=6) is State.BETTING
     before = [rig.credit_cents for rig in rooms]
     assert throw_dice(rooms, 5, 4) == rooms
     assert [rig.credit_cents for rig in rooms] == [before[0], before[1], before[2] - 16 * CENTS]
@@ -118,7 +126,7 @@ def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, t
         {"dontpass": 10},
         {"come-9": 10, "right-8": 6},
     ]
-    assert lay(second) is State.BETTING  # who has bets standing may ask for the throw with nothing new
+    assert place_bets(second) is State.BETTING  # who has bets standing may ask for the throw with nothing new
     assert throw_dice(rooms, 3, 4) == rooms
     assert [rig.credit_cents for rig in rooms] == [
         before[0],
@@ -135,17 +143,17 @@ def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, t
 
 def test_the_next_throw_waits_for_the_presentation_but_not_for_silent_players(seats):
     first, second, third = rooms = seat_players(seats)
-    lay(first, pass_=10)
-    lay(second, pass_=10)
-    dice(rooms, 2, 2)
+    place_bets(first, pass_=10)
+    place_bets(second, pass_=10)
+    script_throws(rooms, 2, 2)
     table, digest = first.machine.component(SharedTables), digest_of(first)
     table.close_betting(digest)
     first.report_shown()
     assert table.must_next_round_wait(digest)
     second.report_shown()
     assert not table.must_next_round_wait(digest)
-    lay(third, come=5)
-    lay(first)
+    place_bets(third, come=5)
+    place_bets(first)
     assert (table.have_all_positions_bet(digest), table.compute_seconds_left(digest)) == (False, 20)
     first.clock.pass_seconds(20)
     assert table.compute_seconds_left(digest) == 0
@@ -156,12 +164,12 @@ def test_the_next_throw_waits_for_the_presentation_but_not_for_silent_players(se
 def test_a_player_who_cannot_play_keeps_bets_and_point_for_later(seats, tmp_path):
     first, second, third = rooms = seat_players(seats)
     for rig in rooms[:2]:
-        lay(rig, pass_=10)
+        place_bets(rig, pass_=10)
     throw_dice(rooms, 4, 2)
     second.engine.handle(EventType.FAULT_RAISED, code=FAULT)
-    lay(first)
+    place_bets(first)
     assert throw_dice(rooms, 3, 4) == [first]
-    lay(first, pass_=10)
+    place_bets(first, pass_=10)
     assert throw_dice(rooms, 2, 2) == [first]
     assert (read_standing_bets(second), read_standing_bets(first), point_of(first)) == (
         {"pass": 10},
@@ -172,20 +180,20 @@ def test_a_player_who_cannot_play_keeps_bets_and_point_for_later(seats, tmp_path
     assert (second.state, is_round_shared(second.machine, digest_of(second))) == (State.IDLE, False)
     assert [n.code for n in iter_notices(second.machine)] == ["bets_apart"]
     assert read_table_view(second.machine)[2].point == 6
-    lay(third, come=5)
+    place_bets(third, come=5)
     assert throw_dice(rooms, 6, 4) == [first, third]  # not his throw
-    dice(rooms, 4, 2)
+    script_throws(rooms, 4, 2)
     credit_cents = second.credit_cents
-    assert lay(second, come=5) is State.PLAYING  # at once: he waits for nobody
+    assert place_bets(second, come=5) is State.PLAYING  # at once: he waits for nobody
     assert find_open_game(second.machine).round_id == ""
     second.report_shown()
     assert (second.credit_cents, read_standing_bets(second)) == (credit_cents + 15 * CENTS, {"come-6": 5})
     assert point_of(first) == 4
-    dice(rooms, 4, 2)
-    lay(second)
+    script_throws(rooms, 4, 2)
+    place_bets(second)
     second.report_shown()
     assert (read_standing_bets(second), read_table_view(second.machine)[2].point) == ({}, 4)
-    assert lay(second, come=5) is State.BETTING
+    assert place_bets(second, come=5) is State.BETTING
     assert throw_dice(rooms, 2, 2) == rooms
     check_books(rooms, tmp_path)
 
@@ -193,8 +201,8 @@ def test_a_player_who_cannot_play_keeps_bets_and_point_for_later(seats, tmp_path
 @pytest.mark.requirement("D-15")
 def test_bets_taken_down_between_throws_leave_the_others_point(seats, tmp_path):
     first, second, _ = rooms = seat_players(seats)
-    lay(first, pass_=10, right_8=12)
-    lay(second, dontpass=10)
+    place_bets(first, pass_=10, right_8=12)
+    place_bets(second, dontpass=10)
     throw_dice(rooms, 4, 2)
     credit_cents = second.credit_cents
     second.engine.handle(EventType.CASH_OUT)
@@ -202,7 +210,7 @@ def test_bets_taken_down_between_throws_leave_the_others_point(seats, tmp_path):
     assert second.state is State.PAYING
     assert first.journal.entries("table.returned")
     cents = first.credit_cents
-    assert lay(first, right_8=-12) is State.BETTING
+    assert place_bets(first, right_8=-12) is State.BETTING
     assert throw_dice(rooms, 2, 1) == [first]
     assert (first.credit_cents, read_standing_bets(first)) == (cents + 12 * CENTS, {"pass": 10})
     first.engine.handle(EventType.CASH_OUT)
@@ -213,18 +221,18 @@ def test_bets_taken_down_between_throws_leave_the_others_point(seats, tmp_path):
 
 def test_a_series_of_throws_survives_its_players_and_a_restart(seats):
     first, second, _ = rooms = seat_players(seats)
-    lay(first, dontpass=10)
+    place_bets(first, dontpass=10)
     throw_dice(rooms, 4, 2)
     first.engine.handle(EventType.BET, value=0, options={"bets": {}})
     first.engine.handle(EventType.CASH_OUT)
     assert [point_of(rig) for rig in rooms] == [6] * 3
-    lay(second, come=5)
+    place_bets(second, come=5)
     throw_dice(rooms, 5, 5)
     first.close()
     restarted = seats(QUEBEC, count=3)
     assert [point_of(rig) for rig in restarted] == [6] * 3
     assert read_standing_bets(restarted[1]) == {"come-10": 5}
-    assert lay(restarted[2], right_8=6) is State.BETTING
+    assert place_bets(restarted[2], right_8=6) is State.BETTING
     assert throw_dice(restarted, 3, 4) == restarted[1:]
     assert [read_standing_bets(rig) for rig in restarted] == [{}] * 3
 
@@ -233,14 +241,14 @@ def test_a_series_of_throws_survives_its_players_and_a_restart(seats):
 def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp_path):
     first, second, third = rooms = seat_players(seats)
     for rig in rooms:
-        lay(rig, pass_=10)
+        place_bets(rig, pass_=10)
     throw_dice(rooms, 4, 2)
     second.engine.handle(EventType.FAULT_RAISED, code=FAULT)
-    lay(first)
+    place_bets(first)
     throw_dice(rooms, 3, 4)
-    lay(first, dontpass=10)
-    lay(third, pass_=10)
-    dice(rooms, 2, 2)
+    place_bets(first, dontpass=10)
+    place_bets(third, pass_=10)
+    script_throws(rooms, 2, 2)
     first.machine.component(SharedTables).close_betting(digest_of(first))
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     first.close()
@@ -252,7 +260,7 @@ def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp
     assert [read_standing_bets(rig) for rig in restarted] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
     assert [is_round_shared(rig.machine, digest_of(rig)) for rig in restarted] == [True, False, True]
     assert [read_table_view(rig.machine)[2].point for rig in restarted] == [4, 6, 4]
-    lay(third)
+    place_bets(third)
     assert throw_dice(restarted, 3, 1) == [first, third]
     assert [rig.credit_cents for rig in restarted] == [10_000 - 500, 10_000 - 250, 10_000 - 250 + 250]
     check_books(restarted, tmp_path)
@@ -261,10 +269,10 @@ def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp
 @pytest.mark.requirement("B-01")
 def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
     first, second, _ = rooms = seat_players(seats)
-    lay(first, pass_=10)
-    lay(second, pass_=10)
+    place_bets(first, pass_=10)
+    place_bets(second, pass_=10)
     throw_dice(rooms, 4, 2)
-    lay(second)
+    place_bets(second)
     throw_dice(rooms, 5, 4)
     bodies = check_books(rooms, tmp_path)
     entries = [entry for entry in map(decode, bodies) if entry.kind.startswith("game.")]
@@ -298,7 +306,7 @@ def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
 
 
 class Session:
-    """Random players at one table, each held against the rules of the text, credits to the cent."""
+    """Random players at one table, each compared with the rules of the text, to the cent."""
 
     SEATS = 3
 
@@ -320,10 +328,10 @@ class Session:
         return self.points[n] if self.bets[n] else self.point
 
     def offer(self, n):
-        """Return a player's change of bets and the bets after it; None for no change."""
+        """Return a player's change of bets and the resulting bets; None for no change."""
         point = self.point_of(n)
-        change = proposal(self.house, self.spots, point, self.bets[n], self.chance)
-        laid = allowed(self.house, point, self.bets[n], change)
+        change = propose_changes(self.house, self.spots, point, self.bets[n], self.chance)
+        laid = apply_changes(self.house, point, self.bets[n], change)
         cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
         if laid is None or sum(laid.values()) * CENTS > 10_000 or self.chance.random() < 0.4:
             return None  # what the place lets be at stake
@@ -336,8 +344,10 @@ class Session:
 
     def settle(self, n, offered, numbers, point):
         change, laid, cost = offered or ({}, self.bets[n], 0)
-        given, self.bets[n], _ = throw(self.house, laid, point, (), *numbers)
-        taken = sum(down(spot, -credits_) for spot, credits_ in change.items() if credits_ < 0)
+        given, self.bets[n], _ = settle_throw(self.house, laid, point, (), *numbers)
+        taken = sum(
+            compute_take_down_return(spot, -credits_) for spot, credits_ in change.items() if credits_ < 0
+        )
         self.credits[n] += int((sum(given.values()) + taken - cost) * CENTS)
         total = sum(numbers)
         after = total if total in POINTS else None
@@ -347,7 +357,7 @@ class Session:
         return self.chance.randint(1, 6), self.chance.randint(1, 6)
 
     def throw(self):
-        """Some place bets; no more bets; every game is what the text makes of it."""
+        """Place bets at some positions, close the betting, and compare every game with the rules of the text."""
         offers = {}
         for n, rig in enumerate(self.rooms):
             if n not in self.down and (offered := self.offer(n)) is not None:
@@ -370,7 +380,7 @@ class Session:
 
     def play_apart(self, n, offered):
         rig, numbers = self.rooms[n], self.numbers()
-        generator, script = rig.machine.random_service, dice([rig], *numbers)
+        generator, script = rig.machine.random_service, script_throws([rig], *numbers)
         rig.engine.handle(EventType.PLAY)
         assert (rig.state, script.values) == (State.PLAYING, [])
         rig.report_shown()
@@ -379,7 +389,7 @@ class Session:
         self.apart += 1
 
     def disturb(self):
-        """A tilt comes or goes at some seat, or the power fails between two throws."""
+        """Raise or clear a tilt at some position, or cut the power between two throws."""
         n, chance_value = self.chance.randrange(self.SEATS), self.chance.random()
         if n in self.down:
             clear_fault(self.rooms[n])

@@ -14,7 +14,7 @@ COMMISSION_CENTS_MAX = 2_000
 
 
 def begin(rooms, bets):
-    """Every position stakes; betting closes, and the round goes on to its first question."""
+    """Stake at every position and close the betting; the round continues to its first decision."""
     for rig, bet in zip(rooms, bets, strict=True):
         rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
         rig.engine.handle(EventType.PLAY)
@@ -23,7 +23,7 @@ def begin(rooms, bets):
 
 
 def play(rooms, bets):
-    """Every position stakes, and answers as it is asked."""
+    """Stake at every position, and answer every decision."""
     begin(rooms, bets)
     go_on_to_the_end(rooms)
 
@@ -41,10 +41,10 @@ def go_on_to_the_end(rooms):
 
 
 def iter_cut_rounds(seats, tmp_path, game, bets, first=None):
-    """Play a round, once for each of its entries, with the power cut there, to its end after a restart.
+    """Play a round once for each of its entries, with a power cut there, and finish it after the restart.
 
-    Yield the positions then, and their credits before the round, in cents. ``first`` has the bets of a round
-    before it, which is not cut. Each journal is audited.
+    Yield the positions, and their credits before the round in cents. ``first`` has the bets of an earlier round,
+    which is not cut. Each journal is audited.
     """
     is_cut, entries = True, 0
     while is_cut:

@@ -15,7 +15,7 @@ CREDIT_CENTS = 10_000
 
 
 def lay_forms(rooms, game):
-    """Every player with credit makes a bet of the game's first form."""
+    """Place a bet of the game's first form at every position with credit."""
     rules = rooms[0].machine.games[game].rules
     bets = dict(rules.definition.form[0].bets)
     for rig in rooms:
@@ -39,7 +39,7 @@ def answer_next(rooms):
 
 
 def check_hidden(rooms, game):
-    """While a seat is asked, no screen has the cards that lie face down before another."""
+    """Check that during a decision no screen has another position's face-down cards."""
     for rig in rooms:
         shown = rig.hands.messages[-1]
         for hand in shown.display["hands"] if game in DEALT_FACE_DOWN and hasattr(shown, "options") else ():

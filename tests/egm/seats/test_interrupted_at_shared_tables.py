@@ -1,4 +1,4 @@
-"""Rounds in common of a poker room, of chemin de fer and of banque à tout va: memory clears, power cuts, recall."""
+"""Shared rounds of poker, chemin de fer and banque à tout va: memory clears, power cuts, recall."""
 
 import pytest
 from rigs.cards import script_cards
@@ -38,7 +38,7 @@ def with_credit(rooms):
 
 
 def begin_undecided(rooms, game):
-    """Begin a round in which a position is asked; return the play id of each position's game."""
+    """Begin a round and stop at a decision; return the play id of each position's game."""
     working = rooms[0].machine.random_service
     chance = script_cards(CARDS[game], 6) if game in CARDS else working
     for rig in with_credit(rooms):
@@ -51,7 +51,7 @@ def begin_undecided(rooms, game):
 
 
 def answer_cheaply(rooms):
-    """Let the position that is asked call or check; if it can do neither, it takes its first option."""
+    """Call or check at the position that must decide; if it can do neither, take its first option."""
     rig = find_asked(rooms)
     options, steps = rig.hands.messages[-1].options, len(find_open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=next(iter({"call", "check"} & {*options}), options[0]))
@@ -60,12 +60,12 @@ def answer_cheaply(rooms):
 
 
 def list_claims(folder):
-    """The claims of a memory clear by id; together they are all money that the positions brought."""
+    """Return the claims of a memory clear by id; their total is all money that the positions brought."""
     return {proposal.id: proposal for proposal in inspect_claims(folder, FEATURES).proposals}
 
 
 def check_claims(folder, game, count):
-    """Check that every position's stake is claimed once, and is carried over if players win each other's stakes."""
+    """Check that each stake is claimed once, and carried over if players win each other's stakes."""
     claims = list_claims(folder)
     assert sum(claim.claim.amount for claim in claims.values()) == count * BILL_CENTS
     games = [claim for name, claim in claims.items() if name.startswith("game:")]
@@ -140,7 +140,7 @@ def test_a_memory_clear_carries_over_a_round_under_a_players_bank(seats, tmp_pat
 
 @pytest.mark.requirement("S-32", "S-34", "A-05")
 def test_a_memory_clear_claims_the_table_stakes_of_a_game_with_side_pots_once(seats, tmp_path):
-    """What is in the pots is no claim of its own: each player's whole table stakes are, until the pots are awarded."""
+    """Until the pots are awarded, each player's whole table stakes are claimed, and no pot is."""
     rooms = with_credit(seats(HOLDEM, count=3))
     begin(rooms, [{"stack": 200}, {"stack": 160}, {"stack": 300}])
     for option in ("call", "all-in", "all-in"):
@@ -159,7 +159,7 @@ def test_a_memory_clear_claims_the_table_stakes_of_a_game_with_side_pots_once(se
     "game", [pytest.param(game, marks=[pytest.mark.slow] * (game != BANKS[0])) for game in TABLES]
 )
 def test_a_memory_clear_pays_or_carries_over_what_each_position_won(seats, tmp_path, game):
-    """The pots are awarded, and no game has ended but the first: of the others one is paid by hand."""
+    """The pots are awarded and only the first game has ended; one of the others is paid by hand."""
     count = len(TABLES[game])
     rooms = seats(game, count=count)
     begin_undecided(rooms, game)
@@ -193,7 +193,7 @@ def compute_return(rig):
 
 @pytest.mark.requirement("E-01", "E-03", "S-33", "B-01")
 def test_the_recall_of_an_open_round_shows_no_other_positions_cards(seats):
-    """The screen of a position is its player's, whoever has opened the service menu at it."""
+    """Whoever opens the service menu at a position, its screen shows only its own player's cards."""
     rooms = seats(HOLDEM, count=4)
     plays = begin_undecided(rooms[:3], HOLDEM)
     menu = Menu(rooms[3]).sign_in(Role.ATTENDANT).touch("recall")
@@ -221,7 +221,7 @@ def test_the_recall_of_an_open_round_shows_no_other_positions_cards(seats):
 @pytest.mark.requirement("E-01", "E-03", "S-33", "B-01", "A-08")
 @pytest.mark.parametrize("game", TABLES)
 def test_an_open_round_is_recalled_after_a_power_loss_before_each_answer(seats, game):
-    """Each position sees its own game as far as it came, with its own cards; of the others' it sees no picture."""
+    """Each position sees its own game so far with its own cards, and no picture of the others."""
     count = len(TABLES[game])
     rooms, losses = seats(game, count=count), 0
     plays = begin_undecided(rooms, game)

@@ -1,4 +1,4 @@
-"""The liar's game on journals of rounds that several positions play for each other's stakes."""
+"""False entries in journals of rounds in which several positions play for each other's stakes are reported."""
 
 import pytest
 from test_cuts_between_players import begin, go_on_to_the_end, play
@@ -46,7 +46,7 @@ def test_the_audit_names_every_lie_about_folds_side_pots_and_returned_stakes(sea
 
 
 def find_undetected_lies(rooms, folder, lies):
-    """Cash out, and return the lies about the journal that the audit does not name."""
+    """Cash out; return the lies about the journal that the audit does not report."""
     for rig in rooms:
         if rig.credit_cents:
             rig.cash_out_ticket()

@@ -1,14 +1,14 @@
-"""Everything a position's screen process is sent before cards are turned is the same whatever the others hold.
+"""Until cards are turned, the messages to a position's screen do not depend on the other positions' cards.
 
-The process has no other source: its only link is its own socket (:mod:`egm.screen`), and the machine's memory is
-closed to it (``tests/egm/config/test_private_process.py``).
+The screen process has no other source: its only link is its own socket (:mod:`egm.screen`), and it cannot read the
+machine's memory (``tests/egm/config/test_private_process.py``).
 """
 
 import re
 
 import pytest
 from rigs.cards import script_cards
-from test_void_rounds import ROUNDS, find_asked, go_on, stake, table_of
+from test_void_rounds import ROUNDS, find_asked, go_on, stake_everywhere, table_of
 
 from egm.kernel.events import EventType
 from egm.play.records.games import find_open_game
@@ -82,7 +82,7 @@ LATER_DEALS = {
 
 
 def answer(rooms, option):
-    """Give the answer of the position that is asked; ``pass`` is a check, or a call where a bet is open."""
+    """Answer at the position that must decide; ``pass`` is a check, or a call if a bet is open."""
     rig = find_asked(rooms)
     options = rig.hands.messages[-1].options
     chosen = (
@@ -97,14 +97,14 @@ def answer(rooms, option):
 
 
 def deal(rooms, game, decks, cards):
-    """Every position stakes, and these cards are dealt."""
-    stake(rooms, game, script_cards(cards, decks))
+    """Stake at every position, and deal these cards."""
+    stake_everywhere(rooms, game, script_cards(cards, decks))
     table_of(rooms).close_betting(rooms[0].machine.games[game].digest)
     go_on(rooms)
 
 
 def collect_messages(rooms, game, decks, cards, answers=()):
-    """Deal a round of every position, and give the answers; return what each screen was sent, as text."""
+    """Deal a round to every position and give the answers; return the messages to each screen as text."""
     deal(rooms, game, decks, cards)
     for option in answers:
         answer(rooms, option)

@@ -1,4 +1,4 @@
-"""A player as the bank at several positions: offered in turn, covered before the deal, each position's own money."""
+"""A player as the bank at several positions: offered in turn, covered before the deal, with separate money."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def with_credit(rigs):
 
 
 def answer_all(rigs):
-    """Each seat that is asked takes the first answer."""
+    """Take the first answer at each seat that must decide."""
     table = rigs[0].machine.component(SharedTables)
     apply_recorded_steps(table)
     while deciding_rigs := [rig for rig in rigs if rig.state is State.PLAYING and is_asked(rig)]:
@@ -138,7 +138,7 @@ def test_a_bank_larger_than_its_players_credit_is_refused(seats, name):
 @pytest.mark.requirement("S-18")
 @pytest.mark.parametrize("name", GAMES)
 def test_a_position_that_cannot_start_pays_no_bank(seats, name):
-    """Its stake would be paid to the bank without having been wagered, and its bank would pay without money."""
+    """Otherwise the bank would win a stake that was never wagered, or pay without money."""
     rigs = with_credit(seats(name, count=3))
     for rig in rigs:
         lay(rig, stake=STAKE)

@@ -1,4 +1,4 @@
-"""Poker between players at several positions: each its own cards, its own money, and the pots that they win."""
+"""Poker between players at several positions: separate cards, separate money, and the pots that they win."""
 
 import json
 from random import Random
@@ -45,7 +45,7 @@ def lay(rig, stack):
 
 
 def sit_down(rooms, cards=CARDS, stacks=(200, 200, 200)):
-    """Everybody plays with table stakes of these cards; the first is asked."""
+    """Let everybody play with table stakes and these cards, up to the first decision."""
     chance = script_cards(cards, decks=1)
     with_credit(rooms)
     for rig, stack in zip(rooms, stacks, strict=True):
@@ -231,7 +231,7 @@ def test_a_single_position_stakes_nothing_and_learns_how_many_are_needed(seats, 
 
 @pytest.mark.requirement("S-32", "A-05")
 def test_a_round_that_not_every_position_has_started_returns_the_table_stakes(seats, tmp_path):
-    """As after a power loss between two games: nobody wins or loses what was never wagered."""
+    """This happens after a power loss between two starts; nobody wins or loses what was never wagered."""
     rooms = with_credit(seats(GAME, count=3))
     chance = script_cards(CARDS, decks=1)
     for rig in rooms:
@@ -287,7 +287,7 @@ def test_the_audit_reports_a_round_that_is_played_although_a_seat_wagered_nothin
 
 
 def check_hidden(rooms):
-    """While a seat is asked, no screen has been sent a card that another holds."""
+    """Check that during a decision no screen has been sent another position's cards."""
     for rig in rooms:
         for message in rig.hands.messages:
             for hand in message.display["hands"] if isinstance(message, DecisionRequest) else ():
@@ -297,7 +297,7 @@ def check_hidden(rooms):
 
 
 def play_random_game(rooms, rng):
-    """Random table stakes and answers; how many were asked."""
+    """Play with random table stakes and answers; return the number of decisions."""
     stacks = [rng.choice((240, 300, 400)) for _ in rooms]
     for rig, stack in zip(rooms, stacks, strict=True):
         while rig.credit_cents < stack * CENTS:

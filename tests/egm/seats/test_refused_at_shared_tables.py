@@ -1,4 +1,4 @@
-"""What a player may not do at a shared table: the screen says why, and no money moves."""
+"""If a player's act at a shared table is refused, the screen says why, and no money moves."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -61,13 +61,13 @@ def answer_with(position, value):
 
 
 def ask_who_can_only_call(rooms):
-    """The button is all in with as much as the others have."""
+    """Let the button go all in with as much as the others have."""
     room.sit_down(rooms)
     room.answer(rooms, "all-in")
 
 
 def let_time_pass(rooms):
-    """The button does not answer in time, so the table folds for it."""
+    """Let the button's time run out, so that the table folds its hand."""
     room.sit_down(rooms)
     answer_overdue_turns(room.table_of(rooms))
     rooms[0].clock.pass_seconds(TURN_SECONDS_MAX + 1)
@@ -88,7 +88,7 @@ def bet_too_large_stack(rooms):
 
 
 def win_as_bank(rooms):
-    """Position 1 wins with its bank of 40, of which 78 must stand in the next round."""
+    """Let position 1 win with its bank of 40; 78 must stand in the next round."""
     player_bank.with_credit(rooms)
     chemin.deal(rooms, chemin.FIVE)
     lay_bank_and_stakes(rooms)
@@ -111,7 +111,7 @@ def keep_part_of_bank(rooms):
 
 
 def withdraw_bank(rooms):
-    """The only bank is taken back before betting closes."""
+    """Withdraw the only bank before betting closes."""
     lay_bank_and_stakes(rooms)
     rooms[0].engine.handle(EventType.BET, value=20, options={"bets": {"stake": 20}})
     chemin.lay(rooms[0], stake=20)
@@ -120,7 +120,7 @@ def withdraw_bank(rooms):
 
 
 def offer_bank(rooms):
-    """Both players of a first round have won nothing yet, and the bank is offered to the first."""
+    """Offer the bank to the first of two players in a first round, where neither has won anything."""
     player_bank.with_credit(rooms)
     for rig in rooms:
         player_bank.lay(rig, stake=player_bank.STAKE)
@@ -137,7 +137,7 @@ def bet_too_large_bank(rooms):
 
 @dataclass(frozen=True)
 class Case:
-    """What a player does at a table that is prepared, and how the text on the screen then begins."""
+    """The act of a player at a prepared table, and the start of the text on the screen."""
 
     prepare: object
     act: object

@@ -1,4 +1,4 @@
-"""Several positions play one round: one betting time, one draw, each seat its own wager, win and hand-pay."""
+"""Several positions play one round: one betting time and one draw, with separate wagers, wins and hand-pays."""
 
 import asyncio
 import re
@@ -272,8 +272,8 @@ def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_
     assert [read_results(rig) for rig in (first, second, other)] == [result] * 3
 
 
-def small_table(folder, name, seats):
-    """Write a copy of a table game that has so many seats; return its path."""
+def write_table_with_seats(folder, name, seats):
+    """Write a copy of a table game with this number of seats; return its path."""
     text = read_source(name).path.read_text(encoding="utf-8")
     found = re.sub(r"(?m)^seats = \d+$", f"seats = {seats}", text)
     assert found != text, f"{name} names no seats"
@@ -288,8 +288,8 @@ def small_table(folder, name, seats):
     [("quebec-blackjack", "main"), ("quebec-baccarat", "player"), (GAME, "red"), ("quebec-craps", "pass")],
 )
 def test_no_more_positions_play_at_a_table_than_it_has_seats(seats, tmp_path, name, spot):
-    """The last player finds no free seat: nothing is wagered, and the screen says so."""
-    rigs = seats(small_table(tmp_path, name, 2), count=3)
+    """The last player finds no free seat: nothing is wagered, and the screen says why."""
+    rigs = seats(write_table_with_seats(tmp_path, name, 2), count=3)
     for rig in rigs:
         rig.insert(2000)
         join(rig, spot, 20)

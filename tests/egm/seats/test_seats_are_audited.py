@@ -1,4 +1,4 @@
-"""The audit of seats: who has bet has played, each at the own position; one wheel decides every table around it."""
+"""The audit of seats: who bet has played, at their own position; one wheel decides every table connected to it."""
 
 import json
 
@@ -19,7 +19,7 @@ GAME = "quebec-blackjack-options"
 
 @pytest.fixture
 def played(seats):
-    """A round of blackjack at three seats, shown to the end, and another."""
+    """A round of blackjack at three seats, shown to the end, and a second round."""
     rooms = seats(GAME, count=3)
     sit_down(rooms, CARDS)
     play_on(rooms)
@@ -47,13 +47,13 @@ def test_a_missing_game_of_a_seat_is_found_by_its_neighbours_bets(played, positi
 
 
 def check_journal(entries):
-    """The findings and the notices of the audit about a falsified journal."""
+    """Return the findings and notices of the audit about a falsified journal."""
     report = Auditor(GameFiles()).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     return [finding.why for finding in report.findings], [notice.why for notice in report.notices]
 
 
 def append(entries, kind):
-    """The entries with one more of a kind, which says nothing."""
+    """Return the entries with one more entry of a kind, which has no content."""
     sequence = len(entries) + 1
     fields = {"id": f"{kind}:{sequence}", "kind": kind, "record": {}, "sequence": sequence}
     return [*entries, fields | {"time": entries[-1]["time"]}]
@@ -62,7 +62,7 @@ def append(entries, kind):
 @pytest.mark.requirement("E-13:a", "O-06")
 @pytest.mark.parametrize("start", [1, 2])
 def test_a_start_at_the_end_of_the_journal_without_those_of_its_neighbours_is_reported(played, start):
-    """The machine noticed a key after it, so that no power loss explains the games that are missing."""
+    """The machine recorded a key after it, so that no power loss explains the missing games."""
     last = find_entry_indices(played, "game.start", start)[1]
     found, _ = check_journal(append(played[: last + 1], "key.turned"))
     missing = [f"seat {seat} has a bet in the round" for seat in range(start, 3)]
@@ -75,7 +75,7 @@ def test_a_start_at_the_end_of_the_journal_without_those_of_its_neighbours_is_re
     "last_kind", ["", "checkpoint", "event", "journal.archived", "clock.changed", "chance.rng_reseeded"]
 )
 def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(played, start, last_kind):
-    """The power may have failed there, also after an entry of the journal itself; anything else would be found."""
+    """The power may have been cut there, also after an entry of the journal itself."""
     last = find_entry_indices(played, "game.start", start)[1]
     entries = played[: last + 1]
     found, noted = check_journal(append(entries, last_kind) if last_kind else entries)
@@ -89,7 +89,7 @@ def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(playe
 
 @pytest.mark.requirement("E-13", "O-06")
 def test_exchanged_games_of_two_seats_are_found(played):
-    """The lower seat is the lower position: no win goes to the neighbour."""
+    """The lower seat belongs to the lower position, so that no win goes to the neighbour."""
     end = find_entry_indices(played, "game.start", 1)[1]
     altered = json.loads(json.dumps(played[:end]))
     for raw in altered:
@@ -133,7 +133,7 @@ def test_power_loss_before_a_seat_started_is_not_an_audit_finding(seats, tmp_pat
 
 @pytest.mark.requirement("E-13", "O-06")
 def test_one_wheel_decides_two_roulettes(tmp_path):
-    """Each table has its own game, and both wait for the same ball: their round is one, and nobody lies."""
+    """Each table has its own game, and both wait for the same ball in one round; the audit has no findings."""
     other = tmp_path / "other-roulette.toml"
     text = LIBRARY_FILE.read_text(encoding="utf-8").replace(
         'id = "quebec-roulette-french"', 'id = "other-roulette"'
@@ -163,7 +163,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
 
 @pytest.mark.requirement("E-13", "O-06")
 def test_no_bet_is_accepted_once_the_ball_has_come_to_rest(tmp_path):
-    """The same game, written after the number of its spin."""
+    """The test moves the same game to after the number of its spin."""
     rig = start_rig(tmp_path).insert(2000)
     bet(rig)
     spin(rig, 17)

@@ -1,4 +1,4 @@
-"""What lasts of a table that several positions play is kept once: each round is dealt from the same shoe."""
+"""The table state of several positions is stored once: each round is dealt from the same shoe."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -42,7 +42,7 @@ def cards_of(game):
 
 
 def play_three_coups(rigs):
-    """Everybody, then the first two, then the second and third; how many cards were dealt."""
+    """Play with everybody, the first two, then the second and third; return the number of dealt cards."""
     dealt = 0
     for playing in (rigs[:3], rigs[:2], rigs[1:3]):
         for rig in playing:

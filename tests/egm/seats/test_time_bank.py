@@ -1,4 +1,4 @@
-"""The time to act and the time bank of a poker room: used up over several decisions, full for the next player."""
+"""The time to act and the time bank of a poker room: used over several decisions, full for the next player."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ SECONDS, BANK_SECONDS = 10, 30
 
 @pytest.fixture
 def rooms(seats, tmp_path):
-    """Three positions of a room with a time to act of 10 s and a time bank of 30 s; the first is asked."""
+    """Three positions of a room with 10 s to act and a time bank of 30 s; the first must decide."""
     rooms = seats(str(write_timed_room(tmp_path, TIME_TO_ACT)), count=3, folder=tmp_path / "state")
     room.sit_down(rooms)
     answer_overdue_turns(room.table_of(rooms))
@@ -111,7 +111,7 @@ def test_a_position_that_cannot_play_has_its_whole_time_before_it_folds(rooms, t
 
 @pytest.mark.requirement("S-33")
 def test_the_time_of_a_player_without_a_screen_stops_for_a_minute(rooms):
-    """As after a restart, when the screens come back later than the machine."""
+    """This happens after a restart, when the screens reconnect later than the machine."""
     first, seat = rooms[0], room.table_of(rooms).seats[1]
     wait(rooms, SECONDS - 1)
     seat.has_screen = lambda: False

@@ -1,4 +1,4 @@
-"""Several players at one table of trente et quarante: both rows for all, of one shoe that is shuffled for all."""
+"""Several players at trente et quarante: the same rows for all, from one shoe that is shuffled for all."""
 
 import pytest
 from rigs.cards import script_cards
@@ -54,8 +54,8 @@ def rows_of(game):
     return [hand["cards"] for hand in game.outcome.display["hands"]]
 
 
-def left_of(rig):
-    """How many cards the shoe has, as this position's machine knows it; all of them where it is new."""
+def count_shoe_cards(rig):
+    """Return the number of cards in the shoe as this position's machine stores it; all cards for a new shoe."""
     shared_state = read_shared_state(rig.machine, digest_of([rig]))
     return DECKS * 52 if shared_state is None else Shoe.from_json(shared_state["shoe"]).cards_left
 
@@ -83,7 +83,7 @@ def test_a_refait_asks_each_player_and_the_next_coup_uses_the_same_shoe(seats, t
     first.engine.handle(EventType.CHOOSE, value="prison")
     second.engine.handle(EventType.CHOOSE, value="half")
     second.engine.handle(EventType.CHOOSE, value="prison")
-    assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
+    assert [count_shoe_cards(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
     end(rooms)
     assert [rig.credit_cents for rig in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 30 * CENTS]
     lay(first)  # nothing but the stake in prison
@@ -98,13 +98,13 @@ def test_a_refait_asks_each_player_and_the_next_coup_uses_the_same_shoe(seats, t
     ]
     end(rooms)
     assert [rig.credit_cents for rig in rooms] == [CREDIT_CENTS - 20 * CENTS, CREDIT_CENTS - 10 * CENTS]
-    assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8 - 9] * 2
+    assert [count_shoe_cards(rig) for rig in rooms] == [DECKS * 52 - 8 - 9] * 2
     assert [list_tables_with_standing_bets(rig.machine) for rig in rooms] == [(), ()]
     check_audit(rooms, tmp_path)
 
 
-def coup(rooms, seats_of):
-    """A coup that these positions bet on, each stake halved at a refait; its game, and the cards it took."""
+def play_coup(rooms, seats_of):
+    """Play a coup in which these positions bet and each stake is halved at a refait; return its game and cards."""
     before = [rig.credit_cents for rig in rooms]
     for rig in seats_of:
         lay(rig, red=20)
@@ -125,21 +125,21 @@ def coup(rooms, seats_of):
 @pytest.mark.requirement("B-01", "D-15")
 @pytest.mark.parametrize("shoes", [1, pytest.param(8, marks=pytest.mark.slow)])
 def test_the_shoe_is_dealt_to_its_stop_card_and_shuffled_for_all(seats, tmp_path, shoes):
-    """Now both play, now one alone: every coup comes of what the one before left, to the last five cards."""
+    """Both play or one alone; every coup continues from the previous shoe, down to the last five cards."""
     seat_1, seat_2 = rooms = seat_players(seats)
     cards_left, ends, turn = DECKS * 52, 0, 0
     while ends < shoes:
         seats_of = ([seat_1, seat_2], [seat_1], [seat_1, seat_2], [seat_2])[turn % 4]
-        game, add_step = coup(rooms, seats_of)
+        game, add_step = play_coup(rooms, seats_of)
         turn += 1
         cards_left -= add_step
         if game.outcome.display["result"] == "void" or cards_left <= STOP:
             assert cards_left == STOP
             assert game.outcome.table is None
             cards_left, ends = DECKS * 52, ends + 1
-        assert [left_of(rig) for rig in rooms] == [cards_left] * 2
+        assert [count_shoe_cards(rig) for rig in rooms] == [cards_left] * 2
     assert turn >= 20 * shoes
-    first, _ = coup(rooms, rooms)
+    first, _ = play_coup(rooms, rooms)
     assert first.table_state is None  # of the new shoe
     check_audit(rooms, tmp_path)
 
@@ -155,7 +155,7 @@ def test_after_a_restart_both_continue_with_the_shoe_and_the_stakes_in_prison(se
     end(rooms)
     first.close()
     first, second = rooms = seats(GAME, count=2)
-    assert [left_of(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
+    assert [count_shoe_cards(rig) for rig in rooms] == [DECKS * 52 - 8] * 2
     first.machine.random_service = second.machine.random_service = script_cards(f"{REFAIT} {BLACK}", DECKS)
     del first.machine.random_service.values[: len(REFAIT.split())]
     lay(first)

@@ -1,4 +1,4 @@
-"""A round in which players win each other's stakes, and a game of it that persons declare void."""
+"""A round in which players win each other's stakes, and of which staff declare one game void."""
 
 import pytest
 from rigs.cards import script_cards
@@ -35,8 +35,8 @@ def table_of(rooms):
     return rooms[0].machine.component(SharedTables)
 
 
-def stake(rooms, game, chance):
-    """Every position puts its stake on the table and waits for the others."""
+def stake_everywhere(rooms, game, chance):
+    """Stake at every position, and wait for the others."""
     for rig, bet in zip(rooms, ROUNDS[game], strict=True):
         rig.machine.random_service = chance
         rig.insert(BILL_CENTS)
@@ -46,8 +46,10 @@ def stake(rooms, game, chance):
 
 
 def sit_down(rooms, game=HOLDEM):
-    """Every position stakes; betting closes, and the table answers that all have staked."""
-    stake(rooms, game, script_cards(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.random_service)
+    """Stake at every position and close the betting; the table reports that all have staked."""
+    stake_everywhere(
+        rooms, game, script_cards(FIVE_AND_SIX, 6) if "chemin" in game else rooms[0].machine.random_service
+    )
     table_of(rooms).close_betting(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)
     return rooms
@@ -65,7 +67,7 @@ def find_asked(rooms):
 
 
 def answer(rooms, number=1):
-    """The position that is asked takes this option; return whether the game went on."""
+    """Take this option at the position that must decide; return whether the game continued."""
     rig = find_asked(rooms)
     before = len(find_open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[number])
@@ -74,7 +76,7 @@ def answer(rooms, number=1):
 
 
 def let_the_generator_fail(rooms):
-    """The positions answer until a number is needed that the generator does not give; return the generator."""
+    """Answer until a number is needed that the generator does not provide; return the generator."""
     working = rooms[0].machine.random_service
     for rig in rooms:
         rig.machine.random_service = FailingChance()
@@ -93,7 +95,7 @@ def repair(rooms, working):
 
 
 def rule(rig, form):
-    """Two people declare a position's game void; return why it was refused, or None."""
+    """Declare a position's game void as two people; return the reason for a refusal, or None."""
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(EventType(form), form=form, **TWO)
     refusal = rig.notice
@@ -102,7 +104,7 @@ def rule(rig, form):
 
 
 def wait(rooms):
-    """Let the time for answers run out often enough to end any round."""
+    """Let the time for answers expire often enough to end any round."""
     for _ in range(20):
         go_on(rooms)
         rooms[0].clock.pass_seconds(TURN_SECONDS_MAX + 1)

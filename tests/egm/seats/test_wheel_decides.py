@@ -1,4 +1,4 @@
-"""A roulette that a real wheel decides: bets wait for its ball, and its number alone ends the games."""
+"""A roulette with a real wheel: bets wait for its ball, and only its number ends the games."""
 
 from contextlib import suppress
 from copy import deepcopy
@@ -193,7 +193,7 @@ def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path
 
 
 def check_wheel_lost(room, **waits):
-    """The game waits for persons: recorded, said, and no later number of any spin decides it."""
+    """Check that the game waits for staff, that this is recorded and shown, and that no later number decides it."""
     assert [record["unheard"] for record in room.records("wheel.unheard")] == [waits["why"]]
     assert list_notice_codes(room) == {"wheel_unheard"}
     for spin_ in (7, 8, 7):
@@ -237,7 +237,7 @@ def test_no_more_bets_of_another_spin_gives_the_one_before_up_and_closes_the_nex
 
 @pytest.mark.requirement("B-18")
 def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(room):
-    """Simulated wheel, its protocol, the driver: the cable is out while the ball runs."""
+    """Simulated wheel, protocol and driver; the cable is unplugged while the ball runs."""
     bet(room)
 
     def process_event(event):
@@ -285,7 +285,7 @@ def test_who_bets_on_a_number_that_already_lies_is_not_in_its_spin(room):
 
 
 def check_number_in_menu(room):
-    """The staff is at the machine while the ball falls: its number is recorded, and no game takes it."""
+    """Check that a number reported while staff use the menu is recorded, and decides no game."""
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
     room.engine.handle(EventType.MENU, key="operator")
@@ -434,7 +434,7 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
 @pytest.mark.requirement("F-09", "J-09")
 @pytest.mark.parametrize("line_lost", [False, True], ids=["awaited", "not heard"])
 def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_wheel(tmp_path, line_lost):
-    """The generator works: the key has nothing to do at the first, and does not start it again."""
+    """The generator works, so that the key has nothing to clear at the first position, and does not restart it."""
     first = start_rig(tmp_path, Position(1, 2))
     second = start_rig(tmp_path, Position(2, 2), first, first.machine.component(SharedTables))
     beside = RunningPositions()
@@ -481,7 +481,7 @@ def test_all_positions_have_the_number_of_the_wheel(tmp_path):
 
 
 def test_the_wheel_itself_decides_through_its_reader(room):
-    """Simulated wheel, its protocol, the driver, the machine."""
+    """Simulated wheel, protocol, driver and machine."""
 
     def process_event(event):
         process_wheel_report(room.machine, event)

@@ -1,4 +1,4 @@
-"""Tests of devices at the service menu: the real drivers' ledgers, every fact of a test, and no meter moved."""
+"""Device tests at the service menu with the real drivers' ledgers: all facts are recorded, and no meter moves."""
 
 import pytest
 
@@ -23,7 +23,7 @@ KINDS = {"bill": "bill_acceptor", "printer": "ticket_printer", "hopper": "hopper
 
 
 def fingerprint(rig):
-    """Every live meter, and every account behind them."""
+    """Return every live meter and every account."""
     values = rig.journal.meters().values
     return {name: v for name, v in values.items() if not name.startswith(SERVICE) and ".since_" not in name}
 
@@ -192,7 +192,7 @@ def test_the_screen_runs_its_own_tests(menu):
 
 
 def build_touch_answer(panel):
-    """What a screen answers where the panel feels each cross there."""
+    """Return the answer of a screen whose panel detects each cross at its position."""
     return " ".join(str(value) for cross in CALIBRATION_CROSSES for value in panel(*cross))
 
 

@@ -36,7 +36,7 @@ def open_one(rig):
 
 
 def rule(rig, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
-    """A person signs in, opens the dispute and decides; the menu, left open where it was refused."""
+    """Sign in, open the dispute and decide; after a refusal the menu stays open."""
     menu = Menu(rig).sign_in(role).touch("disputed")
     menu.touch(f"disputed:{dispute or open_one(rig).id}").enter(str(amount_cents))
     if menu.notice:
@@ -192,7 +192,7 @@ def pay_five(rig):
 @pytest.mark.parametrize("seen", [0, 3])
 @pytest.mark.parametrize("written", range(7))
 def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(coins, seen, written):
-    """Wherever the power goes meanwhile: what was seen has left, and the rest waits for a person."""
+    """Wherever the power is cut, the counted coins are paid, and the remainder waits for a ruling."""
     rig = coins.room
     payout_id = pay_five(rig)
     if seen:

@@ -1,4 +1,4 @@
-"""Paying by hand, and what persons decide about money: forms, complements, orphans, forfeits, refunds."""
+"""Hand-pays and decisions about money: forms, complements, orphaned credit, forfeits, refunds."""
 
 import hashlib
 from dataclasses import replace
@@ -39,7 +39,7 @@ GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
 
 def find_identity(register, commitment):
-    """Return the identity record that an entry names by its commitment."""
+    """Return the identity record to which an entry refers by its commitment."""
     return next(record for record in register.iter_records() if record.commitment == commitment)
 
 
@@ -316,7 +316,7 @@ def test_a_complement_with_an_invalid_amount_is_refused(rig, amount_cents):
 @pytest.mark.requirement("F-17", "J-16", "Q-19")
 @pytest.mark.parametrize("persons", [(), ("1",), ("3",), ("6",), ("2", "9")])
 def test_only_a_supervisor_may_pay_a_complement(rig, persons):
-    """Not for nobody, an attendant, a mechanic, an inspector, or somebody who is not enrolled."""
+    """Refused for nobody, an attendant, a mechanic, an inspector, and a person who is not enrolled."""
     fill_in(rig, "complement", persons=persons, amount_cents=700, reason="line 2")
     assert rig.notice == "refused.authorised"
     assert rig.records("complement.paid") == []

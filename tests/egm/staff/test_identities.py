@@ -1,4 +1,4 @@
-"""The register of identities lies on both media: either alone brings it back, and what is erased stays erased."""
+"""The register of identities is on both media: one restores the other, and erased records stay erased."""
 
 import asyncio
 import sqlite3

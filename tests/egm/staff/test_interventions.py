@@ -1,4 +1,4 @@
-"""Interventions: identified openings, alarms for the others, and the sheet made from the events alone."""
+"""Interventions: identified openings, alarms for all others, and a sheet made only from events."""
 
 import json
 
@@ -35,7 +35,7 @@ def intervene(rig, reason="bill jam"):
 
 
 def report_seen(rig):
-    """The monitoring system reads who is at work."""
+    """Report that the monitoring system has read who is at work."""
     opened = rig.machine.memory.get(StaffKey.INTERVENTION)
     rig.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
 
@@ -170,7 +170,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
 @pytest.mark.requirement("J-06:a")
 @pytest.mark.parametrize("role", [Role.ATTENDANT, Role.SUPERVISOR, Role.MANAGER, Role.INSPECTOR])
 def test_a_door_is_opened_by_nobody_but_a_mechanic(rig, role):
-    """Who is no mechanic is not offered the form, and its message sent past the menu is refused too."""
+    """Other staff are not offered the form, and a message that bypasses the menu is refused too."""
     menu = Menu(rig).sign_in(role)
     assert "form:intervention" not in menu.collect_all_actions()
     person = {"person": NUMBERS[role], "persons": (NUMBERS[role],)}

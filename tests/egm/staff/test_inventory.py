@@ -1,4 +1,4 @@
-"""The inventory entry and the technical sheet: what they hold, every change, and a base number fixed for good."""
+"""The inventory entry and the technical sheet: their content, every change, and a permanent base number."""
 
 import asyncio
 import hashlib
@@ -248,7 +248,7 @@ def test_a_machine_without_an_entry_says_so(tmp_path):
 # ---------------------------------------------------------------------------------------------- certificates
 @pytest.fixture(scope="module")
 def maker(tmp_path_factory):
-    """A maker's folder of certificates: one game certified for Monaco and one for Québec, and the maker's key."""
+    """A manufacturer's folder: certificates of one game for Monaco and one for Québec, and the signing key."""
     folder = tmp_path_factory.mktemp("maker")
     for jurisdiction, game in (("monaco", GAME), ("quebec-casino", OTHER)):
         args = [
@@ -374,7 +374,7 @@ def test_incomplete_inventory_is_rejected_where_the_profile_requires_all_fields(
 
 
 def start_machine(folder, **machine):
-    """Start a machine of Monaco whose one device is real, as its process does."""
+    """Start a machine in Monaco with one real device, as its process does."""
     default = load_cabinet()
     file = default.model_copy(
         update={

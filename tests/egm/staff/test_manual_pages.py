@@ -1,4 +1,4 @@
-"""The manual at the machine: everybody who signs in can look up what a fault means, in either language."""
+"""In the manual on the machine, everybody who signs in can look up what a fault means, in either language."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def test_active_faults_are_on_the_first_page_with_their_remedy(menu):
 
 @pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_chapter_and_line_of_the_manual_opens(menu, stride):
-    """The quick tier opens the first line of each chapter, and every fourth."""
+    """The quick test opens the first line of each chapter and every fourth line."""
     menu.sign_in(Role.INSPECTOR).touch("manual")
     opened = 0
     for chapter in MANUAL_CHAPTERS:

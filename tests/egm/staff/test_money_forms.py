@@ -1,4 +1,4 @@
-"""The forms about money, filled in at the service menu by people with PINs, as at a real machine."""
+"""The forms about money, filled in at the service menu by people with PINs, as on a real machine."""
 
 import pytest
 from rigs.voids import undecided_game
@@ -25,7 +25,7 @@ def register(menu, name):
 
 @pytest.mark.requirement("Q-01", "Q-03", "F-16", "Q-12")
 def test_a_jackpot_is_paid_in_monaco_as_the_order_requires(menu):
-    """The form is missing, the key asks who it is, the mechanic checks nothing here, the supervisor pays."""
+    """Without the form, the key asks for a person; the mechanic has nothing to check, and the supervisor pays."""
     for _ in range(11):
         menu.room.insert(20000)
     menu.room.engine.handle(EventType.CASH_OUT)
@@ -53,7 +53,7 @@ def test_a_supervisor_pays_a_complement_and_takes_orphans_and_an_attendant_canno
     menu.room.insert(2000)
     menu.sign_in(Role.ATTENDANT)
     assert not [
-        action for action in page_actions(menu) if action in {"form:complement", "form:orphan_credits"}
+        action for action in list_menu_actions(menu) if action in {"form:complement", "form:orphan_credits"}
     ]
     menu.touch("leave")
     menu.sign_in(Role.SUPERVISOR).fill("complement", "1250", "line 2 was not paid", "", "")
@@ -78,7 +78,7 @@ def test_a_supervisor_writes_notes(menu):
 def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_informed(menu):
     answers = {"what": "a quarrel", "judgement": "both left", "officer": "agent 12, 14:00"}
     menu.sign_in(Role.SUPERVISOR)
-    assert "form:incident" not in page_actions(menu)
+    assert "form:incident" not in list_menu_actions(menu)
     judged = {"form": "incident", "person": "2", "persons": ("2",), **answers, "informed": "telephone"}
     menu.room.engine.handle(EventType.INCIDENT_JUDGED, **judged)  # even past the menu
     assert menu.room.notice == "refused.authorised"
@@ -118,6 +118,6 @@ def test_a_forfeit_needs_a_second_different_person(tmp_path):
     rig.close()
 
 
-def page_actions(menu) -> list[str]:
-    """What the main menu offers."""
+def list_menu_actions(menu) -> list[str]:
+    """Return the actions that the main menu offers."""
     return [row.action for table in menu.page.tables for row in table.rows if row.action]

@@ -1,4 +1,4 @@
-"""Options: who may change them and when, what they leave, and that they hold from the next start on."""
+"""Options: who may change them and when, and that they apply from the next start on."""
 
 from dataclasses import fields, replace
 
@@ -92,7 +92,7 @@ def test_no_option_changes_with_credits_or_a_game_in_progress(tmp_path):
 @pytest.mark.requirement("A-22", "O-07")
 @pytest.mark.parametrize("position", [1, 2])
 def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, position):
-    """All credits of the player were on the table: the game could be removed, and a file signed, during play."""
+    """Regression: with all credits on the table, the game could be removed or a file signed during play."""
     rigs = []
     for number in (1, 2):
         where = Position(number, 2)
@@ -114,7 +114,7 @@ def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, position):
 
 @pytest.mark.requirement("A-22", "O-07")
 def test_no_option_changes_during_the_game_for_the_last_credits(tmp_path):
-    """No credit is left and no bet stands: what is owed is the result of the game at the other position."""
+    """There is no credit and no standing bet, but the result of the game at the other position is owed."""
     technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
     player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), first_rig=technician).boot()
     player.insert(100)
@@ -131,7 +131,7 @@ def test_no_option_changes_during_the_game_for_the_last_credits(tmp_path):
 
 @pytest.mark.requirement("A-22", "O-07")
 def test_no_option_changes_while_a_hand_pay_waits(tmp_path):
-    """A jackpot paid by hand is never credit: with the last credits wagered, only the hand-pay is owed."""
+    """A jackpot paid by hand is never credit; with the last credits wagered, only the hand-pay is owed."""
     chance = ScriptedChance(11, 11, 12)  # three lanterns
     technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
     player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), first_rig=technician, chance=chance)

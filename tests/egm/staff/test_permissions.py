@@ -1,8 +1,8 @@
-"""Each form of the service menu: which roles are offered it, what it asks, and that nobody else's hand is taken.
+"""Each form of the service menu: the roles to which it is offered, its fields, and that all others are refused.
 
-The table is written from the texts: who may do what (Monaco's order, arts 20 to 24; by-law, ss. 94 and 95), and what each
-act is recorded with. The rows of a feature of ``egm/features`` are in ``forms.toml`` of its folder of tests. A form that
-is in neither fails the test.
+The table is written from the texts: permissions (Monaco's order, arts 20 to 24; by-law, ss. 94 and 95), and what is
+recorded with each act. The rows of a feature of ``egm/features`` are in ``forms.toml`` in its folder of tests. A form
+that is in neither table fails the test.
 """
 
 import tomllib
@@ -78,7 +78,7 @@ RECORDED = {"dispute": "dispute.decided", "exclusion": "exclusion.noted"}
 
 @pytest.fixture(scope="module")
 def offered(tmp_path_factory):
-    """What each role is offered by the menu of a machine in Monaco."""
+    """The forms that the menu of a machine in Monaco offers to each role."""
     found = {}
     for role in Role:
         rig = MachineRig(tmp_path_factory.mktemp(role.value), profile="monaco").boot()

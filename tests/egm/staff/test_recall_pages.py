@@ -1,4 +1,4 @@
-"""Recall at the machine: every play in figures and pictures, from its own records, the interrupted one too."""
+"""Recall on the machine: every play in figures and pictures, from its own records, including an interrupted play."""
 
 import json
 from importlib.metadata import version
@@ -38,7 +38,7 @@ def rig(tmp_path):
 
 
 def read_replay(menu, play_id):
-    """The page's picture, and what the machine showed the player."""
+    """Return the page's picture, and the picture that the machine showed to the player."""
     replay = menu.page.replay
     shown = next(m for m in menu.room.hands.messages if m.play_id == play_id)
     return replay, shown
@@ -384,7 +384,7 @@ def test_the_log_of_events_shows_errors_from_before_a_restart(rig, tmp_path):
 @pytest.mark.not_audited
 @pytest.mark.requirement("E-08", "J-12")
 def test_only_prizes_in_kind_are_listed_as_things_in_the_log(rig):
-    """The largest prizes of a game examined at the start ended the machine when a person read its events."""
+    """Regression: reading the events of a game examined at the start ended the machine."""
     cache_prizes_in_journal(rig.journal)(rig.machine.games["maple-classic"])
     write_undeclared_entry(
         rig.machine, "clear.paid", details={"prizes": ["bicycle"]}

@@ -1,4 +1,4 @@
-"""The service menu: who gets in, what each may reach, that nobody plays meanwhile, and that all is recorded."""
+"""The service menu: admission, permissions, no play while it is open, and a record of every act."""
 
 import asyncio
 import tempfile
@@ -60,7 +60,7 @@ def test_number_and_pin_open_the_menu_and_the_person_is_recorded(menu):
 
 
 def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
-    """The menu key (F10) used to close a filled-in form at once."""
+    """Regression: the menu key (F10) closed a filled-in form at once."""
 
     def press_menu_key():
         menu.room.engine.handle(EventType.ANSWER, value="leave", options={"page": menu.page.id})
@@ -87,7 +87,7 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
 
 
 def test_every_page_of_the_menu_warns_what_leaving_it_loses():
-    """The desk warns before entries are lost by what each place declares, and not by how a field is named."""
+    """The warning follows what each page declares, not the names of its fields."""
     pages = [entry.create_page() for entry in SERVICE_MENU.menu_entries]
     assert pages
     assert all(isinstance(page.entered_values, Mapping) and not page.entered_values for page in pages)
@@ -132,8 +132,8 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
     restarted.room.close()
 
 
-def at_a_terminal(menu, role, pin, monkeypatch):
-    """What a terminal of this machine says to a PIN: a name, or why none."""
+def sign_in_at_terminal(menu, role, pin, monkeypatch):
+    """Return a terminal's reply to a PIN on this machine: a name, or the reason for a refusal."""
     monkeypatch.setattr("click.prompt", lambda *_, **__: pin)
     try:
         return authenticate(menu.room.machine.component(Roster), NUMBERS[role]).name
@@ -143,7 +143,7 @@ def at_a_terminal(menu, role, pin, monkeypatch):
 
 @pytest.mark.requirement("J-16")
 def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, monkeypatch, tmp_path):
-    """Three guesses at the screen and three more at a terminal were six."""
+    """Three guesses at the screen and three at a terminal count as six."""
     roster, manager = Roster.load(tmp_path / "people.json"), NUMBERS[Role.MANAGER]
     for role in (Role.MANAGER, Role.MECHANIC, Role.SUPERVISOR):
         person = Person(NUMBERS[role], role.value.title(), role)
@@ -154,15 +154,17 @@ def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, m
     menu.open()
     for _ in range(3):
         menu.prove(Role.MECHANIC, pin="1379")
-    assert "locked" in at_a_terminal(menu, Role.MECHANIC, build_pin(NUMBERS[Role.MECHANIC]), monkeypatch)
-    assert [at_a_terminal(menu, Role.MANAGER, "1379", monkeypatch) for _ in range(2)] == [
+    assert "locked" in sign_in_at_terminal(
+        menu, Role.MECHANIC, build_pin(NUMBERS[Role.MECHANIC]), monkeypatch
+    )
+    assert [sign_in_at_terminal(menu, Role.MANAGER, "1379", monkeypatch) for _ in range(2)] == [
         "number or PIN is wrong"
     ] * 2
     menu.prove(Role.MANAGER, pin="1379")
     assert menu.notice == "service.refused.wrong_pin"
     menu.prove(Role.MANAGER)
     assert menu.notice == "service.refused.locked", "the right one too: three were wrong"
-    assert "locked" in at_a_terminal(menu, Role.MANAGER, build_pin(NUMBERS[Role.MANAGER]), monkeypatch)
+    assert "locked" in sign_in_at_terminal(menu, Role.MANAGER, build_pin(NUMBERS[Role.MANAGER]), monkeypatch)
     menu.prove(Role.SUPERVISOR)  # another number is not locked with it
     assert menu.page.person is not None, menu.notice
     assert [r["why"] for r in menu.room.records("sign_in.refused")].count("terminal") == 2, (
@@ -172,7 +174,7 @@ def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, m
 
 @pytest.mark.requirement("J-16")
 def test_after_a_wrong_pin_no_field_shows_typed_characters(menu):
-    """The PIN is asked for again, as dots; the number is a page back, and one further back is the game."""
+    """The PIN is requested again and shown as dots; BACK leads to the number, and then to the game."""
     menu.open().enter(NUMBERS[Role.MECHANIC])
     for _ in range(5):
         menu.enter("1379")
@@ -187,7 +189,7 @@ def test_after_a_wrong_pin_no_field_shows_typed_characters(menu):
 
 @pytest.mark.requirement("J-16")
 def test_wrong_pins_at_the_screen_lock_the_number_only_there(tmp_path):
-    """Where the menu opens from the screen, wrong PINs typed there lock the number there and nowhere else."""
+    """If the menu opens from the screen, wrong PINs there lock the number there and nowhere else."""
     profile_file = tmp_path / "generic.toml"
     profile_file.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
     rig = MachineRig(tmp_path / "state", profile=profile_file).boot()
@@ -227,7 +229,7 @@ def test_the_management_unlocks_a_locked_number(menu):
 
 @pytest.mark.requirement("J-16")
 def test_no_sequence_of_attempts_reveals_whether_a_number_exists(menu):
-    """The same PINs for a real number and for one nobody has give the same words, whatever came before."""
+    """The same PINs cause the same texts for an existing and a missing number, after any earlier attempts."""
     machine, real = menu.room.machine, NUMBERS[Role.MECHANIC]
     counted = {
         build_wrong_pins_key(machine, real): real
@@ -415,7 +417,7 @@ def test_a_tilt_is_cleared_by_a_named_person(tmp_path):
 @pytest.mark.requirement("J-16")
 @pytest.mark.parametrize(("role", "pays"), [(Role.TECHNICIAN, "attendant"), (Role.SUPERVISOR, "2")])
 def test_a_payment_by_key_beside_an_unauthorised_person_is_recorded_as_the_keys(menu, role, pays):
-    """Whoever has signed in at the service menu is not behind an act that their role does not allow."""
+    """The person who is signed in to the menu is not recorded for an act that their role does not permit."""
     menu.room.engine.handle(EventType.CASH_OUT)
     assert menu.room.state is State.HANDPAY
     menu.sign_in(role)

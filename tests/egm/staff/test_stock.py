@@ -1,4 +1,4 @@
-"""Fills of the hopper, and collections that are counted: every coin by a named person, every difference reported."""
+"""Fills of the hopper and counted collections: every coin by a named person, and every difference reported."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ def rig(tmp_path):
 
 
 def coins(rig, position, *fallen):
-    """Coins pass the acceptor: (minor units, whether into the hopper) each."""
+    """Let coins pass the acceptor: (minor units, whether into the hopper) for each."""
     rig.engine.handle(EventType.COINS_IN, coins=fallen, event_position=position)
 
 
@@ -155,7 +155,7 @@ protocol = "cctalk_hopper"
 
 
 async def _start_and_stop(state, file):
-    """One start of the machine process, until it is ready."""
+    """Start the machine's process once, until it is ready, and stop it."""
     machine = asyncio.create_task(MachineProcess(state, file, StoppedClock()).run())
     async with asyncio.timeout(60):
         while not machine.done() and not (state.run / "screen.sock").exists():  # noqa: ASYNC110 (a file)
@@ -166,7 +166,7 @@ async def _start_and_stop(state, file):
 
 @pytest.mark.parametrize("added_text", ["", '[devices.bill]\nprotocol = "id003"\nport = "/dev/ttyEGM"\n'])
 def test_only_a_demonstration_hopper_starts_with_booked_coins(tmp_path, added_text):
-    """Coins of a simulated hopper nobody filled made its level negative with the first one paid."""
+    """Regression: a simulated hopper that nobody had filled had a negative level after the first payout."""
     path = tmp_path / "cabinet.toml"
     path.write_text(DEMONSTRATION + added_text)
     file, state = load_cabinet(path), StateFolder(tmp_path / "state")

@@ -35,7 +35,7 @@ def write_rows(path, medium):
 
 
 def test_a_database_with_a_write_ahead_log_from_a_power_loss_can_be_read(tmp_path, medium, storage):
-    """An inspection of the memory reads it so; without this no clear after a power loss reads the first copy."""
+    """An inspection reads the memory this way; otherwise no clear after a power loss could read the first copy."""
     path = tmp_path / "a.sqlite"
     write_rows(path, medium)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}

@@ -1,4 +1,4 @@
-"""Amounts in words: grammar by example, and every number read back by a reader of its own."""
+"""Amounts in words: grammar by examples, and every number read back by an independent reader."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Interleaved 2 of 5: widths against the symbology's own rules, and read back by hand."""
+"""Interleaved 2 of 5: bar widths against the rules of the symbology, and decoded independently."""
 
 import pytest
 from hypothesis import given

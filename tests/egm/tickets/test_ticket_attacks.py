@@ -1,4 +1,4 @@
-"""The ticket ledger under attack: a wrong clock, an id that comes again, a line from a text editor, a lost copy."""
+"""Attacks on the ticket ledger: a wrong clock, a repeated id, a line from a text editor, a lost copy."""
 
 import json
 from datetime import UTC, datetime
@@ -24,8 +24,8 @@ def office(tmp_path):
 @pytest.mark.requirement("H-10")
 @pytest.mark.parametrize("year", [1970, 2036, 2038])
 def test_a_clock_that_is_wrong_for_a_moment_expires_nothing(office, year):
-    """Reading a ticket while the clock is wrong changes nothing in it."""
-    number = office.issued().number
+    """Reading a ticket while the clock is wrong does not change the ticket."""
+    number = office.issue_ticket().number
     right = office.clock.wall
     office.clock.wall = datetime(year, 1, 19, 3, 14, 8, tzinfo=UTC)
     office.desk.begin_redemption("in-1", number)
@@ -39,7 +39,7 @@ def test_a_clock_that_is_wrong_for_a_moment_expires_nothing(office, year):
 def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
     known = [True]
     office = Office(tmp_path, date_is_known=lambda: known[0])
-    number = office.issued().number
+    number = office.issue_ticket().number
     office.clock.pass_days(400)
     assert office.desk.begin_redemption("in-1", number).reason is TicketRefusalReason.EXPIRED
     known[0] = False
@@ -67,15 +67,15 @@ def test_a_reserved_id_returns_its_ticket_only_for_the_same_request(office, chan
 
 
 def test_an_id_with_an_issued_ticket_yields_no_other_ticket(office):
-    """A journal that was wiped makes its ids again: the old ticket of $100 must not be printed for $5."""
-    office.issued("cashout-7", 10_000)
+    """A wiped journal repeats its ids: the old ticket of $100 must not be printed again for $5."""
+    office.issue_ticket("cashout-7", 10_000)
     with pytest.raises(TicketOrderError, match=r"under this id the ledger has .* 10000 cents, issued"):
         office.desk.prepare_ticket("cashout-7", 500, denomination_cents=25)
 
 
 @pytest.mark.requirement("H-07")
 def test_a_redeemed_ticket_is_not_taken_again_under_its_old_id(office):
-    number = office.issued(amount_cents=10_000).number
+    number = office.issue_ticket(amount_cents=10_000).number
     office.desk.begin_redemption("ticket-9", number)
     office.desk.commit_redemption("ticket-9")
     with pytest.raises(TicketOrderError, match="already used"):
@@ -103,7 +103,7 @@ def build_forged_line(office, cents=999_999):
 
 @pytest.mark.requirement("H-15")
 def test_a_line_appended_with_a_text_editor_is_refused_and_named(tmp_path, office):
-    office.issued("a")
+    office.issue_ticket("a")
     line = build_forged_line(office)
     with (tmp_path / LOG_NAME).open("ab") as log:
         log.write(line)
@@ -116,7 +116,7 @@ def test_a_line_appended_with_a_text_editor_is_refused_and_named(tmp_path, offic
 
 
 def test_a_ledger_cannot_be_read_with_another_machines_key(tmp_path, office):
-    office.issued("a")
+    office.issue_ticket("a")
     office.store.close()
     with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
         TicketStore.open(tmp_path, key=bytes(32))
@@ -128,7 +128,7 @@ def test_the_second_copy_is_on_the_second_medium_and_is_rebuilt_there(tmp_path):
     with TicketStore.open(first, second_folder=second, key=KEY):
         pass
     office = Office(first, second=second)
-    number = office.issued("a").number
+    number = office.issue_ticket("a").number
     office.store.close()
     assert not (first / LOG_NAME).exists()
     (second / LOG_NAME).unlink()
@@ -154,7 +154,7 @@ def test_a_missing_ledger_is_not_created_unless_requested(tmp_path):
 
 
 def test_a_reader_writes_nothing(tmp_path, office):
-    number = office.issued("a").number
+    number = office.issue_ticket("a").number
     office.store.close()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if "-shm" not in path.name}
     with TicketStore.open(tmp_path, key=KEY, read_only=True) as store:

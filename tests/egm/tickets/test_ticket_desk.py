@@ -1,4 +1,4 @@
-"""The desk a machine works with: each step counts once, in every order and after every refusal."""
+"""The ticket desk of a machine: each step takes effect once, in any order and after every refusal."""
 
 import re
 from dataclasses import replace
@@ -66,7 +66,7 @@ def test_steps_out_of_order_are_refused_and_change_nothing(office):
     office.desk.record_failed_print(reserved, "paper out")
     with pytest.raises(TicketOrderError, match="issue is not possible while the ticket is void"):
         office.desk.record_printed(reserved)
-    number = office.issued("b").number
+    number = office.issue_ticket("b").number
     with pytest.raises(TicketOrderError, match="fail is not possible while the ticket is issued"):
         office.desk.record_failed_print(number, "too late")
     office.desk.begin_redemption("in-1", number)
@@ -80,7 +80,7 @@ def test_steps_out_of_order_are_refused_and_change_nothing(office):
 
 @pytest.mark.requirement("H-07")
 def test_a_locked_ticket_cannot_be_redeemed_elsewhere(tmp_path, office):
-    number = office.issued().number
+    number = office.issue_ticket().number
     other = Office(tmp_path, serial="EGM-0000002")
     assert isinstance(other.desk.begin_redemption("theirs", number), TicketRedemption)
     assert office.desk.begin_redemption("ours", number).reason is TicketRefusalReason.PENDING
@@ -92,7 +92,7 @@ def test_a_locked_ticket_cannot_be_redeemed_elsewhere(tmp_path, office):
 
 @pytest.mark.requirement("H-08")
 def test_a_restart_finds_unfinished_tickets(office):
-    printed = office.issued("a").number
+    printed = office.issue_ticket("a").number
     open_ticket = office.desk.prepare_ticket("b", 700, denomination_cents=25)
     office.desk.begin_redemption("in-1", printed)
     office.restart()
@@ -106,10 +106,10 @@ def test_a_restart_finds_unfinished_tickets(office):
 
 @pytest.mark.requirement("H-10")
 def test_a_ticket_is_good_to_the_end_of_its_last_local_day(office):
-    ticket = office.issued()
+    ticket = office.issue_ticket()
     # Issued 09:05 in Montréal on 1 March; 30 days after is 31 March, and summer time has begun by then.
     assert ticket.expires_at.isoformat() == "2026-04-01T04:00:00+00:00"
-    second = office.issued("b").number
+    second = office.issue_ticket("b").number
     office.clock.wall = ticket.expires_at.replace(hour=3, minute=59, second=59)
     assert isinstance(office.desk.begin_redemption("just", second), TicketRedemption)
     office.clock.wall = ticket.expires_at
@@ -132,15 +132,15 @@ def test_an_amount_above_the_limit_is_refused_for_a_ticket_but_not_a_receipt(off
 
 
 def test_a_machine_takes_no_receipt_no_other_currency_and_no_misread(tmp_path, office):
-    receipt = office.issued("a", kind=TicketKind.JACKPOT_RECEIPT).number
+    receipt = office.issue_ticket("a", kind=TicketKind.JACKPOT_RECEIPT).number
     assert office.desk.begin_redemption("1", receipt).reason is TicketRefusalReason.WRONG_KIND
-    number = office.issued("b").number
+    number = office.issue_ticket("b").number
     euro = Office(tmp_path, serial="EGM-2", rules=replace(RULES, currency="EUR"))
     assert euro.desk.begin_redemption("2", number) == TicketRefusal(TicketRefusalReason.CURRENCY, "CAD")
     wrong = number[:-1] + str((int(number[-1]) + 1) % 10)
     assert office.desk.begin_redemption("3", wrong).reason is TicketRefusalReason.MISREAD
     assert office.desk.begin_redemption("4", "").reason is TicketRefusalReason.MISREAD
-    unknown = Office(tmp_path / "elsewhere").issued("x", kind=TicketKind.RESTRICTED).number
+    unknown = Office(tmp_path / "elsewhere").issue_ticket("x", kind=TicketKind.RESTRICTED).number
     assert office.desk.begin_redemption("5", unknown).reason is TicketRefusalReason.UNKNOWN
 
 
@@ -149,7 +149,7 @@ def test_without_the_host_a_limited_number_of_tickets_is_issued(tmp_path):
     office = Office(tmp_path, rules=replace(RULES, unread_own_tickets_max=3))
     failed = office.desk.prepare_ticket("f", 100, denomination_cents=1).number
     office.desk.record_failed_print(failed, "jam")
-    numbers = [office.issued(str(n)).number for n in range(3)]
+    numbers = [office.issue_ticket(str(n)).number for n in range(3)]
     assert (
         office.desk.prepare_ticket("4", 100, denomination_cents=1).reason
         is TicketRefusalReason.ALLOWANCE_USED
@@ -184,7 +184,7 @@ def test_secure_enhanced_numbers_follow_the_hosts_seed(tmp_path):
 
 @pytest.mark.requirement("H-05")
 def test_a_host_that_enrols_with_a_sequence_used_before_stops_nothing(tmp_path):
-    """As many hosts do at every start: the machine pays by hand, and is past the used numbers after a while."""
+    """Many hosts do this at every start; the machine pays by hand until the used numbers are past."""
     office = Office(tmp_path, numbering=create_enrolled_number, is_ticket_number=is_secure_enhanced_number)
     office.desk.store_enrolment(0xABCDEF, 0)
     for n in range(150):
@@ -211,7 +211,7 @@ def test_the_hosts_number_is_used_once(tmp_path):
 
 @pytest.mark.requirement("E-06", "G-17")
 def test_no_unredeemed_number_is_shown_in_full(office):
-    numbers = [office.issued(str(n)).number for n in range(40)]
+    numbers = [office.issue_ticket(str(n)).number for n in range(40)]
     office.desk.begin_redemption("in", numbers[39])
     office.desk.commit_redemption("in")
     office.desk.begin_redemption("pending", numbers[38])  # in an acceptor, and not redeemed yet
@@ -231,13 +231,13 @@ def test_no_unredeemed_number_is_shown_in_full(office):
 def test_a_used_number_is_drawn_again(tmp_path):
     draws = iter([5, 5, 5, 8])
     office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: next(draws)))
-    assert office.issued("a").number != office.issued("b").number
+    assert office.issue_ticket("a").number != office.issue_ticket("b").number
     assert list(draws) == []
 
 
 def test_a_stuck_source_of_numbers_stops_the_machine(tmp_path):
     office = Office(tmp_path, numbering=build_stand_alone_numbering(lambda bound: 0))
-    office.issued("a")
+    office.issue_ticket("a")
     with pytest.raises(TicketOrderError, match="no unused ticket number was found"):
         office.desk.prepare_ticket("b", 100, denomination_cents=1)
     assert len(list(office.store.iter_records())) == 1

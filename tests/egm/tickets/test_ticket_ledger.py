@@ -1,4 +1,4 @@
-"""The ledger: two redeemers, two processes, a damaged file, a full disk; and the ticket as JSON."""
+"""The ticket ledger with two redeemers, two processes, a damaged file and a full disk; and tickets as JSON."""
 
 import json
 import multiprocessing
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rigs.ticket_office import HOUSE, KEY, Office, a_ticket
+from rigs.ticket_office import HOUSE, KEY, Office, make_ticket
 
 from egm.errors import OperatorError
 from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
@@ -27,7 +27,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 # ---------------------------------------------------------------- one ticket, two machines
 def redeem_all(folder, serial, numbers, start, won):
-    """One machine in its own process: tries every ticket, and says which it got."""
+    """Redeem every ticket as one machine in its own process, and report the successful ones."""
     office = Office(folder, serial=serial)
     start.wait()
     for number in numbers:
@@ -40,9 +40,9 @@ def redeem_all(folder, serial, numbers, start, won):
 
 @pytest.mark.requirement("H-07")
 def test_of_two_machines_exactly_one_redeems_a_ticket(tmp_path):
-    """Real processes, the same tickets in the same order, let go at once."""
+    """Two real processes redeem the same tickets in the same order, and start simultaneously."""
     office = Office(tmp_path)
-    numbers = [office.issued(str(n)).number for n in range(40)]
+    numbers = [office.issue_ticket(str(n)).number for n in range(40)]
     context = multiprocessing.get_context("spawn")
     start, won = context.Barrier(3), context.Queue()
     machines = [
@@ -71,7 +71,7 @@ def issue_some(folder, serial, start):
     office = Office(folder, serial=serial)
     start.wait()
     for n in range(20):
-        office.issued(f"{serial}-{n}")
+        office.issue_ticket(f"{serial}-{n}")
 
 
 def test_machines_that_share_a_new_ledger_number_their_own_tickets(tmp_path):
@@ -105,9 +105,9 @@ PATHS = {
 @pytest.mark.parametrize("state", TicketState)
 @pytest.mark.parametrize("action", [action for action in TicketAction if action is not TicketAction.RESERVE])
 def test_every_action_in_every_state_of_a_ticket_has_its_result(tmp_path, state, action):
-    """Each pair, from the table of a ticket's life; what it does not allow changes nothing."""
+    """Each pair is tried against the table of ticket states; a forbidden action changes nothing."""
     with TicketStore.open(tmp_path, key=KEY) as store:
-        number = store.reserve_ticket("i", a_ticket(), actor="m").ticket.number
+        number = store.reserve_ticket("i", make_ticket(), actor="m").ticket.number
         for step in PATHS[state]:
             store.record_move(number, step, action_time=NOW, actor="m", redemption_id="r")
         before = store.require_ticket(number)
@@ -128,7 +128,7 @@ def test_every_action_in_every_state_of_a_ticket_has_its_result(tmp_path, state,
 
 def test_a_group_of_changes_is_made_completely_or_not_at_all(tmp_path):
     with TicketStore.open(tmp_path, key=KEY) as store:
-        number = store.reserve_ticket("i", a_ticket(), actor="m").ticket.number
+        number = store.reserve_ticket("i", make_ticket(), actor="m").ticket.number
 
         def issue_and_redeem():
             with store.transaction():
@@ -145,16 +145,18 @@ def test_a_group_of_changes_is_made_completely_or_not_at_all(tmp_path):
 def test_the_ledgers_sums_are_those_of_its_tickets(tmp_path):
     office = Office(tmp_path)
     for n in range(6):
-        office.issued(str(n), 100 * (n + 1))
+        office.issue_ticket(str(n), 100 * (n + 1))
     numbers = [r.ticket.number for r in office.store.iter_records()]
     office.desk.begin_redemption("a", numbers[0])
     office.desk.begin_redemption("b", numbers[1])
     office.desk.commit_redemption("b")
-    office.issued("x", 5000, kind=TicketKind.RESTRICTED)
+    office.issue_ticket("x", 5000, kind=TicketKind.RESTRICTED)
     office.desk.record_failed_print(
         office.desk.prepare_ticket("y", 70, denomination_cents=1).number, "paper out"
     )
-    office.store.record_move(office.issued("z", 80).number, TicketAction.EXPIRE, action_time=NOW, actor="m")
+    office.store.record_move(
+        office.issue_ticket("z", 80).number, TicketAction.EXPIRE, action_time=NOW, actor="m"
+    )
     sums = {(s.state, s.kind): (s.tickets, s.amount_cents) for s in office.store.list_totals()}
     assert sums == {
         (TicketState.ISSUED, TicketKind.CASHABLE): (4, 1000),
@@ -168,8 +170,8 @@ def test_the_ledgers_sums_are_those_of_its_tickets(tmp_path):
 
 
 # ---------------------------------------------------------------- damage and refusals
-def with_hands_on(folder, *statements):
-    """Open the file with another program."""
+def open_with_another_program(folder, *statements):
+    """Open the ledger's file with another program."""
     with closing(sqlite3.connect(folder / TICKET_DATABASE_FILE_NAME)) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -188,10 +190,10 @@ CHANGES = [
 
 
 def write_ledger(folder):
-    """A ledger with a life in it, closed: what each ticket has been through."""
+    """Write and close a ledger with tickets in various states; return the history of each ticket."""
     office = Office(folder)
     for n in range(5):
-        office.issued(str(n))
+        office.issue_ticket(str(n))
     number = office.store.find_by_issue("2").ticket.number
     office.desk.begin_redemption("r", number)
     records = list(office.store.iter_records())
@@ -209,7 +211,7 @@ def reopen_ledger(folder):
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_damaged_database_is_made_again_from_the_log(tmp_path, change):
     records = write_ledger(tmp_path)
-    with_hands_on(tmp_path, *GAGS, change)
+    open_with_another_program(tmp_path, *GAGS, change)
     mended, found = reopen_ledger(tmp_path)
     assert re.search(
         r"tickets.sqlite made again from tickets.moves, 11 moves: .*(altered after it was written|beginning)",
@@ -238,7 +240,7 @@ def test_any_damaged_page_of_the_database_is_detected(tmp_path):
 @pytest.mark.requirement("A-02")
 def test_a_lost_or_older_database_is_completed_from_the_log(tmp_path):
     office = Office(tmp_path)
-    office.issued("a")
+    office.issue_ticket("a")
     office.store.close()
     older = (tmp_path / TICKET_DATABASE_FILE_NAME).read_bytes()
     records = [*write_ledger(tmp_path)]
@@ -258,13 +260,13 @@ def test_a_short_log_is_completed_from_the_database(tmp_path, keep):
     lost = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
     assert reopen_ledger(tmp_path) == (lost if keep in {0, 1} else "", records)
     office = Office(tmp_path)
-    office.issued("more")
+    office.issue_ticket("more")
     assert office.store.verify_moves() == 13
 
 
 @pytest.mark.requirement("A-02", "A-04")
 def test_a_damaged_log_is_written_again(tmp_path):
-    """Each kind of damage in the middle: a digit, a line end, a line gone, two lines exchanged."""
+    """The damage is in the middle: a digit, a line end, a missing line, two exchanged lines."""
     records = write_ledger(tmp_path)
     log = (tmp_path / LOG_NAME).read_bytes()
     lines = log.splitlines(keepends=True)
@@ -290,7 +292,7 @@ def test_a_damaged_log_is_written_again(tmp_path):
 
 def test_when_both_copies_are_damaged_nothing_is_guessed(tmp_path):
     write_ledger(tmp_path)
-    with_hands_on(tmp_path, *GAGS, CHANGES[0])
+    open_with_another_program(tmp_path, *GAGS, CHANGES[0])
     log = (tmp_path / LOG_NAME).read_bytes()
     (tmp_path / LOG_NAME).write_bytes(log.replace(b":1234,", b":9234,", 1))
     with pytest.raises(TicketLedgerDamaged, match=r"tickets.moves: move 1 was altered after it was written"):
@@ -305,7 +307,7 @@ def test_when_both_copies_are_damaged_nothing_is_guessed(tmp_path):
 
 def test_a_damaged_log_is_not_replaced_by_an_older_database(tmp_path):
     office = Office(tmp_path)
-    office.issued("a")
+    office.issue_ticket("a")
     office.store.close()
     older = (tmp_path / TICKET_DATABASE_FILE_NAME).read_bytes()
     write_ledger(tmp_path)
@@ -323,7 +325,7 @@ def test_a_damaged_log_is_not_replaced_by_an_older_database(tmp_path):
 def test_contradicting_copies_are_refused(tmp_path):
     first, other = tmp_path / "one", tmp_path / "other"
     write_ledger(first)
-    Office(other).issued("x")
+    Office(other).issue_ticket("x")
     (first / LOG_NAME).write_bytes((other / LOG_NAME).read_bytes())
     with pytest.raises(TicketLedgerDamaged, match="differs from this file"):
         TicketStore.open(first, key=KEY)
@@ -331,7 +333,7 @@ def test_contradicting_copies_are_refused(tmp_path):
 
 def test_a_reader_that_does_not_prove_still_never_believes_a_changed_row(tmp_path):
     records = write_ledger(tmp_path)
-    with_hands_on(tmp_path, *GAGS, CHANGES[0])
+    open_with_another_program(tmp_path, *GAGS, CHANGES[0])
     with TicketStore.open(tmp_path, key=KEY, verify=False) as store:
         with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
             store.find_ticket(records[-1].ticket.number)
@@ -342,8 +344,8 @@ def test_a_reader_that_does_not_prove_still_never_believes_a_changed_row(tmp_pat
 
 def test_the_database_is_not_replaced_under_another_process(tmp_path):
     office = Office(tmp_path)
-    number = office.issued().number
-    with_hands_on(tmp_path, *GAGS, CHANGES[0])
+    number = office.issue_ticket().number
+    open_with_another_program(tmp_path, *GAGS, CHANGES[0])
     with pytest.raises(TicketLedgerDamaged, match="once every program that has it open is closed"):
         TicketStore.open(tmp_path, key=KEY)
     with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
@@ -354,15 +356,15 @@ def test_the_database_is_not_replaced_under_another_process(tmp_path):
 
 @pytest.mark.parametrize("table", ["moves", "tickets"])
 def test_the_ledger_only_grows(tmp_path, table):
-    Office(tmp_path).issued()
+    Office(tmp_path).issue_ticket()
     for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET number = '1'"):
         with pytest.raises(sqlite3.IntegrityError, match="only grows"):
-            with_hands_on(tmp_path, statement)
+            open_with_another_program(tmp_path, statement)
 
 
 def test_only_its_owner_reads_the_ledger(tmp_path):
     office = Office(tmp_path)
-    office.issued()
+    office.issue_ticket()
     names = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     assert set(names) >= {TICKET_DATABASE_FILE_NAME, f"{TICKET_DATABASE_FILE_NAME}-wal", LOG_NAME}
     assert set(names.values()) == {0o600}
@@ -378,7 +380,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
 
 def test_a_later_format_is_refused(tmp_path):
     TicketStore.open(tmp_path, key=KEY).close()
-    with_hands_on(tmp_path, "PRAGMA user_version=7")
+    open_with_another_program(tmp_path, "PRAGMA user_version=7")
     with pytest.raises(TicketLedgerDamaged, match="expected format 2, found 7"):
         TicketStore.open(tmp_path, key=KEY)
 
@@ -391,7 +393,7 @@ def test_a_reader_does_not_create_a_missing_ledger(tmp_path):
 
 def test_a_medium_that_refuses_a_write_changes_nothing(tmp_path):
     office = Office(tmp_path)
-    number = office.issued("a").number
+    number = office.issue_ticket("a").number
     blocker = sqlite3.connect(tmp_path / TICKET_DATABASE_FILE_NAME, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     office.store._run("PRAGMA busy_timeout=0")
@@ -432,13 +434,13 @@ WRONG = [
     ("", "not a ticket"),
     ("[]", "not a ticket"),
     ('{"number": "1"}', "not a ticket"),
-    (a_ticket().to_json().replace("cashable", "valuable"), "valuable"),
-    (a_ticket().to_json().replace("+00:00", ""), "has no time zone"),
-    (a_ticket().to_json().replace("America/Montreal", "Mars/Olympus"), "time_zone 'Mars/Olympus'"),
-    (a_ticket().to_json().replace('"site"', '"sight"'), "unknown field sight"),
-    (a_ticket().to_json().replace("9112345", "911234"), "is not 18 digits"),
-    (a_ticket().to_json().replace(":12345,", ":0,"), "above 0"),
-    (json.dumps(json.loads(a_ticket().to_json()) | {"extra": 1}), "extra"),
+    (make_ticket().to_json().replace("cashable", "valuable"), "valuable"),
+    (make_ticket().to_json().replace("+00:00", ""), "has no time zone"),
+    (make_ticket().to_json().replace("America/Montreal", "Mars/Olympus"), "time_zone 'Mars/Olympus'"),
+    (make_ticket().to_json().replace('"site"', '"sight"'), "unknown field sight"),
+    (make_ticket().to_json().replace("9112345", "911234"), "is not 18 digits"),
+    (make_ticket().to_json().replace(":12345,", ":0,"), "above 0"),
+    (json.dumps(json.loads(make_ticket().to_json()) | {"extra": 1}), "extra"),
 ]
 
 
@@ -450,4 +452,4 @@ def test_json_that_is_not_a_ticket_is_refused(text, reason):
 
 def test_a_ticket_states_the_venues_local_time():
     assert replace(HOUSE, time_zone="UTC").zone is UTC
-    assert a_ticket().issued_at.astimezone(HOUSE.zone).hour == 9
+    assert make_ticket().issued_at.astimezone(HOUSE.zone).hour == 9

@@ -1,11 +1,11 @@
-"""Tickets as pictures: the bar code read back by zbar, every line in its place, the paper its true size."""
+"""Tickets as pictures: the bar code is read by zbar, every line is in its place, and the paper has its true size."""
 
 import itertools
 from io import BytesIO
 
 import pytest
 from PIL import Image, ImageChops
-from rigs.ticket_office import HOUSE, a_ticket
+from rigs.ticket_office import HOUSE, make_ticket
 
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TicketKind, Venue
@@ -26,7 +26,7 @@ WORST = Venue(
 
 @pytest.fixture(scope="module")
 def zbar():
-    """An independent reader: the zbar library, through pyzbar."""
+    """An independent reader of bar codes: the zbar library, through pyzbar."""
     try:
         from pyzbar import pyzbar
     except ImportError as error:
@@ -51,7 +51,7 @@ def numbers():
 def test_zbar_reads_the_number_from_the_picture(zbar, jurisdiction):
     template = load_template(jurisdiction)
     for number in numbers():
-        assert zbar(draw_ticket(a_ticket(number=number), template, "fr")) == [number]
+        assert zbar(draw_ticket(make_ticket(number=number), template, "fr")) == [number]
 
 
 @pytest.mark.requirement("H-02")
@@ -59,7 +59,7 @@ def test_zbar_reads_the_number_from_the_picture(zbar, jurisdiction):
 def test_zbar_reads_the_number_from_the_png_and_the_pdf(zbar, jurisdiction):
     import pypdfium2
 
-    ticket = a_ticket(duplicate=True)
+    ticket = make_ticket(duplicate=True)
     picture = draw_ticket(ticket, load_template(jurisdiction), "en")
     opened = Image.open(BytesIO(encode_png(picture)))
     assert ImageChops.difference(opened.convert("L"), picture.convert("L")).getbbox() is None
@@ -75,15 +75,15 @@ def test_zbar_reads_the_number_from_the_png_and_the_pdf(zbar, jurisdiction):
 
 
 def test_a_reader_that_sees_the_ticket_turned_reads_the_same(zbar):
-    ticket = a_ticket()
+    ticket = make_ticket()
     picture = draw_ticket(ticket, load_template("generic"), "en").convert("L")
     for degrees in (90, 180, 270):
         assert zbar(picture.rotate(degrees, expand=True)) == [ticket.number]
 
 
 def test_a_damaged_bar_code_is_not_read_as_another_number(zbar):
-    """A bar torn out: the reader finds nothing, or the ticket's own digits, never different ones."""
-    ticket = a_ticket()
+    """With a bar missing, the reader finds nothing or the ticket's own digits."""
+    ticket = make_ticket()
     for x in range(300, 940, 20):
         picture = draw_ticket(ticket, load_template("generic"), "en")
         picture.paste(1, (x, 0, x + 9, 300))
@@ -91,7 +91,7 @@ def test_a_damaged_bar_code_is_not_read_as_another_number(zbar):
 
 
 def iter_ink_boxes(template, ticket, language):
-    """The box of ink of each line and of the bar code, each drawn alone by the renderer's own hands."""
+    """Yield the box of ink of each line and of the bar code, each drawn alone by the renderer."""
     texts = template.build_texts(ticket, language)
     for line in template.lines:
         if texts[line.name]:
@@ -116,7 +116,7 @@ def overlap(a, b):
 def test_no_line_touches_another_or_leaves_the_paper(jurisdiction, language, house):
     template = load_template(jurisdiction)
     for kind, amount in itertools.product(TicketKind, (1, 299_999, 199_797)):
-        ticket = a_ticket(
+        ticket = make_ticket(
             kind=kind,
             amount_cents=amount,
             house=house,
@@ -139,11 +139,11 @@ def test_no_line_touches_another_or_leaves_the_paper(jurisdiction, language, hou
 def test_a_text_too_long_for_its_line_is_refused_not_cut():
     endless = Venue(site="x" * 300)
     with pytest.raises(InvalidTicket, match=r"ticket line site: .* does not fit into 120\.0 mm"):
-        draw_ticket(a_ticket(house=endless), load_template("generic"), "en")
+        draw_ticket(make_ticket(house=endless), load_template("generic"), "en")
 
 
 def test_the_same_ticket_is_the_same_picture():
-    first, second = (draw_ticket(a_ticket(), load_template("monaco"), "fr") for _ in range(2))
+    first, second = (draw_ticket(make_ticket(), load_template("monaco"), "fr") for _ in range(2))
     assert first.tobytes() == second.tobytes()
     assert first.size == SIZE
     assert first.mode == "1"

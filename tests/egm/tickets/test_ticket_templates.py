@@ -1,10 +1,10 @@
-"""Templates: what ships prints what the law wants; a template that does not is refused with the reason."""
+"""Shipped templates print every field that the law requires; a template that lacks one is refused with the reason."""
 
 import re
 import tomllib
 
 import pytest
-from rigs.ticket_office import HOUSE, a_ticket
+from rigs.ticket_office import HOUSE, make_ticket
 
 from egm.devices.ithaca import codec as ithaca
 from egm.devices.tcl import codec as tcl
@@ -26,9 +26,9 @@ def test_a_template_exists_for_each_documented_jurisdiction():
 @pytest.mark.parametrize("jurisdiction", PLACES)
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_ticket_states_every_required_field(jurisdiction, language):
-    """Values a regulation wants, looked for in the printed words themselves."""
+    """The values that a regulation requires are searched in the printed texts."""
     template = load_template(jurisdiction)
-    ticket = a_ticket(
+    ticket = make_ticket(
         amount_cents=123_456, duplicate=True, currency="EUR" if jurisdiction == "monaco" else "CAD"
     )
     printed = template.build_texts(ticket, language)
@@ -47,8 +47,8 @@ def test_a_ticket_states_every_required_field(jurisdiction, language):
 
 @pytest.mark.requirement("H-03")
 def test_the_coupon_of_quebecs_video_lotteries():
-    """S-13.1 r.7 s.9, field by field."""
-    printed = load_template("quebec-vlt").build_texts(a_ticket(amount_cents=100_000), "fr")
+    """S-13.1 r.7 s.9, compared field by field."""
+    printed = load_template("quebec-vlt").build_texts(make_ticket(amount_cents=100_000), "fr")
     everything = "\n".join(printed.values()).replace("\N{NO-BREAK SPACE}", " ")
     assert "LOTERIE VIDÉO / VIDEO LOTTERY" in everything  # the scheme's name
     assert "Maison du Jeu – Licence 70-1234" in everything  # the licence holder
@@ -61,7 +61,7 @@ def test_the_coupon_of_quebecs_video_lotteries():
 
 def test_every_template_has_its_languages():
     bilingual, single = load_template("quebec-casino"), load_template("generic")
-    ticket = a_ticket()
+    ticket = make_ticket()
     assert bilingual.build_texts(ticket, "fr") == bilingual.build_texts(ticket, "en")
     assert single.build_texts(ticket, "fr")["kind"] == "COUPON ENCAISSABLE"
     assert single.build_texts(ticket, "en")["kind"] == "CASH-OUT TICKET"
@@ -72,7 +72,7 @@ def test_every_template_has_its_languages():
 def test_a_ticket_without_a_limit_of_time_says_so():
     assert (
         load_template("generic")
-        .build_texts(a_ticket(expires_at=None), "fr")["expires"]
+        .build_texts(make_ticket(expires_at=None), "fr")["expires"]
         .endswith("sans limite")
     )
 
@@ -81,19 +81,19 @@ def test_a_ticket_without_a_limit_of_time_says_so():
 @pytest.mark.parametrize("jurisdiction", PLACES)
 def test_only_a_duplicate_says_duplicate(jurisdiction):
     template = load_template(jurisdiction)
-    assert template.build_texts(a_ticket(), "fr")["duplicate"] == ""
-    assert "DUPLICATA" in template.build_texts(a_ticket(duplicate=True), "fr")["duplicate"]
+    assert template.build_texts(make_ticket(), "fr")["duplicate"] == ""
+    assert "DUPLICATA" in template.build_texts(make_ticket(duplicate=True), "fr")["duplicate"]
 
 
 @pytest.mark.requirement("H-02")
 @pytest.mark.parametrize("jurisdiction", PLACES)
 @pytest.mark.parametrize("kind", TicketKind)
 def test_every_printer_can_print_every_field_every_time(jurisdiction, kind):
-    """Through the real codecs: TCL knows Latin-1, the Ithaca style code page 437; neither has a euro sign."""
+    """Tested with the real codecs: TCL supports Latin-1, and Ithaca code page 437; neither has a euro sign."""
     template = load_template(jurisdiction)
     currency = "EUR" if jurisdiction == "monaco" else "CAD"
     for changes in ({}, {"duplicate": True}, {"expires_at": None}, {"amount_cents": 123_456_78}):
-        ticket = a_ticket(kind=kind, currency=currency, **changes)
+        ticket = make_ticket(kind=kind, currency=currency, **changes)
         for language in ("en", "fr"):
             job = template.build_job("cashout-1", ticket, language)
             assert (job.job_id, job.template, job.barcode) == ("cashout-1", jurisdiction, ticket.number)
@@ -105,15 +105,15 @@ def test_every_printer_can_print_every_field_every_time(jurisdiction, kind):
 
 def test_a_field_that_a_printer_lacks_is_named():
     job = load_template("monaco").build_job(
-        "1", a_ticket(currency="EUR", kind=TicketKind.HANDPAY_RECEIPT), "fr"
+        "1", make_ticket(currency="EUR", kind=TicketKind.HANDPAY_RECEIPT), "fr"
     )
     assert job.fields["amount"] == "123,45 EUR"
     assert job.fields["kind"] == "REÇU DE PAIEMENT MANUEL"
     odd = Venue(site="L’Œuf d’or * | ^ – Ōsaka 大阪 №1\t")
-    assert load_template("generic").build_job("1", a_ticket(house=odd), "fr").fields["site"] == (
+    assert load_template("generic").build_job("1", make_ticket(house=odd), "fr").fields["site"] == (
         "L'OEuf d'or       - Osaka ?? N1"
     )
-    coupon = load_template("quebec-vlt").build_job("1", a_ticket(), "fr")
+    coupon = load_template("quebec-vlt").build_job("1", make_ticket(), "fr")
     assert coupon.fields["validation"] == "CONTROLE / CONTROL  91-1234-5678-9012-3456"
 
 
@@ -149,7 +149,7 @@ def write_template_without(tmp_path, jurisdiction, name):
 @pytest.mark.requirement("H-02", "H-03")
 @pytest.mark.parametrize("jurisdiction", PLACES)
 def test_each_mandatory_field_left_out_is_refused(tmp_path, jurisdiction):
-    """Take each field's braces out of every line, and nothing else."""
+    """The test removes each field's braces from every line, and nothing else."""
     template = load_template(jurisdiction)
     for field in MANDATORY_FIELDS_BY_CLASS[template.ticket]:
         path = write_edited_template(tmp_path, jurisdiction, f"{{{field}}}", "left out")

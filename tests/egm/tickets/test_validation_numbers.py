@@ -1,4 +1,4 @@
-"""Validation numbers: vectors, what a misread or mistyped digit does, and that nobody can guess one."""
+"""Validation numbers: test vectors, the effect of misread or mistyped digits, and resistance to guessing."""
 
 import itertools
 import random
@@ -52,7 +52,7 @@ def test_a_machines_secure_numbers_do_not_repeat():
 @pytest.mark.requirement("H-04")
 @pytest.mark.parametrize("count", [500, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_the_secure_check_detects_one_wrong_digit_as_stated(count):
-    """Its check is a sum modulo 5: a digit 5 off is not seen. The ledger, not the digits, must refuse it."""
+    """The check is a sum modulo 5, so that a digit wrong by 5 passes it; the ledger must refuse such a number."""
     passed = Counter()
     issued = {n.create_secure_enhanced_number(0xABCDEF, sequence) for sequence in range(count)}
     for number, digit_index, digit in itertools.product(issued, range(2, PLACES), "0123456789"):
@@ -94,7 +94,7 @@ def test_a_stand_alone_number_states_its_kind_and_has_a_valid_check(kind):
 
 @pytest.mark.requirement("H-04")
 def test_no_one_or_two_wrong_digits_pass():
-    """By arithmetic over every pair of places and every pair of changes, so for every number there is."""
+    """The proof covers every pair of places and every pair of changes, and therefore every number."""
     weights = [10**digit_index % n.HALF_NUMBER_MODULUS for digit_index in range(PLACES)]
     assert all(delta * weight % n.HALF_NUMBER_MODULUS for weight in weights for delta in range(1, 10))
     for weight, other_weight in itertools.combinations(weights, 2):
@@ -104,7 +104,7 @@ def test_no_one_or_two_wrong_digits_pass():
 
 @pytest.mark.requirement("H-04")
 def test_transpositions_and_twin_errors_are_detected():
-    """The claim above, on numbers: any two digits exchanged, and neighbours read twice."""
+    """The same claim on real numbers: any two digits exchanged, and neighbours read twice."""
     for _, number in zip(range(50), iter_new_numbers(), strict=False):
         for a, b in itertools.combinations(range(PLACES), 2):
             digits = list(number)
@@ -115,7 +115,7 @@ def test_transpositions_and_twin_errors_are_detected():
 @pytest.mark.requirement("H-04")
 @pytest.mark.parametrize("tried", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_more_than_999_of_1000_gross_misreads_are_detected(tried):
-    """Three or more digits read as anything, the mark left alone: the worst case for the check code."""
+    """Three or more digits are replaced at random, except the mark: the worst case for the check code."""
     chance = random.Random(4)
     passed = 0
     for _, number in zip(range(tried), iter_new_numbers(2), strict=False):

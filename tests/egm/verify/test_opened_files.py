@@ -1,4 +1,4 @@
-"""The verified files are the ones played: ids name library games, files are read once, links are resolved."""
+"""The verified files are those that are played: ids name library games, files are read once, links are resolved."""
 
 import os
 from pathlib import Path
@@ -160,7 +160,7 @@ def test_an_opened_file_that_the_manifest_does_not_list_is_foreign(tmp_path):
 
 @pytest.mark.requirement("A-12")
 def test_relative_paths_in_a_cabinet_file_are_resolved_from_its_folder(tmp_path, monkeypatch):
-    """Write access to the working directory does not allow to replace the games, the key or the memory."""
+    """Write access to the working directory must not allow replacing the games, the key or the memory."""
     file_folder, elsewhere = tmp_path / "etc", tmp_path / "elsewhere"
     for folder in (file_folder / "games", elsewhere / "games"):
         folder.mkdir(parents=True)

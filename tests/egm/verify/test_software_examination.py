@@ -1,4 +1,4 @@
-"""The examination of software files: altered, missing and foreign files are named; signatures match other tools."""
+"""Verification of the software files: altered, missing and foreign files are named; signatures match other tools."""
 
 import hashlib
 import hmac
@@ -350,9 +350,9 @@ def test_the_signature_command_prints_the_computed_signatures():
 @pytest.mark.requirement("A-12", "A-15")
 @pytest.mark.parametrize("package", ["rng", pytest.param("", marks=pytest.mark.slow)], ids=["rng", "all"])
 def test_compiled_modules_are_verified_if_the_manifest_contains_them(tmp_path, package):
-    """The software is shipped compiled; it is never compiled again, and no other compiled module may appear.
+    """The software is shipped compiled: it is never compiled again, and no other compiled module may appear.
 
-    Only with every package compiled can the test see that running the software compiles nothing more.
+    Only if every package is compiled does the test show that running the software compiles nothing more.
     """
     shipped = Installation(tmp_path)
     mode = ["--invalidation-mode", "unchecked-hash"]

@@ -143,7 +143,7 @@ def test_every_bet_played_thousands_of_times_agrees_with_its_figures(house):
 
 def compute_distribution_by_brute_force(rules_by_spot, bets, point, instructed, depth=60):
     """The law of all that bets bring back, by walking every throw from a state until little is left."""
-    from rigs.craps_text import throw
+    from rigs.craps_text import settle_throw
 
     ahead = {(tuple(sorted(bets.items())), point, 0): 1.0}
     law = {}
@@ -151,7 +151,7 @@ def compute_distribution_by_brute_force(rules_by_spot, bets, point, instructed, 
         after = {}
         for (bets_left, now, back), share in ahead.items():
             for a, b in product(range(1, 7), repeat=2):
-                given, still, then = throw(rules_by_spot, dict(bets_left), now, instructed, a, b)
+                given, still, then = settle_throw(rules_by_spot, dict(bets_left), now, instructed, a, b)
                 total = back + sum(given.values())
                 if still:
                     key = (tuple(sorted(still.items())), then, total)

@@ -5,7 +5,16 @@ import random
 from itertools import product
 
 import pytest
-from rigs.craps_text import MONACO, OFF, QUEBEC, allowed, down, kind_and_number, proposal, throw
+from rigs.craps_text import (
+    MONACO,
+    OFF,
+    QUEBEC,
+    apply_changes,
+    compute_take_down_return,
+    kind_and_number,
+    propose_changes,
+    settle_throw,
+)
 
 from paytables import RecordingDrawSource, ReplayDrawSource, WagerError, load_game, play_with_choices
 
@@ -44,8 +53,8 @@ def play_many(house, rounds, seed):
     staked = returned = lost = played = refusal_count = bound = 0
     while played < rounds:
         now = game.with_table_state(table)
-        change = proposal(house, spots, point, bets, chance)
-        laid = allowed(house, point, bets, change)
+        change = propose_changes(house, spots, point, bets, chance)
+        laid = apply_changes(house, point, bets, change)
         cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
         if laid is None:
             with pytest.raises(WagerError):
@@ -60,7 +69,7 @@ def play_many(house, rounds, seed):
         draw = RecordingDrawSource(dice)
         outcome = play_with_choices(now.play(wager, draw), wager)
         a, b = (value + 1 for _, value, _ in draw.records)
-        given, bets, after = throw(house, laid, point, instructed, a, b)
+        given, bets, after = settle_throw(house, laid, point, instructed, a, b)
         instructed = {spot for spot in instructed if spot in bets}
         assert sum(given.values()) <= bound
         taken = {spot: -credits_ for spot, credits_ in change.items() if credits_ < 0}
@@ -68,7 +77,10 @@ def play_many(house, rounds, seed):
             (settlement.name == "taken down", settlement.spot, settlement.credits, settlement.staked_credits)
             for settlement in outcome.settlements
         ]
-        expected = [(True, spot, down(spot, credits_), credits_) for spot, credits_ in taken.items()]
+        expected = [
+            (True, spot, compute_take_down_return(spot, credits_), credits_)
+            for spot, credits_ in taken.items()
+        ]
         expected += [(False, spot, credits_, laid[spot]) for spot, credits_ in given.items()]
         assert sorted(seen) == sorted(expected), (change, laid, point, (a, b))
         table = json.loads(json.dumps(outcome.to_json())).get("table")

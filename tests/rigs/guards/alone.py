@@ -1,7 +1,7 @@
-"""Rows that show each guard of the state table as the one that refuses an event, and how a row is tried.
+"""Rows that show, for each guard of the state table, that it alone refuses an event; and the test of a row.
 
-A row arranges a real machine and builds an event for which every other guard of the rule holds. Where a later
-guard cannot hold either, the row names it in ``also``: the guard then decides only the reason of the refusal.
+A row arranges a real machine and builds an event for which every other guard of the rule holds. If a later guard
+cannot hold either, the row names it in ``also``; the tested guard then decides only the reason of the refusal.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rigs.every_event import machine_in
+from rigs.every_event import make_machine_in
 
 from egm.app.features import FEATURES
 from egm.errors import InvariantError
@@ -44,7 +44,7 @@ RULES = _name_rules()
 
 @dataclass(frozen=True)
 class Case:
-    """What a row changes so that a guard fails: the arrangement, or values of the event's payload."""
+    """A change that makes a guard fail: another arrangement, or other values in the event's payload."""
 
     arrange: Arrangement | None
     values: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """One guard of a rule that refuses an event: how, and the requirements that the refusal is evidence for."""
+    """A guard of a rule, the case in which it refuses an event, and the requirements that the refusal shows."""
 
     rule: str
     guard: str
@@ -115,10 +115,12 @@ def rows(
 
 
 def in_state(state: State, *devices: str, **options: Any) -> Arrangement:
-    """Return the arrangement of a machine in a state, as :func:`machine_in` leads it there."""
+    """Return the arrangement of a machine that :func:`make_machine_in` brings into a state."""
 
     def arrange(folder: Path) -> MachineRig:
-        return machine_in(state, lambda needed: MachineRig(folder, devices=(*devices, *needed), **options))
+        return make_machine_in(
+            state, lambda needed: MachineRig(folder, devices=(*devices, *needed), **options)
+        )
 
     return arrange
 
@@ -147,7 +149,7 @@ def happens(event: EventName, **values: Any) -> Callable[[MachineRig], None]:
 
 
 def try_row(row: Row, folder: Path) -> None:
-    """Let the event of a row happen; check that only its guard refuses it, with its code, and that nothing moves."""
+    """Send the event of a row; check that only its guard refuses the event, with its code, and that nothing changes."""
     rig, rule = row.arrange(folder), RULES[row.rule]
     values = {name: value(rig) if callable(value) else value for name, value in row.values.items()}
     event = FEATURES.state_table.payloads.build_event(row.event, values)
@@ -192,7 +194,7 @@ def _holds(guard: Guard[Machine], rig: MachineRig, event: Event) -> bool:
 
 
 def _read_position(rig: MachineRig) -> tuple[object, ...]:
-    """Return what a refusal must not change: the state, the stored values, the credits and the orders to devices."""
+    """Return everything that a refusal must not change: state, stored values, credits and commands to devices."""
     return (
         rig.state,
         dict(rig.journal.states()),

@@ -7,7 +7,7 @@ from rigs.every_event import TWO, VALUES
 from rigs.guards.alone import after, case, happens, in_state, rows
 from rigs.guards.money import IDLE, MENU, OPEN_MENU, empty, with_profile_text, with_sign_in
 from rigs.guards.staff import DOOR, KEY
-from rigs.three_levels import DEAR, awaiting, given_up
+from rigs.three_levels import DROPPED_LEVEL, await_linked_award, drop_denomination
 
 from egm.config.levels import ProgressiveLinkTable
 from egm.features.closing.events import ClosingEvent
@@ -21,7 +21,7 @@ from egm.progressive.link_folder import LinkCertificateFolder
 from egm.testing.machine import MachineRig, write_undeclared_entry
 
 WAIT = ("[coins]", '[progressives]\nunanswered = "wait"\n\n[coins]')
-MOVE = {**TWO, "form": "level_move", "source": DEAR, "target": "three-levels.luck.50"}
+MOVE = {**TWO, "form": "level_move", "source": DROPPED_LEVEL, "target": "three-levels.luck.50"}
 
 
 def set_clock_back(folder: Path) -> MachineRig:
@@ -113,30 +113,32 @@ ROWS = (
     ),
     # ------------------------------------------------------------------ progressive levels
     *rows(
-        "at_rest in awaiting_award: end_game_after_award", awaiting, are_awards_locked=case(then="nothing")
+        "at_rest in awaiting_award: end_game_after_award",
+        await_linked_award,
+        are_awards_locked=case(then="nothing"),
     ),
     *rows(
         "key_turned in awaiting_award: settle_unanswered_claim",
-        awaiting,
+        await_linked_award,
         KEY,
         marks="I-07",
-        attendant_may_settle=case(with_profile_text(awaiting, *WAIT)),
-        key_is_enough=case(with_sign_in(awaiting), then="ask_for_sign_in"),
+        attendant_may_settle=case(with_profile_text(await_linked_award, *WAIT)),
+        key_is_enough=case(with_sign_in(await_linked_award), then="ask_for_sign_in"),
     ),
     *rows(
         "key_turned in awaiting_award: ask_for_sign_in",
-        with_sign_in(awaiting),
+        with_sign_in(await_linked_award),
         KEY,
-        no_service_page_is_open=case(after(with_sign_in(awaiting), OPEN_MENU)),
-        attendant_may_settle=case(with_profile_text(awaiting, *WAIT)),
+        no_service_page_is_open=case(after(with_sign_in(await_linked_award), OPEN_MENU)),
+        attendant_may_settle=case(with_profile_text(await_linked_award, *WAIT)),
     ),
     *rows(
         "move_level in at work: move_level",
-        after(given_up, DOOR),
+        after(drop_denomination, DOOR),
         MOVE,
         marks="I-13 I-06",
-        machine_is_open=case(after(given_up, OPEN_MENU)),
-        nothing_is_owed=case(after(given_up, insert, DOOR)),
+        machine_is_open=case(after(drop_denomination, OPEN_MENU)),
+        nothing_is_owed=case(after(drop_denomination, insert, DOOR)),
         level_may_move=case(target="nowhere"),
     ),
     *rows(
@@ -147,12 +149,12 @@ ROWS = (
     ),
     *rows(
         "prize_ruled in ruling on prizes: rule_on_prize",
-        after(awaiting, _state_impossible_award),
+        after(await_linked_award, _state_impossible_award),
         RULED,
         marks="I-17",
         prize_is_held=case(MENU, decision="decline"),
         prize_ruling_is_complete=case(reason=" "),
-        stated_amount_is_payable=case(awaiting),
+        stated_amount_is_payable=case(await_linked_award),
     ),
     # ------------------------------------------------------------------ the closing of the tables
     *rows(

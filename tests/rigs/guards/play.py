@@ -7,9 +7,9 @@ from rigs.guards.alone import Arrangement, Row, after, case, happens, in_state, 
 from rigs.guards.integrity import insert
 from rigs.guards.money import IDLE, MENU, OPEN_MENU, show_prizes, with_profile_text, with_sign_in
 from rigs.guards.staff import KEY
-from rigs.jackpot import GAME, OWN, PAIR, begin, bet, room_of
+from rigs.jackpot import GAME, OWN, PAIR, choose_bets, make_jackpot_machine, start_game
 from rigs.rounds import TURN_SECONDS_MAX
-from rigs.three_levels import FixedFace, hitting
+from rigs.three_levels import FixedDisplays, show_linked_hit
 from rigs.timed_room import write_timed_room
 from rigs.voids import undecided_game
 
@@ -58,13 +58,13 @@ def open_second_seat(folder: Path, **options) -> MachineRig:
 
 def lay_bets(ante: int) -> object:
     """Return the step in which the player bets this ante, and one credit on the jackpot."""
-    return lambda rig: bet(rig, ante=ante, progressive=1)
+    return lambda rig: choose_bets(rig, ante=ante, progressive=1)
 
 
 def open_linked_seat(folder: Path) -> MachineRig:
     """Return the second of two positions at a stud table whose progressive controller is down, with a bet."""
     rig = open_second_seat(folder, levels=LINKED)
-    link = FixedFace()
+    link = FixedDisplays()
     rig.machine.component(LevelDisplays).link = link
     insert_and_bet(rig)
     link.now = DisplayedAmount(1700, LevelStatus.DOWN)
@@ -78,18 +78,18 @@ def open_timed_seat(folder: Path) -> MachineRig:
     rig = open_second_seat(folder / "state", games=(room,), denominations_cents=(), levels=())
     for _ in range(2):
         rig.insert(2000)
-    bet(rig, stack=160)
+    choose_bets(rig, stack=160)
     return rig
 
 
 def ask_first_seat(folder: Path, **options) -> MachineRig:
-    """Return the second of two positions that play poker; the first, which has the button, is asked."""
+    """Return the second of two positions that play poker, while the first, which has the button, must decide."""
     options = {"games": ("quebec-texas-holdem-room",), "denominations_cents": (), "levels": (), **options}
     second = open_second_seat(folder, **options)
     table = second.machine.component(SharedTables)
     for rig in (second.first_rig, second):
         rig.insert(5000)
-        bet(rig, stack=160)
+        choose_bets(rig, stack=160)
         rig.engine.handle(EventType.PLAY)
     table.close_betting(next(iter(second.machine.games.values())).digest)
     apply_recorded_steps(table)
@@ -98,7 +98,7 @@ def ask_first_seat(folder: Path, **options) -> MachineRig:
 
 
 def answer_for_second_seat(folder: Path, **options) -> MachineRig:
-    """Return the second of two positions that play poker: its time to answer a raise was up, and its hand is folded."""
+    """Return the second of two positions that play poker, whose hand is folded because its time to act ran out."""
     second = ask_first_seat(folder, **options)
     table = second.machine.component(SharedTables)
     second.first_rig.engine.handle(EventType.CHOOSE, value="raise")
@@ -112,7 +112,7 @@ def answer_for_second_seat(folder: Path, **options) -> MachineRig:
 def insert_and_bet(rig: MachineRig) -> None:
     """Insert five dollars; bet one on the ante and one on the jackpot."""
     rig.insert(500)
-    bet(rig, ante=1, progressive=1)
+    choose_bets(rig, ante=1, progressive=1)
 
 
 def pause_at_limit(folder: Path, **options) -> MachineRig:
@@ -162,8 +162,8 @@ def _disable_game(rig: MachineRig) -> None:
 
 def deal_pair(folder: Path) -> MachineRig:
     """Return a machine whose player at stud has a pair and must raise by twice the bet or fold."""
-    rig = room_of(folder, PAIR).boot().insert(500)
-    begin(rig)
+    rig = make_jackpot_machine(folder, PAIR).boot().insert(500)
+    start_game(rig)
     return rig
 
 
@@ -300,7 +300,7 @@ ROWS = (
         show_prizes,
         SHOWN,
         is_this_game=case(value="another", then="nothing"),
-        are_awards_locked=case(with_profile_text(hitting, *TAXED), then="start_awaiting_award"),
+        are_awards_locked=case(with_profile_text(show_linked_hit, *TAXED), then="start_awaiting_award"),
         win_is_paid_by_hand=case(PLAYING, then="end_game"),
     ),
     *rows(
@@ -308,11 +308,11 @@ ROWS = (
         PLAYING,
         SHOWN,
         is_this_game=case(value="another", then="nothing"),
-        are_awards_locked=case(hitting, then="start_awaiting_award"),
+        are_awards_locked=case(show_linked_hit, then="start_awaiting_award"),
     ),
     *rows(
         "shown in playing: start_awaiting_award",
-        hitting,
+        show_linked_hit,
         SHOWN,
         is_this_game=case(value="another", then="nothing"),
     ),

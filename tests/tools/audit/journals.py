@@ -1,4 +1,4 @@
-"""Journals to be audited: games as the cabinet writes them, and what a forger makes of them."""
+"""Journals for audit tests: games recorded as a machine records them, and edits that a forger could make."""
 
 import json
 import random
@@ -12,7 +12,7 @@ CREDIT = "credit:1:cashable"
 
 
 class Chance:
-    """Numbers from a fixed seed: the game's draw, not its randomness, is what is audited here."""
+    """Draws from a fixed seed; these tests check the audit of games, not their randomness."""
 
     def __init__(self, seed):
         self._random = random.Random(seed)
@@ -29,7 +29,7 @@ def clock():
 
 
 def insert(journal, amount_cents):
-    """Append a bill as the cabinet does: reserved, stacked and credited, confirmed."""
+    """Append the entries of an accepted bill: reserved, stacked, credited and confirmed."""
     sequence = journal.sequence + 1
     paper = {
         "id": f"bill-{sequence}",
@@ -81,7 +81,8 @@ def request_ticket(journal):
     )
 
 
-def one_play(journal, game, number, denomination_cents=5):
+def append_game(journal, game, number, denomination_cents=5):
+    """Append the start and the end of a game."""
     bet = game.bet_options[0]
     wager = game.build_wager(bet)
     draw = RecordingDrawSource(Chance(number))
@@ -129,7 +130,7 @@ def one_play(journal, game, number, denomination_cents=5):
 
 
 def make_state(folder, *, cashes_out=True):
-    """A machine's memory after sixty games, cleanly ended, with a cash-out under way or none."""
+    """Write the memory of a machine after sixty games and a clean end; optionally with a cash-out in progress."""
     ticks = clock()
     game = load_game("maple-classic")
     with Journal.open(
@@ -137,14 +138,14 @@ def make_state(folder, *, cashes_out=True):
     ) as journal:
         insert(journal, 10000)
         for number in range(60):
-            one_play(journal, game, number)
+            append_game(journal, game, number)
         if cashes_out:
             request_ticket(journal)
     return folder
 
 
-def rechained(bodies):
-    """Recompute hashes and sequences after an edit, as a forger without the key would."""
+def rechain(bodies):
+    """Return edited entries with all hashes and sequences computed again, as a forger without the key could."""
     previous = "0" * 64
     for sequence, body in enumerate(bodies, 1):
         raw = json.loads(body) | {"sequence": sequence, "previous": previous}

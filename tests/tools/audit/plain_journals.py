@@ -1,4 +1,4 @@
-"""Journals of plain games, and the two ways in which an audit checks them."""
+"""Journals of plain games, and the two ways in which the audit checks them."""
 
 import json
 import random
@@ -22,7 +22,7 @@ BETS = {TABLE: {"red": 5}, RAISED: {"main": 2}, SHOE: {"player": 10}}
 
 
 class SeededChance(ScriptedChance):
-    """Numbers from a fixed seed, so that every run of a test audits the same games."""
+    """Draws from a fixed seed, so that every run of a test audits the same games."""
 
     def __init__(self, seed):
         super().__init__()
@@ -43,7 +43,7 @@ class _SeededStep(ScriptedStep):
 
 
 def play(rig, game, times):
-    """Play games; of each decision the last option is chosen, which adds to the stake where one does."""
+    """Play games; answer each decision with its last option, which adds to the stake if any option does."""
     rig.engine.handle(EventType.GAME, value=game)
     if bets := BETS.get(game):
         rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
@@ -66,7 +66,7 @@ def list_games(bodies, game):
 
 
 def audit(bodies, jobs=1):
-    """Return the report as text, without the time it took, and the auditor."""
+    """Return the report of an audit as text, without the time it took, and the auditor."""
     auditor = Auditor(SHELF)
     report = auditor.audit_entries(bodies, jobs=jobs).to_json()
     report["seconds"] = 0
@@ -74,7 +74,7 @@ def audit(bodies, jobs=1):
 
 
 def audit_entry_by_entry(bodies, monkeypatch):
-    """Return the report and auditor of an audit that looks for no plain games."""
+    """Return the report and the auditor of an audit that checks every entry by itself."""
     with monkeypatch.context() as patched:
         patched.setattr(tools.audit.verify, "find_plain_runs", lambda bodies, *_: [(list(bodies), [])])
         return audit(bodies)
@@ -91,20 +91,20 @@ def list_entries_checked_one_by_one(bodies, monkeypatch):
     return checked
 
 
-def picture(value):
-    """Return all that an auditor knows as plain data, without its caches and the rules it was given."""
+def flatten_state(value):
+    """Return everything that an auditor knows as plain data, without its caches and its given rules."""
     if isinstance(value, StoredEntry):
         return value.body
     if isinstance(value, dict):
-        return {repr(picture(key)): picture(item) for key, item in value.items()}
+        return {repr(flatten_state(key)): flatten_state(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [picture(item) for item in value]
+        return [flatten_state(item) for item in value]
     if isinstance(value, set | frozenset):
-        return sorted(repr(picture(item)) for item in value)
+        return sorted(repr(flatten_state(item)) for item in value)
     if isinstance(value, FunctionType | MethodType | GameFiles) or not type(value).__module__.startswith(
         ("tools.audit", "meters", "egm")
     ):
         return repr(value) if not isinstance(value, FunctionType | MethodType | GameFiles) else None
     names = getattr(value, "__dict__", None) or getattr(type(value), "__slots__", ())
     left_out = {"keys", "rules", "cached_states", "duration_seconds"}
-    return {name: picture(getattr(value, name)) for name in names if name not in left_out}
+    return {name: flatten_state(getattr(value, name)) for name in names if name not in left_out}

@@ -1,7 +1,7 @@
-"""The machine state that each entry requires: no game, bill or decision in a state that does not allow it.
+"""The machine states in which each entry is allowed: no game, bill or decision in any other state.
 
-Goal: a lie that is at odds with nothing but the state of the machine is named, of every kind of entry that begins
-something, in every state in which it may not; new kinds and new states are taken up by themselves.
+Goal: for every kind of entry that begins something, and every state that does not allow it, the audit reports a
+journal in which only the machine state is wrong. New kinds and new states are tested without a change here.
 """
 
 import copy
@@ -16,7 +16,7 @@ from rigs.lies import (
 )
 from rigs.voids import undecided_game
 from test_honest_machines import SOLD
-from test_liars import journals
+from test_liars import record_honest_journals
 
 from egm.app.features import FEATURES
 from egm.kernel.events import EventType, State
@@ -51,7 +51,7 @@ UNREMEMBERED = {State.LOCKED, State.BETTING}
 BEGINNING = [rule for rule in RULES if rule.allowed_states not in {None, ALL_STATES}]
 
 
-def wrong_states(rule):
+def list_disallowed_states(rule):
     """Return every state that does not allow the entry, with the stored values that cause it."""
     return [
         (state, planted) for state, planted in MEMORY.items() if not is_in_states(state, rule.allowed_states)
@@ -60,7 +60,7 @@ def wrong_states(rule):
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory):
-    return journals(tmp_path_factory.mktemp("begun"))
+    return record_honest_journals(tmp_path_factory.mktemp("begun"))
 
 
 def test_every_state_derived_from_memory_is_tried():
@@ -93,7 +93,7 @@ def test_every_rule_of_an_entry_that_begins_something_states_its_allowed_states(
 @pytest.mark.parametrize("rule", BEGINNING, ids=lambda rule: rule.kind)
 def test_a_rule_rejects_its_entry_in_every_state_it_does_not_allow(honest, rule):
     entry = decode(honest[0][-1])
-    for _, planted in wrong_states(rule):
+    for _, planted in list_disallowed_states(rule):
         ledger = Ledger()
         ledger.state.update(planted)
         with pytest.raises(PatternMismatch, match="according to its memory"):
@@ -109,7 +109,7 @@ def test_entries_of_real_machines_are_reported_in_every_state_that_forbids_them(
             before = copy.copy(ledger)
             for rule in find_rules(entry.kind):
                 if rule in BEGINNING and is_fitting(rule, entry, before, audit.facts):
-                    for state, planted in wrong_states(rule):
+                    for state, planted in list_disallowed_states(rule):
                         before.state = {**ledger.state, **planted}
                         if (
                             derive_machine_state(before, 1, Facts()) is state
@@ -148,7 +148,7 @@ TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
 
 @pytest.fixture
 def voided(tmp_path):
-    """A game voided by two persons after the generator had failed during it."""
+    """A game that two persons declared void after the generator failed during it."""
     rig = undecided_game(tmp_path / "state")
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
@@ -167,7 +167,7 @@ def test_a_void_game_without_a_reason_it_could_not_end_is_reported(voided):
 
 @pytest.mark.requirement("E-13")
 def test_a_restart_of_a_working_generator_is_reported(tmp_path):
-    """Earlier versions, which record no terms of residual credit, restarted while awaiting a wheel's number."""
+    """Earlier versions, without terms of residual credit, restarted it while waiting for a wheel's number."""
     rig = MachineRig(tmp_path, chance=create_generator()).boot()
     rig.restarts.append(rig.machine.random_service)
     rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
@@ -238,7 +238,7 @@ STOPPED = {
 @pytest.mark.parametrize("stopped", STOPPED, ids=str)
 @pytest.mark.parametrize("activity", ["game", "bill"])
 def test_a_game_or_bill_while_the_machine_is_stopped_is_reported(tmp_path, stopped, activity):
-    """The entry that ends the stop is moved behind the game or bill."""
+    """The test moves the entry that ends the stop to after the game or bill."""
     stop, go_on = STOPPED[stopped]
     rig = MachineRig(tmp_path / "state", chance=ScriptedChance(0, 0, 0)).boot().insert(1000)
     rig.restarts = [create_generator]

@@ -28,7 +28,7 @@ def clock():
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A memory with real games, nearly all of whose entries are archived."""
+    """A machine's memory of real games, of which nearly all entries are archived."""
     folder = tmp_path_factory.mktemp("archived") / "state"
     make_state(folder, cashes_out=False)
     with Journal.open(folder, now=clock, policy=POLICY) as journal:
@@ -79,7 +79,7 @@ def test_an_export_spans_the_archive(state, tmp_path):
 
 
 def test_a_verification_continues_from_its_saved_point_unless_verified_entries_changed(state, tmp_path):
-    """Verify everything once, then only later entries; a change to verified entries is reported."""
+    """After a complete verification, only later entries are verified; a change to verified entries is reported."""
     with open_view(state) as view:
         bodies = list(view.iter_bodies())
     point = tmp_path / "point"

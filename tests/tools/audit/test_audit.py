@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import pytest
 from click.testing import CliRunner
-from journals import CREDIT, Chance, clock, edit, find, insert, make_state, rechained
+from journals import CREDIT, Chance, clock, edit, find, insert, make_state, rechain
 from rigs.library import LEVELLESS
-from rigs.rounds import questions
+from rigs.rounds import play_decisions
 
 from meters import Journal, Transaction, Transfer, export, open_view
 from meters.entry import decode
@@ -26,11 +26,11 @@ def state(tmp_path_factory):
     return make_state(tmp_path_factory.mktemp("state"))
 
 
-def conversation(journal, game, number, chance):
-    """Append a play with decisions as the cabinet does: a start, an entry for each choice, an end."""
+def append_game_with_decisions(journal, game, number, chance):
+    """Append a game with decisions as a machine does: a start, an entry for each choice, and an end."""
     bet, unit_cents = chance.choice(game.bet_options), game.denominations_cents[0]
     draw = RecordingDrawSource(Chance(number))
-    play = questions(game, game.build_wager(bet), draw)
+    play = play_decisions(game, game.build_wager(bet), draw)
     play_id, seen, choice, kind, outcome = f"play-{journal.sequence + 1}", 0, None, "game.start", None
     taken = 0
     dims = {
@@ -118,7 +118,7 @@ def test_games_with_random_decisions_of_every_library_game_pass_the_audit(tmp_pa
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
         insert(journal, 10**7)
         for number in range(12):
-            conversation(journal, game, number, chance)
+            append_game_with_decisions(journal, game, number, chance)
     with open_view(tmp_path) as view:
         report = Auditor(games).audit_entries(view.iter_bodies())
     assert report.findings == []
@@ -163,7 +163,7 @@ def test_any_edited_removed_reordered_or_inserted_entry_is_reported(bodies, game
         ],
         "repeat": lambda: [*bodies[:index], bodies[index], *bodies[index:]],
     }[edit_name]()
-    report = Auditor(games).audit_entries(list(rechained(changed)) if refit else changed)
+    report = Auditor(games).audit_entries(list(rechain(changed)) if refit else changed)
     assert report.finding_count
     # Plain: at the entry or the one after; rechained: at the latest at the next signed checkpoint.
     assert abs(report.findings[0].sequence - (index + 1)) <= (25 if refit else 1)
@@ -171,7 +171,7 @@ def test_any_edited_removed_reordered_or_inserted_entry_is_reported(bodies, game
 
 @pytest.mark.requirement("E-13:b")
 def test_an_edit_that_contradicts_nothing_else_breaks_the_chain_at_the_next_entry(bodies, games):
-    """One microsecond is added to an entry's time; only the hash in the next entry shows it."""
+    """The test adds one microsecond to an entry's time; only the hash in the next entry reveals it."""
     index = find(bodies, "game.end")
 
     def later(raw):
@@ -205,11 +205,11 @@ def test_a_game_that_does_not_replay_as_recorded_is_reported_at_its_entry(bodies
 
 @pytest.mark.requirement("A-25")
 def test_a_draw_that_no_decision_uses_is_reported(tmp_path, games):
-    """A game with decisions is replayed decision by decision, each with its own draws."""
+    """The audit replays a game decision by decision, each with its own draws."""
     ticks = clock()
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
         insert(journal, 10**7)
-        conversation(journal, load_game("quebec-red-dog"), 1, random.Random(1))
+        append_game_with_decisions(journal, load_game("quebec-red-dog"), 1, random.Random(1))
     with open_view(tmp_path) as view:
         bodies = list(view.iter_bodies())
     index = find(bodies, "game.choice", skip=0)

@@ -1,4 +1,4 @@
-"""Signs that two positions play together, from the journal of a poker room and from rounds with known flows."""
+"""Signs that two positions play together, in the journal of a poker room and in rounds with given flows of credits."""
 
 import json
 from collections import Counter
@@ -33,7 +33,7 @@ def find_asked(rooms):
 
 
 def play_round(rooms, choose):
-    """Play a round of poker with stakes of 200; ``choose`` returns each position's answer."""
+    """Play a round of poker with stakes of 200; ``choose`` returns the answer of each position."""
     table = rooms[0].machine.component(SharedTables)
     for rig in rooms:
         rig.engine.handle(EventType.BET, value=200, options={"bets": {"stack": 200}})
@@ -50,7 +50,7 @@ def play_round(rooms, choose):
 
 
 def dump_chips(position, decision):
-    """Position 1 raises up to more than half of its stakes and folds to position 2, which raises every time."""
+    """Choose so that position 1 raises to over half of its stakes, then folds to position 2, which always raises."""
     own_hand = next(hand for hand in decision.display["hands"] if hand.get("own"))
     if position == 1 and own_hand["staked"] >= 100 and "fold" in decision.options:
         return "fold"
@@ -114,7 +114,7 @@ def test_money_that_always_flows_one_way_is_significant_and_even_luck_is_not():
 
 
 def build_rounds(folds, count, positions=6):
-    """Return ``count`` rounds of a room; ``folds`` has the number of large folds of each loser to each winner."""
+    """Return ``count`` rounds of a room; ``folds`` contains the number of large folds by loser and winner."""
     pairs = list(permutations(range(1, positions + 1), 2))
     folds_left = Counter(folds)
     for number in range(count):

@@ -1,4 +1,4 @@
-"""A custom game is audited from the export alone, because the journal stores its definition."""
+"""A custom game is audited from the export alone, because the journal contains its definition."""
 
 import base64
 import json

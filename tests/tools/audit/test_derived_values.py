@@ -1,7 +1,8 @@
-"""Recorded values that contradict something else in the journal are reported.
+"""Recorded values that contradict other entries of the journal are reported.
 
-Goal: a rest without bound, credit that ends before its day, a denomination that no definition has, options that are not
-those before and the change, a tax that comes and goes, a pocket that no wheel has.
+Examples: residual credit above its limit, credit that expires too early, a denomination that the definition does not
+have, options that are not the previous options with the recorded change, a tax that varies, a pocket that the wheel
+does not have.
 """
 
 import json
@@ -25,7 +26,7 @@ from tools.audit.rules import RULES_BY_KIND, Facts, PatternMismatch
 from tools.dev.lies import compute_journal_tag
 
 
-def entry(entries, kind, **fields):
+def build_entry(entries, kind, **fields):
     """Return a further entry of a kind for the end of the journal."""
     return {
         "id": f"{kind}-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
@@ -46,7 +47,7 @@ def played(tmp_path):
 @pytest.mark.requirement("E-13", "F-10")
 def test_twenty_dollars_are_not_accepted_as_residual_credit(played):
     cents = 2000 - played[-2]["transfers"][0][2]
-    taken = entry(
+    taken = build_entry(
         played,
         "residual.removed",
         record={"amount_cents": cents},
@@ -77,7 +78,7 @@ def test_promotional_credit_that_expires_before_its_date_is_reported(tmp_path):
     transfers.execute_or_refuse_order(order, asset_number=7)
     transfers.acknowledge_result()
     entries = read_signed_entries(rig)
-    ended = entry(
+    ended = build_entry(
         entries,
         "credit.expired",
         state={"restricted": None},
@@ -138,7 +139,7 @@ def test_options_after_a_change_equal_those_before_with_that_change(played, chan
         "before": OPTIONS,
         "after": {**OPTIONS, **after},
     }
-    raw = entry(played, "options.changed", record=record, state={"options": record["after"]})
+    raw = build_entry(played, "options.changed", record=record, state={"options": record["after"]})
     ledger, facts = Ledger(), Facts()
     facts.journal_tag = compute_journal_tag(played[0])
     ledger.state["menu"] = {"since": "2026-01-01T00:00:00+00:00", "person": "2"}
@@ -160,7 +161,7 @@ def test_a_wheel_number_of_37_is_not_a_pocket(played):
     for number, is_right in ((36, True), (37, False)):
         record = {"round_id": "round-1", "spin": 7, "number": number}
         raw = {
-            **entry(played, "wheel.number", record=record, state={"wheel_spin": record}),
+            **build_entry(played, "wheel.number", record=record, state={"wheel_spin": record}),
             "id": "round-1.number",
         }
         read = decode(encode_canonical_json({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))

@@ -23,7 +23,7 @@ from tools.audit.verify import Auditor
 
 @pytest.fixture
 def audited(tmp_path):
-    """Create machines on one folder, and audit their journal after the test."""
+    """Yield a function that creates machines on one folder; audit their journal after the test."""
     folder, rigs = tmp_path / "state", []
 
     def make(**options) -> MachineRig:
@@ -40,7 +40,7 @@ def audited(tmp_path):
 
 
 def rule(rig, amount_cents):
-    """A manager decides the first open dispute."""
+    """Decide the first open dispute as a manager."""
     [disputed, *_] = list_disputed_amounts(rig.machine)
     menu = Menu(rig)
     menu.sign_in(Role.MANAGER).touch("disputed").touch(f"disputed:{disputed}")

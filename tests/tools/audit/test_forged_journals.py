@@ -1,8 +1,8 @@
-"""Forged journals, made without the machine's key or with it: the audit reports each.
+"""The audit reports every forged journal, whether it was made with the machine's key or without.
 
-Goal: no edit, removal, reordering, insertion or cut of both copies is signed by an export or passed by the audit;
-an export of another machine and an altered definition are not taken for the right ones; a machine that writes a
-sound journal of unsound acts is found by what its entries say of each other.
+Goal: no export signs, and no audit passes, an entry that was edited, removed, reordered or inserted, or a journal of
+which both copies were cut. An export of another machine and a changed definition are not accepted as the right ones.
+If a machine itself records impossible events in a valid journal, the contradiction between its entries is reported.
 """
 
 import shutil
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
-from journals import CREDIT, clock, edit, find, insert, make_state, one_play, rechained
+from journals import CREDIT, append_game, clock, edit, find, insert, make_state, rechain
 
 from meters import Journal, JournalDamaged, Transaction, Transfer, open_view
 from meters.anchor import AnchoredHead, AnchorFile
@@ -48,20 +48,20 @@ def games():
 # ---------------------------------------------------------------------------------------------- cheating
 @pytest.fixture
 def memory_copy(state, tmp_path):
-    """A copy of the machine's memory for a forger."""
+    """A copy of the machine's memory that a test may forge."""
     return shutil.copytree(state, tmp_path / "own")
 
 
-def rewritten(folder, change):
-    """Rewrite both copies with the entries that ``change`` returns, all hashes and checksums recomputed.
+def rewrite_both_copies(folder, change):
+    """Rewrite both copies with the entries that ``change`` returns; compute all hashes and checksums again.
 
-    That is all that somebody with the disk and without the key can do: the seals stay those of other entries.
+    A forger with the disk but without the key can do no more: the HMACs remain those of other entries.
     """
     with closing(sqlite3.connect(folder / "journal.sqlite")) as connection:
         rows = connection.execute("SELECT seal, body FROM entries ORDER BY sequence").fetchall()
         bodies = change([unpack_entry(body) for _, body in rows])
         seals = [seal for seal, _ in rows] + [b"\0" * 32] * len(bodies)
-        entries = [decode(body) for body in rechained(bodies)]
+        entries = [decode(body) for body in rechain(bodies)]
         connection.execute("DROP TRIGGER entries_never_change")
         connection.execute("DROP TRIGGER entries_leave_when_archived")
         connection.execute("DELETE FROM entries")
@@ -90,18 +90,18 @@ def rewrite_second_copy(folder, sealed_entries):
     log.close()
 
 
-def verdict(*words):
+def run_audit(*words):
     run = CliRunner().invoke(main, ["audit", *map(str, words)])
     return run.exit_code, run.output.replace("\n", " ")
 
 
-def last_game(bodies):
-    """The last game and what follows it: after the last signed checkpoint but the one of the clean end."""
+def find_last_game(bodies):
+    """Return the index of the last game's end; only the checkpoint of the clean end is signed after it."""
     return find(bodies, "game.end", skip=59)
 
 
-def cheats(bodies):
-    index = last_game(bodies[:-1])
+def make_cheating_entries(bodies):
+    index = find_last_game(bodies[:-1])
     tail = bodies[:-1]  # without the signed checkpoint of the clean end: nothing signed comes after
     other = edit(tail, 1, lambda raw: raw.update(id="b2"))[1]
     return {
@@ -118,16 +118,16 @@ def cheats(bodies):
 def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed(
     memory_copy, bodies, forgery
 ):
-    """After the last signed checkpoint only the HMACs protect entries; nothing without a valid HMAC is exported."""
-    changed, wrong_at = cheats(bodies)[forgery]
-    rewritten(memory_copy, lambda _: changed)
+    """Only the HMACs protect entries after the last signed checkpoint; nothing without a valid HMAC is exported."""
+    changed, wrong_at = make_cheating_entries(bodies)[forgery]
+    rewrite_both_copies(memory_copy, lambda _: changed)
     key = MachineKey.load(DiskStorage(), memory_copy)
     for folder in (memory_copy, memory_copy / "second"):  # a sealed head of long ago, kept for such a day
         AnchorFile(DiskStorage(), folder, key, AnchoredHead(2, decode(bodies[1]).hash_hex)).close()
-    code, output = verdict("export", memory_copy / "export.jsonl", "--state", memory_copy)
+    code, output = run_audit("export", memory_copy / "export.jsonl", "--state", memory_copy)
     assert (code, (memory_copy / "export.jsonl").exists()) == (1, False)
     assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in output
-    code, output = verdict("verify", "--state", memory_copy)
+    code, output = run_audit("verify", "--state", memory_copy)
     assert code == 1
     assert f"entry {wrong_at}: its HMAC was not made with this machine's key" in output
     with pytest.raises(JournalDamaged):
@@ -136,17 +136,17 @@ def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed
 
 @pytest.mark.requirement("E-13")
 def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_passed(memory_copy, bodies):
-    rewritten(memory_copy, lambda bodies: bodies[:-4])
+    rewrite_both_copies(memory_copy, lambda bodies: bodies[:-4])
     for verb in (("export", memory_copy / "export.jsonl"), ("verify",)):
-        code, output = verdict(*verb, "--state", memory_copy)
+        code, output = run_audit(*verb, "--state", memory_copy)
         assert code == 1
         assert f"ends at entry {len(bodies) - 4}, but entry {len(bodies)} was acknowledged" in output
     (memory_copy / "journal.head").unlink()
-    code, output = verdict("export", memory_copy / "export.jsonl", "--state", memory_copy)
+    code, output = run_audit("export", memory_copy / "export.jsonl", "--state", memory_copy)
     assert code == 1
     assert f"but entry {len(bodies)} was acknowledged" in output, "the head on the second medium is as good"
     (memory_copy / "second" / "journal.head").unlink()
-    code, output = verdict("export", memory_copy / "export.jsonl", "--state", memory_copy)
+    code, output = run_audit("export", memory_copy / "export.jsonl", "--state", memory_copy)
     assert code == 1
     assert "every journal head is missing" in output
     # Whoever has no key but an earlier export misses what it reached.
@@ -164,7 +164,7 @@ def test_an_end_cut_off_the_second_copy_alone_is_a_finding(memory_copy, missing)
     sealed_entries = list(log.iter_entries(0))
     log.close()
     rewrite_second_copy(memory_copy, sealed_entries[:-missing])
-    code, output = verdict("verify", "--state", memory_copy)
+    code, output = run_audit("verify", "--state", memory_copy)
     cut, last_entry = (item.entry for item in (sealed_entries[-missing - 1], sealed_entries[-1]))
     assert code == 1
     assert (
@@ -180,19 +180,19 @@ def test_an_export_of_another_machine_is_not_accepted_as_a_continuation(state, t
     with Journal.open(tmp_path / "other", now=lambda: next(ticks)) as journal:
         for _ in range(70):
             insert(journal, 500)
-    assert verdict("export", ours, "--state", state)[0] == 0
-    assert verdict("export", theirs, "--state", tmp_path / "other")[0] == 0
-    assert verdict("verify", theirs)[0] == 0  # whole, and somebody's
-    code, output = verdict("verify", theirs, "--after", ours)
+    assert run_audit("export", ours, "--state", state)[0] == 0
+    assert run_audit("export", theirs, "--state", tmp_path / "other")[0] == 0
+    assert run_audit("verify", theirs)[0] == 0  # whole, and somebody's
+    code, output = run_audit("verify", theirs, "--after", ours)
     assert code == 1
     assert "but an earlier export has" in output
     with open_view(state) as view:
-        code, output = verdict("verify", theirs, "--fingerprint", view.fingerprint)
+        code, output = run_audit("verify", theirs, "--fingerprint", view.fingerprint)
     assert code == 1
     # Nor do the entries of one under the name and signature of the other.
     spliced = [ours.read_bytes().splitlines()[0], *theirs.read_bytes().splitlines()[1:]]
     (tmp_path / "spliced.jsonl").write_bytes(b"\n".join(spliced) + b"\n")
-    code, output = verdict("verify", tmp_path / "spliced.jsonl")
+    code, output = run_audit("verify", tmp_path / "spliced.jsonl")
     assert code == 1
     assert "the key that signed the file is not the one the journal begins with" in output
 
@@ -231,16 +231,16 @@ def test_an_altered_definition_does_not_replace_the_one_of_the_same_name(bodies,
 def test_wagers_or_wins_moved_outside_a_game_are_reported_at_their_entry(
     tmp_path, games, transfer, kind, reason
 ):
-    """The journal is complete and signed; only the relation between its entries shows the fault."""
+    """The journal is complete and signed; only the relation between its entries reveals the fault."""
     ticks, game = clock(), load_game("maple-classic")
     with Journal.open(tmp_path, now=lambda: next(ticks)) as journal:
         insert(journal, 10000)
-        one_play(journal, game, 1)
+        append_game(journal, game, 1)
         cheat = Transfer(*transfer, 500)
         sequence = journal.append(
             Transaction(id="x", kind=kind, transfers=(cheat,), record={"play_id": "x"})
         ).sequence
-        one_play(journal, game, 2)
+        append_game(journal, game, 2)
     with open_view(tmp_path) as view:
         report = Auditor(games).audit_entries(view.iter_bodies())
     assert reason in next(f.why for f in report.findings if f.sequence == sequence)
@@ -250,7 +250,7 @@ def test_wagers_or_wins_moved_outside_a_game_are_reported_at_their_entry(
 @pytest.mark.requirement("E-13", "B-08")
 def test_a_game_that_never_ends_and_one_played_for_more_than_its_wager_are_reported(bodies, games):
     start = find(bodies, "game.start")
-    report = Auditor(games).audit_entries(list(rechained([*bodies[: start + 1], *bodies[start + 2 :]])))
+    report = Auditor(games).audit_entries(list(rechain([*bodies[: start + 1], *bodies[start + 2 :]])))
     assert any("was never ended" in f.why and f.sequence == start + 2 for f in report.findings)
     bigger = edit(
         bodies,

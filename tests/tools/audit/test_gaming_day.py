@@ -1,4 +1,4 @@
-"""Statements, sheets and venue files are divided by the gaming day of the venue, wherever they are read."""
+"""Statements, sheets and venue files are divided by the venue's gaming day, in every command that reads them."""
 
 import csv
 import io
@@ -23,8 +23,8 @@ EVENING = datetime(2027, 1, 1, 1, 30, tzinfo=UTC)
 LANTERNS, LOSS = (11, 11, 12), (0, 0, 0)
 
 
-def statement(folder, by):
-    """The amount of bills by period, as ``egm register statement`` prints it."""
+def read_bill_totals(folder, by):
+    """Return the amount of bills by period, as ``egm register statement`` prints it."""
     run = CliRunner().invoke(main, ["register", "statement", "--state", str(folder), "--by", by, "--csv"])
     assert run.exit_code == 0, run.output
     rows = csv.DictReader(io.StringIO(run.output))
@@ -56,7 +56,7 @@ def test_a_statement_is_divided_where_the_venues_gaming_day_ends(tmp_path, day, 
     rig.clock.pass_seconds(timedelta(hours=5).total_seconds())  # half past one in the morning
     rig.insert(500)
     rig.close()
-    assert statement(tmp_path, by) == expected
+    assert read_bill_totals(tmp_path, by) == expected
 
 
 @pytest.mark.requirement("P-04")
@@ -137,7 +137,7 @@ def test_an_unknown_time_zone_is_named_and_replaced_by_utc(zone, name):
 
 
 def test_the_day_on_which_clocks_are_set_back_ends_once():
-    """On 1 November 2026 the hour from 01:00 comes twice in Montreal; the day ends once, at 06:00 local."""
+    """On 1 November 2026 the hour from 01:00 occurs twice in Montreal; the day ends once, at 06:00 local time."""
     day = GamingDay("America/Toronto", 6)
     last = datetime(2026, 11, 1, 10, 59, tzinfo=UTC)
     assert day.find_date(last).isoformat() == "2026-10-31"

@@ -1,6 +1,7 @@
-"""Unusual sequences of an honest machine cause no finding in the audit.
+"""Unusual but correct sequences of an honest machine cause no finding.
 
-Goal: a finding is believed because there is none without a cause. Each of these lives was accused once.
+Goal: a finding can be believed, because no correct journal has one. Each of these sequences once caused a false
+finding.
 """
 
 from datetime import timedelta
@@ -90,7 +91,7 @@ def test_a_bill_after_expired_promotional_credit_passes_the_audit(tmp_path):
 
 @pytest.mark.requirement("E-13", "A-05", "F-09")
 def test_a_hand_pay_carried_over_by_two_memory_clears_passes_the_audit(tmp_path):
-    """A memory clear carries the hand-pay over as the same cash-out."""
+    """A memory clear carries the hand-pay over under the id of the same cash-out."""
     rig = MachineRig(tmp_path / "state").boot().insert(500)
     rig.engine.handle(EventType.CASH_OUT)
     for _ in range(2):

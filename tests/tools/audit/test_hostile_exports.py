@@ -1,7 +1,7 @@
-"""Hostile exports: every invalid entry is reported, and the verifier continues safely.
+"""Every invalid entry of a hostile export is reported, and the verifier continues safely.
 
-Goal: no export, small, well signed and hostile, ends the verifier with anything but a report; none reaches the
-terminal with more than text; and heads printed elsewhere are held against what is shown.
+Goal: a hostile export, however short and well signed, ends the verifier only with a report, and prints only text on
+the terminal. Journal heads that were printed elsewhere are compared with the export.
 """
 
 import hashlib
@@ -77,7 +77,7 @@ HOSTILE = {
 }
 
 
-def genesis():
+def build_genesis():
     record = {"format": 1, "machine_id": "M-1", "public_key": KEY.public_key.hex()}
     raw = {
         "id": f"genesis:{KEY.fingerprint}",
@@ -90,10 +90,10 @@ def genesis():
     return json.dumps(raw, sort_keys=True, separators=(",", ":")).encode()
 
 
-def after(body, sequence=3):
-    """Return an honest entry that follows ``body``, to show that the verifier continued."""
+def build_next_entry(body, sequence=3):
+    """Return a valid entry that follows ``body``, to show that the verifier continued."""
     raw = {
-        "id": f"service.call-{sequence}-{hashlib.sha256(genesis()).hexdigest()[:8]}",
+        "id": f"service.call-{sequence}-{hashlib.sha256(build_genesis()).hexdigest()[:8]}",
         "kind": "service.call",
         "previous": hashlib.sha256(body).hexdigest(),
         "record": {"on": True},
@@ -104,8 +104,8 @@ def after(body, sequence=3):
     return json.dumps(raw, sort_keys=True, separators=(",", ":")).encode()
 
 
-def export_of(bodies, file):
-    """An export signed with its maker's own key."""
+def write_export(bodies, file):
+    """Write an export of the entries, signed with its maker's own key."""
     head = hashlib.sha256(bodies[-1]).hexdigest()
     header = {
         "format": EXPORT_FORMAT,
@@ -136,7 +136,7 @@ def export_of(bodies, file):
     ],
 )
 def test_an_invalid_field_is_reported_with_what_it_should_be(tmp_path, line, old, new, expected_text):
-    file = export_of([genesis()], tmp_path / "export.jsonl")
+    file = write_export([build_genesis()], tmp_path / "export.jsonl")
     lines = file.read_text().splitlines()
     assert old in lines[line]
     lines[line] = lines[line].replace(old, new, 1)
@@ -150,10 +150,10 @@ def test_an_invalid_field_is_reported_with_what_it_should_be(tmp_path, line, old
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_entry_is_reported_and_the_next_one_is_read(tmp_path, case):
-    first = genesis()
+    first = build_genesis()
     text = HOSTILE[case].replace('"P"', f'"{hashlib.sha256(first).hexdigest()}"').replace('"T"', f'"{TIME}"')
     bad = text.encode()
-    file = export_of([first, bad, after(bad)], tmp_path / "hostile.jsonl")
+    file = write_export([first, bad, build_next_entry(bad)], tmp_path / "hostile.jsonl")
     for words in ((), ("--json",)):
         run = CliRunner().invoke(main, ["audit", "verify", str(file), *words])
         assert run.exit_code == 1, run.output
@@ -161,7 +161,7 @@ def test_a_hostile_entry_is_reported_and_the_next_one_is_read(tmp_path, case):
     run = CliRunner().invoke(main, ["audit", "verify", str(file)])
     assert "entry 2" in run.output
     assert not set(run.output) & {"\x1b", "\x9b", "\u202e"}, "nothing steers the terminal"
-    report = Auditor(GameFiles()).audit_entries([first, bad, after(bad)])
+    report = Auditor(GameFiles()).audit_entries([first, bad, build_next_entry(bad)])
     assert report.entry_count == 3
     assert 2 in {finding.sequence for finding in report.findings}
 
@@ -204,7 +204,7 @@ _KIND = st.sampled_from(
 @settings(max_examples=scale_examples(200))
 @given(st.dictionaries(_FIELD, _JSON, max_size=8), _KIND)
 def test_an_entry_with_any_content_ends_in_a_report(fields, kind):
-    first = genesis()
+    first = build_genesis()
     raw = {
         "kind": kind,
         "id": "a",
@@ -213,7 +213,7 @@ def test_an_entry_with_any_content_ends_in_a_report(fields, kind):
         "previous": hashlib.sha256(first).hexdigest(),
     }
     bad = json.dumps(raw | fields).encode()
-    report = Auditor(GameFiles()).audit_entries([first, bad, after(bad)])
+    report = Auditor(GameFiles()).audit_entries([first, bad, build_next_entry(bad)])
     assert report.entry_count == 3
     assert report.finding_count
     json.dumps(report.to_json())
@@ -227,9 +227,9 @@ def test_control_characters_and_markup_are_printed_escaped():
 
 @pytest.mark.requirement("E-13")
 def test_a_journal_head_printed_elsewhere_is_compared_with_the_export(tmp_path):
-    first = genesis()
-    second = after(first, 2)
-    file = export_of([first, second], tmp_path / "honest.jsonl")
+    first = build_genesis()
+    second = build_next_entry(first, 2)
+    file = write_export([first, second], tmp_path / "honest.jsonl")
     head = decode(second).hash_hex
     verify = ["audit", "verify", str(file)]
     run = CliRunner().invoke(main, [*verify, "--witness", f"2:{head[:16]}"])

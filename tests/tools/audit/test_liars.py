@@ -1,8 +1,8 @@
 """False entries with valid HMACs about money, outcomes, meters, persons or decisions are reported or listed as gaps.
 
-Goal: whoever holds the machine's key and alters, leaves out, repeats or moves one thing of one entry of an
-honest journal, and seals it all anew, is named by the audit, or the witness that finds him is stated. The
-journals are the product's own: bills, tickets, hand-pays, choices, levels, transfers, rulings, faults, the staff at its menu.
+Goal: a forger with the machine's key alters, omits, repeats or moves one thing in an honest journal and computes all
+HMACs again. The audit reports the entry, or the list of known gaps states what else reveals it. The product itself
+writes the honest journals: bills, tickets, hand-pays, choices, levels, transfers, rulings, faults, staff at the menu.
 """
 
 import json
@@ -60,8 +60,8 @@ def play_game(rig):
     rig.report_shown()
 
 
-def money(rig):
-    """Bills, games, a ticket out and in again, promotions and a transfer each way."""
+def run_money_day(rig):
+    """Record bills, games, a ticket paid out and redeemed, promotions, and a transfer in each direction."""
     rig.insert(2000)
     for _ in range(2):
         play_game(rig)
@@ -83,8 +83,8 @@ def money(rig):
         rig.engine.handle(EventType.TRANSFER_ORDERED)
 
 
-def hands(rig):
-    """A hand-pay, and what persons rule: a complement, an orphan, a forfeit, a note, an inspection."""
+def run_ruling_day(rig):
+    """Record a hand-pay and decisions of staff: a complement, orphaned credit, a forfeit, a note, an inspection."""
     rig.insert(1000)
     rig.machine.component(Devices).printer = None
     rig.engine.handle(EventType.CASH_OUT)
@@ -100,8 +100,8 @@ def hands(rig):
     rig.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **TWO)
 
 
-def coins(rig):
-    """A hopper that empties during a cash-out, the remainder paid by hand, and unordered coins."""
+def run_hopper_day(rig):
+    """Record a hopper that runs empty during a cash-out, the remainder paid by hand, and coins paid unasked."""
     for number, (paid, doubt) in enumerate(((2, ""), (3, "its count was lost")), 1):
         rig.insert(500)
         rig.ledgers.coin_ledger.credit_coins_in(((25, True),), number)
@@ -115,8 +115,8 @@ def coins(rig):
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
-def troubles(rig):
-    """Doors, faults, a generator that fails in the middle of a game, and the stake given back by two people."""
+def run_fault_day(rig):
+    """Record doors, faults, a generator that fails during a game, and a refund of the stake by two persons."""
     rig.insert(1000)
     for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
         rig.engine.handle(event, door="main")
@@ -133,15 +133,15 @@ def troubles(rig):
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
-def journals(folder):
-    """Honest journals of the product: each its own kind of day."""
+def record_honest_journals(folder):
+    """Return honest journals written by the product, one for each kind of day."""
     journals_made = []
     for number, (day, numbers, device) in enumerate(
         (
-            (money, (*MAPLES, *LOSS), "printer"),
-            (hands, (), "printer"),
-            (coins, (), "hopper"),
-            (troubles, (*MAPLES, *LOSS), "printer"),
+            (run_money_day, (*MAPLES, *LOSS), "printer"),
+            (run_ruling_day, (), "printer"),
+            (run_hopper_day, (), "hopper"),
+            (run_fault_day, (*MAPLES, *LOSS), "printer"),
         )
     ):
         rig = MachineRig(
@@ -163,7 +163,7 @@ def journals(folder):
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory):
-    return journals(tmp_path_factory.mktemp("liars"))
+    return record_honest_journals(tmp_path_factory.mktemp("liars"))
 
 
 @pytest.mark.parametrize("lies", [150, pytest.param(300, marks=pytest.mark.slow)])
@@ -172,8 +172,8 @@ def test_a_lie_that_matters_is_reported_or_listed_with_what_detects_it(honest, l
     _is_won(score, lies)
 
 
-def otherwise(value):
-    """Return another figure, flag or day, or None for any other value."""
+def find_other_value(value):
+    """Return another number, flag or date than ``value``, or None for any other type of value."""
     match value:
         case bool():
             return not value
@@ -186,13 +186,16 @@ def otherwise(value):
 
 @pytest.mark.requirement("E-13")
 def test_every_field_is_derived_or_listed_with_what_detects_a_lie_about_it(honest):
-    """Alter each field of each kind once; a field that nothing checks must be in the list of known gaps."""
+    """Each field of each kind is altered once; a field that no check covers must be in the list of known gaps."""
     tried, unfounded = set(), set()
     for bodies in honest:
         entries = adopt_entries(bodies, KEY)
         for index, raw in enumerate(entries):
             for path, value in list(iter_leaves(raw)):
-                false_value, field = otherwise(value), Falsification(index + 1, raw["kind"], path, "").field
+                false_value, field = (
+                    find_other_value(value),
+                    Falsification(index + 1, raw["kind"], path, "").field,
+                )
                 sort = raw["kind"], re.sub(r"-\d+-[0-9a-f]{8}", "", field)
                 if (
                     false_value is None
@@ -293,14 +296,14 @@ def test_a_lie_is_classified_by_its_subject_and_money_lies_are_never_listed_gaps
 
 @pytest.mark.requirement("E-13")
 def test_a_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journal(tmp_path):
-    """An export that ends at the void cannot show its removal: the game is open, as before the decision."""
+    """An export that ends at the void cannot show the removal: the game is open, as it was before the decision."""
     rig = MachineRig(
         tmp_path,
         games=("maple-classic", "hold-fast"),
         chance=ScriptedChance(*MAPLES, *LOSS),
         devices=("printer",),
     )
-    troubles(rig.boot())
+    run_fault_day(rig.boot())
     rig.engine.handle(EventType.CASH_OUT)
     entries = read_signed_entries(rig)
     void = [raw["kind"] for raw in entries].index("game.void")
@@ -328,8 +331,8 @@ def test_the_list_of_undetectable_lies_in_architecture_is_complete():
 
 
 # ------------------------------------------------------------------ several positions
-def side_by_side(folder):
-    """The journal of a machine of two positions: money, a door, a key and what moves nothing at each."""
+def record_two_positions(folder):
+    """Return the journal of a machine of two positions, with money, a door, a key and moneyless entries at each."""
     first = MachineRig(folder, position=Position(1, 2), devices=("printer",)).boot()
     second = MachineRig(folder, position=Position(2, 2), devices=("printer",), first_rig=first).boot()
     for rig in (first, second):
@@ -352,7 +355,7 @@ def side_by_side(folder):
 
 @pytest.fixture(scope="module")
 def of_two(tmp_path_factory):
-    return side_by_side(tmp_path_factory.mktemp("two"))
+    return record_two_positions(tmp_path_factory.mktemp("two"))
 
 
 @pytest.mark.requirement("E-13", "O-06")
@@ -401,7 +404,7 @@ def test_no_lie_in_a_journal_of_several_positions_is_undetected(of_two):
 
 
 def test_an_earlier_journal_of_several_positions_without_terms_has_no_finding(of_two):
-    """It records no terms at its start, so that its number of positions is unknown."""
+    """Its start records no terms, so that the audit does not know the number of positions."""
     entries = adopt_entries(of_two, KEY)
     earlier = [remove_residual_terms(raw) for raw in entries if raw["kind"] != "residual.terms"]
     assert not [reason for reason in audit_findings(earlier).values() if "position" in reason]

@@ -1,6 +1,6 @@
-"""Every false statement about a disputed amount, or about the ruling on it, is a finding about its entry.
+"""Every false entry about a disputed amount, or about the ruling on it, is reported.
 
-Goal: a dispute cannot be used to pay a player too much, to keep what they are owed, or to hide that either was in doubt.
+Goal: a dispute cannot be used to pay a player too much, to withhold what they are owed, or to hide the dispute.
 """
 
 import copy
@@ -40,7 +40,7 @@ def honest_entries(session):
 
 
 def find_dispute(raw):
-    """Return the stored dispute that the entry opens, with its storage key."""
+    """Return the storage key and the value of the dispute that the entry opens."""
     return next((key, value) for key, value in raw["state"].items() if key.startswith("disputed:"))
 
 

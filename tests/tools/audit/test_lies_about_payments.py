@@ -1,4 +1,4 @@
-"""Every false statement about a host's transfer, a hand-pay, a cleared fault or an attendant call is a finding."""
+"""Every false entry about a host's transfer, a hand-pay, a cleared fault or an attendant call is reported."""
 
 import copy
 from functools import cache
@@ -55,7 +55,7 @@ def honest_entries(session):
 
 
 def write(part, name, value):
-    """Return the change of one member of the entry's record, state or other part."""
+    """Return a change that replaces one member of the entry's record, state or other part."""
 
     def change(raw):
         raw[part][name] = value
@@ -64,7 +64,7 @@ def write(part, name, value):
 
 
 def transfer_record(name, value):
-    """Return the change of one member of a transfer's result, in the record and in the stored copy."""
+    """Return a change of one member of a transfer's result, in the record and in its stored copy."""
 
     def change(raw):
         raw["record"][name] = raw["state"]["transfer"][name] = value

@@ -1,7 +1,7 @@
-"""Lies about plain games: every field of every entry, whole games, and the memory that a plain game relies on.
+"""Lies about plain games: every field of every entry, whole games, and the stored values that a plain game uses.
 
-Goal: the fast check of plain games accepts nothing that the check of each entry rejects, and the number of
-processes changes nothing. A careful forger with the machine's key repairs hashes after each lie.
+Goal: the fast check of plain games accepts nothing that the check of single entries rejects, and the number of
+processes makes no difference. A careful forger with the machine's key corrects the hashes after each lie.
 """
 
 import copy
@@ -22,9 +22,9 @@ from plain_journals import (
     SeededChance,
     audit,
     audit_entry_by_entry,
+    flatten_state,
     list_entries_checked_one_by_one,
     list_games,
-    picture,
     play,
 )
 
@@ -109,7 +109,7 @@ DIMS_MEMBERS = (("position", 1), ("position", 2), ("seat", 1), ("bill_cents", 5)
 
 @pytest.fixture(scope="module")
 def journals(tmp_path_factory):
-    """A journal for each game: a bill, then the games, of which at least one is won and one staked on again."""
+    """Journals, one for each game: a bill and then games, of which at least one is won and one has a further stake."""
 
     def write(game):
         rig = MachineRig(
@@ -126,7 +126,7 @@ def journals(tmp_path_factory):
 
 
 def seal(entries):
-    """Return the entries as bytes, each with its number and the hash of the one before."""
+    """Return the entries as bytes, each with its number and the hash of its predecessor."""
     bodies, head = [], GENESIS_HASH
     for number, entry in enumerate(entries, 1):
         bodies.append(encode_canonical_json(entry | {"sequence": number, "previous": head}))
@@ -150,7 +150,7 @@ def iter_nodes(value, path=()):
 
 
 def list_other_values(value):
-    """Return values of the same and of every other type."""
+    """Return other values of the same type and of every other type."""
     others = [None, True, False, 0, 1, -1, 10**15, "", "x", [], {}]
     if type(value) is int:
         others += [value + 1, value - 1, str(value), [value]]
@@ -164,7 +164,7 @@ def list_other_values(value):
 
 
 def iter_lies(entry):
-    """Yield each lie about an entry: the path of the field, and the entry with it altered, removed or added."""
+    """Yield lies about an entry: the path of a field, and the entry with that field altered, removed or added."""
     for path, value in iter_nodes(entry):
         if path[:1] in ((), ("sequence",), ("previous",)):
             continue
@@ -201,7 +201,7 @@ def put(entry, path, value=_REMOVED):
 
 
 def find_game_to_lie_about(entries, game):
-    """Return the indexes of a game's entries: with a further stake or a returned one if there is one, and won."""
+    """Return the indexes of the entries of a won game, if possible one with a further or a returned stake."""
     bodies = seal(entries)
     numbers = list_games(bodies, game)[1:-1]
     return max(
@@ -215,16 +215,16 @@ def find_game_to_lie_about(entries, game):
 
 
 def compare_audits(bodies, monkeypatch, *, jobs=1):
-    """Return the findings of an audit after checking that each way of auditing gives the same."""
+    """Return the findings of an audit; check that every way of auditing gives the same findings."""
     report, fast = audit(bodies, jobs)
     by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
     assert report == by_entry
-    assert picture(vars(fast)) == picture(vars(slow))
+    assert flatten_state(vars(fast)) == flatten_state(vars(slow))
     return json.loads(report)["findings"]
 
 
 def is_harmless(path, lied, game):
-    """Return whether an export alone cannot show that this field of a lied entry is a lie."""
+    """Return whether an export alone cannot show that this altered field of a game is false."""
     field = ".".join(map(str, path))
     if field in FREE or field.startswith(FREE_DRAWS.get(game, "-")):
         return True
@@ -277,7 +277,7 @@ def test_two_processes_report_every_altered_field_as_one_does(journals, monkeypa
 
 # ---------------------------------------------------------------------------------------- whole games
 def renumber(entries):
-    """Return the entries with each play id corrected for its new sequence, and nothing else repaired."""
+    """Return the entries with the play ids corrected for their new sequences; nothing else is corrected."""
     play_id, renumbered = ("", ""), []
     for number, entry in enumerate(entries, 1):
         if entry["kind"] == "game.start":
@@ -290,7 +290,7 @@ def renumber(entries):
 
 
 def repair_credit(entries):
-    """Return the entries with the credit before each game as the entries before it give."""
+    """Return the entries with the credit before each game corrected to follow from the preceding entries."""
     credit_cents, repaired = 0, []
     for entry in entries:
         is_start = entry["kind"] == "game.start"
@@ -302,7 +302,7 @@ def repair_credit(entries):
 
 
 def lie_about_order(entries, game, order_lie):
-    """Return the entries with a whole game left out, repeated, moved, or taken apart."""
+    """Return the entries with a whole game omitted, repeated, moved or interleaved."""
     games = list_games(seal(entries), game)
     first, second = games[1], games[2]
     before, first_entries, second_entries = (
@@ -384,7 +384,7 @@ def rely_on(path, value, reason, entry_kind="bill.confirmed"):
 def test_a_plain_game_that_the_machines_memory_does_not_allow_is_reported(
     journals, monkeypatch, path, value, reason, entry_kind
 ):
-    """The false entry precedes the games, whose own entries are unchanged."""
+    """The false entry precedes the games; their own entries are unchanged."""
     entries = journals[REEL]
     kinds = [entry["kind"] for entry in entries]
     lied = put(entries[kinds.index(entry_kind)], path, value)
@@ -448,7 +448,7 @@ def share_table(auditor, _, played):
 
 
 def alter_table(**fields):
-    """Return a change of the table that the game before left: the shoe, the standing bets or the denomination."""
+    """Return a change of the table state that the previous game left: shoe, standing bets or denomination."""
 
     def change(auditor, _, played):
         tables = auditor._games._stakes._tables
@@ -557,7 +557,7 @@ def test_plain_games_audited_both_ways_leave_the_same_auditor_state(journals, mo
         auditor.audit_entries(bodies[:first])
         change(auditor, decode(bodies[first - 1]), entries[first]["record"])
         auditor.audit_entries(bodies[first:])
-        pictures.append(picture(vars(auditor)))
+        pictures.append(flatten_state(vars(auditor)))
     assert pictures[0] == pictures[1]
 
 

@@ -1,4 +1,4 @@
-"""Every false statement about the staff list, a collection of cash boxes or who authorised an act is a finding."""
+"""Every false entry about the staff list, a collection of cash boxes or the authorisation of an act is reported."""
 
 import copy
 from functools import cache
@@ -72,7 +72,7 @@ def honest_entries(session):
 
 
 def write(name, value):
-    """Return the change of one member of the entry's record."""
+    """Return a change that replaces one member of the entry's record."""
 
     def change(raw):
         raw["record"][name] = value
@@ -81,7 +81,7 @@ def write(name, value):
 
 
 def store(name, value):
-    """Return the change of one member of the last collection, as the entry stores it."""
+    """Return a change that replaces one member of the last collection in the entry's state."""
 
     def change(raw):
         raw["state"]["collected"][name] = value

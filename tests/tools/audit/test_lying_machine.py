@@ -1,7 +1,7 @@
 """False entries that a machine writes with its own key, each of which once passed the audit, are reported.
 
-Goal: reservations are followed from opening to end, games are begun and ended as games are, void ones are
-replayed, and no entry moves what its kind does not move, whatever it is called.
+Goal: the audit follows each reservation from opening to end, checks that games begin and end in valid order, replays
+void games, and allows each kind of entry to move only what that kind moves, whatever the entry's id is.
 """
 
 import json
@@ -20,7 +20,7 @@ KEY = MachineKey(bytes(range(32)))
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory):
-    """The entries of an honest machine, as one with our key would have written them."""
+    """The entries of an honest machine, signed with the test's key."""
     with open_view(make_state(tmp_path_factory.mktemp("state"))) as view:
         return adopt_entries(list(view.iter_bodies()), KEY)
 
@@ -31,14 +31,14 @@ def shelf():
 
 
 def check_named_entries(entries, shelf, *sequences):
-    """Return the findings by entry, of which one must be at ``sequences``."""
+    """Return the findings by entry; check that at least one is at ``sequences``."""
     report = Auditor(shelf).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     found = {finding.sequence: finding.why for finding in report.findings}
     assert found.keys() & set(sequences), found
     return found
 
 
-def lamp(entries, *transfers, **fields):
+def build_lamp_entry(entries, *transfers, **fields):
     """Return an entry of a kind that may move no money, with the given transfers."""
     return {
         "id": f"lamp.lit-{len(entries) + 1}-{compute_journal_tag(entries[0])}",
@@ -50,7 +50,7 @@ def lamp(entries, *transfers, **fields):
 
 
 def find_won_game_end(entries):
-    """Return the index of the end of a won game; its start precedes it."""
+    """Return the index of the end of a won game; the game's start directly precedes it."""
     return next(
         index for index, raw in enumerate(entries) if raw["kind"] == "game.end" and raw.get("transfers")
     )
@@ -100,7 +100,7 @@ def test_a_win_or_wager_that_is_only_reserved_and_then_voided_is_reported(honest
     index = find_won_game_end(honest) - (which == "game.start")
     entries = json.loads(json.dumps(honest[: index + 1]))
     entries[index]["phase"] = "reserve"
-    given_up = lamp(entries, phase="void", ref=entries[index]["id"])
+    given_up = build_lamp_entry(entries, phase="void", ref=entries[index]["id"])
     del given_up["transfers"]
     check_named_entries([*entries, given_up], shelf, index + 1)
     check_named_entries([*entries, given_up], shelf, index + 2)
@@ -130,7 +130,7 @@ def test_a_win_paid_to_another_account_is_reported(honest, shelf, target):
 def test_a_lamp_entry_that_moves_money_is_reported(honest, shelf, transfer):
     index = find_won_game_end(honest)
     entries = honest[: index + 1]
-    findings = check_named_entries([*entries, lamp(entries, transfer)], shelf, index + 2)
+    findings = check_named_entries([*entries, build_lamp_entry(entries, transfer)], shelf, index + 2)
     assert f"{transfer[2]} cents from {transfer[0]} to {transfer[1]}" in findings[index + 2]
 
 
@@ -196,7 +196,7 @@ def test_counts_and_meter_dimensions_that_differ_from_the_game_are_reported(
 
 @pytest.mark.requirement("B-08")
 def test_a_game_id_in_a_journal_is_never_opened_as_a_path(tmp_path, monkeypatch, honest):
-    """Definitions come from the library and the given folders only; an id in the journal is not a file name."""
+    """Definitions come only from the library and the given folders; an id in the journal is not a file name."""
     index = find_won_game_end(honest)
     entries = json.loads(json.dumps(honest[: index + 1]))
     evil = tmp_path / "evil.toml"

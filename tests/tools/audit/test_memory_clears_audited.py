@@ -1,4 +1,4 @@
-"""A false record of a memory clear is reported: too much carried over, carried over later, or left out."""
+"""A false record of a memory clear is reported: too much carried over, carried over late, or omitted."""
 
 from datetime import UTC, datetime
 
@@ -32,7 +32,7 @@ def carried(cents, *, entry_id="carried-1", claim=CREDIT, kind="clear.carried"):
 
 
 def list_findings(folder, written, *, authorised=None, claim=OWED):
-    """Return the findings about a journal started by a clear that authorises some entries and writes others."""
+    """Return the findings about a journal whose clear authorised some entries and wrote others."""
     named = written if authorised is None else authorised
     cleared = {
         "person": "A",

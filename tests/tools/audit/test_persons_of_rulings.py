@@ -1,4 +1,4 @@
-"""A ruling is recorded with the member of staff who was signed in to the service menu; the audit reports any other."""
+"""A ruling names the member of staff who was signed in to the service menu; the audit reports any other name."""
 
 import json
 

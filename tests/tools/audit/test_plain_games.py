@@ -1,7 +1,7 @@
-"""Plain games are checked from their bytes, in several processes if requested, as they are entry by entry.
+"""The fast check of plain games, also in several processes, gives the same result as a check of each entry.
 
-Goal: neither the fast check of plain games nor the number of processes changes a report, and a process that
-ends unexpectedly is an error, never a report without findings.
+Goal: neither the fast check nor the number of processes changes a report. If a process ends unexpectedly, that is an
+error, never a report without findings.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ from plain_journals import (
     SeededChance,
     audit,
     audit_entry_by_entry,
+    flatten_state,
     list_entries_checked_one_by_one,
     list_games,
-    picture,
     play,
 )
 from rigs.lies import read_signed_entries, reorder_entries
@@ -50,7 +50,7 @@ PROGRESSIVE_TABLE = "quebec-caribbean-stud"
 
 @pytest.fixture(scope="module")
 def bodies(tmp_path_factory):
-    """The journal of a machine: four games, with a bill, a hand-pay and a restart between them."""
+    """The journal of a machine with four games, and a bill, a hand-pay and a restart between them."""
     folder = tmp_path_factory.mktemp("machine") / "state"
     rig = MachineRig(folder, games=GAMES, chance=SeededChance(7)).boot().insert(5000)
     play(rig, REEL, 12)
@@ -89,12 +89,12 @@ def test_plain_games_leave_the_same_auditor_state_as_their_single_entries(bodies
     by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
     assert '"ok": true' in report
     assert report == by_entry
-    assert picture(vars(fast)) == picture(vars(slow))
+    assert flatten_state(vars(fast)) == flatten_state(vars(slow))
 
 
 @pytest.mark.requirement("E-13")
 def test_games_dealt_from_one_shoe_until_it_is_shuffled_are_plain(tmp_path, monkeypatch):
-    """Each game starts with the shoe that the previous game left; returned stakes do not matter."""
+    """Each game starts with the shoe that the previous game left; returned stakes make no difference."""
     rig = MachineRig(tmp_path / "state", games=GAMES, chance=SeededChance(5)).boot().insert(10_000)
     rig.insert(10_000)
     play(rig, SHOE, 70)
@@ -107,7 +107,7 @@ def test_games_dealt_from_one_shoe_until_it_is_shuffled_are_plain(tmp_path, monk
     report, fast = audit(dealt)
     by_entry, slow = audit_entry_by_entry(dealt, monkeypatch)
     assert '"ok": true' in report
-    assert (report, picture(vars(fast))) == (by_entry, picture(vars(slow)))
+    assert (report, flatten_state(vars(fast))) == (by_entry, flatten_state(vars(slow)))
     assert audit(dealt, jobs=2)[0] == report
 
 
@@ -134,7 +134,7 @@ def test_only_games_that_play_for_a_progressive_level_are_not_plain(tmp_path, mo
     report, fast = audit(bodies)
     by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
     assert '"ok": true' in report
-    assert (report, picture(vars(fast))) == (by_entry, picture(vars(slow)))
+    assert (report, flatten_state(vars(fast))) == (by_entry, flatten_state(vars(slow)))
 
 
 @pytest.mark.parametrize("entries", [2, 7, 16])
@@ -142,7 +142,7 @@ def test_the_audit_result_does_not_depend_on_the_batch_size(bodies, monkeypatch,
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRY_COUNT", entries)
     report, fast = audit(bodies)
     by_entry, slow = audit_entry_by_entry(bodies, monkeypatch)
-    assert (report, picture(vars(fast))) == (by_entry, picture(vars(slow)))
+    assert (report, flatten_state(vars(fast))) == (by_entry, flatten_state(vars(slow)))
 
 
 @pytest.mark.requirement("E-13")
@@ -157,7 +157,7 @@ def test_every_lie_gives_the_same_report_both_ways(bodies, monkeypatch, lies):
         report, fast = audit(lied)
         by_entry, slow = audit_entry_by_entry(lied, monkeypatch)
         assert report == by_entry
-        assert picture(vars(fast)) == picture(vars(slow))
+        assert flatten_state(vars(fast)) == flatten_state(vars(slow))
         wrong += '"ok": false' in report
     assert wrong > lies // 2
 
@@ -165,10 +165,10 @@ def test_every_lie_gives_the_same_report_both_ways(bodies, monkeypatch, lies):
 @pytest.mark.requirement("E-13")
 @pytest.mark.parametrize("game", GAMES)
 def test_a_plain_game_with_any_altered_byte_is_rejected_except_in_independent_fields(bodies, game):
-    """Its time and language may be any; the auditor itself compares the credit and the hash before it.
+    """The time and the language are independent; the auditor itself compares the previous credit and hash.
 
-    In a game of cards that only compares ranks, another suit may be drawn without any other difference; in a
-    shoe of several decks, another copy of the same card.
+    In a game that only compares ranks, another suit makes no difference; with several decks, neither does another
+    copy of the same card.
     """
     plain_games, played = PlainGameFinder(SHELF), find_one_game(bodies, game)
     assert [run.game_count for run in plain_games.find_runs(played)] == [1]
@@ -204,14 +204,14 @@ def test_a_long_hostile_choice_is_matched_in_linear_time(bodies):
 
 
 def find_one_game(bodies, game):
-    """Return the entries of a game that is staked on once more or returns stakes, or of the definition's second game."""
+    """Return the entries of a game with a further or a returned stake, or of the definition's second game."""
     played = [[bodies[n] for n in numbers] for numbers in list_games(bodies, game)[1:]]
     rare = b'"kind":"game.push"' if game == SHOE else b'"staked_credits"'
     return max(played, key=lambda entries: rare in b"".join(entries))
 
 
 def refit_hashes(played):
-    """Return consecutive entries with the hash of each in the next one."""
+    """Return consecutive entries with the correct hash of each in the next one."""
     refitted = played[:1]
     for body in played[1:]:
         previous = hashlib.sha256(refitted[-1]).hexdigest().encode()
@@ -255,7 +255,7 @@ def test_two_processes_report_the_same_as_one_for_honest_and_false_journals(bodi
         report, report_of_one = audit(journal)
         report_of_two, two = audit(journal, jobs=2)
         assert report_of_two == report
-        assert picture(vars(two)) == picture(vars(report_of_one))
+        assert flatten_state(vars(two)) == flatten_state(vars(report_of_one))
 
 
 def test_damage_in_the_middle_is_reported_after_the_entries_before_it(bodies, monkeypatch):

@@ -1,9 +1,20 @@
-"""The audit derives every level from draws and definitions and reports an entry that differs."""
+"""The audit derives the amount of every level from draws and definitions and reports an entry with another amount."""
 
 import json
 
 import pytest
-from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, room_of
+from rigs.three_levels import (
+    GAME,
+    LINKED,
+    LUCK,
+    NO_LUCK,
+    OWN,
+    A,
+    B,
+    C,
+    await_linked_award,
+    make_levels_machine,
+)
 
 from egm.config.cabinet_file import load_cabinet
 from egm.kernel.events import EventType, State
@@ -24,10 +35,10 @@ def shelf():
 
 @pytest.fixture(scope="module")
 def bodies(tmp_path_factory):
-    """Losses, a hit of two levels, a mystery, a hit after a choice, a void game that had hit a mystery."""
+    """A journal with losses, a hit of two levels, mystery hits (one in a void game) and a hit after a choice."""
     folder = tmp_path_factory.mktemp("audited")
     numbers = (B, NO_LUCK, MISS, A, LUCK, MISS, B, NO_LUCK, 0, C, MISS, 1, NO_LUCK, C, 0)
-    rig = room_of(folder, *numbers).boot().insert(10000)
+    rig = make_levels_machine(folder, *numbers).boot().insert(10000)
     for _ in range(3):
         rig.play()
         rig.report_shown()
@@ -36,7 +47,7 @@ def bodies(tmp_path_factory):
     rig.report_shown()
     rig.play()
     rig.close()
-    rig = room_of(folder).boot()
+    rig = make_levels_machine(folder).boot()
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=1)
     rig.engine.handle(EventType.MENU, key="operator")
@@ -44,7 +55,7 @@ def bodies(tmp_path_factory):
         EventType.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
     )
     rig.close()
-    room_of(folder, levels=(LINKED[0], *OWN[1:])).boot().close()
+    make_levels_machine(folder, levels=(LINKED[0], *OWN[1:])).boot().close()
     with open_view(folder) as view:
         return list(view.iter_bodies())
 
@@ -152,7 +163,7 @@ def test_a_payment_that_differs_from_the_locked_amount_is_reported(bodies, shelf
 
 @pytest.mark.requirement("I-15")
 def test_contributions_and_awards_of_a_link_are_audited(tmp_path, shelf):
-    rig = awaiting(tmp_path)
+    rig = await_linked_award(tmp_path)
     (claim,) = rig.journal.states(ProgressiveKey.CLAIM)
     rig.engine.handle(
         EventType.AWARD_LOCKED, claim=claim.removeprefix(ProgressiveKey.CLAIM), amount_cents=1711

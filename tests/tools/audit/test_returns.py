@@ -1,4 +1,4 @@
-"""``egm returns``: chance explains the return of real play for its volume, but not that of a manipulated machine."""
+"""``egm returns`` finds the return of honest play explained by chance, and that of a manipulated machine not."""
 
 import json
 
@@ -24,7 +24,7 @@ def query_returns(folder):
 
 
 def play(rig, games):
-    """Play ``count`` games with any decisions, inserting a bill whenever there is no credit."""
+    """Play ``count`` games with any decisions; insert a bill whenever the credit is used up."""
     for _ in range(games):
         if rig.credit_cents < rig.machine.selection.bet_cents:
             rig.insert(2000)

@@ -1,7 +1,4 @@
-"""The table of audit rules covers every kind of entry that the product writes.
-
-Goal: no kind without a row and no row without a kind.
-"""
+"""The table of audit rules has a row for every kind of entry that the product writes, and no other row."""
 
 import ast
 import re
@@ -20,19 +17,19 @@ SOURCES = [path for package in (egm, meters) for path in Path(package.__file__).
 MADE = {}
 
 
-def texts(node):
-    """Return every text that an expression may be, with {} for unknown parts."""
+def list_possible_texts(node):
+    """Return every text that an expression may evaluate to, with {} for unknown parts."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return {node.value}
     if isinstance(node, ast.JoinedStr):
         return {"".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)}
     if isinstance(node, ast.IfExp):
-        return texts(node.body) | texts(node.orelse)
+        return list_possible_texts(node.body) | list_possible_texts(node.orelse)
     return set()
 
 
-def constants(tree):
-    """Module constants that are texts, by name: some kinds are written as such."""
+def read_text_constants(tree):
+    """Return a module's text constants by name; some kinds of entry are written as constants."""
     named = {}
     for node in tree.body:
         target = node.target if isinstance(node, ast.AnnAssign) else None
@@ -43,7 +40,7 @@ def constants(tree):
     return named
 
 
-def imported(tree):
+def read_imported_constants(tree):
     """Return the text constants that a module imports from others of the product."""
     named = {}
     for node in tree.body:
@@ -60,7 +57,7 @@ def list_written_kinds():
     found = {}
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        local = imported(tree) | constants(tree)
+        local = read_imported_constants(tree) | read_text_constants(tree)
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
@@ -70,7 +67,9 @@ def list_written_kinds():
                 kind = node.args[0]
             elif name != "Transaction":
                 continue
-            for text in texts(kind) | local.get(getattr(kind, "id", getattr(kind, "attr", "")), set()):
+            for text in list_possible_texts(kind) | local.get(
+                getattr(kind, "id", getattr(kind, "attr", "")), set()
+            ):
                 if isinstance(text, str) and re.fullmatch(r"[a-z_.{}]+", text):
                     found.setdefault(text, path.name)
     return found

@@ -1,4 +1,4 @@
-"""The saved state of an audit: its format is another one whenever the classes that it contains are."""
+"""The format number of a saved audit state changes whenever the classes of the state change."""
 
 import dataclasses
 import hashlib
@@ -15,7 +15,7 @@ FORMAT, LAYOUT = "open-egm verified point 19", "ba771cfe47f5bf7e"
 
 
 def list_attributes(thing):
-    """The attributes of an object of this project, or None for any other object."""
+    """Return the attributes of an object of this project, or None for any other object."""
     if isinstance(thing, GameFiles) or not type(thing).__module__.startswith(point._PROJECT_MODULE_PREFIXES):
         return None
     if dataclasses.is_dataclass(thing):
@@ -24,7 +24,7 @@ def list_attributes(thing):
 
 
 def collect_layouts(thing, layouts, seen):
-    """Collect the attributes of each class of this project in an object and all that it refers to."""
+    """Collect the attributes of the class of every object of this project that ``thing`` refers to."""
     if id(thing) in seen or isinstance(thing, (type, str, bytes, int)):
         return
     seen[id(thing)] = thing
@@ -43,9 +43,9 @@ def collect_layouts(thing, layouts, seen):
 
 
 def test_the_saved_state_has_a_new_format_number_when_its_classes_change(tmp_path):
-    """If this fails, raise the number of the format in tools/audit/point.py, and state it and the digest here.
+    """If this fails, raise the format number in tools/audit/point.py, and write the number and the digest here.
 
-    A state of the old classes would otherwise be read into the new ones, and the audit would end with an error.
+    Otherwise a state of the old classes would be read into the new ones, and the audit would end with an error.
     """
     make_state(tmp_path / "state")
     with open_view(tmp_path / "state") as view:

@@ -1,4 +1,4 @@
-"""The audit follows each ticket by what the journal keeps of its number."""
+"""The audit follows each ticket by the part of its number that the journal records."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def take(rig, digits):
     ids=["twice", "of elsewhere", "unnamed"],
 )
 def test_a_ticket_redeemed_twice_is_reported(rig, tmp_path, change, found):
-    """A forger with the machine's key redeems a ticket of 20.00 again; all other entries are consistent."""
+    """A forger with the machine's key redeems a ticket of 20.00 twice; all other entries are consistent."""
     number = rig.insert(2000).cash_out_ticket()
     take(rig, number)
     take(rig, rig.cash_out_ticket())

@@ -1,9 +1,9 @@
-"""Invalid records: each is a finding with the entry, the key and the reason, and never a crash."""
+"""An invalid record is a finding with the entry, the key and the reason, and never a crash."""
 
 import json
 
 import pytest
-from journals import CREDIT, clock, edit, find, insert, make_state, rechained
+from journals import CREDIT, clock, edit, find, insert, make_state, rechain
 
 from meters import Journal, Phase, Transaction, Transfer, open_view
 from tools.audit.games import GameFiles
@@ -16,7 +16,7 @@ def bodies(tmp_path_factory):
         return [entry.body for entry in view.entries()]
 
 
-def found(bodies):
+def list_findings(bodies):
     return [
         (finding.sequence, finding.why) for finding in Auditor(GameFiles()).audit_entries(bodies).findings
     ]
@@ -54,8 +54,8 @@ def found(bodies):
 )
 def test_a_game_record_that_cannot_be_read_is_reported(bodies, kind, change, reason):
     index = find(bodies, kind)
-    altered = list(rechained(edit(bodies, index, lambda raw: change(raw["record"]))))
-    assert (index + 1, f"the record of the game cannot be read: {kind}: {reason}") in found(altered)
+    altered = list(rechain(edit(bodies, index, lambda raw: change(raw["record"]))))
+    assert (index + 1, f"the record of the game cannot be read: {kind}: {reason}") in list_findings(altered)
 
 
 @pytest.mark.requirement("E-13")
@@ -85,5 +85,5 @@ def test_a_hand_pay_record_that_cannot_be_read_is_reported(tmp_path):
         last = journal.sequence
         bodies = [entry.body for entry in journal.entries()]
     assert json.loads(bodies[-1])["kind"] == "handpay.paid"
-    whys = [reason for sequence, reason in found(bodies) if sequence == last]
+    whys = [reason for sequence, reason in list_findings(bodies) if sequence == last]
     assert any("amount_cents is '500', not of type int" in reason for reason in whys), whys

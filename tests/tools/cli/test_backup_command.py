@@ -34,7 +34,7 @@ key = "link/machine.key"
 
 
 class Cabinet:
-    """A machine's folders; ``start`` starts it once."""
+    """The folders of a machine; ``start`` runs the machine once."""
 
     def __init__(self, folder, monkeypatch, serial="B-1"):
         self.folder, self.file = StateFolder(folder / "state"), folder / "etc" / "cabinet.toml"
@@ -86,7 +86,7 @@ _assemble = MachineProcess._build_machine
 
 
 def _without_link(process, *arguments):
-    """Omit the link, for which there is no broker; it is tested elsewhere."""
+    """Remove the progressive link, which needs a broker and is tested elsewhere."""
     process._file = process._file.model_copy(update={"progressive_link": None})
     _assemble(process, *arguments)
 

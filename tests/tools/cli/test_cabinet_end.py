@@ -1,4 +1,4 @@
-"""The cabinet ends with its machine or by a person; the failure of another process never ends the machine."""
+"""The cabinet ends with its machine or on request; the failure of another process never ends the machine."""
 
 import asyncio
 
@@ -12,13 +12,13 @@ WAITS = ("/bin/sleep", "infinity")
 ENDS = 7
 
 
-def ends_with(status):
-    """A program that ends at once: with a status, or by a signal (below zero)."""
+def build_failing_command(status):
+    """Return the command of a program that ends at once: with a status, or by a signal if it is negative."""
     return ("/bin/sh", "-c", f"kill {status} $$" if status < 0 else f"exit {status}")
 
 
 class Cabinet:
-    """A supervisor with a machine that works, and one more child; ``ends`` counts how often that ended."""
+    """A supervisor with a running machine and one other child; ``ends`` counts how often the child ended."""
 
     def __init__(self, monkeypatch, child):
         self.ends, self.lines = 0, []
@@ -33,7 +33,7 @@ class Cabinet:
             self.enough.set()
 
     async def run_until_enough(self):
-        """Run; stop it once the child has ended often enough. Return whether that was needed."""
+        """Run until the child has ended often enough or the supervisor ends; return whether it was still running."""
         running = asyncio.create_task(self.supervisor.run())
         enough = asyncio.create_task(self.enough.wait())
         async with asyncio.timeout(60):
@@ -59,7 +59,7 @@ def test_a_screen_or_bench_that_fails_repeatedly_never_ends_the_machine(monkeypa
     monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
 
     async def scene():
-        child = _CabinetProcess(name, ends_with(status), closing_ends_cabinet=name == "screen")
+        child = _CabinetProcess(name, build_failing_command(status), closing_ends_cabinet=name == "screen")
         cabinet = Cabinet(monkeypatch, child)
         assert await cabinet.run_until_enough()
         assert (cabinet.status, cabinet.ends) == (0, ENDS)
@@ -70,12 +70,14 @@ def test_a_screen_or_bench_that_fails_repeatedly_never_ends_the_machine(monkeypa
 
 @pytest.mark.parametrize(("settled_s", "goes_on"), [(60.0, False), (0.0, True)])
 def test_a_screens_operator_error_ends_the_cabinet_only_while_it_starts(monkeypatch, settled_s, goes_on):
-    """Without a display the start ends with an error; later the cabinet must run on, as it may have credits."""
+    """A start without a display ends with an error; later the cabinet must continue, because it may have credits."""
     monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
     monkeypatch.setattr(module, "_FAILED_START_SECONDS_MAX", settled_s)
 
     async def scene():
-        cabinet = Cabinet(monkeypatch, _CabinetProcess("screen", ends_with(2), closing_ends_cabinet=True))
+        cabinet = Cabinet(
+            monkeypatch, _CabinetProcess("screen", build_failing_command(2), closing_ends_cabinet=True)
+        )
         assert await cabinet.run_until_enough() is goes_on
         assert cabinet.status == (0 if goes_on else 2)
 
@@ -86,7 +88,9 @@ def test_closing_the_window_ends_the_cabinet(monkeypatch):
     async def scene():
         cabinet = Cabinet(
             monkeypatch,
-            _CabinetProcess("screen", ends_with(EXIT_CODE_CLOSED_BY_PERSON), closing_ends_cabinet=True),
+            _CabinetProcess(
+                "screen", build_failing_command(EXIT_CODE_CLOSED_BY_PERSON), closing_ends_cabinet=True
+            ),
         )
         assert not await cabinet.run_until_enough()
         assert (cabinet.status, cabinet.ends) == (0, 0)
@@ -97,7 +101,9 @@ def test_closing_the_window_ends_the_cabinet(monkeypatch):
 @pytest.mark.parametrize(("status", "ends"), [(2, 0), (4, 0), (1, 4), (0, 4)])
 def test_a_machine_that_cannot_be_restarted_ends_the_cabinet(monkeypatch, status, ends):
     async def scene():
-        cabinet = Cabinet(monkeypatch, _CabinetProcess("machine", ends_with(status), is_machine=True))
+        cabinet = Cabinet(
+            monkeypatch, _CabinetProcess("machine", build_failing_command(status), is_machine=True)
+        )
         assert not await cabinet.run_until_enough()
         assert (cabinet.status, cabinet.ends) == (status or 1, ends)
 

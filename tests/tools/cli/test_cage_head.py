@@ -1,4 +1,4 @@
-"""An older ticket ledger cannot hide cage payments: the ledger head is stored on both media."""
+"""An older ticket ledger cannot hide payments of the cage, because both media store the head of the ledger."""
 
 import pytest
 
@@ -27,7 +27,7 @@ from tools.cli.cage import open_cage
 
 @pytest.fixture
 def paid(tmp_path):
-    """A machine whose ticket the cage has paid: the number, and the ledger files before the payment."""
+    """The number of a ticket that the cage has paid, and the ledger files from before the payment."""
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.close()
@@ -89,7 +89,7 @@ HEADS = (LEDGER_HEAD_FILE_NAME, f"second/{LEDGER_HEAD_FILE_NAME}")
 
 @pytest.mark.requirement("H-07", "A-05")
 def test_a_ledger_without_its_head_on_both_media_needs_a_restore_by_two_persons(paid, tmp_path, monkeypatch):
-    """Only the ledger and its head record cage payments; with older copies of both, nothing may be paid again."""
+    """Only ledger and head record payments of the cage; with old copies of both, no ticket may be paid again."""
     number, before, rig = paid
     for path in [*tmp_path.glob(f"{TICKET_DATABASE_FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
@@ -143,7 +143,7 @@ def test_the_head_is_written_with_the_ledger_and_a_lost_copy_is_written_again(tm
 
 
 def test_after_the_next_start_the_journal_also_records_what_the_cage_paid(paid, tmp_path):
-    """Ledger and heads are older copies that agree; since its last start the journal has the newer head."""
+    """Ledger and heads are old copies that match; the journal has the newer head since the machine's last start."""
     _, before, _ = paid
     MachineRig(tmp_path, devices=("printer",)).boot().close()
     for path in [*tmp_path.glob(f"{TICKET_DATABASE_FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:

@@ -1,4 +1,4 @@
-"""``egm audit inspect`` and ``egm audit clear`` at the terminal, also where little or nothing can be read."""
+"""``egm audit inspect`` and ``egm audit clear`` at the terminal, also if little or no memory is readable."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def run(*words: str, typed: str = ""):
     return CliRunner().invoke(main, ["audit", *words], input=typed)
 
 
-def inspected(folder: Path) -> dict:
+def run_inspect(folder: Path) -> dict:
     result = run("inspect", "--state", str(folder), "--json")
     report = json.loads(result.output)
     damaged = (
@@ -31,14 +31,14 @@ def inspected(folder: Path) -> dict:
     return report
 
 
-def clearing(folder: Path, *words: str, typed: str = ""):
+def run_clear(folder: Path, *words: str, typed: str = ""):
     return run(
         "clear",
         "--state",
         str(folder),
         *WHO,
         "--challenge",
-        inspected(folder)["challenge"],
+        run_inspect(folder)["challenge"],
         *words,
         typed=typed,
     )
@@ -83,9 +83,9 @@ def test_two_persons_with_their_pins_settle_each_claim_by_name(staffed):
     output = run("inspect", "--state", str(staffed)).output
     assert "credit:1:cashable" in output
     assert "20.00" in output
-    wrong = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n11111\n")
+    wrong = run_clear(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n11111\n")
     assert wrong.exit_code == 1
-    result = clearing(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n90270\n")
+    result = run_clear(staffed, "--claim", "credit:1:cashable=carry", typed="90170\n90270\n")
     assert result.exit_code == 0, result.output
     assert genesis(staffed)["roster"] == "proved by PIN"
     assert run("verify", "--state", str(staffed)).exit_code == 0
@@ -100,10 +100,10 @@ def test_a_missing_or_altered_roster_requires_the_option_without_roster(staffed,
             copy.unlink(missing_ok=True)
         elif copy.exists():
             copy.write_text(copy.read_text().replace("P2", "P3"))
-    refused_result = clearing(staffed, "--claim", "credit:1:cashable=carry")
+    refused_result = run_clear(staffed, "--claim", "credit:1:cashable=carry")
     assert refused_result.exit_code == 1
     assert "nobody can prove their identity" in refused_result.output
-    result = clearing(staffed, "--claim", "credit:1:cashable=carry", "--without-roster")
+    result = run_clear(staffed, "--claim", "credit:1:cashable=carry", "--without-roster")
     assert result.exit_code == 0, result.output
     assert genesis(staffed)["roster"].startswith("not proved")
 
@@ -114,9 +114,9 @@ def test_a_memory_that_cannot_be_read_at_all_can_still_be_cleared(staffed):
         path.write_bytes(b"nothing of it is left")
     StateFolder(staffed).staff.unlink()
     (staffed / "second" / "people.json").unlink(missing_ok=True)
-    assert inspected(staffed)["claims"] == []
-    assert clearing(staffed).exit_code == 1
-    result = clearing(staffed, "--without-roster")
+    assert run_inspect(staffed)["claims"] == []
+    assert run_clear(staffed).exit_code == 1
+    result = run_clear(staffed, "--without-roster")
     assert result.exit_code == 0, result.output
     assert genesis(staffed)["complete"] is False
 
@@ -127,7 +127,7 @@ def test_unreadable_values_are_shown_as_claims_beside_all_others(tmp_path):
     nonsense = {"handpay": ["no", "hand-pay"], "game": {"play_id": 7}, "level:x": {"current": "1/0"}}
     rig.journal.append(Transaction(id="nonsense", kind="test.nonsense", state=nonsense))
     rig.close()
-    claims = {claim["id"]: claim for claim in inspected(tmp_path)["claims"]}
+    claims = {claim["id"]: claim for claim in run_inspect(tmp_path)["claims"]}
     assert claims["credit:1:cashable"]["amount"] == "2000"
     assert claims["unreadable:handpay"]["says"]["state"] == ["no", "hand-pay"]
     unreadable = {name for name, claim in claims.items() if claim["standing"] == "cannot be read"}
@@ -136,12 +136,12 @@ def test_unreadable_values_are_shown_as_claims_beside_all_others(tmp_path):
     shown = run("inspect", "--state", str(tmp_path)).output
     assert "the memory's 'handpay' is ['no', 'hand-pay'], not a record" in " ".join(shown.split())
     claim_arguments = [f"{name}={'ended' if name in unreadable else 'carry'}" for name in claims]
-    refused_result = clearing(
+    refused_result = run_clear(
         tmp_path,
         *[word for claim in claim_arguments for word in ("--claim", claim.replace("ended", "carry"))],
     )
     assert "unreadable:game: it can be ended, not 'carried'" in refused_result.output
-    result = clearing(tmp_path, *[word for claim in claim_arguments for word in ("--claim", claim)])
+    result = run_clear(tmp_path, *[word for claim in claim_arguments for word in ("--claim", claim)])
     assert result.exit_code == 0, result.output
     assert genesis(tmp_path)["claims"]
 
@@ -151,9 +151,9 @@ def test_an_interrupted_clear_is_completed_by_the_same_command(tmp_path, monkeyp
     MachineRig(tmp_path).boot().insert(2000).close()
     with monkeypatch.context() as cut:
         cut.setattr(clear, "finish_memory_clear", lambda *_, **__: 1 / 0)
-        assert clearing(tmp_path, "--claim", "credit:1:cashable=carry").exit_code == 1
+        assert run_clear(tmp_path, "--claim", "credit:1:cashable=carry").exit_code == 1
     assert "egm audit clear" in run("inspect", "--state", str(tmp_path)).output
-    result = clearing(tmp_path)
+    result = run_clear(tmp_path)
     assert "the clear that was started is completed" in result.output
     with Journal.open(tmp_path, now=read_clear_time) as journal:
         assert journal.credits_cents() == 2000
@@ -173,13 +173,13 @@ def test_an_interrupted_clear_is_completed_by_the_same_command(tmp_path, monkeyp
 )
 def test_an_invalid_claim_option_is_refused_with_its_form(tmp_path, words):
     MachineRig(tmp_path).boot().close()
-    result = clearing(tmp_path, "--claim", words)
+    result = run_clear(tmp_path, "--claim", words)
     assert result.exit_code == 2
     assert "CLAIM=" in result.output
 
 
 def damage_column(folder: Path, kind: bytes) -> None:
-    """Flip one bit of every copy of an entry's kind in the file: in the table and in its index."""
+    """Flip one bit in every stored copy of an entry's kind: in the table and in its index."""
     path = folder / "journal.sqlite"
     data = bytearray(path.read_bytes())
     offset = data.find(kind)
@@ -221,7 +221,7 @@ def test_a_damaged_column_of_a_stopped_memory_is_reported(printed):
         result = run(*words, "--state", str(printed))
         assert result.exit_code == 1, words
         assert "journal.sqlite page" in result.output
-    inspection = inspected(printed)
+    inspection = run_inspect(printed)
     assert "journal.sqlite page" in inspection["first"]["why"]
     assert inspection["second"]["why"] == ""
     shown = run("inspect", "--state", str(printed)).output
@@ -243,7 +243,7 @@ def test_a_damaged_memory_is_described_with_amounts_and_a_next_step(printed):
     assert "$40.00" in shown
     command = next(line for line in shown.splitlines() if line.startswith("  egm audit clear"))
     assert f"--state {printed} " in command
-    assert f"--challenge {inspected(printed)['challenge']} --carry-others" in command
+    assert f"--challenge {run_inspect(printed)['challenge']} --carry-others" in command
     assert run("inspect", "--state", str(printed), "--csv").output.count("suspect") > 100
 
 
@@ -252,9 +252,9 @@ def test_claims_not_named_are_carried_over_together(tmp_path):
     rig = MachineRig(tmp_path).boot().insert(2000)
     rig.journal.append(Transaction(id="nonsense", kind="test.nonsense", state={"handpay": ["no"]}))
     rig.close()
-    refused_result = clearing(tmp_path, "--carry-others")
+    refused_result = run_clear(tmp_path, "--carry-others")
     assert "these claims are neither settled nor carried over: unreadable:handpay" in refused_result.output
-    result = clearing(tmp_path, "--carry-others", "--claim", "unreadable:handpay=ended")
+    result = run_clear(tmp_path, "--carry-others", "--claim", "unreadable:handpay=ended")
     assert result.exit_code == 0, result.output
     assert {claim["id"]: claim["act"] for claim in genesis(tmp_path)["claims"]} == {
         "credit:1:cashable": "carried",

@@ -1,4 +1,4 @@
-"""Every command of ``egm`` answers invalid arguments with a sentence, never a traceback."""
+"""Every command of ``egm`` rejects invalid arguments with a sentence, never with a traceback."""
 
 import contextlib
 import re
@@ -25,7 +25,7 @@ GO_ON = {
 
 
 def iter_commands(group, path=()):
-    """Every command with its path."""
+    """Yield every command with its path."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -41,7 +41,7 @@ DEV = set(dict(iter_commands(dev)))
 
 
 def answer(*args, cwd):
-    """Run ``egm`` and return its exit code and output; a traceback is raised."""
+    """Run ``egm``; return its exit code and output, and raise what it raises."""
     group = dev if any(args[: len(path)] == path for path in DEV) else main
     with contextlib.chdir(cwd):
         result = CliRunner().invoke(group, [str(a) for a in args], prog_name="egm")
@@ -57,7 +57,7 @@ def test_command_names_are_lower_case_words_with_hyphens():
     assert ("manifest", "sign") in LEAVES
 
 
-def required(command, nonsense):
+def build_nonsense_arguments(command, nonsense):
     """Return the required arguments and options of a command, each with an unknown value."""
     for parameter in command.params:
         if isinstance(parameter, click.Argument) and parameter.required:
@@ -93,7 +93,7 @@ def test_every_command_replies_to_valid_and_invalid_arguments_with_text(path, tm
     if " ".join(path) in GO_ON:
         wrong = []
     for (value,) in wrong:
-        args = list(required(command, value))
+        args = list(build_nonsense_arguments(command, value))
         where = ["--state", str(empty)] if any("--state" in p.opts for p in command.params) else []
         code, output = answer(*path, *args, *where, cwd=empty)
         assert code in {0, 1, 2}
@@ -110,8 +110,8 @@ WITHOUT = (
 )
 
 
-def as_on_a_cabinet(*args, cwd):
-    """Run ``egm`` in a process that has no laboratory package."""
+def run_without_laboratory(*args, cwd):
+    """Run ``egm`` in a process without the laboratory packages, as on a cabinet."""
     command = [sys.executable, "-c", WITHOUT, *args]
     return subprocess.run(command, check=False, capture_output=True, text=True, cwd=cwd, timeout=240)
 
@@ -121,7 +121,7 @@ def as_on_a_cabinet(*args, cwd):
     ["par maple-classic", "par northern-ways", "keno odds aurora-keno ?4", "simulate maple-classic --games 200", "game check aurora-twenty"],
 )  # fmt: skip
 def test_commands_without_laboratory_packages_work_on_a_cabinet(args, tmp_path):
-    result = as_on_a_cabinet(*args.split(), cwd=tmp_path)
+    result = run_without_laboratory(*args.split(), cwd=tmp_path)
     # of honest simulations of few games some lie outside their interval, which is status 1
     assert result.returncode == 0 or (args.startswith("simulate") and "OUTSIDE" in result.stdout), (
         result.stderr
@@ -136,7 +136,7 @@ def test_commands_without_laboratory_packages_work_on_a_cabinet(args, tmp_path):
      "simulate maple-classic --compiled --games 200", "par maple-classic --html --out sheet.html"],
 )  # fmt: skip
 def test_a_command_that_needs_the_laboratory_packages_names_them_in_one_line(args, tmp_path):
-    result = as_on_a_cabinet(*args.split(), cwd=tmp_path)
+    result = run_without_laboratory(*args.split(), cwd=tmp_path)
     assert result.returncode == 1
     lines = [line for line in result.stderr.splitlines() if line.strip()]
     assert "Traceback" not in result.stderr
@@ -149,12 +149,14 @@ def test_a_command_that_needs_the_laboratory_packages_names_them_in_one_line(arg
 
 
 def test_a_par_sheet_without_the_laboratory_packages_names_the_extra_with_brackets(tmp_path):
-    result = as_on_a_cabinet("par", "maple-classic", cwd=tmp_path)
+    result = run_without_laboratory("par", "maple-classic", cwd=tmp_path)
     assert "pip install open-egm[lab]" in re.sub(r"\s+", " ", result.stdout)
 
 
 def test_a_missing_controller_store_is_reported_and_not_created(tmp_path):
-    result = as_on_a_cabinet("progressive", "status", "--store", str(tmp_path / "none.db"), cwd=tmp_path)
+    result = run_without_laboratory(
+        "progressive", "status", "--store", str(tmp_path / "none.db"), cwd=tmp_path
+    )
     assert result.returncode == 1
     assert "no controller store" in result.stderr
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Commands compute and import only what they need."""
+"""Each command imports only the packages and computes only the figures that it needs."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ print(*sorted(heavy & set(sys.modules)), file=sys.stderr)
 
 
 def list_loaded_modules(*arguments):
-    """Return the heavy packages and modules that a command has loaded when it ends."""
+    """Return the heavy packages and modules that a command has loaded by its end."""
     program = PROGRAM.format(arguments=list(arguments))
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     return run.stderr.split()
@@ -46,7 +46,7 @@ def test_checking_a_cabinet_file_loads_no_heavy_package(tmp_path):
 
 
 def test_starting_a_cabinet_loads_no_game_analysis_and_reads_no_source():
-    """Every process of a cabinet imports the module; only the machine needs to load games."""
+    """Every process of a cabinet imports the module, but only the machine needs to load games."""
     program = (
         "import sys, tools.cli.commands.run, egm.profiles; from egm.config import documented;"
         "print('egm.play.installed_games' in sys.modules, documented._read_documented_classes.cache_info().misses)"

@@ -1,4 +1,4 @@
-"""Every `egm` command that a document shows exists with its sub-commands and options."""
+"""Every ``egm`` command in a document exists with the sub-commands and options that the document uses."""
 
 import re
 import shlex
@@ -30,8 +30,8 @@ DOCUMENTS = (
 COMMAND = re.compile(r"^(?:sudo )?(?:\.venv/bin/)?(egm [a-z].*)$")
 
 
-def given(document):
-    """Return the commands in code blocks and inline code."""
+def list_commands(document):
+    """Return the commands in a document's code blocks and inline code."""
     text = (HOUSE / document).read_text(encoding="utf-8")
     lines = [
         line.partition(" #")[0].strip() for block in text.split("```")[1::2] for line in block.splitlines()
@@ -42,7 +42,7 @@ def given(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_command_in_a_document_exists_with_its_options(document):
-    commands_shown = given(document)
+    commands_shown = list_commands(document)
     assert commands_shown
     for line in commands_shown:
         words = shlex.split(line.partition("`")[0])[1:]

@@ -1,4 +1,4 @@
-"""The exported journal shows the same as the memory: meters, levels, returns, logs, the technical sheet."""
+"""An exported journal gives the same meters, levels, returns, logs and technical sheet as the memory."""
 
 import hashlib
 import io
@@ -90,7 +90,7 @@ def test_the_view_of_an_export_equals_the_view_of_the_memory(folder):
 
 
 def _change_last_entry(data):
-    """Alter a digit of the last entry's time: no later entry has its hash."""
+    """Change a digit of the last entry's time; no later entry contains its hash."""
     *lines, last, footer = data.splitlines(keepends=True)
     offset = last.rindex(b"00+00:00")
     return b"".join([*lines, last[:offset] + b"1" + last[offset + 1 :], footer])
@@ -159,7 +159,7 @@ def test_a_signed_header_that_does_not_fit_its_entries_is_refused(folder, claime
 
 
 def write_forged_export(folder, file, *, skipped_entries=0, **changes):
-    """Sign with a key of one's own: the machine's entries without the first ones, chained again with ``changes``."""
+    """Export the entries except the first ones, chained again with ``changes`` and signed with another key."""
     key, head_hex, bodies = MachineKey(b"7" * 32), "0" * 64, []
     with open_view(folder / "state") as view:
         entries = [json.loads(body) for body in view.iter_bodies()][skipped_entries:]
@@ -178,7 +178,7 @@ def write_forged_export(folder, file, *, skipped_entries=0, **changes):
 
 
 def test_an_export_without_its_first_entries_is_not_taken_for_a_complete_one(folder, tmp_path):
-    """Its returns would be those of the later games only, and nothing would say so."""
+    """Returns computed from it would silently omit the earlier games."""
     file = tmp_path / "tail.jsonl"
     write_forged_export(folder, file, skipped_entries=6)
     result = run("returns", "--file", file)

@@ -1,4 +1,4 @@
-"""Files given as arguments: a device, a pipe or a folder is refused and not changed."""
+"""A device, a pipe or a folder given as a file argument is refused and not changed."""
 
 import json
 import os
@@ -145,8 +145,8 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
         assert "is too large" in run_refused(*command, file)
 
 
-def endless(file, *heads):
-    """Create a file with these lines and then a sparse line of 4 GB."""
+def create_sparse_file(file, *heads):
+    """Create a file with these lines, followed by a sparse line of 4 GB."""
     with file.open("wb") as stream:
         stream.writelines(head + b"\n" for head in heads)
         stream.truncate(1 << 32)
@@ -159,7 +159,7 @@ def test_a_line_without_end_is_read_up_to_a_limit(command, state, tmp_path, monk
     assert egm("audit", "export", tmp_path / "good", "--state", state).exit_code == 0
     heads = (tmp_path / "good").read_bytes().splitlines()[:2]
     for known in (0, 2) if command != ("audit", "readout") else (0,):
-        output = run_refused(*command, endless(tmp_path / "file", *heads[:known]))
+        output = run_refused(*command, create_sparse_file(tmp_path / "file", *heads[:known]))
         assert "are read" in output or "is too large" in output
         assert f"line {known + 1}" in output or "is too large" in output
 

@@ -1,4 +1,4 @@
-"""A cabinet file with thousands of games is refused at once, and a repeated game is built once."""
+"""A cabinet file with thousands of games is refused at once, and a repeated game is built only once."""
 
 import re
 
@@ -13,7 +13,7 @@ from tools.cli import main
 
 @pytest.fixture
 def loads(monkeypatch):
-    """The names of the games that are loaded, one each time."""
+    """The names of the loaded games, one for each load."""
     found, load = [], preflight.load_game
     monkeypatch.setattr(preflight, "load_game", lambda name: (found.append(name), load(name))[1])
     return found
@@ -21,7 +21,7 @@ def loads(monkeypatch):
 
 @pytest.fixture
 def built_games(monkeypatch):
-    """The files of the games that are made, one each time."""
+    """The files of the built games, one for each build."""
     found, make = [], game.build_game
     monkeypatch.setattr(
         game,

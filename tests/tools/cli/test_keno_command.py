@@ -1,4 +1,4 @@
-"""``egm keno``: exact odds of a typed ticket, and refusals with their reasons."""
+"""``egm keno`` prints exact odds of a typed ticket, and refuses invalid tickets with a reason."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""``egm keno-office``: a day's work at the desk, and refusals in one line."""
+"""``egm keno-office`` supports a day's work at the desk, and refuses invalid requests in one line."""
 
 import json
 import stat
@@ -13,7 +13,7 @@ from tools.floor.keno.office import open_journal
 
 @pytest.fixture
 def desk(tmp_path):
-    """Run a command of the office in one folder; return its output."""
+    """Return a function that runs a command of the office in one folder and returns its output."""
 
     def run(name, *arguments, code=0):
         result = CliRunner().invoke(command, [name, str(tmp_path / "office"), *map(str, arguments)])

@@ -115,7 +115,7 @@ def test_a_real_cabinet_has_no_staff_until_somebody_is_enrolled(tmp_path):
 
 
 def real_cabinet(tmp_path):
-    """The demonstration cabinet with its ports changed, and the same serial: a file to start a machine from."""
+    """The file of a cabinet with real ports and the demonstration cabinet's serial number."""
     file = tmp_path / "real.toml"
     text = DEFAULT_CABINET.read_text()
     device = 'protocol = "id003"\n'
@@ -187,7 +187,7 @@ def test_a_memory_clear_requires_two_authorised_persons_with_their_pins(people, 
 def test_wrong_pins_at_a_terminal_lock_the_number_and_are_recorded_in_the_journal(
     people, tmp_path, monkeypatch
 ):
-    """Guessing at a terminal locks the number whatever the clock shows; the machine records each attempt."""
+    """Wrong PINs lock the number even if the clock is changed; the machine records each attempt."""
     words = ("add", "3", "Eve", "--role", "mechanic", "--by")
     for _ in range(3):
         assert "number or PIN is wrong" in people(*words, "1", typed=("999999",), status=1)

@@ -1,4 +1,4 @@
-"""A port in use is reported with its number and the option to change it."""
+"""If a port is in use, the command reports its number and the option that changes it."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""``egm register``: the same lines from the machine's memory and from the exported journal."""
+"""``egm register`` prints the same lines from the machine's memory and from the exported journal."""
 
 import contextlib
 import csv
@@ -66,7 +66,7 @@ def test_a_register_is_the_same_from_memory_and_from_the_export(folder, tmp_path
 
 
 def change(folder, statement):
-    """Change both copies, as a single one would be repaired from the other."""
+    """Execute the statement on both copies, because a single changed copy would be repaired from the other."""
     for path in (folder / IDENTITY_FILE_NAME, folder / "second" / IDENTITY_FILE_NAME):
         with contextlib.closing(sqlite3.connect(path)) as register:
             register.execute(statement)
@@ -130,7 +130,7 @@ def test_a_line_that_is_not_an_entry_is_reported_by_its_number(folder, tmp_path,
 
 
 def forge(source, target, change):
-    """Sign with a key of the forger's own a copy of an export, chained again with ``change`` applied to each entry."""
+    """Write a copy of an export with ``change`` applied to each entry, chained again and signed with a forger's key."""
     head_hex, bodies = "0" * 64, []
     for line in source.read_bytes().splitlines()[1:-1]:
         bodies.append(encode_canonical_json({**json.loads(line), **change, "previous": head_hex}))

@@ -1,4 +1,4 @@
-"""``egm rng``: the laboratory's tools, run as a laboratory runs them."""
+"""``egm rng`` runs the laboratory's tools."""
 
 import json
 import math
@@ -140,7 +140,7 @@ def test_an_invalid_table_of_weights_is_refused(tmp_path: Path, text: str, messa
 @pytest.mark.requirement("B-02")
 @pytest.mark.skipif(not shutil.which("rngtest"), reason="Debian's rng-tools5 is not installed")
 def test_rngtest_finds_no_more_failed_blocks_than_chance_explains() -> None:
-    """A good stream fails about 0.08 % of the blocks of FIPS 140-2; 13 in 1,000 is one run in 10**11."""
+    """Good streams fail about 0.08 % of the blocks of FIPS 140-2; 13 failures in 1,000 occur in one of 10**11 runs."""
     raw = run("bytes", "--count", "2500008").stdout_bytes
     report = subprocess.run(["rngtest"], input=raw, capture_output=True, check=False).stderr.decode()
     counts = {
@@ -154,7 +154,7 @@ def test_rngtest_finds_no_more_failed_blocks_than_chance_explains() -> None:
 @pytest.mark.requirement("B-02")
 @pytest.mark.skipif(not shutil.which("ent"), reason="Debian's ent is not installed")
 def test_ent_reports_full_entropy_and_no_correlation() -> None:
-    """Good bytes fall outside the widest of these bands in one run of 10**10."""
+    """Good bytes fall outside the widest of these bands in one of 10**10 runs."""
     raw = run("bytes", "--count", "4000000").stdout_bytes
     table = subprocess.run(["ent", "-t"], input=raw, capture_output=True, check=True).stdout.decode()
     header, row = (line.split(",") for line in table.splitlines()[:2])

@@ -1,4 +1,4 @@
-"""The common table of the commands: nothing is truncated at any width, and JSON, CSV and text agree."""
+"""The table class of all commands truncates nothing at any width, and prints the same data as JSON, CSV and text."""
 
 import ast
 import csv
@@ -96,29 +96,29 @@ def test_columns_are_aligned_with_double_width_letters():
 
 @click.command()
 @add_format_options
-def listed(output_format):
+def run_table_command(output_format):
     """A command with a table."""
     show(output_format, Table(COLUMNS, ROWS), text_before="text before", text_after="text after")
 
 
 def test_json_and_csv_contain_the_values_and_no_control_sequence_is_printed():
-    read = json.loads(CliRunner().invoke(listed, ["--json"]).output)
+    read = json.loads(CliRunner().invoke(run_table_command, ["--json"]).output)
     assert [tuple(row.values()) for row in read] == ROWS
     assert list(read[0]) == ["level", "what_it_is", "amount_cents", "who"]
-    csv_output = CliRunner().invoke(listed, ["--csv"]).output
+    csv_output = CliRunner().invoke(run_table_command, ["--csv"]).output
     lines = list(csv.DictReader(io.StringIO(csv_output)))
     assert [line["amount_cents"] for line in lines] == ["1234567", "0", "-5"]
     assert lines[2]["level"] == "\\x1b[2Kred"
-    text = CliRunner().invoke(listed, []).output
+    text = CliRunner().invoke(run_table_command, []).output
     assert (text.startswith("text before\n"), text.endswith("text after\n")) == (True, True)
     assert "\x1b" not in csv_output + text
     assert "[red]no markup[/red]" in text
 
 
 def test_a_pipe_has_no_width_unless_columns_is_set():
-    longest = max(map(len, CliRunner().invoke(listed, []).output.splitlines()))
+    longest = max(map(len, CliRunner().invoke(run_table_command, []).output.splitlines()))
     assert longest > 80
-    narrow = CliRunner(env={"COLUMNS": "70"}).invoke(listed, []).output
+    narrow = CliRunner(env={"COLUMNS": "70"}).invoke(run_table_command, []).output
     assert max(map(len, narrow.splitlines())) <= 70
 
 
@@ -155,7 +155,7 @@ def _functions(tree):
 
 
 def test_every_command_with_a_table_has_json_and_csv():
-    """All commands draw tables with the common class."""
+    """All commands print tables with the common class."""
     found = 0
     for file in sorted((ROOT / "tools/cli/commands").glob("*.py")):
         tree = ast.parse(file.read_text(encoding="utf-8"))

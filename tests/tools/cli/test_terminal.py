@@ -33,7 +33,7 @@ NAMED = (
 ROOT = Path(__file__).parents[3]
 
 
-def steers(text):
+def list_control_characters(text):
     """Return the characters in a text that control a terminal or its writing direction."""
     return [
         character
@@ -44,7 +44,7 @@ def steers(text):
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory):
-    """A machine's memory in which every free text contains control sequences."""
+    """The memory of a machine in which every free text contains control sequences."""
     folder = tmp_path_factory.mktemp("state")
     with Journal.open(folder, now=lambda: datetime(2026, 5, 1, tzinfo=UTC)) as journal:
 
@@ -96,7 +96,7 @@ def test_no_command_prints_control_characters_from_the_machines_memory(words, st
     run = CliRunner(env={"COLUMNS": "900"}).invoke(main, [word.replace("{}", str(state)) for word in words])
     assert run.exception is None or isinstance(run.exception, SystemExit), run.exception
     output = run.output.replace("\r\n", "\n")
-    assert not steers(output), ascii(output)
+    assert not list_control_characters(output), ascii(output)
     if "{}" in words and words[0] in {"register", "inventory"} and "--json" not in words:
         assert "x1b" in re.sub(r"[^\w]", "", output)  # it is there, and shown
 
@@ -115,7 +115,7 @@ def test_printable_text_keeps_its_spaces_and_json_stays_valid():
     assert escape_markup("[red]") == "\\[red]"
     for value in (EVIL, {"é": [EVIL, 1, None]}, "\U000e0041\ud800"):
         text = format_json(value, indent=1)
-        assert not steers(text)
+        assert not list_control_characters(text)
         assert json.loads(text) == value
 
 
@@ -172,5 +172,5 @@ def test_echo_and_terminal_escape_control_characters(capsys):
     echo(EVIL, err=True)
     Terminal(width=200).print(f"[bold]{escape_markup(EVIL)}[/bold]", EVIL.replace("[", "("))
     output = "".join(capsys.readouterr())
-    assert not steers(output), ascii(output)
+    assert not list_control_characters(output), ascii(output)
     assert output.count("nihton") == 4

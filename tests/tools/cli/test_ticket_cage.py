@@ -1,4 +1,4 @@
-"""The cage: acts of enrolled persons with their reasons, and its commands."""
+"""Payments and rulings of enrolled persons at the cage, with their reasons, and the commands for them."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ LUC, MIA, TOM = "11", "12", "13"
 
 @pytest.fixture(scope="module")
 def staff(tmp_path_factory):
-    """The file of the people enrolled; each PIN takes time to derive."""
+    """The staff file; shared by the tests, because each PIN takes time to derive."""
     file = tmp_path_factory.mktemp("staff") / "people.json"
     roster = Roster.load(file)
     for number, role in (
@@ -54,7 +54,7 @@ def staff(tmp_path_factory):
 
 @pytest.fixture
 def office(tmp_path, staff):
-    """A desk on the ledger of a machine that was started once, with its staff enrolled."""
+    """A ticket desk on the ledger of a machine that was started once and has enrolled staff."""
     with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
         key = journal.derive(LEDGER_HEAD_MAC_PURPOSE)
     shutil.copy2(staff, tmp_path)
@@ -73,7 +73,7 @@ def two(office):
 
 @pytest.mark.requirement("H-07", "H-12")
 def test_a_ticket_is_paid_once(office, cage):
-    number = office.issued(amount_cents=4200).number
+    number = office.issue_ticket(amount_cents=4200).number
     assert isinstance(cage.pay_ticket(number), TicketRedemption)
     refusal = cage.pay_ticket(number)
     assert (refusal.reason, refusal.detail) == (
@@ -88,15 +88,15 @@ def test_a_ticket_is_paid_once(office, cage):
 
 @pytest.mark.requirement("H-12")
 def test_the_cage_refuses_each_ticket_that_it_must_not_pay(office, cage):
-    pending = office.issued("p").number
+    pending = office.issue_ticket("p").number
     office.desk.begin_redemption("r", pending)
     assert cage.pay_ticket(pending).reason is TicketRefusalReason.PENDING
     assert (
-        cage.pay_ticket(office.issued("q", kind=TicketKind.RESTRICTED).number).reason
+        cage.pay_ticket(office.issue_ticket("q", kind=TicketKind.RESTRICTED).number).reason
         is TicketRefusalReason.WRONG_KIND
     )
     assert isinstance(
-        cage.pay_ticket(office.issued("h", kind=TicketKind.HANDPAY_RECEIPT).number), TicketRedemption
+        cage.pay_ticket(office.issue_ticket("h", kind=TicketKind.HANDPAY_RECEIPT).number), TicketRedemption
     )
     reserved = office.desk.prepare_ticket("n", 100, denomination_cents=1).number
     assert cage.pay_ticket(reserved).reason is TicketRefusalReason.NOT_PRINTED
@@ -108,7 +108,7 @@ def test_the_cage_refuses_each_ticket_that_it_must_not_pay(office, cage):
 def test_the_cage_records_name_and_address_from_500_dollars(tmp_path):
     office = Office(tmp_path, rules=replace(RULES, template="quebec-vlt"))
     cage = TicketCage(office.store, office.clock, "Luc")
-    below, above = office.issued("a", 49_999).number, office.issued("b", 50_000).number
+    below, above = office.issue_ticket("a", 49_999).number, office.issue_ticket("b", 50_000).number
     assert isinstance(cage.pay_ticket(below), TicketRedemption)
     for payee in (None, TicketPayee("Anne", " "), TicketPayee("", "somewhere")):
         with pytest.raises(OperatorError, match="name and address are required"):
@@ -126,7 +126,7 @@ def test_the_cage_records_name_and_address_from_500_dollars(tmp_path):
 
 @pytest.mark.requirement("H-07", "H-02")
 def test_a_duplicate_is_the_same_ticket_and_needs_it_to_be_issued(office, two):
-    ticket = office.issued()
+    ticket = office.issue_ticket()
     reprinted = two.reprint_ticket(ticket.number, "the paper tore")
     assert reprinted == replace(ticket, duplicate=True)
     assert load_template("generic").build_texts(reprinted, "en")["duplicate"] == "DUPLICATE"
@@ -137,7 +137,7 @@ def test_a_duplicate_is_the_same_ticket_and_needs_it_to_be_issued(office, two):
 
 @pytest.mark.requirement("H-07", "H-12:c")
 def test_a_void_requires_a_reason_and_stops_payment(office, two):
-    number = office.issued().number
+    number = office.issue_ticket().number
     with pytest.raises(OperatorError, match="requires a reason"):
         two.void_ticket(number, " ")
     assert two.void_ticket(number, "paid by hand").moves[-1].details == {
@@ -159,7 +159,7 @@ METHOD_BY_ACT = {
 
 @pytest.mark.parametrize("act", METHOD_BY_ACT)
 def test_acts_that_require_two_persons_are_refused_with_one(office, cage, act):
-    number = office.issued().number
+    number = office.issue_ticket().number
     if act == "release":
         office.desk.begin_redemption("r", number)
     before = office.store.require_ticket(number)
@@ -169,7 +169,7 @@ def test_acts_that_require_two_persons_are_refused_with_one(office, cage, act):
 
 
 def test_a_redemption_cannot_be_committed_after_the_cage_released_the_ticket(office, two, cage):
-    number = office.issued().number
+    number = office.issue_ticket().number
     office.desk.begin_redemption("r", number)
     assert office.desk.has_redemption_lock("r")
     two.release_locked_ticket(number, "the machine burnt")
@@ -194,7 +194,7 @@ def test_the_cage_requires_a_name_and_two_different_persons(office):
 
 @pytest.mark.requirement("H-10")
 def test_an_expired_ticket_is_refused_remains_a_liability_and_can_be_revived(office, cage, two):
-    late, locked = office.issued("a").number, office.issued("b").number
+    late, locked = office.issue_ticket("a").number, office.issue_ticket("b").number
     office.desk.begin_redemption("r", locked)
     office.clock.pass_days(40)
     assert cage.pay_ticket(late).reason is TicketRefusalReason.EXPIRED
@@ -204,15 +204,15 @@ def test_an_expired_ticket_is_refused_remains_a_liability_and_can_be_revived(off
         (TicketState.PENDING, 1),
     }
     doubting = TicketCage(office.store, office.clock, "Luc", date_is_known=False)
-    assert isinstance(doubting.pay_ticket(office.issued("c").number), TicketRedemption)
+    assert isinstance(doubting.pay_ticket(office.issue_ticket("c").number), TicketRedemption)
     assert two.revive_expired_ticket(late, "the machine's clock stood in 1970").expires_at is None
     office.clock.pass_days(4000)
     assert isinstance(office.desk.begin_redemption("in", late), TicketRedemption)
 
 
 def test_a_ticket_expired_by_an_earlier_version_can_be_revived(office, two):
-    """With a clock that was briefly wrong, an earlier version expired every ticket permanently."""
-    number = office.issued().number
+    """If the clock was briefly wrong, an earlier version expired every ticket permanently."""
+    number = office.issue_ticket().number
     office.store.record_move(number, TicketAction.EXPIRE, action_time=office.clock.wall, actor="cage")
     assert two.pay_ticket(number).reason is TicketRefusalReason.EXPIRED
     two.revive_expired_ticket(number, "the clock was wrong")
@@ -221,7 +221,7 @@ def test_a_ticket_expired_by_an_earlier_version_can_be_revived(office, two):
 
 @pytest.mark.requirement("H-10")
 def test_a_venue_may_pay_expired_tickets_at_the_cage(office, cage, monkeypatch):
-    number = office.issued().number
+    number = office.issue_ticket().number
     office.clock.pass_days(40)
     template = load_template("generic")
     generous = template.model_copy(update={"cage": CageRules(expired="paid")})
@@ -232,7 +232,7 @@ def test_a_venue_may_pay_expired_tickets_at_the_cage(office, cage, monkeypatch):
 # ---------------------------------------------------------------- the commands
 @pytest.fixture
 def egm(tmp_path, monkeypatch):
-    """``egm ticket ...`` on this machine, at the office's time."""
+    """Return a function that runs ``egm ticket ...`` on this machine at the office's time."""
     monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", StandingClock)
 
     def run(*arguments, status=0, pins=(PIN, PIN)):
@@ -248,8 +248,8 @@ def egm(tmp_path, monkeypatch):
 
 @pytest.mark.requirement("H-12:a", "H-12:b", "H-12:c", "H-12:d")
 def test_a_tickets_value_comes_only_from_its_number_in_the_ledger(office, egm):
-    """For mutilated, altered, counterfeit and misprinted tickets only the number that the cashier types counts."""
-    good = office.issued("good", amount_cents=4200).number
+    """For mutilated, altered, counterfeit and misprinted tickets, only the number that the cashier types matters."""
+    good = office.issue_ticket("good", amount_cents=4200).number
     misprinted = office.desk.prepare_ticket("jam", 4200, denomination_cents=25).number
     failed = office.desk.prepare_ticket("torn", 4200, denomination_cents=25).number
     office.desk.record_failed_print(failed, "jam")
@@ -268,7 +268,7 @@ def test_a_tickets_value_comes_only_from_its_number_in_the_ledger(office, egm):
 
 
 def test_a_ticket_is_checked_paid_once_and_checked_again(office, egm):
-    ticket = office.issued(amount_cents=4200)
+    ticket = office.issue_ticket(amount_cents=4200)
     typed = f"{ticket.number[:2]}-{ticket.number[2:10]} {ticket.number[10:]}"
     assert egm("check", typed).startswith("issued: $42.00 cashable, good until 2026-04-01 04:00:00 UTC")
     assert egm("pay", typed, "--person", LUC) == "paid: $42.00\n"
@@ -282,7 +282,7 @@ def test_a_ticket_is_checked_paid_once_and_checked_again(office, egm):
 
 
 def test_the_cage_commands_require_a_correct_pin_and_the_permission(office, egm):
-    number = office.issued().number
+    number = office.issue_ticket().number
     assert "wrong" in egm("pay", number, "--person", LUC, pins=("1234",), status=1)
     assert "wrong" in egm("pay", number, "--person", "alice", pins=(PIN,), status=1)
     assert "may not" in egm("pay", number, "--person", TOM, pins=(PIN,), status=1)
@@ -300,7 +300,7 @@ def test_read_only_commands_write_nothing_whatever_the_clock_shows(
     office, egm, tmp_path, monkeypatch, command, year
 ):
     """Regression: reading with a clock that was briefly wrong expired every ticket permanently."""
-    number = office.issued().number
+    number = office.issue_ticket().number
     office.store.close()
     with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
         transfers = (Transfer("world:bill", CREDIT, 2000), Transfer(CREDIT, "out:voucher:cashable", 1234))
@@ -319,7 +319,7 @@ def test_read_only_commands_write_nothing_whatever_the_clock_shows(
 
 
 def test_check_reports_expiry_only_if_the_clock_is_plausible(office, egm, tmp_path, monkeypatch):
-    number = office.issued().number
+    number = office.issue_ticket().number
     clock = StandingClock()
     monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: clock)
     clock.pass_days(31)  # as long as a machine may be off without anybody being asked
@@ -330,7 +330,7 @@ def test_check_reports_expiry_only_if_the_clock_is_plausible(office, egm, tmp_pa
 
 @pytest.mark.requirement("E-06")
 def test_list_masks_the_numbers_of_outstanding_tickets(office, egm):
-    owed, paid = office.issued("a").number, office.issued("b").number
+    owed, paid = office.issue_ticket("a").number, office.issue_ticket("b").number
     egm("pay", paid, "--person", LUC)
     listed = json.loads(egm("list", "--json"))
     assert [(t["state"], t["ticket"]["number"]) for t in listed] == [
@@ -342,8 +342,8 @@ def test_list_masks_the_numbers_of_outstanding_tickets(office, egm):
     assert json.loads(egm("list", "--only", "void", "--json")) == []
 
 
-def journal_of(folder, out_cents, in_cents=0):
-    """The machine's journal: bills in, then what went out and came in by ticket."""
+def build_journal(folder, out_cents, in_cents=0):
+    """Write the machine's journal: bills, then tickets paid out and redeemed for these amounts."""
     flows = (
         ("world:bill", CREDIT, 100_000),
         (CREDIT, "out:voucher:cashable", out_cents),
@@ -358,12 +358,12 @@ def journal_of(folder, out_cents, in_cents=0):
 
 @pytest.mark.requirement("H-15", "D-23")
 def test_report_compares_the_tickets_with_the_meters(office, egm, tmp_path):
-    office.issued("a", 1000)
-    taken = office.issued("b", 500).number
+    office.issue_ticket("a", 1000)
+    taken = office.issue_ticket("b", 500).number
     office.desk.begin_redemption("r", taken)
     office.desk.commit_redemption("r")
     office.desk.prepare_ticket("c", 700, denomination_cents=1)  # on its way: not money yet
-    journal_of(tmp_path, out_cents=1500, in_cents=500)
+    build_journal(tmp_path, out_cents=1500, in_cents=500)
     report = json.loads(egm("report", "--json"))
     assert report["owed_cents"] == {"CAD": 1000}
     assert report["moves_verified"] == 7
@@ -376,10 +376,10 @@ def test_report_compares_the_tickets_with_the_meters(office, egm, tmp_path):
 
 @pytest.mark.requirement("H-15", "D-23")
 def test_report_exits_with_status_1_if_tickets_and_meters_differ(office, egm, tmp_path):
-    office.issued("a", 1000)
-    journal_of(tmp_path, out_cents=900)
+    office.issue_ticket("a", 1000)
+    build_journal(tmp_path, out_cents=900)
     assert "out:voucher:cashable: the meters say 900 in cents, the tickets 1000" in egm("report", status=1)
-    Office(tmp_path, serial="EGM-2", key=office.key, second=office.second).issued("b", 300)
+    Office(tmp_path, serial="EGM-2", key=office.key, second=office.second).issue_ticket("b", 300)
     assert "give --serial, one of EGM-0000001, EGM-2" in egm("report", status=1)
     assert "the meters say 900 in cents, the tickets 300" in egm("report", "--serial", "EGM-2", status=1)
 
@@ -389,8 +389,8 @@ def test_report_exits_with_status_1_if_tickets_and_meters_differ(office, egm, tm
 )
 @pytest.mark.parametrize("byte_count", [0, 5000], ids=["empty", "cut"])
 def test_a_damaged_ledger_is_reported_with_what_to_do(office, egm, tmp_path, command, byte_count):
-    number = office.issued("a", 1000).number
-    journal_of(tmp_path, out_cents=1000)
+    number = office.issue_ticket("a", 1000).number
+    build_journal(tmp_path, out_cents=1000)
     office.store.close()
     if "pay" in command:  # whose ledger is mended from a whole log, or begun where both are empty
         byte_count = 5000
@@ -418,9 +418,9 @@ def test_a_host_ticket_is_not_paid_at_the_cage_and_is_no_liability(office, egm, 
             office.desk.commit_redemption(redemption_id)
         else:
             office.desk.abort_redemption(redemption_id, "jam")
-    journal_of(tmp_path, out_cents=1, in_cents=500)
+    build_journal(tmp_path, out_cents=1, in_cents=500)
     assert "out:voucher:cashable: the meters say 1" in egm("report", status=1)
-    office.issued("a", 1)
+    office.issue_ticket("a", 1)
     report = json.loads(egm("report", "--json"))
     assert report["owed_cents"] == {"CAD": 1}
     assert [line["tickets"] for line in report["sums"]] == [1]
@@ -429,7 +429,7 @@ def test_a_host_ticket_is_not_paid_at_the_cage_and_is_no_liability(office, egm, 
 
 @pytest.mark.requirement("H-14")
 def test_payees_lists_the_recorded_names_and_addresses(office, egm, monkeypatch):
-    paid = office.issued("b", 500).number
+    paid = office.issue_ticket("b", 500).number
     clock = StandingClock()
     monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: clock)
     clock.pass_days(1)
@@ -442,7 +442,7 @@ def test_payees_lists_the_recorded_names_and_addresses(office, egm, monkeypatch)
 
 
 def test_tickets_are_released_revived_reprinted_and_voided_by_two_persons(office, egm, tmp_path):
-    number = office.issued("a").number
+    number = office.issue_ticket("a").number
     office.desk.begin_redemption("r", number)
     both = ("--person", LUC, "--second", MIA)
     assert egm("release", number, *both, "--why", "gone") == "good again: $12.34\n"

@@ -1,4 +1,4 @@
-"""A ticket is proved from all journals of its machine together."""
+"""``egm ticket`` proves a ticket from all journals of its machine together."""
 
 import contextlib
 import sqlite3
@@ -13,7 +13,7 @@ from tools.cli import main
 
 @pytest.fixture
 def cleared(tmp_path):
-    """A machine cleared after it printed a ticket: the number, and the path of the old journal."""
+    """A machine whose memory was cleared after it printed a ticket: the ticket's number, and the old journal's path."""
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.close()

@@ -1,4 +1,4 @@
-"""``egm tournament``: the by-law's checks of a rules file, the notice, and the settlement."""
+"""``egm tournament`` checks a rules file against the by-law, and prints the notice and the settlement."""
 
 import json
 import re
@@ -21,7 +21,7 @@ LET_IT_RIDE = (
 
 @pytest.fixture
 def rules(tmp_path):
-    """Write rules with changes; return the file."""
+    """Return a function that writes a rules file with changes and returns its path."""
 
     def write(*changes):
         file = tmp_path / "rules.toml"
@@ -33,7 +33,7 @@ def rules(tmp_path):
 
 @pytest.fixture
 def results(tmp_path):
-    """Write a results file; return it."""
+    """Return a function that writes a results file and returns its path."""
 
     def write(entries):
         file = tmp_path / "results.json"
@@ -52,7 +52,7 @@ def check(file, today="2027-02-01"):
 
 
 def play(*rows):
-    """Return entries from rows (participant, points of each round)."""
+    """Return entries from rows of a participant and the points of each round."""
     return [
         {"entry": n, "participant": name, "rounds": [{"points": point} for point in points]}
         for n, (name, *points) in enumerate(rows, 1)
@@ -61,7 +61,7 @@ def play(*rows):
 
 @pytest.mark.requirement("L-08")
 def test_each_machines_return_is_compared_with_those_of_all_others(rules, tmp_path, monkeypatch):
-    """The second and the third return 0.7 % more and less than the first: too much between the two."""
+    """The second machine returns 0.7 % more and the third 0.7 % less than the first: too great a difference."""
     source, games = (LIBRARY_FOLDER / "maple-classic.toml").read_text(encoding="utf-8"), {}
     for name, pays in {"maple-classic": 600, "maple-more": 700, "maple-less": 500}.items():
         file = tmp_path / f"{name}.toml"

@@ -1,4 +1,4 @@
-"""A bench area that never ends is stopped at its limit and reported; the others are still measured."""
+"""A benchmark area that exceeds its time limit is stopped and reported; the other areas are still measured."""
 
 import asyncio
 import contextlib
@@ -26,17 +26,17 @@ def area(monkeypatch, name, figures, limit):
     return module
 
 
-def waits_for_ever():
+def wait_for_ever():
     yield BenchFigure(name="the first", value=1.0, unit="s")
     asyncio.run(asyncio.sleep(600))
 
 
-def sleeps_for_ever():
+def sleep_for_ever():
     time.sleep(600)
     yield BenchFigure(name="never", value=1.0, unit="s")
 
 
-def clings():
+def ignore_termination():
     try:
         time.sleep(600)
     finally:
@@ -49,30 +49,30 @@ def exit_at_once():
     os._exit(7)
 
 
-def breaks():
+def raise_error():
     raise RuntimeError("the port is [taken]")
 
 
-def measures():
+def measure():
     yield BenchFigure(name="in time", value=2.0, unit="s")
 
 
 @pytest.mark.parametrize(
     ("figures", "limit", "expected_text"),
     [
-        (waits_for_ever, 5, "1 figures, and then no end within 5 s"),
-        (sleeps_for_ever, 0.3, "0 figures, and then no end within 0.3 s"),
-        (clings, 0.3, "0 figures, and then no end within 0.3 s"),
+        (wait_for_ever, 5, "1 figures, and then no end within 5 s"),
+        (sleep_for_ever, 0.3, "0 figures, and then no end within 0.3 s"),
+        (ignore_termination, 0.3, "0 figures, and then no end within 0.3 s"),
         (exit_at_once, 200, "1 figures, and then its process ended (7)"),
-        (breaks, 200, "RuntimeError: the port is [taken]"),
+        (raise_error, 200, "RuntimeError: the port is [taken]"),
     ],
 )
 def test_an_area_that_reaches_its_limit_is_reported_and_the_others_are_measured(
     monkeypatch, figures, limit, expected_text
 ):
-    """An area that ends by itself may take any time; only one that never ends reaches the limit of the test."""
+    """Areas that end by themselves have a long limit, so that only areas that never end reach theirs."""
     area(monkeypatch, "never", figures, limit)
-    area(monkeypatch, "quick", measures, 200)
+    area(monkeypatch, "quick", measure, 200)
     monkeypatch.setattr("tools.dev.bench.__main__._modules", lambda: ["bench_never", "bench_quick"])
     run = CliRunner().invoke(main, [], env={"COLUMNS": "200"})
     assert run.exit_code == 1
@@ -82,7 +82,7 @@ def test_an_area_that_reaches_its_limit_is_reported_and_the_others_are_measured(
 
 
 def test_a_bench_of_complete_areas_exits_with_success(monkeypatch):
-    area(monkeypatch, "quick", measures, 200)
+    area(monkeypatch, "quick", measure, 200)
     monkeypatch.setattr("tools.dev.bench.__main__._modules", lambda: ["bench_quick"])
     assert CliRunner().invoke(main, []).exit_code == 0
 
@@ -94,7 +94,7 @@ FEWER = {"bench_audit": {"game_count": 200, "rounds": 1}}
 @pytest.mark.slow
 @pytest.mark.parametrize("name", _modules())
 def test_every_bench_area_yields_a_first_figure(name, monkeypatch):
-    """Take the first figure of each area, so that a broken one is noticed."""
+    """Only the first figure of each area is taken, to detect a broken area."""
     module = importlib.import_module(f"tools.dev.bench.{name}")
     monkeypatch.setattr(
         module, "measure_figures", functools.partial(module.measure_figures, **FEWER.get(name, {}))

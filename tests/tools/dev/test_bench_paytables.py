@@ -1,4 +1,4 @@
-"""The measured figures of the library are those of a game's first load and analysis."""
+"""The benchmark of the library measures the first load and analysis of a game, without caches."""
 
 from paytables import AnalysisDepth, analyse, load_game
 from paytables.reels.rules import ReelRules

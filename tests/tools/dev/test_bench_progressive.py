@@ -1,4 +1,4 @@
-"""The bench of the progressive link measures hits up to their locked amounts."""
+"""The benchmark of the progressive link measures each hit until its amount is locked."""
 
 import asyncio
 from contextlib import closing

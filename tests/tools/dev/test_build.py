@@ -12,7 +12,7 @@ from tools.dev.conformance.requirements import ROOT
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory):
-    """The files of the wheel that hatchling builds of this tree."""
+    """The file names in the wheel that hatchling builds from this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""When the link campaign may treat a machine as settled: not while it was killed by its last message."""
+"""The link campaign treats a machine as settled only if it was not killed by its last message."""
 
 import asyncio
 import random

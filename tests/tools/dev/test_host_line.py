@@ -1,4 +1,4 @@
-"""The host's end of a SAS line: its framing on each kind of line, and when a reply is complete."""
+"""The host's end of a SAS line: framing on each kind of line, and detection of a complete reply."""
 
 import os
 import pty
@@ -12,7 +12,7 @@ from tools.dev.host.line import HostLine, HostLineError, Wire, mark_wakeup
 
 @pytest.fixture
 def ends():
-    """A pseudo-terminal: our descriptor, and the name of the other end."""
+    """A pseudo-terminal: the descriptor of one end, and the name of the other."""
     ours, theirs = pty.openpty()
     tty.setraw(theirs)
     yield ours, os.ttyname(theirs)

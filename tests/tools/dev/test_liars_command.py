@@ -1,4 +1,4 @@
-"""``python -m tools.dev liars`` on given exports."""
+"""``python -m tools.dev liars`` tests exports given on the command line."""
 
 import json
 
@@ -11,8 +11,8 @@ from tools.cli import main
 from tools.dev.commands.liars import command
 
 
-def exported(folder, positions):
-    """The export of a machine of so many positions, at each of which a bill came in and the player called."""
+def export_positions(folder, positions):
+    """Write the export of a machine of several positions, each with a bill and an attendant call."""
     rigs = []
     for number in range(1, positions + 1):
         beside = rigs[0] if rigs else None
@@ -34,7 +34,7 @@ def test_the_liars_command_lies_about_every_given_export(tmp_path):
     for positions in (1, 3):
         folder = tmp_path / str(positions)
         folder.mkdir()
-        files.append(str(exported(folder, positions)))
+        files.append(str(export_positions(folder, positions)))
     result = CliRunner().invoke(command, ["--lies", "40", "--json", "--journals", *files])
     assert result.exit_code == 0, result.output
     score = json.loads(result.stdout)

@@ -1,4 +1,4 @@
-"""Faults planted in the product: a simulated world or its audit detects each."""
+"""A simulated world or its audit detects each fault that a test plants in the product."""
 
 import re
 from dataclasses import replace
@@ -31,12 +31,12 @@ HOLDEM = "quebec-texas-holdem-room"
 WAIT = ("language",) * 8
 
 
-def doing(*names):
+def script_actions(*names):
     """Return a script of the named actions, each with its own seed, after the devices have started."""
     return [Action(name, seed) for seed, name in enumerate(("close doors",) * 8 + names, 1)]
 
 
-def recorded(monkeypatch, change):
+def change_recorded_entries(monkeypatch, change):
     """Make the machine record every entry as ``change`` returns it."""
     honest_post = Machine.post
 
@@ -55,7 +55,7 @@ def coins_metered_into_a_hopper_that_is_not_there(monkeypatch):
             )
         return fields
 
-    recorded(monkeypatch, change)
+    change_recorded_entries(monkeypatch, change)
 
 
 def games_ended_at_another_position(monkeypatch):
@@ -63,7 +63,7 @@ def games_ended_at_another_position(monkeypatch):
         other = {"position": 3 - machine.position.number}
         return fields | {"dims": fields["dims"] | other} if kind == "game.end" else fields
 
-    recorded(monkeypatch, change)
+    change_recorded_entries(monkeypatch, change)
 
 
 def a_machine_that_says_it_paid_more(monkeypatch):
@@ -80,14 +80,14 @@ def a_machine_that_says_it_paid_more(monkeypatch):
 
 
 def bills_taken_with_a_door_open(monkeypatch):
-    """Each of the three parts that refuse one has failed: the offer, the answer and the order."""
+    """Disable all three checks that refuse a bill: at its insertion, at its return and before its stacking."""
     monkeypatch.setattr(value_in, "_is_ready_for_money", lambda *_: True)
     monkeypatch.setattr(BillDriver, "return_bill", BillDriver.stack)
     monkeypatch.setattr(JournalEscrowLedger, "may_order_stacking", lambda _: True)
 
 
 def staff_that_refunds(monkeypatch):
-    """Managers, who may."""
+    """Let the simulated staff refund games, as managers may."""
     monkeypatch.setattr(actions, "_FORMS", ("form:refund_game",) * 4)
     monkeypatch.setattr(player, "_TECHNICIAN_COMES", 0.0)
 
@@ -103,7 +103,7 @@ def games_that_are_called_defective(monkeypatch):
 
 
 def any_credit_taken_for_a_remainder(monkeypatch):
-    """In a jurisdiction that lets a remainder be given up, before the first game after the start."""
+    """Treat all credit as residual before the first game, under a profile that allows giving up residual credit."""
     terms, write = residual.build_residual_terms, CabinetSetup.write_cabinet_file
 
     def in_such_a_jurisdiction(setup, folder):
@@ -121,7 +121,7 @@ def any_credit_taken_for_a_remainder(monkeypatch):
 
 
 def a_key_that_restarts_a_working_generator(monkeypatch):
-    """One guard for a generator that has failed and for a wheel that has reported no number yet."""
+    """Let the restart guard treat a wheel that has not reported a number as a failed generator."""
     honest = rulings.chance_is_ready
     monkeypatch.setattr(
         rulings,
@@ -131,7 +131,7 @@ def a_key_that_restarts_a_working_generator(monkeypatch):
 
 
 def a_key_that_serves_payments_last(monkeypatch):
-    """And staff who meet nothing but empty printers, strings in the coin path and hand-pays."""
+    """Let the key serve payments last, for staff who only handle empty printers, coin tampering and hand-pays."""
     honest = key_switches._rank_waiting_position
     monkeypatch.setattr(key_switches, "_rank_waiting_position", lambda position: -honest(position))
     out_of_paper, cheated = ("printer", "paper", {"tickets": 0}), ("coin", "cheat", {})
@@ -156,14 +156,14 @@ def a_key_that_serves_its_own_position_only(monkeypatch):
 
 
 def bills_credited_as_another_amount(monkeypatch):
-    """Of 123.45, in every entry from the bill to the pay-out: they agree with each other."""
+    """Record each bill as 123.45, consistently in every entry from the bill to the payout."""
 
     def change(machine, kind, fields):
         if kind == "bill.escrow":
             fields["transfers"] = tuple(replace(flow, amount_cents=12345) for flow in fields["transfers"])
         return fields
 
-    recorded(monkeypatch, change)
+    change_recorded_entries(monkeypatch, change)
 
 
 def a_collection_that_forgets_the_one_before(monkeypatch):
@@ -179,7 +179,7 @@ def a_collection_that_forgets_the_one_before(monkeypatch):
 
 
 def credit_that_a_clear_forgets(monkeypatch):
-    """Neither the claims nor the check of the clear know of it."""
+    """Omit credit both from the claims of a clear and from its check."""
     monkeypatch.setattr(ClaimBook, "claim_remaining_credits", lambda _: None)
     monkeypatch.setattr(meters.clear, "_check_clearance", lambda *_: None)
 
@@ -199,7 +199,7 @@ def a_clear_that_carries_a_claim_twice(monkeypatch):
 
 
 def a_pot_that_pays_a_credit_too_many(monkeypatch):
-    """The audit replays the game with the same rules, and finds nothing."""
+    """Overpay a pot by one credit; the audit replays the game with the same rules and finds nothing."""
     honest = room_rules.award_pots
 
     def awards(*arguments):
@@ -215,87 +215,97 @@ def a_pot_that_pays_a_credit_too_many(monkeypatch):
         (
             coins_metered_into_a_hopper_that_is_not_there,
             replace(ONE, hopper=False),
-            doing("coin", "coin", "coin", "coin"),
+            script_actions("coin", "coin", "coin", "coin"),
             "coins in the drop box: ",
         ),
-        (games_ended_at_another_position, replace(ONE, positions=2), doing(*("bill", "play") * 4), "audit: "),
+        (
+            games_ended_at_another_position,
+            replace(ONE, positions=2),
+            script_actions(*("bill", "play") * 4),
+            "audit: ",
+        ),
         pytest.param(
             a_machine_that_says_it_paid_more,
             replace(ONE, link=True),
-            doing("bill", "game", *("play",) * 60),
+            script_actions("bill", "game", *("play",) * 60),
             "linked",
             marks=pytest.mark.slow,
         ),
         (
             bills_taken_with_a_door_open,
             ONE,
-            doing("bill", "door", *WAIT),
+            script_actions("bill", "door", *WAIT),
             r"audit: .* bill.escrow: the entry is not allowed while the machine is door_open",
         ),
         (
             decided_games_that_may_be_void,
             ONE,
-            doing("bill", *WAIT, "play", "door", "menu", "menu"),
+            script_actions("bill", *WAIT, "play", "door", "menu", "menu"),
             "audit: .* the play may not be void: the game is decided",
         ),
         (
             games_that_are_called_defective,
             replace(ONE, games=("jacks-or-better-9-6",)),
-            doing("bill", *WAIT, "play", "door", "menu", "menu"),
+            script_actions("bill", *WAIT, "play", "door", "menu", "menu"),
             "audit: .* the play may not be void: the game can be continued from its record",
         ),
         (
             any_credit_taken_for_a_remainder,
             ONE,
-            doing("bill", *WAIT, "residual", *WAIT, "bill", *WAIT, "play"),
+            script_actions("bill", *WAIT, "residual", *WAIT, "bill", *WAIT, "play"),
             "audit: .* the game is started for 5 cents, but the smallest stake here is 10000000 cents",
         ),
         pytest.param(
             a_key_that_restarts_a_working_generator,
             CabinetSetup(games=(), wheel=True),
-            doing("bill", *WAIT, *("bet", "play", "language", "language", "key") * 20),
+            script_actions("bill", *WAIT, *("bet", "play", "language", "language", "key") * 20),
             "audit: .* the RNG is restarted, but no failed RNG or self-test was stored",
             marks=pytest.mark.slow,
         ),
         pytest.param(
             a_key_that_serves_payments_last,
             replace(ONE, positions=2, hopper=False),
-            doing(*("coin", "bill", "fault", "cash out", "language", "key") * 30),
+            script_actions(*("coin", "bill", "fault", "cash out", "language", "key") * 30),
             "the attendant's key cleared .* before the hand-pay at position",
             marks=pytest.mark.slow,
         ),
         pytest.param(
             a_key_that_serves_its_own_position_only,
             replace(ONE, positions=2, hopper=False),
-            doing(*("fault",) * 4, *("bill",) * 4, *WAIT),
+            script_actions(*("fault",) * 4, *("bill",) * 4, *WAIT),
             "StuckError: the machine does not become idle",
             marks=pytest.mark.slow,
         ),
-        (bills_credited_as_another_amount, ONE, doing("bill", *WAIT, "cash out", *WAIT), "bills in at 1: "),
+        (
+            bills_credited_as_another_amount,
+            ONE,
+            script_actions("bill", *WAIT, "cash out", *WAIT),
+            "bills in at 1: ",
+        ),
         pytest.param(
             a_collection_that_forgets_the_one_before,
             ONE,
-            doing(*("bill", *WAIT, "menu", *("language",) * 125) * 5),
+            script_actions(*("bill", *WAIT, "menu", *("language",) * 125) * 5),
             "counted of the bill_box: ",
             marks=pytest.mark.slow,
         ),
         pytest.param(
             a_pot_that_pays_a_credit_too_many,
             replace(ONE, positions=2, hopper=False, games=(HOLDEM,), gathering=HOLDEM),
-            doing(*("round", *WAIT, *WAIT) * 3),
+            script_actions(*("round", *WAIT, *WAIT) * 3),
             r"round .*: the players lost -?\d+ credits, the venue kept \d+",
             marks=pytest.mark.slow,
         ),
         (
             credit_that_a_clear_forgets,
             ONE,
-            doing("bill", *WAIT, "clear memory", *WAIT),
+            script_actions("bill", *WAIT, "clear memory", *WAIT),
             "net win of the venue: ",
         ),
         (
             a_clear_that_carries_a_claim_twice,
             ONE,
-            doing("bill", *WAIT, "clear memory", *WAIT),
+            script_actions("bill", *WAIT, "clear memory", *WAIT),
             "net win of the venue: ",
         ),
     ],

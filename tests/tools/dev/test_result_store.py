@@ -1,4 +1,4 @@
-"""An interrupted calculation continues from its own stored results only."""
+"""An interrupted calculation continues, and uses only its own stored results."""
 
 import signal
 import subprocess
@@ -23,7 +23,7 @@ def result(case):
 
 
 def run(path, cases, stop=None, computed=None):
-    """Two maps over the cases; stopped before ``stop`` results are worked out anew."""
+    """Run two maps over the cases; stop before computing result ``stop``; list computed results in ``computed``."""
     store = ResultStore(path, OF)
     computed = [] if computed is None else computed
 
@@ -122,7 +122,7 @@ def test_a_proof_does_not_continue_from_results_of_another_definition(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_an_interrupted_proof_continues_and_reports_it(tmp_path):
-    """The largest proof is interrupted, then killed, and still ends with the published figures."""
+    """The largest proof is interrupted and then killed, and still ends with the published figures."""
     path = tmp_path / "holdem.toml"
     path.write_text(HOLDEM.read_text().split("\n[proved", maxsplit=1)[0])
     start = [sys.executable, "-m", "tools.dev", "prove", str(path)]

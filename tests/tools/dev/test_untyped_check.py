@@ -1,4 +1,4 @@
-"""The count of ``Any`` in annotations includes every way to write it."""
+"""The check that counts ``Any`` in annotations recognises every way to write it."""
 
 from pathlib import Path
 

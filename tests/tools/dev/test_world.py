@@ -1,6 +1,7 @@
 """Worlds: simulated venues with persons, faults and power cuts, whose machine, audit and money must agree.
 
-``python -m tools.dev world`` runs long ones. A case that failed once lies in ``tests/vectors/worlds`` and is run again here.
+``python -m tools.dev world`` runs long worlds. The cases that failed once are in ``tests/vectors/worlds`` and are run
+again here.
 """
 
 import asyncio
@@ -63,12 +64,12 @@ CASES = sorted((Path(__file__).parents[2] / "vectors" / "worlds").glob("*.json")
 
 
 def create_scripted_case(setup, seed, actions, cuts):
-    """Return the script of a seed for the given cabinet."""
+    """Return the case that a seed gives for a cabinet, with these actions and power cuts."""
     return replace(create_case(seed, actions, cuts, gathers=bool(setup.gathering)), setup=setup)
 
 
 def build_gathering(game, positions):
-    """A cabinet with one game, at whose table the players of all positions gather."""
+    """Return a cabinet with one game, at whose table the players of all positions play together."""
     return CabinetSetup(positions=positions, games=(game,), gathering=game, hopper=False)
 
 
@@ -76,7 +77,7 @@ def build_gathering(game, positions):
 @pytest.mark.requirement("D-04", "F-01", "G-05", "A-08")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_world_agrees_with_its_machine_and_its_audit(tmp_path, seed):
-    """``python -m tools.dev world`` tries more seeds; one that fails is added here or stored as a case."""
+    """``python -m tools.dev world`` tries more seeds; a seed that fails is added here or stored as a case."""
     case = create_case(seed, actions=300, cuts=6)
     result = run_case(tmp_path, case)
     assert result.verdict.findings == [], f"{case.setup}"
@@ -93,7 +94,7 @@ def test_concurrent_acts_of_three_players_and_staff_agree_with_the_audit(tmp_pat
 
 
 def test_players_who_gather_at_a_table_finish_their_games_without_one(tmp_path):
-    """Only the table has a time limit: a pick that nobody makes would keep the machine in its game for ever."""
+    """Only a table has a time limit; a decision that nobody makes would keep the machine in its game for ever."""
     setup = CabinetSetup(
         games=("orchard-picnic", "quebec-craps"), gathering="quebec-craps", positions=1, hopper=False
     )
@@ -109,7 +110,7 @@ def test_players_who_gather_at_a_table_finish_their_games_without_one(tmp_path):
     [("quebec-texas-holdem-room", 2, 2), ("monaco-chemin-de-fer", 4, 3), ("quebec-super-pan-9", 2, 5)],
 )
 def test_a_round_of_several_positions_continues_after_a_power_cut(tmp_path, game, positions, seed):
-    """Players insert bills at the first ROUND and are in a round after the second, when the power is cut."""
+    """Players insert bills in the first ROUND and are in a round after the second, when the power is cut."""
     wait = ("close doors",) * 16
     names = (*wait[:4], SHARED_ROUND, *wait, SHARED_ROUND, *wait[:6], POWER_CUT, *wait[:12])
     script = [Action(name, 1000 * seed + number) for number, name in enumerate(names)]
@@ -237,7 +238,7 @@ def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
 
 # ------------------------------------------------------------ what is wrong is found
 class Taken:
-    """Take a dollar out of the bill box."""
+    """An action that takes a dollar out of the bill box."""
 
     def __init__(self, monkeypatch):
         honest = SimulatedWorld.describe_device
@@ -291,8 +292,8 @@ class Restarter(random.Random):
         return next((target for target in ("form:restart", "confirm") if target in seq), seq[0])
 
 
-async def until(holds):
-    """Wait, by the loop's own clock."""
+async def wait_until(holds):
+    """Wait by the loop's own clock until the condition holds."""
     async with asyncio.timeout(600):
         while not holds():  # noqa: ASYNC110 (what is waited for is a person's view, polled on virtual time)
             await asyncio.sleep(0.1)
@@ -304,11 +305,11 @@ def test_a_machine_restarted_by_its_staff_returns_to_idle(tmp_path):
         player = Player(world, 1, Restarter(1))
         world.start()
         watching = asyncio.ensure_future(player.watch_screen())
-        await until(lambda: player.snapshot is not None)
+        await wait_until(lambda: player.snapshot is not None)
         world.act_on_device("io", "key", name="operator", on=True)
-        await until(lambda: world.restarts)
+        await wait_until(lambda: world.restarts)
         world.act_on_device("io", "key", name="operator", on=False)
-        await until(lambda: player.snapshot is not None and player.snapshot.state == "idle")
+        await wait_until(lambda: player.snapshot is not None and player.snapshot.state == "idle")
         watching.cancel()
         await world.stop()
         await asyncio.sleep(1)  # for sockets to close before the loop does
@@ -320,9 +321,9 @@ def test_a_machine_restarted_by_its_staff_returns_to_idle(tmp_path):
 
 
 def test_the_simulated_staff_can_fill_in_every_form(tmp_path):
-    """Without a list of titles; a form is left where the machine shows that something it needs is missing.
+    """No list of titles is used; staff leave a form if the machine shows that something for it is missing.
 
-    The main menu of a machine of several positions has lines of its own, which lead to no form.
+    The main menu of a machine of several positions has additional lines, which lead to no form.
     """
     forms = tuple(form.id for form in FEATURES.list_contributions(Form) if form.menu_section)
     forms = tuple(form for form in forms if form != "restart")  # it would begin the round again
@@ -332,7 +333,7 @@ def test_the_simulated_staff_can_fill_in_every_form(tmp_path):
         player = Player(world, 1, random.Random(2))
         world.start()
         watching = asyncio.ensure_future(player.watch_screen())
-        await until(lambda: player.snapshot is not None and player.snapshot.state == "idle")
+        await wait_until(lambda: player.snapshot is not None and player.snapshot.state == "idle")
         async with asyncio.timeout(1500):
             while not player.observed.forms.keys() >= set(forms):  # the manager comes, or the technician
                 world.requested_forms = [f"form:{form}" for form in forms]
@@ -360,7 +361,7 @@ def test_the_simulated_staff_can_fill_in_every_form(tmp_path):
 
 
 def _with_upkeep(case):
-    """The case with everything that is done to a machine that is off, the clear last."""
+    """Return the case with every act on a machine that is off; the memory clear is last."""
     script = list(case.script)
     for action_index, name in ((30, "lose file"), (50, "update"), (70, "clear memory")):
         script[action_index] = script[action_index]._replace(name=name)

@@ -1,4 +1,4 @@
-"""A controller on each store: SQLite, and PostgreSQL where it is installed."""
+"""A progressive controller on each store: SQLite, and PostgreSQL if it is installed."""
 
 import itertools
 

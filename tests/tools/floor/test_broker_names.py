@@ -1,4 +1,4 @@
-"""Names on the link's broker: a real Mosquitto, real certificates, and a client that uses another's name."""
+"""Names on the link's broker, tested with a real Mosquitto, real certificates and a client under another's name."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ ROGUE = "EGM-1"
 
 @contextlib.asynccontextmanager
 async def run_broker(folder):
-    """A broker with two machines and two signs; who may connect, as the certificates in its folder say."""
+    """Run a broker for two machines and two signs; the certificates in its folder decide who may connect."""
     try:
         make_link(folder / "link", (), "127.0.0.1", machine_clock(), ("1", "2"))
         broker = Broker(folder / "link", (ROGUE, "EGM-2"))
@@ -42,7 +42,7 @@ async def run_broker(folder):
 
 
 def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
-    """A second client with one name disconnects the first, so a certificate must permit only its own name."""
+    """A second client with the same name disconnects the first, so that a certificate must permit only its own name."""
     lost, is_connected = [], asyncio.Event()
 
     async def run():
@@ -88,7 +88,7 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
 
 
 def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_path):
-    """Regression: one certificate could report thousands of invented signs, and each was stored."""
+    """Regression: one certificate could report thousands of invented signs, which were all stored."""
 
     async def run():
         sign_ids = []

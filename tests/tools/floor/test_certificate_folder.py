@@ -1,4 +1,4 @@
-"""A folder of certificates: interrupted work is completed, revocations last, and invalid files are reported."""
+"""In a certificate folder, interrupted work is completed, revocations are permanent, and invalid files are reported."""
 
 import os
 import sys
@@ -39,7 +39,7 @@ def list_revoked_serials(folder):
 
 
 def check_certificates(folder, *machines):
-    """Each certificate is of its key, and of the authority; nothing is revoked."""
+    """Check that each certificate matches its key, is signed by the authority and is not revoked."""
     authority = read(folder / "authority.crt")
     for name in ("authority", "broker", "controller", "sign-1", *machines):
         certificate = read(folder / f"{name}.crt")
@@ -78,7 +78,7 @@ _WRITES = {"os.rename", "os.remove", "os.mkdir"}
 
 
 def cut(do, folder, write):
-    """Cut the power before the given write of ``do`` in a process; return whether that write occurred."""
+    """Run ``do`` in a process and cut the power before the given write; return whether that write occurred."""
     child = os.fork()
     if child:
         ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -1,4 +1,4 @@
-"""The controller of progressive levels: enrolment, contributions, hits, payments, changes; on both stores."""
+"""The controller of progressive levels on both stores: enrolment, contributions, hits, payments and changes."""
 
 import contextlib
 import json
@@ -50,7 +50,7 @@ def level(name="grand", **changes):
 
 
 class Floor:
-    """Machines that talk to a controller, one message at a time."""
+    """Machines that exchange messages with a controller, one at a time."""
 
     def __init__(self, controller: Controller, *machines: str) -> None:
         self.controller = controller
@@ -139,7 +139,7 @@ def test_each_contribution_is_counted_once_in_sequence_to_the_exact_fraction(flo
 
 @pytest.mark.requirement("I-14:b")
 def test_the_check_detects_a_level_that_contradicts_its_ledger_or_win_register(floor, controller):
-    """The level is consistent in itself but has a contribution or a hit that was never recorded."""
+    """The level is consistent in itself, but contains a contribution or a hit that was never recorded."""
     floor.give("EGM-1", 1)
     right = floor.record()
     grown, won = right.level.add_contribution(STAKE), right.level.pay_hit()[1]
@@ -486,7 +486,7 @@ def _now():
 
 
 def _when_free(dsn):
-    """Return the store as soon as it is free."""
+    """Open the store as soon as no other controller uses it, and return it."""
     from tools.floor.progressive.postgres import PostgresStore
 
     while True:

@@ -1,4 +1,4 @@
-"""A progressive controller verifies its software against the signed manifest before it serves."""
+"""A progressive controller verifies its software against the signed manifest before it starts to serve."""
 
 import sqlite3
 
@@ -27,12 +27,12 @@ SERVE = (
 
 @pytest.fixture(scope="module")
 def shipped(tmp_path_factory):
-    """One installation for all: each test signs it anew, and leaves it as it was."""
+    """One installation for all tests; each test signs it again and leaves it unchanged."""
     return Installation(tmp_path_factory.mktemp("software"))
 
 
 def run_serve(shipped, folder, *arguments):
-    """Return the output of ``egm progressive serve`` without certificates, so that it never listens."""
+    """Return the output of ``egm progressive serve`` without certificates, so that it never opens a port."""
     levels, store = folder / "levels.toml", folder / "controller.db"
     if not levels.exists():
         levels.write_text(LEVELS)

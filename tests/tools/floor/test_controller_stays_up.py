@@ -1,4 +1,4 @@
-"""No message and no restart of the database server ends the controller; systemd restarts its process."""
+"""No message and no restart of the database server ends the controller; systemd restarts a process that failed."""
 
 import asyncio
 import json
@@ -118,7 +118,7 @@ def test_a_message_beyond_the_storage_limits_is_rejected_with_a_short_reason(flo
 
 @pytest.mark.requirement("I-15")
 def test_a_message_that_raises_an_error_is_recorded_and_the_others_take_effect(floor, monkeypatch):
-    """An error in one machine's message must not stop the levels of the others."""
+    """An error in one machine's message must not stop the levels of other machines."""
     counted = Controller._count_contribution
 
     def faulty(self, session, message):

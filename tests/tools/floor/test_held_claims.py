@@ -1,4 +1,4 @@
-"""Improbable hits of one machine are held until two persons have decided."""
+"""Improbable hits of one machine are held until two persons have decided on them."""
 
 from contextlib import closing
 from datetime import UTC, datetime
@@ -45,7 +45,7 @@ def level(name="grand", **changes):
 
 
 class Machine:
-    """One enrolled machine and its messages."""
+    """One enrolled machine and the messages that it sends."""
 
     def __init__(self, controller, definition):
         self.controller = controller

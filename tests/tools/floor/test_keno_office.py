@@ -1,4 +1,4 @@
-"""The Keno office: tickets are recorded before their draw, draws are held for all of them, claims paid once."""
+"""The Keno office records tickets before their draw, holds one draw for all of them, and pays each claim once."""
 
 import json
 from contextlib import suppress
@@ -38,7 +38,7 @@ LOW = tuple([0] * 20)
 
 
 class Venue:
-    """An office whose clock the test moves, and the numbers that it draws."""
+    """An office with a clock that the test sets and scripted draws."""
 
     def __init__(self, folder, game=None):
         self.folder, self.game = folder, game or load_game(GAME)
@@ -66,7 +66,7 @@ class Venue:
             return self.office.sell(request, draw, station="K-07", **options)
 
     def hold(self, chance=None):
-        """Close the sales, and hold the draw; by default the balls are 1 to 20, and every factor the lowest."""
+        """Close the sales and hold the draw; by default the balls are 1 to 20 and every factor is the lowest."""
         self.office.close_sales()
         return self.hold_closed(chance)
 
@@ -305,7 +305,7 @@ def test_damage_to_one_copy_is_repaired_and_damage_to_both_is_reported(venue, co
 
 @pytest.mark.requirement("M-04", "M-06")
 def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_numbers(venue):
-    """The recorded draws are replayed by the machine's game with the ticket as the wager."""
+    """The machine's game replays the recorded draws with the ticket as the wager."""
     bonuses = [bonus.id for bonus in venue.game.rules.definition.bonus]
     requests = [
         {"selections": [{"groups": [[3, 11, 27], [42, 80]], "stakes": {"3": 1, "5": 2}}], "bonuses": bonuses},
@@ -351,7 +351,7 @@ def test_the_maximum_of_a_draw_is_shared_among_all_its_tickets(tmp_path):
 
 @pytest.mark.requirement("M-16")
 def test_accounts_agree_with_all_tickets_after_every_random_act(venue):
-    """After every random act the accounts equal the tickets; at the end nothing is owed."""
+    """After every random act, the accounts match the tickets; at the end nothing is owed."""
     dice, sold, paid_out = Random(11), [], 0
     for step in range(150):
         act = dice.randrange(8)
@@ -404,11 +404,11 @@ def test_an_office_is_opened_once_for_a_game_that_it_can_sell(venue, tmp_path):
 
 
 class TestVerification:
-    """Every entry is recomputed from the journal, and a difference is reported."""
+    """The verification computes every entry again from the journal and reports each difference."""
 
     @pytest.fixture
     def evening(self, venue):
-        """One of each entry."""
+        """A journal with one entry of each kind."""
         won, cancelled = venue.sell(*WON, draws=2), venue.sell(*LOST)
         venue.sell(*WON, is_paid=False)
         venue.sell(*LOST, is_paid=False)

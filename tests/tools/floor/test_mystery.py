@@ -1,4 +1,4 @@
-"""Mystery levels of a controller: drawn and committed beforehand, won by exactly one wager; on both stores."""
+"""Mystery levels of a controller on both stores: each prize is committed beforehand and won by one wager."""
 
 import json
 from contextlib import contextmanager
@@ -55,7 +55,7 @@ def level(name="luck", terms=TERMS):
 
 
 class Floor:
-    """Machines on one mystery level, one message at a time."""
+    """Machines that wager on one mystery level, one message at a time."""
 
     def __init__(self, controller, *machines):
         self.controller = controller
@@ -84,7 +84,7 @@ class Floor:
         return self.tell(machine, self.contribution(machine, self.contribution_counts[machine]))
 
     def until_won(self, *machines):
-        """Wager in turn until a machine wins; return it and the answer it received."""
+        """Wager in turn until a machine wins; return the machine and the answer that it received."""
         for _ in range(MOST):
             for machine in machines:
                 answer = self.give(machine)
@@ -104,7 +104,7 @@ class Floor:
 
 
 class Last:
-    """A generator that always draws the last amount there is: a prize is won at its ceiling, and not before."""
+    """A generator that always draws the highest amount, so that a prize is won exactly at its ceiling."""
 
     @contextmanager
     def step(self):
@@ -116,7 +116,7 @@ class Last:
 
 @pytest.fixture
 def at_the_ceiling(open_store):
-    """A controller whose prizes are won at their ceiling."""
+    """A controller whose prizes are won exactly at their ceiling."""
     return Controller(open_store(), Clock(), SecretStore(bytes(32), lambda _: Last()))
 
 
@@ -153,9 +153,9 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
 
 @pytest.mark.requirement("I-10")
 def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
-    """Every machine's whole stock in one transaction: prize after prize, each to the wager that reached it.
+    """The wagers of all machines arrive in one transaction; each prize goes to the wager that reached it.
 
-    Chance is the real generator's: whatever it draws, this holds.
+    The draws come from the real generator; the test must pass whatever it draws.
     """
     floor = Floor(controller, "EGM-1", "EGM-2")
     both = [floor.contribution(machine, n) for n in range(1, 41) for machine in ("EGM-1", "EGM-2")]

@@ -1,4 +1,4 @@
-"""A controller restored from an older copy of its store, with machines that continued meanwhile, recovers."""
+"""A controller recovers after a restore from an older copy of its store, while its machines had continued."""
 
 import random
 import sqlite3
@@ -39,7 +39,7 @@ POOL = ProgressivePool(
 
 
 class House:
-    """A controller on a store that can be copied and put back, and machines on wires that keep their order."""
+    """A controller on a store that can be copied and restored, with machines on lines that keep message order."""
 
     def __init__(self, folder, machines):
         self.folder, self.clock, self.now_ns = folder, Clock(), 0
@@ -71,7 +71,7 @@ class House:
         copy.close()
 
     def put_back(self, name):
-        """Replace the store by the older copy while all connections to the broker remain."""
+        """Replace the store by the older copy while all connections to the broker remain open."""
         self.store.close()
         for old in self.folder.glob("levels.db*"):
             old.unlink()
@@ -97,14 +97,14 @@ class House:
         return record
 
     def unruled(self):
-        """The payments that wait for a ruling."""
+        """Return the payments that wait for a ruling."""
         with self.controller.open_read_session() as session:
             return [held_claim.claim for held_claim in session.list_held_claims() if not held_claim.ruling]
 
     def in_order(self):
         """Check that every machine shows the controller's amount and that payments equal the level's.
 
-        A controller cannot know of an award that only its lost records have: persons confirm the payment.
+        The controller has lost the record of some awards; persons therefore confirm those payments.
         """
         for claim in self.unruled():
             self.controller.check()
@@ -135,7 +135,10 @@ class Wire:
 @pytest.mark.requirement("I-07", "I-09", "I-14")
 @pytest.mark.parametrize("seed", range(12))
 def test_a_level_continues_after_its_restored_controller_missed_hits_of_two_machines(tmp_path, seed):
-    """Regression: it was refused ("the amount decreased from 1501 to 1500, but no fall was counted"): hits are locked again in another order."""
+    """Regression: the machine refused the level ("the amount decreased from 1501 to 1500, but no fall was counted").
+
+    The hits are locked again in another order.
+    """
     dice = random.Random(seed)
     house = House(tmp_path, ["A", "B"])
     house.pass_seconds(3)
@@ -169,7 +172,7 @@ def test_a_level_continues_after_its_restored_controller_missed_hits_of_two_mach
 
 @pytest.mark.requirement("I-07")
 def test_a_machine_rejoins_when_the_controllers_values_start_again(tmp_path):
-    """Regression: the machine noticed only when its connection ended."""
+    """Regression: the machine noticed it only when its connection ended."""
     house = House(tmp_path, ["A"])
     house.pass_seconds(2)
     house.copy("older.db")
@@ -208,7 +211,7 @@ def test_machine_and_sign_show_a_level_again_whatever_the_restored_controllers_c
 
 
 def test_a_silent_sign_accepts_a_restarted_level_with_fewer_falls():
-    """The sign receives from one controller and shows no amount, so that fewer falls are acceptable."""
+    """A sign receives from only one controller and shows no amount meanwhile, so that fewer falls are acceptable."""
     sign = Sign()
     sign.update_value(_value("a", 9, 2000, falls=5), 0)
     assert "falls" in sign.update_value(_value("b", 10, 1500, falls=3), VALUE_TIMEOUT_NS)
@@ -235,7 +238,7 @@ def test_a_deposed_controllers_late_value_is_ignored_while_its_successor_sends()
 
 @pytest.mark.parametrize("falls", [UNREPORTED_FALLS_MAX + 6, INTEGER_MAX])
 def test_a_machine_and_a_sign_refuse_more_falls_than_are_possible(falls):
-    """Regression: after one such value every true one was refused."""
+    """Regression: after one such value, every correct value was refused."""
     for listener in (LinkedLevelFeeder(POOL), Sign()):
         listener.update_value(_value("a", 1, 2000, falls=5), 0)
         assert "more than is possible" in listener.update_value(_value("a", 2, 1500, falls=falls), 1)

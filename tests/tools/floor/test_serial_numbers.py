@@ -1,4 +1,4 @@
-"""A machine's serial number has one valid form wherever it is entered."""
+"""A machine's serial number is accepted only in one form, wherever it is entered."""
 
 import contextlib
 import sqlite3
@@ -53,7 +53,7 @@ def test_a_certificate_of_another_folder_is_not_revoked(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"no database at all", None])
 def test_a_file_that_is_not_a_controller_store_is_reported_and_not_changed(tmp_path, content):
-    """Every command refuses an empty file, any other file and another program's database."""
+    """Every command refuses an empty file, another program's database, and any other file."""
     path = tmp_path / "levels.db"
     if content is None:
         with contextlib.closing(sqlite3.connect(path)) as base:
@@ -67,7 +67,7 @@ def test_a_file_that_is_not_a_controller_store_is_reported_and_not_changed(tmp_p
 
 
 def test_a_store_of_an_earlier_version_is_reported_and_not_changed(tmp_path):
-    """Every command refuses a store without a newer table until a controller has opened and extended it."""
+    """Every command refuses a store that lacks a newer table, until a controller has opened and extended the store."""
     path = tmp_path / "levels.db"
     SqliteStore(path).close()
     with contextlib.closing(sqlite3.connect(path)) as base:

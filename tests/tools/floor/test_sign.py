@@ -1,4 +1,4 @@
-"""The floor sign: never above the received amount, never lower without a fall, and never an unknown amount."""
+"""The floor sign never shows an amount that is unknown, above the received one, or lower without a counted fall."""
 
 import asyncio
 import os
@@ -60,7 +60,7 @@ def amount(sign, now_ns):
     )
 )
 def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
-    """Values rise, fall, arrive late, twice and out of order; the sign is read between any two."""
+    """Values rise, fall, and arrive late, twice and out of order; the sign is read between any two of them."""
     sign, now, true, falls, shown = Sign(), 0, 1_000_00, 0, 0
     sent_values = [build_level_value(0, true)]
     sign.update_value(sent_values[0], now)
@@ -174,7 +174,7 @@ LEVEL = LevelDefinition(
 
 
 class Eye:
-    """A wall that is a test: it looks at every frame, and acts on it."""
+    """A wall display that passes every frame to the test, which may act on it."""
 
     def __init__(self, act):
         self._record_act = act
@@ -187,8 +187,8 @@ class Eye:
         self.closed = True
 
 
-def on_a_link(folder, act):
-    """A sign beside a real broker and controller; ``act(shown, tell, stop)`` at each frame."""
+def run_sign_on_link(folder, act):
+    """Run a sign with a real broker and controller; call ``act(shown, tell, stop)`` at each frame."""
     try:
         find_mosquitto()
     except BrokerMissingError as missing:
@@ -256,7 +256,7 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
             )
         return bool(expected) or not wins
 
-    on_a_link(tmp_path, act)
+    run_sign_on_link(tmp_path, act)
     assert set(wins) == {("EGM-1", 1_000_05)}
     top = seen.index(1_000_05_000)
     assert seen[:top] == sorted(seen[:top])

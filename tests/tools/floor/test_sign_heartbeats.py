@@ -1,4 +1,4 @@
-"""The heartbeat of signs: a controller stores which show their amounts, and records when one does not."""
+"""The controller stores which signs show their amounts, and records when a sign stops."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ from tools.floor.progressive.store import SqliteStore
 
 
 class Book:
-    """A book of signs on a store, its clock in the test's hand."""
+    """The sign register on a store, with a clock that the test sets."""
 
     def __init__(self, open_store):
         self.store = open_store()
@@ -156,7 +156,7 @@ def test_a_heartbeat_topic_names_its_sign_and_an_uplink_topic_none():
 
 @pytest.mark.requirement("I-02")
 def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
-    """A real sign, broker and controller; a machine's certificate cannot beat for it."""
+    """Sign, broker and controller are real; a machine's certificate cannot send the sign's heartbeat."""
     try:
         find_mosquitto()
     except BrokerMissingError as missing:
@@ -224,7 +224,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
 
 
 async def _forge(broker):
-    """Send a heartbeat of a sign from a machine; the broker must block it."""
+    """Send a sign's heartbeat with a machine's certificate; the broker must block it."""
     slot = broker.create_link_slot("EGM-1")
     sent = asyncio.Event()
 

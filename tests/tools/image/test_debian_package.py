@@ -1,4 +1,4 @@
-"""The Debian package: complete, reproducible, and a cabinet on a fresh Debian."""
+"""The Debian package is complete and reproducible, and makes a fresh Debian a working cabinet."""
 
 import configparser
 import importlib.util
@@ -49,7 +49,7 @@ def test_each_unit_starts_a_module_isolated_and_confined(path):
 
 
 def test_a_later_commit_is_a_later_version():
-    """apt compares versions only; with the same version for every commit nothing would be upgraded."""
+    """apt compares only versions; if every commit had the same version, nothing would be upgraded."""
     versions = [deb.format_version(str(epoch)) for epoch in (1_700_000_000, 1_700_000_001, 1_795_392_032)]
     assert len({*versions}) == 3
     for before, after in itertools.pairwise(versions):
@@ -80,7 +80,7 @@ def test_the_packages_scripts_are_valid_shell(name):
 
 
 def run_script(tmp_path, name, *arguments):
-    """Run a script of the package below ``tmp_path``, with programs that only note how they were called."""
+    """Run a script of the package in ``tmp_path``, with programs that only record their calls."""
     programs, notes = tmp_path / "programs", tmp_path / "notes"
     programs.mkdir(exist_ok=True)
     for program in ("deb-systemd-invoke", "deb-systemd-helper", "systemctl", "systemd-sysusers", "gpasswd"):
@@ -106,7 +106,7 @@ def test_a_machine_stopped_for_an_aborted_upgrade_starts_again(tmp_path, undone)
 
 
 def test_a_failed_compilation_of_modules_leaves_the_machine_installed(tmp_path):
-    """Without compiled modules a start takes longer; half installed, the machine would not start at all."""
+    """Without compiled modules a start only takes longer; half installed, the machine could not start."""
     (tmp_path / "opt/lib/python3.13/site-packages").mkdir(parents=True)
     (tmp_path / "usr").mkdir()
     (tmp_path / "usr/python3.13").write_text("#!/bin/sh\nexit 1\n")
@@ -146,7 +146,7 @@ def test_a_missing_build_tool_is_reported(tmp_path, monkeypatch):
 
 # ---------------------------------------------------------------- on a fresh Debian
 class Container:
-    """A Debian that boots with systemd, as the fresh computer of a builder."""
+    """A Debian system that boots with systemd, like a builder's new computer."""
 
     def __init__(self, root):
         self.root = root
@@ -215,13 +215,13 @@ def debian(request, tmp_path):
 
 @pytest.mark.slow
 def test_two_builds_are_the_same_bytes(built, tmp_path):
-    """About two minutes."""
+    """The test takes about two minutes."""
     assert deb.build(tmp_path).read_bytes() == built.read_bytes()
 
 
 @pytest.mark.slow
 def test_installing_the_package_makes_a_fresh_debian_a_cabinet(built, debian):
-    """About three minutes a release: installs, plays money in, hangs, is upgraded, removed and purged; the money stays."""
+    """Tests installation, play, a hang, upgrade, removal and purge; the money stays. Takes 3 minutes per release."""
     shutil.copy(built, debian.root / "open-egm.deb")
     install = ("apt-get", "install", "-y", "--no-install-recommends", "/open-egm.deb")
     debian.says(*install)

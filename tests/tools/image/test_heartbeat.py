@@ -1,4 +1,4 @@
-"""Only a machine that makes progress feeds systemd's watchdog."""
+"""The machine resets systemd's watchdog only while it makes progress."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ _READY = "READY=1\nWATCHDOG=1\nWATCHDOG_USEC=80000"
 
 @pytest.fixture
 def systemd(monkeypatch):
-    """The socket of a systemd whose watchdog expects a message every 80 ms."""
+    """The socket of a simulated systemd whose watchdog expects a message every 80 ms."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind("\0open-egm-test-heartbeat")
         listening.settimeout(60)
@@ -95,7 +95,7 @@ def test_without_a_watchdog_its_interval_is_not_changed(systemd, monkeypatch):
 
 
 class Silent(LineDriver):
-    """A driver whose device never answers."""
+    """A driver whose device never replies."""
 
     def __init__(self):
         super().__init__("silent", None, print, FrameReader, "none")

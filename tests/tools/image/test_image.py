@@ -10,7 +10,7 @@ import time
 
 import pytest
 from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, image_in, initramfs_lines, lacking, program_in
-from rigs.screen_words import is_page_shown, is_plate_shown, is_sign_of, writes
+from rigs.screen_words import is_console_text_shown, is_page_shown, is_plate_shown, is_sign_of
 
 from egm.kernel.messages import Notice
 from egm.staff.service.sign_in import SignInPage
@@ -164,7 +164,9 @@ def test_a_changed_byte_in_either_slot_is_detected_before_play(tmp_path, built):
         tampered(cabinet, "egm-root-a", within=50 << 20)
         cabinet.on()
         words = initramfs_lines("tell")
-        cabinet.until(lambda: writes(cabinet.picture(), words), "the console says so", every_s=2)
+        cabinet.until(
+            lambda: is_console_text_shown(cabinet.picture(), words), "the console says so", every_s=2
+        )
         cabinet.keep("slot")
         cabinet.until(lambda: len(cabinet.started()) > 1, "it is not started, and tried again after a minute")
         assert cabinet.hand("bill").state["stacked_cents"] == 0

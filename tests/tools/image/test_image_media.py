@@ -9,7 +9,7 @@ import time
 import pytest
 from rigs.emulated_cabinet import PATIENCE_S, image_in, initramfs_lines, lacking
 from rigs.emulated_media import BILL_CENTS, Computer
-from rigs.screen_words import is_plate_shown, writes
+from rigs.screen_words import is_console_text_shown, is_plate_shown
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,7 +40,7 @@ def starting_until(computer, code):
 
     def other():
         shown = computer.picture()
-        if writes(shown, lines):
+        if is_console_text_shown(shown, lines):
             seen.append(time.monotonic())
             if len(seen) == 1:
                 computer.keep("starting")

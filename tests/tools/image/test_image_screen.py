@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, lacking
-from rigs.screen_words import is_plate_shown, writes
+from rigs.screen_words import is_console_text_shown, is_plate_shown
 
 from egm.verify.manifest import create_signing_key
 from tools.image import image as builder
@@ -92,7 +92,9 @@ def test_no_money_is_accepted_without_a_stable_screen(cabinet):
 
         # It dies as often as it is started; the display says that, too.
         does(f"while :; do systemctl kill -s KILL {SCREEN}; sleep 5; done & echo $! >/run/dies")
-        cabinet.until(lambda: writes(cabinet.picture(), lines), "that the program has ended", every_s=1)
+        cabinet.until(
+            lambda: is_console_text_shown(cabinet.picture(), lines), "that the program has ended", every_s=1
+        )
         cabinet.keep("dies")
         cabinet.until(lambda: cabinet.hand("bill").state["status"] == "disabled", "the acceptor is off")
         assert not takes(cabinet)

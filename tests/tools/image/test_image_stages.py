@@ -10,7 +10,7 @@ import time
 
 import pytest
 from rigs.emulated_cabinet import PATIENCE_S, Cabinet, image_in, initramfs_lines, lacking, program_in
-from rigs.screen_words import writes
+from rigs.screen_words import is_console_text_shown
 
 from tools.image import image as builder
 from tools.image.emulated import EmulatedComputer
@@ -84,7 +84,7 @@ def boot_to_first_program(folder, built):
 def drawn_after(lines, cabinet):
     """Whether the screen's first picture is there; these lines stand until then, and the display is never black."""
     drawn = cabinet.colours() > 1000
-    assert drawn or writes(cabinet.picture(), lines) or cabinet.colours() > 1000
+    assert drawn or is_console_text_shown(cabinet.picture(), lines) or cabinet.colours() > 1000
     return drawn
 
 
@@ -101,7 +101,11 @@ def boot_to_game(folder, built):
         stages.starts()
         stages.until("its initramfs has the disks", stages.driven)
         start, starting = stages.did(0, "rd_bytes"), initramfs_lines("show")
-        stages.until("the display says that it is starting", lambda: writes(cabinet.picture(), starting), 1)
+        stages.until(
+            "the display says that it is starting",
+            lambda: is_console_text_shown(cabinet.picture(), starting),
+            1,
+        )
         cabinet.keep("starting")
         stages.until("all of the root is read", lambda: stages.did(0, "rd_bytes") - start > root_bytes)
         stages.until("both media are mounted", lambda: stages.did(1, "wr_operations"))

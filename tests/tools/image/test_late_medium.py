@@ -1,4 +1,4 @@
-"""A medium that appears after the check is mounted, and the machine is started on it."""
+"""If a medium appears after the check, it is mounted and checked, and the machine is started on it."""
 
 import os
 import socket

@@ -1,6 +1,6 @@
-"""The screens run as another user than the machine, verified with systemd's own tools and live.
+"""The screens run as another user than the machine, verified with systemd's own tools and with running processes.
 
-The processes run here as the units start them, in a mount namespace with what the units show them; systemd
+The processes run here as their units start them, in a mount namespace that contains what the units show them. systemd
 itself runs in the slow test of the package.
 """
 
@@ -27,7 +27,7 @@ TOOLS = ("systemd-sysusers", "systemd-tmpfiles", "systemd-analyze")
 
 @pytest.fixture
 def root(tmp_path):
-    """A root folder with the package's files for systemd where they are installed."""
+    """A root folder with the package's systemd files in their installed places."""
     missing = [name for name in TOOLS if shutil.which(name) is None]
     if missing or os.geteuid() != 0:
         pytest.skip(f"needs root and systemd's tools; missing: {missing}")

@@ -1,4 +1,4 @@
-"""Slots and bundles: only signed, complete and newer releases are installed; one changed byte is detected."""
+"""Only signed, complete and newer releases are installed in a slot, and one changed byte is detected."""
 
 import io
 import json
@@ -18,7 +18,7 @@ SIZES = {"esp": 300_000, "root": 500_000}
 
 @pytest.fixture
 def released(tmp_path):
-    """Bytes of a bundle: release 7."""
+    """The bytes of an update bundle with release 7."""
     parts = {name: tmp_path / f"{name}.img" for name in SIZES}
     for name, path in parts.items():
         path.write_bytes(name.encode() * (SIZES[name] // len(name)))
@@ -110,7 +110,7 @@ def test_a_bundle_with_altered_content_leaves_an_empty_slot(released, empty):
 
 
 class PowerGone(Exception):
-    """The power is cut between two pieces."""
+    """Raised where the power is cut between two pieces."""
 
 
 @pytest.mark.parametrize("pieces", range(1, 5))
@@ -145,7 +145,7 @@ def test_a_power_cut_during_an_update_leaves_an_empty_slot(released, empty, piec
     ],
 )
 def test_the_slot_first_in_the_boot_order_is_found_and_none_on_a_new_computer(order, first):
-    """A firmware may have entries of its own before."""
+    """The firmware may have its own entries before those of the slots."""
     output = (
         f"BootCurrent: 0001\nTimeout: 0 seconds\n{order}Boot0001* UEFI Misc Device\nBoot0005* open-egm a\n"
     )
@@ -154,7 +154,7 @@ def test_the_slot_first_in_the_boot_order_is_found_and_none_on_a_new_computer(or
 
 @pytest.mark.parametrize("cut", [1, 4096, 400_000])
 def test_a_truncated_signed_release_changes_no_slot(released, empty, tmp_path, monkeypatch, cut):
-    """Regression: the fallback slot was emptied before the truncation of a validly signed bundle was noticed."""
+    """Regression: the fallback slot was emptied before a validly signed bundle was found to be truncated."""
     install(released, empty)
     before = (empty.esp.read_bytes(), empty.root.read_bytes())
     running = SystemSlot(tmp_path / "esp-a", tmp_path / "root-a")

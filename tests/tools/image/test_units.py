@@ -1,4 +1,4 @@
-"""The image's overrides of the package's units."""
+"""The systemd units of the image, which override those of the package."""
 
 import shutil
 import subprocess
@@ -19,7 +19,7 @@ LAID_OVER = _IMAGE_FILES_FOLDER / "root/usr/lib/systemd/system/open-egm-machine.
 
 
 def test_the_machine_starts_without_its_medium_to_report_it_missing():
-    """systemd requires the medium of a state directory (systemd.exec(5)): the image's unit has none."""
+    """The image's unit has no state directory, because systemd would then require its medium (systemd.exec(5))."""
     lines = LAID_OVER.read_text().splitlines()
     assert "StateDirectory=" in lines
     (paths,) = (line for line in lines if line.startswith("ReadWritePaths="))
@@ -34,7 +34,7 @@ def test_a_missing_cabinet_file_is_created_on_the_medium_at_first_start():
 
 
 def test_the_hardware_watchdog_allows_a_slow_start():
-    """The hardware watchdog has minutes until all is started, and one minute from then on."""
+    """The hardware watchdog's limit is ten minutes until everything has started, and one minute from then on."""
     root = _IMAGE_FILES_FOLDER / "root/usr"
     starting = (root / "lib/systemd/system.conf.d/open-egm.conf").read_text().splitlines()
     assert "RuntimeWatchdogSec=10min" in starting
@@ -50,7 +50,7 @@ def test_the_hardware_watchdog_allows_a_slow_start():
 
 
 def test_the_images_own_units_are_confined_and_valid(tmp_path):
-    """All of them by their name; a root's shell of a debug image is none of them."""
+    """Every unit of the image is named ``egm-...`` and confined; the debug image's root shell has another name."""
     if shutil.which("systemd-analyze") is None:
         pytest.skip("needs systemd-analyze")
     system = tmp_path / "usr/lib/systemd/system"

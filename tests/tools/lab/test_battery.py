@@ -1,4 +1,4 @@
-"""The statistical tests: their exact distributions, the defects they detect, and the judgement of a family."""
+"""The statistical tests: exact distributions, defects that they detect, and the verdict on a family of tests."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ def p_value(results: list[StatisticalResult], test: str, detail: str = "") -> fl
 
 
 class TestDistributions:
-    """Each expected distribution against counting every case of a small game."""
+    """Each expected distribution is compared with an enumeration of every case of a small game."""
 
     def test_lengths_of_complete_number_collections_match_enumeration(self) -> None:
         lengths = independent.compute_coupon_lengths(3)
@@ -89,7 +89,7 @@ class TestDistributions:
             assert ways == count
 
     def test_runs_match_an_enumeration_of_every_order(self) -> None:
-        """Mean and variance of the number of runs of 3 high and 4 low values, over all 35 orders."""
+        """Checks mean and variance of the number of runs of 3 high and 4 low values, over all 35 orders."""
         counts = []
         for highs in {frozenset(p[:3]) for p in permutations(range(7), 3)}:
             row = [i in highs for i in range(7)]
@@ -203,7 +203,7 @@ class TestJudgement:
 
 
 class Streams:
-    """A fresh laboratory stream for each run, counted."""
+    """Fresh laboratory streams, one for each run, with a count."""
 
     def __init__(self, first_seed: int) -> None:
         self.seed = first_seed
@@ -272,7 +272,7 @@ class TestRetest:
         assert streams.seed == 3
 
     def test_a_chance_finding_is_retested_once_and_the_second_run_decides(self) -> None:
-        """The defect is in the first run only, like a rare chance finding."""
+        """Only the first run has the defect, like a rare chance finding."""
         turns = iter([PLANTED_DEFECTS["modulo-bias"], draw_honestly])
 
         def in_turn(

@@ -1,6 +1,6 @@
-"""The slow tier: each test rejects good data at its stated rate, and misses no planted defect.
+"""Each statistical test rejects good data at its stated rate and detects every planted defect (slow tests).
 
-Seeds are recorded: replication i uses the laboratory stream of seed i (defects: 10,000 + i).
+The seeds are stated: replication i uses the laboratory stream of seed i (defects: 10,000 + i).
 """
 
 import pytest

@@ -18,8 +18,8 @@ from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSampleError
 
 
-def pair(seed: int, size: int = 1_000_000, near_top: float = 0.0) -> tuple[BulkDraws, WordDraws]:
-    """Both paths on one stream, of whose units ``near_top`` are pushed to where words are thrown away."""
+def open_both_paths(seed: int, size: int = 1_000_000, near_top: float = 0.0) -> tuple[BulkDraws, WordDraws]:
+    """Return both paths on one stream; a share ``near_top`` of its units lies in the range that is rejected."""
     stream = random.Random(seed)
     units = np.frombuffer(stream.randbytes(size), dtype="<u2").copy()
     if near_top:
@@ -52,7 +52,7 @@ REQUESTS = st.one_of(
 def test_bulk_and_scalar_requests_give_the_same_numbers_and_read_the_same_bytes(
     seed: int, near_top: float, requests: list[tuple[tuple[str, object], int]]
 ) -> None:
-    bulk, scalar = pair(seed, near_top=near_top)
+    bulk, scalar = open_both_paths(seed, near_top=near_top)
     for (kind, argument), count in requests:
         if kind == "below":
             assert bulk.below(argument, count).tolist() == [scalar.below(argument) for _ in range(count)]
@@ -69,7 +69,7 @@ def test_bulk_and_scalar_requests_give_the_same_numbers_and_read_the_same_bytes(
 
 
 def test_bulk_draws_over_several_generator_requests_equal_the_scalar_ones() -> None:
-    bulk, scalar = pair(7, size=600_000)
+    bulk, scalar = open_both_paths(7, size=600_000)
     assert bulk.sample(80, 20, 5_000).tolist() == [picked(scalar, 80, 20) for _ in range(5_000)]
     assert bulk.below(22, 100_000).tolist() == [scalar.below(22) for _ in range(100_000)]
     assert bulk.rejections == scalar.rejections > 0

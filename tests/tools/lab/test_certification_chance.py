@@ -1,4 +1,4 @@
-"""The rules about chance, on every game of the library and on definitions made to break each of them."""
+"""The certification rules about chance, for every library game and for definitions that break each rule."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -28,7 +28,7 @@ def failed(found):
 
 
 def build_changed_game(name, *path, to):
-    """A library game with one value of its definition changed."""
+    """Return a library game with one value of its definition changed."""
     data = parse(read_source(name))
     inner = data
     for key in path[:-1]:

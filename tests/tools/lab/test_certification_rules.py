@@ -1,4 +1,4 @@
-"""Rules of certification, on real definitions and on ones made to break them."""
+"""The certification rules, for real definitions and for definitions that break each rule."""
 
 import itertools
 import random
@@ -15,8 +15,8 @@ from tools.lab.certification.finding import CertificationCase, FindingStatus
 from tools.lab.certification.rules import longest_odds, return_by_stake, return_floor
 
 
-def case_of(game, profile=None):
-    """A game as certification sees it, its analysis exact."""
+def build_case(game, profile=None):
+    """Return a game with its exact analysis, as the certification rules receive it."""
     profile = profile or load_profile("quebec-casino")
     return CertificationCase(game, game.id, analyse(game, AnalysisDepth.FULL), profile, FixedDraws("case"), 0)
 
@@ -24,9 +24,9 @@ def case_of(game, profile=None):
 @pytest.mark.requirement("C-08")
 def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_path):
     definition_text = read_source("seven-rivers").path.read_text(encoding="utf-8")
-    (fine,) = return_by_stake(case_of(load_game("seven-rivers")))
+    (fine,) = return_by_stake(build_case(load_game("seven-rivers")))
     assert fine.status is FindingStatus.PASS
-    (single,) = return_by_stake(case_of(load_game("maple-classic")))
+    (single,) = return_by_stake(build_case(load_game("maple-classic")))
     assert (single.status, single.evidence) == (
         FindingStatus.NOT_APPLICABLE,
         "1 way to bet, all with the same stake",
@@ -41,23 +41,23 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
         analyse(game, AnalysisDepth.RETURN).bets, key=lambda bet: bet.cost_credits
     )
     assert lowest_bet.rtp - Fraction(1, 1_000) < next_bet.rtp < lowest_bet.rtp - Fraction(1, 10_000)
-    (finding,) = return_by_stake(case_of(game))
+    (finding,) = return_by_stake(build_case(game))
     assert finding.status is FindingStatus.NOTED
     assert "two" in finding.evidence
     assert "after one" in finding.evidence
 
 
 def judge_rule(rule, table, **keys):
-    """The status of a rule's first finding about maple-classic, where the profile has these keys in a table."""
+    """Return the status of a rule's first finding about maple-classic under a profile with these keys in a table."""
     profile = load_profile("generic")
     changed = getattr(profile, table).model_copy(update=keys)
-    case = case_of(load_game("maple-classic"), profile.model_copy(update={table: changed}))
+    case = build_case(load_game("maple-classic"), profile.model_copy(update={table: changed}))
     return next(iter(rule(case))).status
 
 
 @pytest.mark.requirement("C-05", "R-09", "B-12")
 def test_the_return_floor_and_the_longest_odds_are_compared_exactly():
-    """A floor of exactly the game's return, and odds of exactly its rarest award, pass; a hair more fails."""
+    """A floor equal to the game's return and odds equal to its rarest award pass; the slightest excess fails."""
     (bet,) = analyse(load_game("maple-classic"), AnalysisDepth.FULL).bets
     hair = Fraction(1, 10**12)
     assert judge_rule(return_floor, "returns", reels=bet.rtp) is FindingStatus.PASS
@@ -69,7 +69,7 @@ def test_the_return_floor_and_the_longest_odds_are_compared_exactly():
 
 @pytest.mark.requirement("C-07", "C-10:b")
 def test_the_return_of_a_game_of_skill_is_that_of_its_best_strategy():
-    """The advice is the best of all eight ways to hold, by playing every second spin of twenty first ones."""
+    """The advice matches the best of all eight ways to hold, with every second spin played after twenty first spins."""
     game = load_game("hold-fast")
     assert analyse(game, AnalysisDepth.RETURN).bets[0].rtp >= Fraction(83, 100)
     stage = next(iter(game.rules.stages.values())).get_stage("base")

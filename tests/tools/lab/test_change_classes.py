@@ -13,7 +13,7 @@ OLD = "maple-classic"
 
 
 def classify_change(tmp_path, *swaps):
-    """Return the class of change and the changed paths of a copy with texts exchanged."""
+    """Return the class of change and the changed paths of a copy in which texts are replaced."""
     text = read_source(OLD).path.read_text(encoding="utf-8")
     for before, after in swaps:
         assert before in text
@@ -66,7 +66,7 @@ def test_renamed_symbols_are_a_theme_and_exchanged_ones_a_full_approval(tmp_path
 
 @pytest.mark.requirement("R-08")
 def test_a_change_of_the_return_always_needs_a_full_approval(tmp_path, monkeypatch):
-    """Also where what was changed would itself ask for a notice, or for less."""
+    """This also applies if the changed part alone would need only a notice or less."""
     monkeypatch.setattr(classes, "_classify_leaf", lambda *_: classes.ApprovalKind.THEME)
     assert classify_change(tmp_path, TITLE)[0] == "cloned theme"
     approval, paths = classify_change(tmp_path, ("multiplier = 2", "multiplier = 3"))

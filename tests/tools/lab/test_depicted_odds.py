@@ -32,7 +32,7 @@ GAMES = {
 }
 
 
-def case_of(name):
+def build_case(name):
     game = load_game(name)
     return CertificationCase(
         game, name, analyse(game, AnalysisDepth.RETURN), load_profile("generic"), FixedDraws("depicted"), 0
@@ -40,7 +40,7 @@ def case_of(name):
 
 
 class NeverTheLast:
-    """Draws by which the last of several outcomes never comes: the one before it comes twice as often."""
+    """Draws in which the last of several outcomes never occurs and the last but one occurs twice as often."""
 
     def __init__(self, draw):
         self._draw = draw
@@ -49,8 +49,8 @@ class NeverTheLast:
         return min(self._draw.below(bound, purpose), max(bound - 2, 0))
 
 
-def planted(monkeypatch, where):
-    """Plant the mistake in a game's own dealing function."""
+def plant_mistake(monkeypatch, where):
+    """Replace a game's own dealing function by one with the mistake."""
     if where == "ace of spades":
         deal = Shoe.deal
 
@@ -80,14 +80,14 @@ def planted(monkeypatch, where):
 @pytest.mark.requirement("B-09", "B-10", "B-17")
 @pytest.mark.parametrize("name", GAMES)
 def test_a_piece_that_is_never_dealt_fails(monkeypatch, name):
-    case = case_of(name)
+    case = build_case(name)
     assert {finding.status for finding in depicted_odds(case)} == {FindingStatus.PASS}
-    planted(monkeypatch, GAMES[name])
+    plant_mistake(monkeypatch, GAMES[name])
     assert FindingStatus.FAIL in {finding.status for finding in depicted_odds(case)}
 
 
 def test_the_finding_states_how_many_drawn_numbers_were_tried():
-    (finding,) = depicted_odds(case_of("quebec-three-card-poker"))
+    (finding,) = depicted_odds(build_case("quebec-three-card-poker"))
     assert finding.evidence == (
         "297 drawn numbers tried: each piece is as likely as with the real object (bank card n, player card n)"
     )
@@ -95,7 +95,7 @@ def test_the_finding_states_how_many_drawn_numbers_were_tried():
 
 @pytest.mark.requirement("B-09")
 def test_a_pack_without_a_card_fails(monkeypatch):
-    case = case_of("quebec-war")
+    case = build_case("quebec-war")
     monkeypatch.setattr("paytables.cards.card._count_deck", lambda *_: (*(1,) * 51, 0, 0))
     (finding,) = depicted_odds(case)
     assert finding.status is FindingStatus.FAIL
@@ -103,10 +103,10 @@ def test_a_pack_without_a_card_fails(monkeypatch):
 
 
 class TestBetsTogether:
-    """A bias that is not significant in any single bet is detected in all of them together."""
+    """A bias that is not significant in any single bet is detected in all bets together."""
 
     def case(self, monkeypatch, away):
-        """Return simulations whose bets are this number of standard errors from their exact returns."""
+        """Return simulations whose bets are this number of standard errors away from their exact returns."""
         game = load_game("quebec-roulette-french")
         case = CertificationCase(
             game, game.id, analyse(game), load_profile("generic"), FixedDraws("together"), 2_000
@@ -148,7 +148,7 @@ class TestBetsTogether:
 
     @pytest.mark.requirement("R-10")
     def test_too_few_games_to_judge_any_bet_fail(self):
-        case = case_of("quebec-roulette-french")
+        case = build_case("quebec-roulette-french")
         few = CertificationCase(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
         assert [
             finding.evidence for finding in rules.simulation(few) if finding.status is FindingStatus.FAIL

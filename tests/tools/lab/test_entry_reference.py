@@ -1,4 +1,4 @@
-"""The entry reference: every field of every record has a meaning, and every type a description."""
+"""The entry reference describes every field of every record and every type."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from tools.lab.entry_reference import (
 
 
 def list_fields() -> list[tuple[type, str, bool]]:
-    """Return each field of each record, with whether the record itself documents it."""
+    """Return each field of each record, with whether the record itself documents the field."""
     records = {
         part
         for entry in FEATURES.entry_declarations

@@ -1,4 +1,4 @@
-"""Every feature has a sheet: complete, exact, and printed in every format."""
+"""Every feature has a complete and exact sheet, which can be printed in every format."""
 
 import csv
 import io
@@ -185,7 +185,7 @@ def test_games_with_choices_state_the_returns_of_best_and_worst_play():
 
 
 class NoDrawError(Exception):
-    """A random number was requested."""
+    """Raised when a random number is requested."""
 
 
 class NoDraw:
@@ -196,7 +196,7 @@ class NoDraw:
 @pytest.mark.requirement("B-01", "P-10")
 @pytest.mark.parametrize("name", list_library_games())
 def test_no_decision_or_result_precedes_the_first_draw(name):
-    """Also in games that start with a choice of the player, nothing is decided before the first draw."""
+    """In games that start with a choice of the player, too, nothing is decided before the first draw."""
     game = load_game(name)
     for bet in game.bet_options:
         with pytest.raises(NoDrawError):

@@ -1,4 +1,4 @@
-"""``egm game new`` and ``tune``: the written file is the game that was found."""
+"""``egm game new`` and ``egm game tune`` write the definition of exactly the game that they found."""
 
 import re
 import tomllib
@@ -89,7 +89,7 @@ def test_tuning_its_own_template_reaches_the_goal_and_is_written_on_request(defi
 
 
 def test_every_bet_with_its_own_pays_is_tuned_to_the_return(tmp_path):
-    """Regression: only the lowest bet was tuned if bets have their own pay columns."""
+    """Regression: if bets had their own pay columns, only the lowest bet was tuned."""
     definition_file = tmp_path / "mine.toml"
     run("game", "new", definition_file, "--from", "seven-rivers")
     output = run("game", "tune", definition_file, "--return", "0.88", "--write")
@@ -196,7 +196,7 @@ def test_a_copy_of_a_library_game_has_its_own_id_and_leaves_the_library_unchange
 
 
 def test_every_pay_of_the_library_can_be_rewritten_in_its_file():
-    """Changed one at a time in the text: the parsed file is the definition that was meant, to the value."""
+    """Each pay is changed alone in the file's text; the parsed file then has that pay and no other change."""
     written = 0
     for name in list_library_games():
         source = read_source(name)

@@ -1,4 +1,4 @@
-"""``egm par`` of bets laid together, and certification of tables against floors of each kind."""
+"""``egm par`` for several bets together, and the certification of tables against each kind of minimum return."""
 
 import json
 

@@ -36,8 +36,8 @@ def print_manual(audience, language):
     return result.output
 
 
-def rows(page, texts, chapter):
-    """The rows of a chapter, as cells, by the last cell and by the first."""
+def find_chapter_rows(page, texts, chapter):
+    """Return the rows of a chapter as cells, by their last and by their first cell."""
     chapter_text = page.partition(f"## {texts.say(f'manual.chapter.{chapter}')}\n")[2].partition("\n## ")[0]
     cells = [
         tuple(c.strip() for c in line.strip("|").split(" | "))
@@ -48,7 +48,7 @@ def rows(page, texts, chapter):
     return {row[-1]: row for row in cells} | {row[0]: row for row in cells}
 
 
-def roles(texts, permission):
+def list_permitted_roles(texts, permission):
     """Return the permitted roles as the manual lists them."""
     roles = [role for role in Role if permission is None or permission in find_permissions(role)]
     return "; ".join(texts.say(f"manual.role.{role.value}") for role in roles)
@@ -59,7 +59,7 @@ def roles(texts, permission):
 @pytest.mark.parametrize("audience", AUDIENCES)
 def test_every_fault_page_and_form_is_in_the_manual(audience, language):
     texts, page = Texts(language), print_manual(audience, language)
-    page_rows = rows(page, texts, "faults")
+    page_rows = find_chapter_rows(page, texts, "faults")
     for code in list_fault_codes():
         shown, remedy, _, clears, _ = page_rows[code]
         assert shown == texts.say(f"tilt.text.{code}")
@@ -67,24 +67,26 @@ def test_every_fault_page_and_form_is_in_the_manual(audience, language):
         assert clears == texts.say(f"manual.clears.{get_fault_definition(code).cleared_by}")
     for code, effect in EFFECTS.items():
         assert page_rows[code][2] == texts.say(f"manual.effect.{effect}")
-    page_rows = rows(page, texts, "menu")
+    page_rows = find_chapter_rows(page, texts, "menu")
     for entry in SERVICE_MENU.menu_entries:
         row = page_rows[texts.say(f"service.menu.{entry.id}")]
-        assert row[2] == roles(texts, entry.permission)
-    page_rows = rows(page, texts, "forms")
+        assert row[2] == list_permitted_roles(texts, entry.permission)
+    page_rows = find_chapter_rows(page, texts, "forms")
     for form in SERVICE_MENU.forms:
         row = page_rows[texts.say(f"form.{form.id}.title")]
-        assert row[5] == roles(texts, form.permission)
+        assert row[5] == list_permitted_roles(texts, form.permission)
         assert all(texts.say(f"form.{form.id}.{field.name}") in row[1] for field in form.fields)
         assert all(
             texts.say(f"service.needs.{get_refusal_code(need)}") in row[2] for need in form.submission_guards
         )
-    page_rows = rows(page, texts, "meters")
+    page_rows = find_chapter_rows(page, texts, "meters")
     for meter in METERS:
         assert page_rows[meter.name][0] == texts.format_code_text("meter_name", meter.name)
-    page_rows = rows(page, texts, "roles")
+    page_rows = find_chapter_rows(page, texts, "roles")
     for permission in Permission:
-        assert page_rows[texts.say(f"manual.permission.{permission}")][1] == roles(texts, permission)
+        assert page_rows[texts.say(f"manual.permission.{permission}")][1] == list_permitted_roles(
+            texts, permission
+        )
 
 
 @pytest.mark.requirement("R-06")
@@ -109,15 +111,15 @@ def test_the_service_manual_has_every_step_of_every_procedure(language):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_operator_manual_states_who_may_clear_memory_and_change_denominations(language):
     texts, page = Texts(language), print_manual("operator", language)
-    assert f"| {roles(texts, Permission.CLEAR_MEMORY)} |" in page
+    assert f"| {list_permitted_roles(texts, Permission.CLEAR_MEMORY)} |" in page
     assert "`egm audit clear`" in page
     denomination = next(form for form in SERVICE_MENU.forms if form.id == "options_denomination")
     chapter = page.partition(texts.say("manual.chapter.denomination"))[2]
     for key in ("service.menu.options", "form.options_denomination.title", "form.restart.title"):
         assert texts.say(key) in chapter
     label = texts.say("manual.column.roles")
-    permitted = roles(texts, denomination.permission)
-    assert rows(page, texts, "denomination")[label] == (label, permitted)
+    permitted = list_permitted_roles(texts, denomination.permission)
+    assert find_chapter_rows(page, texts, "denomination")[label] == (label, permitted)
     for need in denomination.submission_guards:
         assert texts.say(f"service.needs.{get_refusal_code(need)}") in chapter
 
@@ -126,17 +128,17 @@ def test_the_operator_manual_states_who_may_clear_memory_and_change_denomination
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_the_service_manual_lists_every_significant_event_and_every_line(language, tmp_path):
     texts, page = Texts(language), print_manual("service", language)
-    page_rows = rows(page, texts, "events")
+    page_rows = find_chapter_rows(page, texts, "events")
     for subject, event in FEATURES.entry_declarations.iter_significant():
         words, *_, sas, pattern = page_rows[subject]
         assert sas == ("-" if event.sas_exception_code is None else f"{event.sas_exception_code:02X}")
         assert words
         assert pattern == subject
-    page_rows = rows(page, texts, "lines")
+    page_rows = find_chapter_rows(page, texts, "lines")
     for protocol, entry in PROTOCOLS.items():
         wiring = page_rows[texts.say(f"manual.wiring.{protocol}")]
         assert wiring[:2] == (texts.say(f"device.{entry.device_kind}"), protocol)
-    assert texts.say("door.logic") in rows(page, texts, "inputs")
+    assert texts.say("door.logic") in find_chapter_rows(page, texts, "inputs")
     manual_file = tmp_path / "manual.md"
     assert (
         CliRunner()
@@ -150,7 +152,7 @@ def test_the_service_manual_lists_every_significant_event_and_every_line(languag
 @pytest.mark.requirement("R-06")
 @pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "fr"])
 def test_the_pdf_has_every_word_of_the_manual_on_its_pages(language, tmp_path):
-    """Read back by another reader: nothing is lost at a page's end, and nothing runs out of it."""
+    """An independent reader finds every word; none is cut off at the end or the edge of a page."""
     manual_file = tmp_path / "manual.pdf"
     result = CliRunner().invoke(
         main, ["manual", "service", "--language", language, "--out", str(manual_file)]
@@ -189,5 +191,5 @@ def test_the_same_software_writes_the_same_pdf(chapters, tmp_path, monkeypatch):
 
 
 def remove_separators(text):
-    """A text without what parts its words, as a page has it line by line."""
+    """Return a text without the characters that separate its words, for a comparison with a PDF's lines."""
     return re.sub(r"\s+", "", text.replace("`", ""))

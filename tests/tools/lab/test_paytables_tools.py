@@ -1,4 +1,4 @@
-"""The commands a mathematician or a laboratory runs on games."""
+"""The commands that mathematicians and laboratories run on games."""
 
 import csv
 import html
@@ -80,7 +80,7 @@ def test_the_sheet_states_the_frequency_of_each_prize_and_how_it_is_derived():
 
 @pytest.mark.requirement("R-02")
 def test_the_sheet_states_the_frequency_of_a_feature_and_the_held_reels():
-    """Two of the 54 segments of the wheel turn it again; of the reels the player holds some."""
+    """Two of the wheel's 54 segments turn it again; the player holds some of the reels."""
     (bet, *_) = json.loads(run("par", "river-wheel", "--json"))["bets"]
     (again_feature,) = bet["features"]
     assert (again_feature["feature"], again_feature["per_game"]["exact"]) == ("again", "1/27")
@@ -115,7 +115,7 @@ def test_the_sheet_is_printed_as_csv_text_and_html(tmp_path):
 @pytest.mark.requirement("P-02:b")
 @pytest.mark.parametrize("game", ["monaco-blackjack", pytest.param("quebec-craps", marks=pytest.mark.slow)])
 def test_the_sheet_lists_the_departures_from_the_usual_rules(game):
-    """The HTML sheet of craps has 39 plots; that of blackjack is the same template with fewer."""
+    """Blackjack is used, because the HTML sheet of craps has 39 plots in the same template."""
     departures = load_game(game).departures
     assert len(departures) > 1
     report = json.loads(run("par", game, "--json"))
@@ -164,7 +164,7 @@ def test_every_format_of_a_sheet_states_who_signs_it(tmp_path):
 
 @pytest.mark.requirement("R-02")
 def test_insurance_has_its_own_return():
-    """Of six fresh decks without the dealer's ace 96 of 311 cards are tens, which pay 2 to 1."""
+    """In six full decks without the dealer's ace, 96 of 311 cards are tens, which pay 2 to 1."""
     (sheet,) = json.loads(run("par", "quebec-blackjack", "--json"))["feature_sheets"]
     assert dict(sheet["facts"])["insurance, always taken, of a fresh shoe"]["exact"] == str(
         Fraction(3 * 96, 311)
@@ -292,7 +292,7 @@ def test_the_private_key_is_never_in_the_output_folder(tmp_path):
 
 @pytest.mark.parametrize("bet", ["bank", "stake"])
 def test_a_bet_is_simulated_with_the_bets_it_needs_and_those_of_other_seats(bet):
-    """Of two games no result is far from the exact one."""
+    """With only two games, no result is significantly far from the exact one."""
     data = json.loads(run("simulate", "quebec-super-pan-9", "--bet", bet, "--games", 2, "--json"))
     assert (data["bet"], data["games"], data["agrees"]) == (bet, 2, True)
 
@@ -323,7 +323,7 @@ def test_simulation_uses_the_production_code_or_the_compiled_one(tmp_path, games
 
 @pytest.fixture
 def judge_wins(tmp_path, monkeypatch):
-    """A function that has `egm simulate` judge some wins of a game with prizes of 1, 2 and 3 credits or none."""
+    """Return a function that lets ``egm simulate`` judge given wins of a game that pays 0, 1, 2 or 3 credits."""
     game = tmp_path / "three.toml"
     text = read_source("maple-classic").path.read_text(encoding="utf-8").split("[stage.base]")[0]
     pays = "".join(
@@ -352,7 +352,7 @@ def judge_wins(tmp_path, monkeypatch):
 
 @pytest.mark.requirement("R-10:b")
 def test_a_simulation_with_another_win_distribution_and_the_same_return_is_refused(judge_wins):
-    """Prizes of 1, 2 and 3 are declared, and the game always wins 2: only the distribution is another."""
+    """The definition has prizes of 1, 2 and 3, but the game always wins 2, so that only the distribution differs."""
 
     def played(wins, code):
         data = judge_wins(wins, code=code)
@@ -365,7 +365,7 @@ def test_a_simulation_with_another_win_distribution_and_the_same_return_is_refus
 @pytest.mark.requirement("R-10:a")
 @pytest.mark.parametrize(("wins", "code"), [({1: 2, 2: 8, 3: 2}, 0), ({3: 12}, 1)])
 def test_a_simulation_is_refused_for_its_return_alone(judge_wins, wins, code):
-    """Twelve games are too few for a distribution, and each of them may win: only the return can be another."""
+    """Twelve games are too few to judge a distribution, and each of them may win; only the return can differ."""
     data = judge_wins(Counter(wins), code=code)
     assert data["distribution_classes"] is None
     assert abs(data["hit_frequency_z"]) < INTERVAL_Z_SCORE

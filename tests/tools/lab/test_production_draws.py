@@ -1,4 +1,4 @@
-"""The battery tests the draws of the machine: each of its parts detects a defect planted in production code."""
+"""The battery tests the machine's own draws: each of its parts detects a defect planted in production code."""
 
 import json
 import pkgutil
@@ -35,8 +35,8 @@ def play(name, game, plays):
     return Production(start_without_self_test()).play(name, game, plays)
 
 
-def biased(self, bound, purpose=""):
-    """One draw in a thousand is 0: by the word that was read, so that nothing random hides it."""
+def plant_bias(self, bound, purpose=""):
+    """Replace one draw in a thousand by 0, chosen by the word that was read, so that it is reproducible."""
     read, words = self._read, []
     self._read = lambda count: words.append(read(count)) or words[-1]
     value = BELOW(self, bound, purpose)
@@ -44,15 +44,15 @@ def biased(self, bound, purpose=""):
     return 0 if words and int.from_bytes(words[-1], "little") % 1000 == 999 else value
 
 
-def reused(self, count):
-    """One word in eight of a step is the one before it again."""
+def plant_repeated_words(self, count):
+    """Replace one word in eight of a step by the word before it."""
     if self._used and self._buffer[self._used - 1] % 8 == 0:
         self._used -= count
     return TAKE(self, count)
 
 
 class Never:
-    """Draws that never give the last of several outcomes: the last piece left is not dealt."""
+    """Draws in which the last of several outcomes never occurs, so that the last remaining piece is not dealt."""
 
     def __init__(self, draws):
         self._draws = draws
@@ -72,7 +72,7 @@ def test_honest_production_draws_pass_every_part():
 
 @pytest.mark.requirement("B-06", "B-08")
 def test_a_bias_of_one_in_a_thousand_is_detected(monkeypatch):
-    monkeypatch.setattr(WordDraws, "below", biased)
+    monkeypatch.setattr(WordDraws, "below", plant_bias)
     with pytest.raises(SelfTestFailed, match="not shared equally"):
         exhaust_production_range(22)
     with pytest.raises(SelfTestFailed, match=r"cards: play \d+: the machine drew"):
@@ -92,7 +92,7 @@ def test_a_bias_of_one_in_a_thousand_is_detected(monkeypatch):
     ],
 )
 def test_a_number_that_a_games_own_draw_function_never_draws_is_detected(monkeypatch, name, function, game):
-    """The battery's outcomes are the games': planted in the function by which they deal, throw or spin."""
+    """The battery uses the games' own functions; the defect is in the function that deals, throws or spins."""
     module, _, called = function.rpartition(".")
     holder = pkgutil.resolve_name(module)
     original = getattr(holder, called)
@@ -127,13 +127,13 @@ def test_a_dealing_function_that_draws_too_few_numbers_is_detected(monkeypatch):
 
 @pytest.mark.requirement("B-06", "B-08")
 def test_reused_random_words_are_detected(monkeypatch):
-    monkeypatch.setattr(Step, "_take", reused)
+    monkeypatch.setattr(Step, "_take", plant_repeated_words)
     with pytest.raises(SelfTestFailed, match="dice: play "):
         play("dice", IndependentNumbers(6, 3), 500)
 
 
 def start_without_self_test():
-    """A service of a generator whose defect its own self-test would have found at the start."""
+    """Return a random service whose generator has a defect that the self-test at the start would have found."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rng.service.run_self_test", lambda: ())
         return start_service()

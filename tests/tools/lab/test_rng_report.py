@@ -1,4 +1,4 @@
-"""The report on the generator: complete data, a readable page, and the runs it states."""
+"""The report on the generator: complete data, a readable page, and the runs that the report states."""
 
 import json
 import re
@@ -98,7 +98,7 @@ def test_no_entropy_source_is_called_assessed(report: dict) -> None:
 
 
 def test_the_min_entropy_estimate_is_that_of_the_standard() -> None:
-    """Of 100 samples the commonest has 25: the bound is 0.25 + 2.576 sqrt(0.25 * 0.75 / 99)."""
+    """The commonest of 100 samples occurs 25 times: the bound is 0.25 + 2.576 sqrt(0.25 * 0.75 / 99)."""
     assert estimate_min_entropy(bytes([7] * 25 + list(range(8, 83)))) == pytest.approx(1.4655, abs=1e-4)
 
 
@@ -106,7 +106,7 @@ def test_the_min_entropy_estimate_is_that_of_the_standard() -> None:
 def test_installed_external_tests_receive_raw_output_and_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With two programs of their names that say how many bytes they read, and what these come to."""
+    """Two substitute programs under the tests' names report the number of bytes that they read, and a digest."""
     for tool in ("ent", "rngtest"):
         program = tmp_path / tool
         program.write_text(
@@ -138,7 +138,7 @@ def test_the_stored_dieharder_run_is_complete_without_a_failure() -> None:
 
 @pytest.mark.requirement("B-02:a")
 def test_the_stored_dieharder_run_was_made_with_the_current_code(tmp_path: Path) -> None:
-    """A change of the code that makes raw output needs a new dieharder run of twenty minutes."""
+    """A change of the code that makes raw output requires a new dieharder run of twenty minutes."""
     stored_run = read_dieharder()
     assert sum(line.startswith("made by ") for line in stored_run.provenance) == 2
     assert stored_run.list_changed_sources() == ()
@@ -165,7 +165,7 @@ def test_the_command_lists_every_game_and_defect() -> None:
 
 
 def test_the_battery_reports_every_p_value_and_passes(tmp_path: Path) -> None:
-    """At this level a perfect generator has a finding that stands in one run of 10,000,000,000."""
+    """At this level, a perfect generator has a confirmed finding in one run of 10,000,000,000."""
     page, data = tmp_path / "r.html", tmp_path / "r.json"
     result = CliRunner().invoke(
         command,

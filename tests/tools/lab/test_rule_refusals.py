@@ -17,7 +17,7 @@ from tools.lab.certification.finding import CertificationCase, FindingStatus
 
 
 def build_changed_game(name, **values_by_path):
-    """A library game with values changed: ``stage__base__strips=...``."""
+    """Return a library game with values changed, for example ``stage__base__strips=...``."""
     data = copy.deepcopy(parse(read_source(name)))
     for path, value in values_by_path.items():
         *keys, last = path.split("__")
@@ -31,7 +31,7 @@ def build_changed_game(name, **values_by_path):
     return build_game(data, "changed")
 
 
-def case_of(game, profile="quebec-casino", *, path="", games=0, depth=AnalysisDepth.FULL, **tables):
+def build_case(game, profile="quebec-casino", *, path="", games=0, depth=AnalysisDepth.FULL, **tables):
     loaded = load_profile(profile)
     for table, values in tables.items():
         loaded = loaded.model_copy(update={table: getattr(loaded, table).model_copy(update=values)})
@@ -42,8 +42,8 @@ def prize(stage, n, pays):
     return {f"stage__{stage}__pay__{n}__pays": pays}
 
 
-def silent(words, game):
-    """The rules of a game without some words, in both languages."""
+def remove_rule_words(words, game):
+    """Return the rules text of a game without some words, in both languages."""
     text = dict(game.help)
     for old in words:
         text = {
@@ -78,38 +78,38 @@ UNEQUAL = {
 }
 
 REFUSED = {
-    "return-floor": lambda: case_of(build_changed_game("maple-classic", **prize("base", 4, {3: 1}))),
-    "return-ceiling": lambda: case_of(build_changed_game("maple-classic", **prize("base", 0, {3: 50_000})), returns={"ceiling": 1}),
-    "largest-win": lambda: case_of(build_changed_game("maple-classic", **prize("base", 0, {3: 20_000})), "quebec-vlt"),
-    "progressive-levels": lambda: case_of(build_changed_game("maple-classic", progressive=level(one_in=100))),
-    "progressive-stakes": lambda: case_of(build_changed_game("maple-classic", **UNEQUAL)),
-    "prizes-in-kind": lambda: case_of(load_game("orchard-picnic"), by_hand={"prizes_in_kind": "refused"}),
-    "languages": lambda: case_of(build_changed_game("maple-classic", game__help=SAME)),
-    "void-rule": lambda: case_of(
+    "return-floor": lambda: build_case(build_changed_game("maple-classic", **prize("base", 4, {3: 1}))),
+    "return-ceiling": lambda: build_case(build_changed_game("maple-classic", **prize("base", 0, {3: 50_000})), returns={"ceiling": 1}),
+    "largest-win": lambda: build_case(build_changed_game("maple-classic", **prize("base", 0, {3: 20_000})), "quebec-vlt"),
+    "progressive-levels": lambda: build_case(build_changed_game("maple-classic", progressive=level(one_in=100))),
+    "progressive-stakes": lambda: build_case(build_changed_game("maple-classic", **UNEQUAL)),
+    "prizes-in-kind": lambda: build_case(load_game("orchard-picnic"), by_hand={"prizes_in_kind": "refused"}),
+    "languages": lambda: build_case(build_changed_game("maple-classic", game__help=SAME)),
+    "void-rule": lambda: build_case(
         build_changed_game("maple-classic", game__help={"en": "A malfunction voids all.", "fr": "Toute défectuosité annule tout."})
     ),
-    "longest-odds": lambda: case_of(CLASSIC, awards={"longest_one_in": 100}),
-    "levy": lambda: case_of(load_game("monaco-chemin-de-fer")),
-    "long-odds": lambda: case_of(CLASSIC, awards={"top_told_one_in": 2, "other_told_one_in": 2}),
-    "return-by-stake": lambda: case_of(build_changed_game("seven-rivers", stage__base__pay__0__pays={3: [0, 33, 300]})),
-    "bet-limit": lambda: case_of(CLASSIC, play={"bet_limit_cents": 2}),
-    "double-up": lambda: case_of(build_changed_game("orchard-picnic", double_up={"most_rounds": 1, "most_credits": 1})),
-    "chance-decides": lambda: case_of(build_changed_game("maple-classic", **ALWAYS, **ONLY_PINE)),
-    "draw-on-every-path": lambda: case_of(build_changed_game("maple-classic", **ALWAYS, **ONLY_PINE)),
-    "strategy": lambda: case_of(
-        build_changed_game("hold-fast", game__help=silent(["hold", "held", "garde", "conserv", "bloqu", "reten"], load_game("hold-fast")))
+    "longest-odds": lambda: build_case(CLASSIC, awards={"longest_one_in": 100}),
+    "levy": lambda: build_case(load_game("monaco-chemin-de-fer")),
+    "long-odds": lambda: build_case(CLASSIC, awards={"top_told_one_in": 2, "other_told_one_in": 2}),
+    "return-by-stake": lambda: build_case(build_changed_game("seven-rivers", stage__base__pay__0__pays={3: [0, 33, 300]})),
+    "bet-limit": lambda: build_case(CLASSIC, play={"bet_limit_cents": 2}),
+    "double-up": lambda: build_case(build_changed_game("orchard-picnic", double_up={"most_rounds": 1, "most_credits": 1})),
+    "chance-decides": lambda: build_case(build_changed_game("maple-classic", **ALWAYS, **ONLY_PINE)),
+    "draw-on-every-path": lambda: build_case(build_changed_game("maple-classic", **ALWAYS, **ONLY_PINE)),
+    "strategy": lambda: build_case(
+        build_changed_game("hold-fast", game__help=remove_rule_words(["hold", "held", "garde", "conserv", "bloqu", "reten"], load_game("hold-fast")))
     ),
-    "depicted-odds": lambda: case_of(
+    "depicted-odds": lambda: build_case(
         build_changed_game("maple-classic", stage__base__weights=[[0] + [1] * 23, [1] * 24, [1] * 24])
     ),
-    "prizes-at-every-bet": lambda: case_of(
+    "prizes-at-every-bet": lambda: build_case(
         build_changed_game("maple-classic", stage__base__pay__6={"of": "maple", "pays": {3: 1}, "id": "less"})
     ),
-    "pay-tables": lambda: case_of(build_changed_game("quebec-three-card-poker", proved__main__won=[]), depth=AnalysisDepth.PRIZES),
-    "stages-played": lambda: case_of(
+    "pay-tables": lambda: build_case(build_changed_game("quebec-three-card-poker", proved__main__won=[]), depth=AnalysisDepth.PRIZES),
+    "stages-played": lambda: build_case(
         build_changed_game("maple-classic", stage__lost={"like": "base", "multiplier": 2})
     ),
-    "same-file": lambda: case_of(build_changed_game("maple-classic", game__version="9.9.9"), path="maple-classic"),
+    "same-file": lambda: build_case(build_changed_game("maple-classic", game__version="9.9.9"), path="maple-classic"),
 }  # fmt: skip
 #: Held against what the machine plays, not against what the definition says: each has its test below.
 OF_PLAY = {"simulation", "replay"}
@@ -132,7 +132,7 @@ def test_each_rule_refuses_its_planted_case(name):
 
 
 def test_every_rule_has_a_case_that_it_refuses():
-    """The findings on these games include every rule."""
+    """The findings on these games include one of every rule."""
     named = set()
     for game in (
         "maple-classic",
@@ -144,18 +144,18 @@ def test_every_rule_has_a_case_that_it_refuses():
         "monaco-chemin-de-fer",
     ):
         named |= {
-            f.rule for f in list_findings(case_of(load_game(game), games=20, depth=AnalysisDepth.PRIZES))
+            f.rule for f in list_findings(build_case(load_game(game), games=20, depth=AnalysisDepth.PRIZES))
         }
-    named |= {f.rule for f in list_findings(case_of(CLASSIC, games=20))}
-    named |= {f.rule for f in list_findings(case_of(load_game("quebec-three-card-poker"), games=20))}
+    named |= {f.rule for f in list_findings(build_case(CLASSIC, games=20))}
+    named |= {f.rule for f in list_findings(build_case(load_game("quebec-three-card-poker"), games=20))}
     assert named == set(REFUSED) | OF_PLAY
 
 
 @pytest.mark.requirement("C-26")
 @pytest.mark.parametrize("name", ["quebec-three-card-poker", "monaco-craps", "maple-classic", "river-wheel"])
 def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
-    """Every rule answers for every game, and none passes with a count of nothing."""
-    case = case_of(load_game(name), games=20, depth=AnalysisDepth.PRIZES)
+    """Every rule reports a result for every game, and no rule passes if it has checked nothing."""
+    case = build_case(load_game(name), games=20, depth=AnalysisDepth.PRIZES)
     findings = rules.check_every_rule(case)
     answered = {f.rule for f in findings}
     assert {rule.__name__.replace("_", "-") for rule in rules.CERTIFICATION_RULES} <= answered
@@ -168,13 +168,13 @@ def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
 
 @pytest.mark.requirement("B-12")
 def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
-    """The bet on the hand of blackjack has no pay table, and some houses' no distribution: it is played."""
-    full = case_of(load_game("quebec-blackjack"))
+    """The main bet of blackjack has no pay table, and under some rules no distribution; such bets are simulated."""
+    full = build_case(load_game("quebec-blackjack"))
     law, back = chance.prizes_at_every_bet(full)
     assert law.status is back.status is FindingStatus.PASS
     assert "no pay table; it returns 99.1092 %, " in law.evidence
     assert law.evidence.endswith(", 3 wins of 4 to 6")
-    bare = case_of(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
+    bare = build_case(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
     findings = list(chance.prizes_at_every_bet(bare))
     assert [f.status for f in findings] == [FindingStatus.PASS] * len(findings)
     assert all(f.evidence.endswith(" was the first to win") for f in findings)
@@ -182,8 +182,8 @@ def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
 
 @pytest.mark.requirement("B-12")
 def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypatch):
-    """Without prizes or a distribution, games are simulated; a bet that wins none of them fails."""
-    bare = case_of(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
+    """Games without prizes or a distribution are simulated; a bet that never wins fails."""
+    bare = build_case(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
     monkeypatch.setattr(chance, "_count_games_to_win", lambda *_: 0)
     findings = list(chance.prizes_at_every_bet(bare))
     assert {f.status for f in findings} == {FindingStatus.FAIL}
@@ -201,7 +201,7 @@ def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypat
 )
 @pytest.mark.parametrize("bet", ["pair-plus", "main"])
 def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, reason):
-    """Three Card with such a row in Pair Plus, or in the ante's bonus, was certified without a word."""
+    """Regression: Three Card with such a row in Pair Plus or the ante bonus was certified without a finding."""
     definition = copy.deepcopy(parse(read_source("quebec-three-card-poker")))
     row = {"id": "nobody", "hand": hand, "name": {"en": "Nobody's", "fr": "De personne"}, "pays": "1000:1"}
     spot = next(
@@ -209,7 +209,7 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, reason):
     )
     spot["bonus" if bet == "main" else "pay"].append(row)
     del definition["proved"]
-    case = case_of(build_game(definition, "changed"), depth=AnalysisDepth.PRIZES)
+    case = build_case(build_game(definition, "changed"), depth=AnalysisDepth.PRIZES)
     failures = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is FindingStatus.FAIL]
     assert failures == [f"bet {bet}: no result wins {spot['id']} nobody"], reason
     assert [remark.text for remark in list_remarks(case.game, case.analysis) if "nobody" in remark.text] == [
@@ -219,15 +219,15 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, reason):
 
 @pytest.mark.requirement("R-10")
 def test_a_simulation_with_no_win_of_a_bet_does_not_pass_it():
-    case = case_of(load_game("monaco-craps"), games=20)
+    case = build_case(load_game("monaco-craps"), games=20)
     rare = [f for f in rules.simulation(case) if f.evidence.startswith("bet craps-12:")]
     assert [f.status for f in rare] == [FindingStatus.NOT_APPLICABLE]
 
 
 @pytest.mark.requirement("F-11")
 def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up():
-    """A denomination that the machine would not offer is not certified."""
-    noted = case_of(load_game("maple-classic-92"), "quebec-vlt")
+    """A denomination that the machine would not offer is not certified either."""
+    noted = build_case(load_game("maple-classic-92"), "quebec-vlt")
     status_by_evidence = {f.evidence: f.status for f in rules.largest_win(noted)}
     assert status_by_evidence["25 cents a credit: 41,775 cents at most"] is FindingStatus.PASS
     assert (
@@ -237,8 +237,8 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
         is FindingStatus.NOTED
     )
     doubled = build_changed_game("orchard-picnic", double_up={"most_rounds": 10, "most_credits": 1_000_000})
-    assert FindingStatus.FAIL in {f.status for f in rules.largest_win(case_of(doubled, "quebec-vlt"))}
-    unknown = case_of(load_game("aurora-twenty"), "quebec-vlt", depth=AnalysisDepth.PRIZES)
+    assert FindingStatus.FAIL in {f.status for f in rules.largest_win(build_case(doubled, "quebec-vlt"))}
+    unknown = build_case(load_game("aurora-twenty"), "quebec-vlt", depth=AnalysisDepth.PRIZES)
     (reason,) = {
         f.evidence.partition(": ")[2]
         for f in rules.largest_win(unknown)
@@ -250,7 +250,7 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
 @pytest.mark.requirement("R-10:a")
 def test_a_machine_that_pays_more_than_its_sheet_fails_the_simulation():
     richer = build_changed_game("maple-classic", **prize("base", 4, {3: 50}))
-    case = case_of(CLASSIC, games=3000)
+    case = build_case(CLASSIC, games=3000)
     other = CertificationCase(richer, case.path, case.analysis, case.profile, case.draw, case.games)
     assert {f.status for f in rules.simulation(other)} == {FindingStatus.FAIL}
     findings = [*rules.simulation(case)]
@@ -275,7 +275,7 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
             yield Settlement("made up", self.played % 2)
             return outcome
 
-    case = case_of(CLASSIC, games=20)
+    case = build_case(CLASSIC, games=20)
     lying = CertificationCase(
         Remembers(CLASSIC), case.path, case.analysis, case.profile, case.draw, case.games
     )
@@ -300,7 +300,7 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
 )
 def test_a_malfunction_rule_is_found_in_any_wording(code, rule):
     text = {"en": "Three maples pay.", "fr": "Trois érables paient."}
-    case = case_of(
+    case = build_case(
         build_changed_game("maple-classic", game__help={**text, code: f"{text[code]} {rule}"}),
         depth=AnalysisDepth.RETURN,
     )
@@ -332,7 +332,7 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
             return self.game.play(wager, Draws())
 
     game = load_game(name)
-    fair = case_of(game, depth=AnalysisDepth.PRIZES)
+    fair = build_case(game, depth=AnalysisDepth.PRIZES)
     assert FindingStatus.FAIL not in {f.status for f in chance.depicted_odds(fair)}
     unfair = CertificationCase(OneMore(game), fair.path, fair.analysis, fair.profile, fair.draw, 0)
     assert FindingStatus.FAIL in {f.status for f in chance.depicted_odds(unfair)}
@@ -340,7 +340,7 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
 
 @pytest.mark.requirement("B-09")
 def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
-    """A wheel drawn over twice its parts, as one with hidden ones would be, whatever it shows."""
+    """The wheel is drawn over twice its depicted parts, as if half of them were hidden."""
     spin = WheelBonus.run
 
     def hidden(wheel, draw):
@@ -348,7 +348,7 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
         draw.below(2 * len(wheel.segments), "hidden")
         return shown
 
-    case = case_of(load_game("orchard-picnic"), depth=AnalysisDepth.PRIZES)
+    case = build_case(load_game("orchard-picnic"), depth=AnalysisDepth.PRIZES)
     assert FindingStatus.FAIL not in {f.status for f in chance.depicted_odds(case)}
     monkeypatch.setattr(WheelBonus, "run", hidden)
     assert FindingStatus.FAIL in {f.status for f in chance.depicted_odds(case)}
@@ -356,12 +356,12 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
 
 @pytest.mark.requirement("C-07")
 def test_a_table_is_checked_against_the_return_ceiling_of_tables():
-    """Odds bets return 100 %, so the ceiling for other games would refuse every craps table."""
+    """Odds bets return 100 %; the ceiling for other games would refuse every craps table."""
     ceiling = Fraction("0.98")
     craps, classic = load_game("quebec-craps"), CLASSIC
 
     def found(game, **tables):
-        case = case_of(game, depth=AnalysisDepth.RETURN)
+        case = build_case(game, depth=AnalysisDepth.RETURN)
         returns = case.profile.returns
         own_tables = returns.tables.model_copy(update=tables)
         return_limits = returns.model_copy(update={"ceiling": ceiling, "tables": own_tables})

@@ -34,7 +34,7 @@ def test_honest_simulations_agree_and_their_z_scores_are_normally_spread():
 
 @pytest.mark.requirement("R-10:b")
 def test_a_game_with_the_same_return_and_another_distribution_is_detected():
-    """Two ones for a two: the return is the same, hit frequency and distribution are not."""
+    """Two wins of 1 replace a win of 2: the return is the same, hit frequency and distribution are not."""
     other = WinDistribution(1000, {0: 600, 1: 350, 10: 45, 500: 5})
     assert other.compute_moment(1) == LAW.compute_moment(1)
     tally = sample(7, other)

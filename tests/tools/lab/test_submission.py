@@ -1,4 +1,4 @@
-"""The submission to a laboratory: one signed bundle, reproducible from its content."""
+"""The submission to a laboratory is one signed bundle, reproducible from its content."""
 
 import io
 import json
@@ -44,7 +44,7 @@ def git(root, *arguments):
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """The source here as it lies, most tests apart, in one commit of a version control of its own."""
+    """This checkout without most of its tests, in one commit of a separate repository."""
     here, root = Path(__file__).parents[3], tmp_path_factory.mktemp("checkout")
     for name in git(here, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0"):
         if name and (here / name).is_file() and not (name.startswith("tests/") and "/lab/" not in name):
@@ -63,7 +63,7 @@ SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width=
 
 @pytest.fixture(scope="module")
 def bundles(checkout, tmp_path_factory):
-    """Certificates and a submission of two games, of which the first brings a picture."""
+    """Certificates and a submission of two games; the first game has a picture."""
     folder, maker = tmp_path_factory.mktemp("submitted"), tmp_path_factory.mktemp("maker")
     (folder / "battery.json").write_text('{"passed": true}')
     (maker / "pine.svg").write_text(SQUARE)
@@ -92,8 +92,8 @@ def submission(bundles):
     return bundles / "submission"
 
 
-def signed_anew(bundles, folder, bundle_folder, changed):
-    """Write a bundle with other files, signed with the same key: valid, but different; return its folder."""
+def write_signed_bundle(bundles, folder, bundle_folder, changed):
+    """Write a bundle with changed files, validly signed with the same key; return its folder."""
     facts = json.loads((folder / "manifest.json").read_text())
     files = {name: (folder / name).read_bytes() for name in facts.pop("files")}
     files |= changed
@@ -150,7 +150,7 @@ def test_the_bundle_contains_everything_a_laboratory_requires(bundles, submissio
 
 @pytest.mark.requirement("R-05")
 def test_the_tables_of_meters_signals_and_errors_are_complete(submission):
-    """Every meter with its meaning, each element of the tower light, each switch and each error."""
+    """The tables contain every meter with its meaning, each element of the tower light, each switch and each error."""
     files = json.loads((submission / "manifest.json").read_text())["files"]
     texts_by_file = {name: (submission / name).read_text() for name in files if name.endswith(".md")}
     assert [meter.name for meter in METERS if f"| {meter.meaning} |" not in texts_by_file["meters.md"]] == []
@@ -170,8 +170,8 @@ def test_the_tables_of_meters_signals_and_errors_are_complete(submission):
     assert {"software.json", "battery.json", "maple-classic.findings.json"} <= files.keys()
 
 
-def packed_otherwise(path):
-    """The files of an archive in an archive that is packed otherwise."""
+def repack_archive(path):
+    """Return an archive with the same files in other packing."""
     other = io.BytesIO()
     with tarfile.open(path) as archive, tarfile.open(fileobj=other, mode="w:gz", compresslevel=1) as packed:
         for member in archive:
@@ -212,12 +212,12 @@ def test_a_submission_is_reproduced_from_its_own_content(bundles, submission, tm
     assert sheet != (submission / "maple-classic.par.json").read_bytes()
     manual = (submission / "manual-service-en.md").read_bytes() + b"\n| nothing | clears it |\n"
     source = next(name for name in report["files"] if name.endswith(".tar.gz"))
-    lie = signed_anew(
+    lie = write_signed_bundle(
         bundles,
         submission,
         tmp_path / "lie",
         {
-            source: packed_otherwise(submission / source),
+            source: repack_archive(submission / source),
             wheel: other.getvalue(),
             "maple-classic.par.json": sheet,
             "manual-service-en.md": manual,
@@ -276,7 +276,7 @@ def test_a_certificate_is_reproduced_from_its_definition(bundles, tmp_path):
     assert " rules the same" in output
     findings = json.loads((bundles / "orchard-picnic" / "findings.json").read_text())
     findings[0]["status"] = "fail"
-    lie = signed_anew(
+    lie = write_signed_bundle(
         bundles,
         bundles / "orchard-picnic",
         tmp_path / "lie",
@@ -296,7 +296,7 @@ def test_the_pictures_of_a_game_are_in_its_bundle(bundles, bundle_of):
 
 @pytest.mark.requirement("R-05")
 def test_a_game_with_a_picture_is_reproduced(bundles):
-    """The submission with its picture is reproduced by the test of R-07 above."""
+    """The test of R-07 above reproduces the submission with its picture."""
     run("certify", "--verify", bundles / "maple-classic", "--reproduce")
 
 
@@ -344,7 +344,7 @@ def test_an_unsigned_file_in_a_bundle_is_reported(bundles, tmp_path):
 
 @pytest.mark.requirement("R-05")
 def test_a_submission_written_into_the_checkout_contains_no_earlier_one(checkout, bundles):
-    """Regression: an earlier submission and its key were in the folder from which the archive was made."""
+    """Regression: an earlier submission and its key were in the archived folder."""
     shutil.copytree(bundles, checkout / "handed")
     try:
         output = submit(checkout / "handed", "--key", checkout / "build" / "lab.key")

@@ -1,4 +1,4 @@
-"""Positions at the tables of one machine."""
+"""Player positions that share the tables of one machine."""
 
 from functools import partial
 
@@ -8,6 +8,6 @@ from rigs.positions import open_positions
 
 @pytest.fixture
 def tables(tmp_path):
-    """One position of a machine, or as many as asked for."""
+    """Return a function that starts the positions of one machine: one, or ``count``."""
     with open_positions(tmp_path) as start:
         yield partial(start, count=1)

@@ -1,4 +1,4 @@
-"""Before its tables close, the machine announces the last half hour and the last three rounds, and then takes no bet."""
+"""Before its tables close, the machine announces the last half hour and the last three rounds, then stops bets."""
 
 import pytest
 from rigs.forms import fill_in
@@ -25,14 +25,14 @@ MANAGER = {"person": "5", "persons": ("5",)}
 
 
 def bet(rig, spots=None):
-    """A player bets on a table, and plays."""
+    """Place bets on a table, and play."""
     bets = spots or {"dozen-1": 5}
     rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
     rig.engine.handle(EventType.PLAY)
 
 
 def play(rig, spots=None):
-    """A round to its end; False if it was refused."""
+    """Play a round to its end; return False if it was refused."""
     bet(rig, spots)
     if rig.state is not State.PLAYING:
         return False
@@ -41,7 +41,7 @@ def play(rig, spots=None):
 
 
 def list_closing_notices(rig):
-    """Return the closing notices that the players see."""
+    """Return the notices about the closing that the player sees."""
     return [(notice.code, *notice.values.values()) for notice in iter_closing_notices(rig.machine)]
 
 
@@ -101,7 +101,7 @@ def test_a_restart_and_another_game_change_nothing_and_the_tables_open_again(tab
 
 @pytest.mark.requirement("S-55")
 def test_a_slot_machines_wheel_with_several_bets_is_no_table_and_plays_on(tables, tmp_path):
-    """Its wagers name their bets as those of a table do: the audit once accused the machine of a fourth round."""
+    """Regression: such wagers name their bets like a table's, and the audit reported a fourth round."""
     (rig,) = tables(WHEEL)
     rig.insert(CREDIT_CENTS)
     fill_in(rig, "close_tables", **MANAGER, minutes=0)
@@ -134,7 +134,7 @@ def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
 
 @pytest.mark.requirement("S-55")
 def test_players_of_chemin_de_fer_are_informed_of_each_last_round(tables, tmp_path):
-    """A round that nobody can be the bank of is not played, and is none of the three."""
+    """A round for which nobody can be the bank is not played, and does not count as one of the three."""
     rooms = tables(CHEMIN, count=4)
     for rig in rooms:
         rig.insert(CREDIT_CENTS)
@@ -155,7 +155,7 @@ def test_players_of_chemin_de_fer_are_informed_of_each_last_round(tables, tmp_pa
 
 
 def hold_coup(rooms, bets):
-    """A round of chemin de fer to its end: the punter stands."""
+    """Play a round of chemin de fer to its end; the punter draws no card."""
     table = rooms[0].machine.component(SharedTables)
     for rig, spots in zip(rooms, bets, strict=True):
         bet(rig, spots)
@@ -174,7 +174,7 @@ def hold_coup(rooms, bets):
 
 @pytest.mark.requirement("S-55")
 def test_standing_bets_are_played_on_after_the_last_round(tables, tmp_path):
-    """A pass line with its point belongs to its player until the dice decide it."""
+    """A pass line bet with a point belongs to its player until the dice decide it."""
     (rig,) = tables(CRAPS)
     rig.insert(CREDIT_CENTS)
     fill_in(rig, "close_tables", **MANAGER, minutes=0)

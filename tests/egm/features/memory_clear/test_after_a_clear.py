@@ -1,4 +1,4 @@
-"""After an authorised clear the journal counts from one again; what it is known by elsewhere must not."""
+"""After an authorised clear, the journal counts from one again; identifiers that others have stored must not recur."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 
 
 def clear_and_boot(rig: MachineRig, folder, **options) -> MachineRig:
-    """The same cabinet, its memory cleared as by ``egm audit clear``, at work again."""
+    """Clear the machine's memory as ``egm audit clear`` does, and start the machine again."""
     credit_cents = rig.credit_cents
     rig.close()
     clear_with_decisions(
@@ -29,8 +29,8 @@ def number_of(entry_id: str) -> int:
     return int(entry_id.split("-")[1])
 
 
-def come_to(rig: MachineRig, sequence: int) -> None:
-    """Post entries until the next one has the number ``sequence``."""
+def advance_journal_to(rig: MachineRig, sequence: int) -> None:
+    """Post entries until the next entry has the number ``sequence``."""
     while rig.journal.sequence < sequence - 1:
         write_undeclared_entry(rig.machine, "test.time_passes", details={})
     assert rig.journal.sequence == sequence - 1
@@ -44,11 +44,11 @@ def rig(tmp_path):
 @pytest.mark.requirement("A-05", "H-05", "H-06")
 def test_a_cash_out_never_returns_a_ticket_from_before_a_clear(rig, tmp_path):
     rig.insert(2000)
-    come_to(rig, 30)
+    advance_journal_to(rig, 30)
     old = rig.cash_out_ticket()
     sequence = number_of(rig.store.find_ticket(old).issue_id)
     restarted = clear_and_boot(rig, tmp_path).insert(500)
-    come_to(restarted, sequence)
+    advance_journal_to(restarted, sequence)
     new = restarted.cash_out_ticket()
     assert new != old
     assert restarted.store.find_ticket(new).ticket.amount_cents == 500
@@ -62,13 +62,13 @@ def test_a_ticket_from_before_a_clear_is_redeemed_once(rig, tmp_path):
     for cents in (2000, 1000):
         rig.insert(cents)
         tickets.append(rig.cash_out_ticket())
-    come_to(rig, 40)
+    advance_journal_to(rig, 40)
     rig.offer_ticket(tickets[0])
     sequence = number_of(rig.machine.memory.get(MoneyKey.PAPER)["id"])
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
     restarted = clear_and_boot(rig, tmp_path)
-    come_to(restarted, sequence)
+    advance_journal_to(restarted, sequence)
     restarted.offer_ticket(tickets[1])
     restarted.ledger.credit_stacked_paper()
     restarted.ledger.delete_confirmed_paper()
@@ -82,7 +82,7 @@ def test_a_ticket_from_before_a_clear_is_redeemed_once(rig, tmp_path):
 def test_ids_differ_after_every_clear(rig, tmp_path):
     ids = []
     for _ in range(3):
-        come_to(rig, 50)
+        advance_journal_to(rig, 50)
         ids.append(rig.machine.fresh_id("play"))
         rig = clear_and_boot(rig, tmp_path)
     assert all(play_id.startswith("play-50-") for play_id in ids)
@@ -124,7 +124,7 @@ def test_games_and_hand_pays_continue_after_a_clear(rig, tmp_path):
 
 @pytest.mark.requirement("A-05", "H-07")
 def test_an_older_ticket_ledger_is_detected_after_a_clear(rig, tmp_path):
-    """Its tickets lie in the box by now; a new journal must not take them for money."""
+    """Its tickets are already in the box; the new journal must not accept them as money."""
     number = rig.insert(2000).cash_out_ticket()
     rig.close()
     names = (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME)

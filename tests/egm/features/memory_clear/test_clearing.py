@@ -1,4 +1,4 @@
-"""What a machine owed before an authorised clear it owes after it, and pays; what was settled, it does not."""
+"""After an authorised clear, the machine owes and pays what it owed before, and nothing that was settled."""
 
 import shutil
 from fractions import Fraction
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from rigs.three_levels import LINKED, LUCK, NO_LUCK, A, C, awaiting, room_of
+from rigs.three_levels import LINKED, LUCK, NO_LUCK, A, C, await_linked_award, make_levels_machine
 
 from egm.app.features import FEATURES
 from egm.app.view import build_snapshot
@@ -45,7 +45,7 @@ LOSS, SOLD = 2, ("printer", "hopper")
 
 
 def reopen_cleared(rig: MachineRig, folder: Path, *, make=None, **decisions: ClaimDecision) -> MachineRig:
-    """The same cabinet, its memory cleared, at work again; its audit finds nothing wrong."""
+    """Clear the machine's memory, start the machine again, and check that an audit has no findings."""
     rig.close()
     clear_with_decisions(folder, **decisions)
     started = (MachineRig(folder, devices=SOLD) if make is None else make()).boot()
@@ -208,7 +208,11 @@ def test_prizes_in_kind_are_carried_over_and_handed_over(tmp_path):
 
 @pytest.mark.requirement("A-05", "I-12")
 def test_levels_are_carried_over_to_the_fraction(tmp_path):
-    rig = room_of(tmp_path, *[number for _ in range(3) for number in (LOSS, NO_LUCK, 49)]).boot().insert(500)
+    rig = (
+        make_levels_machine(tmp_path, *[number for _ in range(3) for number in (LOSS, NO_LUCK, 49)])
+        .boot()
+        .insert(500)
+    )
     for _ in range(3):
         rig.play()
         rig.report_shown()
@@ -219,7 +223,7 @@ def test_levels_are_carried_over_to_the_fraction(tmp_path):
     assert {key: owed[key] for key in levels_before} == {
         key: Level.from_json(levels_before[key]).held_amount for key in levels_before
     }
-    rig = reopen_cleared(rig, tmp_path, make=lambda: room_of(tmp_path, A, LUCK, 49))
+    rig = reopen_cleared(rig, tmp_path, make=lambda: make_levels_machine(tmp_path, A, LUCK, 49))
     assert rig.journal.states(ProgressiveKey.LEVEL) == levels_before
     rig.play()
     rig.report_shown()
@@ -230,10 +234,10 @@ def test_levels_are_carried_over_to_the_fraction(tmp_path):
 
 @pytest.mark.requirement("A-05")
 def test_a_game_with_a_pending_decision_asks_again(tmp_path):
-    rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
+    rig = make_levels_machine(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     rig.play()
     question = rig.machine.component(GameInProgress).conversation.decision
-    rig = reopen_cleared(rig, tmp_path, make=lambda: room_of(tmp_path))
+    rig = reopen_cleared(rig, tmp_path, make=lambda: make_levels_machine(tmp_path))
     assert rig.machine.component(GameInProgress).conversation.decision == question
     rig.engine.handle(EventType.CHOOSE, value=question.options[0])
     rig.report_shown()
@@ -246,10 +250,12 @@ def test_a_game_with_a_pending_decision_asks_again(tmp_path):
 
 @pytest.mark.requirement("A-05")
 def test_a_stake_is_refunded_by_hand_if_the_persons_decide_so(tmp_path):
-    rig = room_of(tmp_path, C, NO_LUCK, 49).boot().insert(500)
+    rig = make_levels_machine(tmp_path, C, NO_LUCK, 49).boot().insert(500)
     rig.play()
     credit = rig.credit_cents
-    rig = reopen_cleared(rig, tmp_path, make=lambda: room_of(tmp_path), game_1=build_paid_decision(50))
+    rig = reopen_cleared(
+        rig, tmp_path, make=lambda: make_levels_machine(tmp_path), game_1=build_paid_decision(50)
+    )
     assert (rig.state, rig.credit_cents) == (State.IDLE, credit)
     assert rig.journal.meters().values["refund_defect"] == 50
     rig.close()
@@ -257,9 +263,9 @@ def test_a_stake_is_refunded_by_hand_if_the_persons_decide_so(tmp_path):
 
 @pytest.mark.requirement("A-05", "I-07")
 def test_a_game_waiting_for_its_linked_award_is_carried_over(tmp_path):
-    rig = awaiting(tmp_path)
+    rig = await_linked_award(tmp_path)
     claim = next(iter(rig.journal.states(ProgressiveKey.CLAIM))).removeprefix(ProgressiveKey.CLAIM)
-    make = lambda: room_of(tmp_path, levels=LINKED, devices=("printer",))  # noqa: E731
+    make = lambda: make_levels_machine(tmp_path, levels=LINKED, devices=("printer",))  # noqa: E731
     rig = reopen_cleared(rig, tmp_path, make=make)
     assert rig.state is State.AWAITING_AWARD
     credit = rig.credit_cents
@@ -301,7 +307,7 @@ def test_a_ticket_in_the_printer_is_completed_by_the_printer(tmp_path, end):
     ],
 )
 def test_a_ticket_in_the_printer_is_settled_by_the_persons(tmp_path, decision, ticket):
-    """Paid by hand the paper is worth nothing; in the player's hand it is good, and nothing else is owed."""
+    """A ticket that is paid by hand becomes worthless; one that the player has is valid, and nothing else is owed."""
     rig = MachineRig(tmp_path, devices=SOLD).boot().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
@@ -448,7 +454,7 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
 
 
 def pay_out_after_readable_copy(folder: Path) -> MachineRig:
-    """A machine that has paid out its credit by ticket, and whose memory can be read up to the bill only."""
+    """Return a machine that paid its credit by ticket; its memory is readable only up to the bill."""
     rig = MachineRig(folder, devices=SOLD).boot().insert(2000)
     log = next((folder / "second").glob("*.log"))
     end = len(log.read_bytes().rstrip(b"\0"))
@@ -467,7 +473,7 @@ def pay_out_after_readable_copy(folder: Path) -> MachineRig:
     [(True, "entries after it are missing"), (False, "entries after it may be missing")],
 )
 def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_readable, standing):
-    """It said "one copy goes further", and the persons could only owe the player the credit a second time."""
+    """Regression: it said "one copy goes further", and staff could only owe the player the credit a second time."""
     rig = pay_out_after_readable_copy(tmp_path)
     if not are_heads_readable:
         for head in (*tmp_path.glob("journal.head"), *tmp_path.glob("second/journal.head")):
@@ -508,7 +514,7 @@ def test_a_claim_proved_up_to_the_last_entry_cannot_be_closed(tmp_path):
 
 
 def write_contradicting_copies(folder: Path) -> None:
-    """One machine whose two copies tell different stories from one entry on: 25.00 in the first, 30.00 in the second."""
+    """Write two copies that differ from one entry on: 25.00 in the first copy, 30.00 in the second."""
     MachineRig(folder / "one", devices=SOLD).boot().insert(2000).close()
     shutil.copytree(folder / "one", folder / "other")
     for name, cents in (("one", 500), ("other", 1000)):

@@ -1,7 +1,7 @@
-"""Stakes and tables over an authorised clear: bets that stand are owed, raises go with their game."""
+"""Stakes and tables after an authorised clear: standing bets are owed, and raises belong to their game."""
 
 import pytest
-from rigs.table_games import definition, offer
+from rigs.table_games import register_families, write_definition
 
 from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
@@ -19,13 +19,13 @@ from tools.audit.verify import Auditor
 
 @pytest.fixture
 def evening(tmp_path, monkeypatch):
-    """Make a machine with one of the games, and clear it; what it owes by claim, and the audit's findings."""
-    offer(monkeypatch)
+    """A machine with a test game: start it, clear it (returns the amounts owed by claim), and audit it."""
+    register_families(monkeypatch)
     state, rooms = tmp_path / "state", []
 
     class Evening:
         def start(self, name, *numbers):
-            game = definition(tmp_path / "games", name)
+            game = write_definition(tmp_path / "games", name)
             rooms.append(MachineRig(state, games=(game,), chance=ScriptedChance(*numbers)).boot())
             return rooms[-1]
 
@@ -69,7 +69,7 @@ def bet_and_raise(rig):
 
 
 def recall_answers(rig):
-    """The rows of the last game's answers on its recall page."""
+    """Return the rows with the last game's answers on its recall page."""
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     tables = menu.touch(menu.page.tables[0].rows[0].action).page.tables
     answers = [

@@ -1,4 +1,4 @@
-"""An authorised clear and the host: no identifier moves value again, and restricted credit keeps its terms."""
+"""After an authorised clear, no host identifier moves value again, and restricted credit keeps its terms."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every game of the library that one player can play is played in a tournament, and audited."""
+"""Every library game for one player can be played in a tournament and passes the audit."""
 
 import pytest
 from rigs.tournament import Hall, describe_machine, read_purse
@@ -32,12 +32,12 @@ PLAYABLE = [name for name in list_shipped_games() if load_game(name).rules.seats
 
 
 def is_for_points(game):
-    """Whether a game pays credits only: no level on its ordinary bet, and no prize in kind."""
+    """Return whether a game pays only credits: no level on its ordinary bet, and no prize in kind."""
     return not game.list_prizes_in_kind() and all(level.spots for level in game.list_every_level())
 
 
 def lay_bets(game):
-    """The smallest bet on the first spot that takes one, with all that it needs; nothing for a game without spots."""
+    """Return the smallest bet on the first open spot and the bets that it needs; nothing without spots."""
     spots = {spot.id: spot for spot in game.rules.list_spots()}
     for spot in spots.values():
         if spot.accepts_bets and not spot.added_bet_multiples:
@@ -97,7 +97,7 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
 
 @pytest.mark.requirement("L-01")
 def test_a_spot_that_the_table_has_closed_takes_no_points(tmp_path):
-    """At craps the pass line is closed while a point stands, as in a game for credits."""
+    """At craps, the pass line is closed while there is a point, as in a game for credits."""
     game, least = load_game("quebec-craps"), 5
     rules = describe_machine(
         ("games = 100", "games = 2"), game=game.id, denomination_cents=game.denominations_cents[0], bet=least
@@ -119,7 +119,7 @@ def test_a_spot_that_the_table_has_closed_takes_no_points(tmp_path):
 
 
 def lay_exactly(game, credits_):
-    """Build a bet of exactly ``credits_`` on a table in its present state, which may have closed the first spot."""
+    """Return bets of exactly ``credits_`` on a table in its present state, in which the first spot may be closed."""
     spots = {spot.id: spot for spot in game.rules.list_spots()}
     for spot in spots.values():
         for least in range(spot.bet_min, min(spot.bet_max, credits_) + 1, spot.bet_step):

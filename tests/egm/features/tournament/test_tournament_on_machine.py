@@ -1,4 +1,4 @@
-"""A machine in a tournament: entered by staff, played with points, and no live meter moves."""
+"""A machine in a tournament: staff enter it, players play with points, and no live meter moves."""
 
 import asyncio
 import contextlib
@@ -56,7 +56,7 @@ TEN_MINUTES = ("games = 100", "minutes = 10")
 
 @pytest.fixture
 def hall(tmp_path):
-    """A machine with rules of three games; called with other rules or games if need be."""
+    """Return a function that creates a machine with the rules of three games, or with the given rules and games."""
     halls = []
 
     def make(rules=None, **options):
@@ -68,8 +68,8 @@ def hall(tmp_path):
         hall.room.close()
 
 
-def live_meters(room):
-    """Every meter but the tournament's own, and those that count starts and menus."""
+def read_live_meters(room):
+    """Return every meter except the tournament's own and those that count starts and menus."""
     return {
         name: value
         for name, value in room.journal.meters().values.items()
@@ -84,7 +84,7 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     menu.sign_in(Role.MANAGER).fill("tournament_rules").home().fill("tournament_enter")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert room.state is State.TOURNAMENT
-    before, states = live_meters(room), room.machine.memory.get(PlayKey.LAST_GAME)
+    before, states = read_live_meters(room), room.machine.memory.get(PlayKey.LAST_GAME)
     menu.sign_in(Role.ATTENDANT).fill("tournament_entry", "1", "P-07", str(FEE_CENTS), "here")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     hall.open_play()
@@ -99,7 +99,7 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     menu.sign_in(Role.MANAGER).fill("tournament_leave")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert room.state is State.IDLE
-    assert live_meters(room) == before
+    assert read_live_meters(room) == before
     assert room.machine.memory.get(PlayKey.LAST_GAME) == states
     assert list(recall.iter_recent_plays(room.journal)) == []
     assert hall.audit() == []
@@ -466,7 +466,7 @@ def test_after_a_power_cut_at_any_entry_the_round_continues(hall, entries):
     hall = hall(describe_machine(("games = 100", "games = 2"))).enter()
     hall.sell(1, "P-1")
     hall.open_play()
-    before = live_meters(hall.room)
+    before = read_live_meters(hall.room)
     hall.room.cut_power_after(entries)
     cut = False
     try:
@@ -486,13 +486,13 @@ def test_after_a_power_cut_at_any_entry_the_round_continues(hall, entries):
     assert cut is (entries < 5)
     assert (purse["ending"], purse["games"]) == ("complete", 2)
     assert len(hall.room.records("tournament.game")) == 2
-    assert live_meters(hall.room) == before
+    assert read_live_meters(hall.room) == before
     assert hall.audit() == []
 
 
 @pytest.mark.parametrize("in_game", [True, False])
 def test_a_memory_clear_ends_the_round_and_keeps_the_rules(hall, in_game):
-    """Points are worth no money: nothing of them is owed, and the export of the old journal has the results so far."""
+    """Points are worth no money: none are owed. The export of the old journal contains the results so far."""
     hall = hall().enter()
     hall.sell(1, "P-1")
     hall.open_play().play_round(games=1)
@@ -561,7 +561,7 @@ def test_a_table_stakes_raises_from_the_points_only(hall):
             room.engine.handle(EventType.CHOOSE, value="double" if "double" in options else options[0])
         room.report_shown()
     assert any(record.get("staked_credits") for record in room.records("tournament.choice"))
-    assert live_meters(room)["coin_in"] == 0
+    assert read_live_meters(room)["coin_in"] == 0
     assert hall.audit() == []
 
 
@@ -693,7 +693,7 @@ def test_the_rules_that_were_checked_are_installed_though_the_file_changes(hall)
 @pytest.mark.requirement("A-05", "L-07")
 @pytest.mark.parametrize("entered", [False, True])
 def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them(hall, monkeypatch, entered):
-    """As after an update whose library has no such game any more."""
+    """This happens after an update whose library no longer has one of the games."""
     hall = hall().enter()
     assert hall.sell(1, "P-1") is None
     if not entered:
@@ -730,7 +730,7 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
 @pytest.mark.requirement("A-05", "L-08")
 @pytest.mark.parametrize("change", ["number", "games"])
 def test_no_round_starts_at_a_machine_that_differs_from_the_rules(hall, change):
-    """As after a change of the cabinet file: nothing is sold for a round that cannot begin."""
+    """This happens after a change of the cabinet file; no entry is sold for a round that cannot begin."""
     hall = hall(games=("maple-classic", "icebreak")).enter()
     if change == "number":
         hall.number = "99"
@@ -759,7 +759,7 @@ def test_a_prize_is_paid_once_to_its_participant_after_the_machine_has_left_the_
     assert hall.fill("tournament_prize", **prize) == "refused.tournament_is_off"
     hall.open_play().play_round()
     assert hall.fill("tournament_leave") is None
-    before = live_meters(hall.room)
+    before = read_live_meters(hall.room)
     refusal_code = "refused.prize_may_be_paid"
     assert hall.fill("tournament_prize", **{**prize, "amount_cents": 0}) == refusal_code
     assert hall.fill("tournament_prize", **{**prize, "participant": "P-08"}) == refusal_code
@@ -769,7 +769,7 @@ def test_a_prize_is_paid_once_to_its_participant_after_the_machine_has_left_the_
     assert hall.fill("tournament_prize", entry=9, participant="P-09", amount_cents=500) is None
     values = hall.room.journal.meters().values
     assert (values["tournament_prizes.value"], values["tournament_prizes.count"]) == (3500, 2)
-    assert live_meters(hall.room) == before
+    assert read_live_meters(hall.room) == before
     assert hall.audit() == []
 
 
@@ -835,7 +835,7 @@ TORONTO = GamingDay("America/Toronto")
 
 @pytest.mark.requirement("L-08")
 def test_the_hour_that_occurs_twice_as_summer_time_ends_stops_no_tournament(hall):
-    """Registration closes at 01:15 and play starts at 01:30 summer time; at 02:00 it is 01:00 again."""
+    """Registration closes at 01:15 and play starts at 01:30 summer time; at 02:00 the clock shows 01:00 again."""
     rules = describe_machine(
         THREE_GAMES,
         ("starts = 2027-03-08T19:00:00", "starts = 2027-11-07T01:30:00"),

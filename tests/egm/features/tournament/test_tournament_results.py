@@ -1,4 +1,4 @@
-"""The results of a tournament over two machines, from their exported journals, and what the audit finds in false ones."""
+"""The results of a tournament over two machines, from exported journals, and the audit's findings in false ones."""
 
 import json
 from collections import defaultdict
@@ -45,7 +45,7 @@ def read_bodies(hall):
 
 
 def sum_rounds(*journals):
-    """Points and best game of each (entry, round), and the participants, from the entries' transfers alone."""
+    """Return points and best game of each (entry, round), and the participants, from the transfers alone."""
     points, best, people, sold = defaultdict(int), defaultdict(int), {}, 0
     for entries in journals:
         playing = {}
@@ -65,7 +65,7 @@ def sum_rounds(*journals):
 
 
 def rank(points, best, people, failed, number):
-    """The participants of a round, the best first, with the entry that counts for each."""
+    """Return a round's participants, the best first, each with the entry that counts."""
     rows = {}
     for (entry, round_number), total in points.items():
         if round_number == number:
@@ -145,7 +145,7 @@ def test_eight_positions_of_two_machines_a_failed_position_a_re_entry_and_power_
 
 @pytest.fixture
 def played(tmp_path):
-    """The entries of an honest tournament of two games, as a liar would begin to change them."""
+    """The entries of an honest tournament of two games, which the tests falsify."""
     hall = Hall(tmp_path, describe_machine(("games = 100", "games = 2"))).enter()
     hall.sell(1, "P-1")
     hall.open_play().play_round()
@@ -275,7 +275,7 @@ def test_the_audit_reports_a_missing_entry(played, kind):
 
 @pytest.mark.requirement("L-07")
 def test_a_game_with_credits_in_the_tournament_is_named(played):
-    """With the end of the tournament taken out, the game after it would have been played in it."""
+    """Without the end of the tournament in the journal, the following game would have been played in it."""
     lied = remove_entries(played, "tournament.left")
     entry_number = next(n for n, entry in enumerate(lied, 1) if entry["kind"] == "game.start")
     assert "not allowed while the machine is tournament" in audit_findings(lied)[entry_number]
@@ -503,7 +503,7 @@ def test_results_of_false_or_other_journals_are_refused(tmp_path):
 
 @pytest.fixture
 def two_machines(tmp_path):
-    """The journals of two machines, the digest of the rules, and what one of them may still do."""
+    """Two machines of a tournament: three entries sold at the second, two rounds played at the first."""
     halls = []
     for name, number in (("first", "7"), ("second", "8")):
         (tmp_path / name).mkdir()

@@ -1,4 +1,4 @@
-"""Settlement and least return against an independent computation, over random tournaments with fixed seeds."""
+"""Settlement and lowest return against an independent computation, over random tournaments with fixed seeds."""
 
 import random
 import tomllib
@@ -21,7 +21,7 @@ from tests.rigs.tournament import RULES
 
 
 def draw_prizes(rng):
-    """Return the prizes of a rules file: shares of at most the whole, and fixed amounts."""
+    """Return the prizes of a rules file: shares of at most the whole pool, and fixed amounts."""
     count = rng.randint(1, 6)
     parts = [rng.randint(1, 9) for _ in range(count)]
     denominator = sum(parts) + rng.randint(0, 40)
@@ -59,13 +59,13 @@ def draw_rules(rng):
 
 
 def key(data, entry):
-    """What orders two entries that reached the same round; greater is better."""
+    """Return the sort key of an entry among those that reached the same round; a greater key is better."""
     extra = {"share": 0, "best-game": entry["best"], "earlier-entry": -entry["entry"]}[data["ties"]]
     return (entry["reached"], entry["score"], extra)
 
 
 def play(rng, data):
-    """Play a tournament: return its entries, each with its rounds, and what became of it."""
+    """Play a tournament; return its entries with their rounds, and the state in which each ended."""
     terms = data["entries"]
     people = [f"P-{n}" for n in range(rng.randint(terms["participants_min"], terms["participants_max"]))]
     sold = [person for person in people for _ in range(rng.randint(1, terms["per_participant"]))]
@@ -120,7 +120,7 @@ def play(rng, data):
 
 
 def deal(cents, count, rule):
-    """Divide an amount equally, the remaining cents one by one."""
+    """Divide an amount equally, and distribute the remaining cents one by one."""
     parts = [cents // count] * count
     for i in range(cents - sum(parts)):
         parts[0 if rule == "best-rank" else i] += 1
@@ -128,7 +128,7 @@ def deal(cents, count, rule):
 
 
 def pay(data, entries):
-    """Return the sold fees, and rank and prize by participant, computed from the published sentences."""
+    """Return the sold fees, and rank and prize by participant, computed as the published rules say."""
     ranked = [entry for entry in entries if not entry["void"] and entry.get("counts")]
     fee, rule = data["entries"]["fee_cents"], data["remainders"]
     if not ranked:
