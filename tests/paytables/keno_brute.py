@@ -1,4 +1,4 @@
-"""A Keno evaluator written independently and simply: every draw of the field one by one, every way looked at.
+"""A simple, independent Keno evaluator: every draw of the field one by one, and every way counted.
 
 It knows the definition as plain data and shares no code with the package.
 """
@@ -8,7 +8,7 @@ from itertools import combinations, permutations, product
 
 
 def definition(**changes):
-    """A small, valid definition as plain data; ``changes`` replace its tables."""
+    """Return a small, valid definition as plain data; ``changes`` replace its tables."""
     text = {"en": "text", "fr": "texte"}
     data = {
         "game": {
@@ -34,7 +34,7 @@ def definition(**changes):
 
 
 def ways_of(selection):
-    """Every way of a selection: the numbers of each set of groups that holds the wanted spots; a stake."""
+    """Return every way of a selection with its stake: the numbers of each set of groups with the required spots."""
     for spots, stake in selection["stakes"].items():
         groups = selection["groups"]
         for size in range(1, len(groups) + 1):
@@ -45,7 +45,7 @@ def ways_of(selection):
 
 
 def one_draw(data, selections, bought, balls, factor):
-    """What one ordered draw pays: credits, and the levels won."""
+    """Return what one ordered draw pays: credits, and the levels won."""
     pays = {t["spots"]: {int(c): p for c, p in t["pays"].items()} for t in data["table"]}
     won, levels = 0, set()
     for selection in selections:
@@ -66,7 +66,7 @@ def one_draw(data, selections, bought, balls, factor):
 
 
 def law_of_ticket(data, selections, bought=()):
-    """The law of (credits, levels) of one draw, by going through every draw, in order where order counts."""
+    """Return the distribution of (credits, levels) of one draw over every draw, in order if order matters."""
     field = range(1, data["field"]["numbers"] + 1)
     ordered = any(b["kind"] == "ball" for b in data.get("bonus", []))
     every = (permutations if ordered else combinations)(field, data["field"]["drawn"])
@@ -88,7 +88,7 @@ def law_of_ticket(data, selections, bought=()):
 
 
 def mix(data, sizes_and_stakes, bought=()):
-    """The law of quick picks: every choice of numbers for every selection, each as likely, by brute force."""
+    """Return the distribution of quick picks over all equally likely choices of numbers, by brute force."""
     field = range(1, data["field"]["numbers"] + 1)
     every = [[(some, stake) for some in combinations(field, size)] for size, stake in sizes_and_stakes]
     law, count = {}, 0

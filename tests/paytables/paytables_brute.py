@@ -1,7 +1,6 @@
 """A second evaluator for the tests, written to be obvious: every stop of every reel, every line, every prize.
 
-It reads the definition's TOML data, not the package's objects, and knows nothing of automata or of dynamic
-programming.
+It reads the definition's TOML data, not the package's objects, and uses neither automata nor dynamic programming.
 """
 
 import itertools
@@ -11,7 +10,7 @@ from math import prod
 
 
 def fits(data, stage, want, symbol):
-    """The multiplier `symbol` brings to a cell that wants `want`; 0 when it does not fit."""
+    """Return the multiplier that a symbol gives a cell that requires ``want``; 0 if the symbol does not fit."""
     exact = want.startswith("=")
     name = want.removeprefix("=")
     expected = data.get("groups", {}).get(name, [name])
@@ -63,7 +62,7 @@ def window_of(stage, stops):
 
 
 def shown_of(stage, stops):
-    """The window as the reels stop, before any symbol expands."""
+    """Return the window at the stops, before any symbol expands."""
     return window_of({**stage, "expand": []}, stops)
 
 
@@ -72,7 +71,7 @@ def cells_of(line):
 
 
 def columns(stage):
-    """The columns each reel can show."""
+    """Return the columns that each reel can show."""
     found = []
     for x, weights in enumerate(stop_weights(stage)):
         stops = [[0] * x + [stop] + [0] * 9 for stop, weight in enumerate(weights) if weight]
@@ -82,7 +81,7 @@ def columns(stage):
 
 
 def is_of_symbol(data, expected, symbol):
-    """Whether a symbol is itself what an element wants, not a substitute for it."""
+    """Return whether a symbol itself is what an element requires, and not a substitute."""
     name = expected.removeprefix("=")
     return symbol == name or symbol in data.get("groups", {}).get(name, [])
 
@@ -92,7 +91,7 @@ def needs_own(stage, pay):
 
 
 def winnable(data, stage, pay):
-    """The line prize without the counts no window can show on any line; None where nothing is left."""
+    """Return the line prize without the counts that no window can show; None if no count is left."""
     shown = columns(stage)
     lines = [cells_of(line) for line in stage["lines"]]
 
@@ -126,7 +125,7 @@ def winnable(data, stage, pay):
 
 
 def pay_line(data, stage, number, cells, window):
-    """The best prize on line ``number``, group by group."""
+    """Return the best prize on line ``number``, group by group."""
     shown = [window[x][y] for x, y in cells]
     best = Counter()
     for pay in stage["pay"]:
@@ -181,7 +180,7 @@ def pay_scatter(data, stage, pay, window, cost):
 
 
 def pay_window(data, stage, window, cost, shown=None):
-    """``shown`` is the window before any symbol expanded, where that is another."""
+    """Return what a window pays; ``shown`` is the window before symbols expanded, if it is different."""
     total = 0
     counted = window if shown is None or stage.get("scatters") == "after" else shown
     for number, line in enumerate(stage.get("lines", []), start=1):
@@ -195,7 +194,7 @@ def pay_window(data, stage, window, cost, shown=None):
 
 
 def stop_weights(stage):
-    """The weight of each stop in the top row."""
+    """Return the weight of each stop in the top row."""
     strips = strips_of(stage)
     weights = stage.get("weights") or [[1] * len(s) for s in strips]
     lines = [cells_of(line) for line in stage.get("lines", [])]
@@ -212,7 +211,7 @@ def stop_weights(stage):
 
 
 def every_stop(stage):
-    """Every window's stops with its weight."""
+    """Yield the stops of every window with their weight."""
     weights = stop_weights(stage)
     for stops in itertools.product(*(range(len(s)) for s in strips_of(stage))):
         weight = prod(weights[x][stop] for x, stop in enumerate(stops))
@@ -221,13 +220,13 @@ def every_stop(stage):
 
 
 def windows(stage):
-    """Every window with its weight."""
+    """Yield every window with its weight."""
     for weight, stops in every_stop(stage):
         yield weight, window_of(stage, stops)
 
 
 def run_law(data, name="base", cost=1):
-    """The distribution of one run: credits -> probability."""
+    """Return the distribution of one run: credits -> probability."""
     stage = data["stage"][name]
     law = Counter()
     for weight, stops in every_stop(stage):

@@ -1,4 +1,4 @@
-"""Small definitions, and the whole tree of a game's draws: the reference the feature tests are held against."""
+"""Small definitions, and the whole tree of a game's draws, with which the tests of features compare."""
 
 import itertools
 from collections import Counter
@@ -34,11 +34,11 @@ def definition(stages, *, symbols=("a", "b", "w", "s"), cost=1, **sections):
 
 
 class MoreDrawsError(Exception):
-    """The game asks for a draw the prefix does not have."""
+    """Raised when the game requests a draw beyond the prefix."""
 
 
 class PrefixDraw:
-    """Known answers, then the bound of the next question as an exception."""
+    """Draws with known answers; then the bound of the next request is raised as an exception."""
 
     def __init__(self, values):
         self.values = list(values)
@@ -51,15 +51,15 @@ class PrefixDraw:
 
 
 class TooManyOutcomesError(Exception):
-    """The tree is larger than the test wants to walk."""
+    """Raised when the tree is larger than the test permits."""
 
 
-def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits, most=None):
-    """The exact law of a game by walking the tree of its draws: every answer of every draw, no analysis.
+def compute_outcome_distribution(game, credits_, of=lambda outcome: outcome.win_credits, most=None):
+    """Return the exact distribution of a game by walking the tree of its draws, without any analysis.
 
-    ``of`` says what of an outcome the law is of: the credits won. Raises TooManyOutcomesError where more
-    than ``most`` plays would be needed.
-    Decisions take their first option (the games walked here have none that matter).
+    ``of`` selects the value of an outcome; by default it is the credits won. Decisions take their first option, which
+    makes no difference in the games walked here. Raises TooManyOutcomesError if more than ``most`` plays would be
+    needed.
     """
     law = Counter()
     todo = [((), Fraction(1))]
@@ -86,7 +86,7 @@ def every_outcome(game, credits_, of=lambda outcome: outcome.win_credits, most=N
 
 def moments_match(data, *, cost=1, most=None):
     game = build_game(data, "test")
-    law = every_outcome(game, cost, most=most)
+    law = compute_outcome_distribution(game, cost, most=most)
     mean, variance = brute.moments(law)
     (bet,) = analyse(game, AnalysisDepth.FULL).bets
     assert bet.rtp == mean / cost

@@ -1,4 +1,4 @@
-"""Chance decides: on every path, with the odds of what is depicted, and nothing shown that it did not draw."""
+"""Chance decides every path of a game, with the depicted odds, and the game shows only what was drawn."""
 
 import itertools
 from fractions import Fraction
@@ -23,11 +23,11 @@ from paytables import (
 
 
 class AskError(Exception):
-    """The game asks the player, and the path has no answer."""
+    """Raised when the game asks the player and the path has no answer."""
 
 
 def walk_path(game, wager, path):
-    """Play along a path of draws and choices; the win, or what is asked next, as an exception."""
+    """Play along a path of draws and choices; return the win, or raise the next request."""
     draws = PrefixDraw([value for kind, value in path if kind == "draw"])
     choices = iter([value for kind, value in path if kind == "choice"])
     play = play_decisions(game, wager, draws)
@@ -43,9 +43,9 @@ def walk_path(game, wager, path):
 
 
 def best_and_worst(game, wager, path=(), *, chance=False):
-    """The mean wins of the best and of the worst way to decide, over the whole tree of draws and choices.
+    """Return the mean wins of the best and the worst decisions over the whole tree of draws and choices.
 
-    ``chance``: whether a draw with two ways to go lies on the path; there is none without.
+    ``chance``: whether the path already contains a draw with at least two results; every path must contain one.
     """
     try:
         win = walk_path(game, wager, path)
@@ -127,7 +127,7 @@ WAYS = {
 
 
 def play_whole_game(game, wager, chance, choose):
-    """A whole game: its record, its choices, its outcome."""
+    """Play a whole game; return its record, its choices and its outcome."""
     draw = RecordingDrawSource(chance)
     choices = []
     play = play_decisions(game, wager, draw)
@@ -148,7 +148,7 @@ def wagers(game):
 @pytest.mark.requirement("B-01", "P-10")
 @pytest.mark.parametrize("name", list_library_games())
 def test_every_sequence_of_choices_in_a_library_game_needs_a_draw(name, seeded_draw):
-    """And none makes the result sure: what is won differs from game to game, whatever is chosen."""
+    """No choices determine the result: the win differs from game to game, whatever is chosen."""
     game = load_game(name)
     for wager, (way, choose) in itertools.product(wagers(game), WAYS.items()):
         wins = set()
@@ -209,7 +209,7 @@ def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
 @pytest.mark.requirement("B-17", "B-08")
 @pytest.mark.parametrize("name", REELS)
 def test_the_window_of_an_outcome_shows_the_strips_at_the_drawn_stops(name, seeded_draw):
-    """There is no second table after the draw that could show more near misses than it gives."""
+    """No table after the draw could show more near misses than the draw gives."""
     game = load_game(name)
     strips = {stage: shown.get("strips") for stage, shown in game.build_presentation()["stages"].items()}
     steps_seen = 0
@@ -222,10 +222,10 @@ def test_the_window_of_an_outcome_shows_the_strips_at_the_drawn_stops(name, seed
         drawn = iter([(purpose, bound, value) for bound, value, purpose in records if ".reel" in purpose])
         for step in (s for s in outcome.display["steps"] if strips[s["stage"]]):
             stage_strips = strips[step["stage"]]
-            stops = spun(drawn, step["stage"], stage_strips, range(len(stage_strips)))
+            stops = read_drawn_stops(drawn, step["stage"], stage_strips, range(len(stage_strips)))
             if "first_stops" in step:
                 assert list(stops.values()) == step["first_stops"]
-                stops |= spun(
+                stops |= read_drawn_stops(
                     drawn, step["stage"], stage_strips, [x for x in stops if not step["held"] >> x & 1]
                 )
             assert list(stops.values()) == step["stops"]
@@ -239,8 +239,8 @@ def test_the_window_of_an_outcome_shows_the_strips_at_the_drawn_stops(name, seed
     assert steps_seen >= 40
 
 
-def spun(drawn, stage, strips, reels):
-    """The stop of each reel that turns, from the next draws of the record."""
+def read_drawn_stops(drawn, stage, strips, reels):
+    """Return the stop of each reel that turns, from the next draws of the record."""
     stops = {}
     for x in reels:
         purpose, bound, value = next(drawn)

@@ -1,4 +1,4 @@
-"""Every way that games deal, throw and choose: each outcome comes from exactly one course of draws."""
+"""Every way in which games deal, throw and choose: each outcome comes from exactly one sequence of draws."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from paytables.keno.draws import draw_numbers, draw_weighted_factor
 
 
 class Scripted:
-    """Draws that follow a script, and record what they were asked below."""
+    """Draws that follow a script and record their bounds."""
 
     def __init__(self, script: tuple[int, ...]) -> None:
         self._script = iter(script)

@@ -1,4 +1,4 @@
-"""What a designer writes naturally means what he means, is refused, or is warned about; never another game."""
+"""What a designer would naturally write has the intended meaning, is refused, or causes a remark."""
 
 import copy
 from collections import Counter
@@ -70,7 +70,7 @@ NAMES = {"seven": {}, "bar": {}, "blank": {}}
 
 @pytest.mark.requirement("B-10")
 def test_a_stop_weight_applies_to_the_row_of_the_only_line():
-    """A chart of 64 cases, the line in the middle: a seven in 1 case of 64, a bar in 3."""
+    """A table of 64 cases with the line in the middle: a seven in 1 case of 64, a bar in 3."""
     data = definition(symbols=NAMES, lines=[[1]], **CHART)
     assert rtp(data) == Fraction(1 * 20 + 3 * 5, 64)
     assert "a stop's weight is of the row of the only line; `weights_row` says another" in read_remarks(data)
@@ -125,7 +125,7 @@ TRIPLE = {"seven": {}, "W": {"substitutes": ["*"], "multiplier": 3}, "blank": {}
 
 @pytest.mark.requirement("R-10")
 def test_the_pay_of_wilds_alone_is_stated_and_can_be_chosen():
-    """27 x 100 is more than 1,199: the highest counts, unless the wild's own prize is to be won alone."""
+    """27 x 100 exceeds 1,199: the highest prize counts, unless the wild's own prize must be won alone."""
     highest = definition(symbols=TRIPLE, **WILDS)
     assert "3 W on a line pay 2,700: as 3 seven x 27" in read_remarks(highest)
     assert "  3 W on a line pay 2,700: as 3 seven x 27" in of(highest).rules.explain_pays()
@@ -268,7 +268,7 @@ BOOK = {
 
 
 def test_scatters_are_counted_before_a_symbol_expands_over_them_unless_the_game_says_after():
-    """Reel 1 shows the star at three stops of four, with the W at two of them; reel 2 at three of four."""
+    """Reel 1 shows the star at three of four stops, at two of them with the W; reel 2 at three of four."""
     before = definition(symbols=SCATTER, **BOOK)
     after = definition(symbols=SCATTER, scatters="after", **BOOK)
     wilds = Fraction(3, 4)

@@ -1,4 +1,4 @@
-"""What is shown is what was drawn: no losing window is dressed up, and no prize is offered that cannot be won."""
+"""The display matches the draws: no losing window is altered, and no prize is shown that cannot be won."""
 
 from bisect import bisect_right
 from itertools import accumulate
@@ -38,7 +38,7 @@ def window_of(strips, heights, stops):
 @pytest.mark.requirement("A-20")
 @pytest.mark.parametrize("name", REELS)
 def test_the_reels_shown_before_the_first_game_are_not_a_win_at_any_bet(name):
-    """After a clear the machine shows no game: the reels then stand where no bet wins."""
+    """After a memory clear there is no last game, and the reels show a window without a win."""
     game = load_game(name)
     shown = game.build_presentation()
     for bet in game.bet_options:
@@ -57,7 +57,7 @@ def test_the_reels_shown_before_the_first_game_are_not_a_win_at_any_bet(name):
 @pytest.mark.requirement("B-17", "B-10", "B-08")
 @pytest.mark.parametrize("name", REELS)
 def test_every_window_shows_the_strips_at_the_drawn_stops(name, seeded_draw):
-    """So a near miss comes exactly as often as chance makes it: nothing chooses between losing windows."""
+    """A near miss therefore occurs exactly as often as chance makes it."""
     game = load_game(name)
     shown = game.build_presentation()
     for seed in range(40):
@@ -115,7 +115,7 @@ def play_and_record(name, draw):
 
 
 def list_drawn_cards(records):
-    """Return the names of the cards or tiles that the numbers are, in order, each from those left in its shoe."""
+    """Return the names of the drawn cards or tiles in order, each from what was left of its shoe."""
     names, names_left = [], []
     for bound, value, purpose in records:
         if purpose == "first position":  # who is dealt to first
@@ -150,7 +150,7 @@ def list_drawn_cards(records):
     ],
 )
 def test_only_numbers_shown_before_a_decision_are_drawn_before_it(name, question, options, seeded_draw):
-    """The cards that replace others, the next cards and the contents of a box are drawn after the player's choice."""
+    """Replacement cards, further cards and the contents of a box are drawn after the player's choice."""
     game, decision_kinds = load_game(name), set()
     bets = options.get("seats", {"0": options.get("bets")}).values()
     staked = sum(credits_ for bet in bets for credits_ in bet.values()) if options else max(game.bet_options)
@@ -176,7 +176,7 @@ def test_only_numbers_shown_before_a_decision_are_drawn_before_it(name, question
 @pytest.mark.requirement("B-08", "M-19:b")
 @pytest.mark.parametrize("name", [name for name in list_shipped_games() if name not in REELS])
 def test_the_display_of_a_round_matches_its_drawn_numbers(name, seeded_draw):
-    """Read from the numbers drawn, without the game's own evaluation: balls, parts of a wheel, dice and cards."""
+    """Balls, parts of a wheel, dice and cards are derived from the numbers, without the game's own evaluation."""
     records, display = play_and_record(name, seeded_draw(f"shown {name}"))
     if display["kind"] == "keno":
         balls_left = list(range(1, display["numbers"] + 1))

@@ -1,4 +1,4 @@
-"""What a game's help says it pays is what the definition pays: by placeholder, and remarked on where not."""
+"""Pays stated in a game's help equal the definition's: by placeholder, or with a remark if they differ."""
 
 import re
 import tomllib
@@ -75,7 +75,7 @@ IN_BOTH = {"Banco", "Inverse", "Punto", "Tableau"}
 @pytest.mark.requirement("C-18")
 @pytest.mark.parametrize("name", [*list_library_games(), *list_table_games()])
 def test_every_line_of_the_rules_is_translated_to_french(name):
-    """Among them are the lines of the pay table, which the family writes into the text."""
+    """The lines include those of the pay table, which the family writes into the text."""
     english, french = ({*load_game(name).help[code].splitlines()} for code in ("en", "fr"))
     words = {word for line in english & french for word in re.findall(r"[A-Za-z]{3,}", line)}
     assert words <= IN_BOTH

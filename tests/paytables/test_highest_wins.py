@@ -1,4 +1,4 @@
-"""Highest wins without going through the cycle, and the chance of winning nothing at all."""
+"""Highest wins without enumerating the cycle, and the chance of winning nothing."""
 
 import itertools
 import subprocess
@@ -53,7 +53,7 @@ def test_highest_wins_of_library_games_equal_those_of_their_distributions(name, 
 
 
 def build_looped_definition():
-    """Two features that start one another, both able to end with nothing."""
+    """Return two features that start each other, both of which can end without a win."""
     reels = {"heights": [1, 1], "strips": ["a a b c c c", "a b b c c c"], "lines": [[0, 0]]}
     names = {"one": "two", "two": "one"}
     data = definition(
@@ -74,7 +74,7 @@ def build_looped_definition():
 
 
 def test_the_hit_frequency_of_features_that_start_one_another_is_known():
-    """In 36 windows a feature starts the other with 2 and pays with 2: its chance of nothing is z = (32 + 2 z) / 36."""
+    """In 2 of 36 windows a feature starts the other, in 2 it pays: its chance of nothing is z = (32 + 2 z) / 36."""
     (bet,) = analyse(build_game(build_looped_definition(), "loop"), AnalysisDepth.FULL).bets
     nothing = Fraction(32, 34)
     no_hit_share = Fraction(36 - 2 - 2, 36) + Fraction(2, 36) * nothing**2
@@ -85,7 +85,7 @@ def test_the_hit_frequency_of_features_that_start_one_another_is_known():
 
 
 def test_a_feature_that_pays_nothing_does_not_count_as_a_hit():
-    """Free games that may all lose: the hit frequency is of the whole game, by going through every path."""
+    """All free games may lose; the hit frequency is that of the whole game, from every path."""
     data = build_looped_definition()
     del data["stage"]["two"]
     free = data["stage"]["one"]
@@ -104,7 +104,7 @@ def test_a_feature_that_pays_nothing_does_not_count_as_a_hit():
 
 
 def test_highest_wins_need_no_laboratory_package():
-    """As on a cabinet: no numpy, and yet the largest prize is known, exactly, by brute force over the cycle."""
+    """Without numpy, as on a cabinet, the largest prize equals that of brute force over the cycle."""
     code = (
         "import sys; sys.modules['numpy'] = None\n"
         "from paytables import AnalysisDepth, analyse, load_game\n"

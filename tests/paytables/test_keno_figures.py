@@ -1,4 +1,4 @@
-"""Exact Keno figures: against published tables, and against enumerations written independently."""
+"""Exact Keno figures, against published tables and independent enumerations."""
 
 import json
 import random
@@ -27,7 +27,7 @@ def build_test_game(data):
 
 
 def compute_exact_distribution(data, selections, **options):
-    """The law the package computes for one draw, as {(credits, levels): probability}."""
+    """Return the distribution that the package computes for one draw, as {(credits, levels): probability}."""
     rules = build_test_game(data).rules
     ticket = rules.build_ticket({"selections": selections, **options})
     found = win_distribution.compute_draw_distribution(rules.definition, rules.tables, ticket)
@@ -120,7 +120,7 @@ def test_quick_picks_are_independent_of_each_other():
 
 @st.composite
 def small_games(draw):
-    """A random field, random tables, bonuses, levels, and a random ticket that may overlap itself anyhow."""
+    """Return a random field, tables, bonuses and levels, and a random ticket whose groups may overlap."""
     numbers = draw(st.integers(4, 8))
     drawn = draw(st.integers(1, min(4, numbers - 1)))
     tables = []
@@ -159,7 +159,7 @@ def small_games(draw):
 
 
 def list_playable_selections(selections):
-    """Leave out selections with a group that takes part in no way: those are refused."""
+    """Omit selections with a group that is in no way, because such selections are refused."""
     playable_selections = []
     for selection in selections:
         used = set().union(*(numbers for numbers, _ in brute.ways_of(selection)), set())
@@ -202,7 +202,7 @@ def test_bounds_hold_and_moments_are_exact_if_the_distribution_is_known(case):
 
 
 def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
-    """Twenty overlapping cards: exact return and variance, and a bounded hit rate, said so."""
+    """Twenty overlapping cards have an exact return and variance, and a bounded hit rate with a note."""
     row = next(r for r in PUBLISHED if r["spots"] == 6 and r["numbers"] == 80)
     data = brute.definition(
         field={"numbers": 80, "drawn": 20},
@@ -227,7 +227,7 @@ def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
 
 
 def covariance(row, common):
-    """The covariance of two pick-6 cards that share ``common`` numbers, from the hypergeometric law."""
+    """Return the covariance of two pick-6 cards that share ``common`` numbers, from the hypergeometric distribution."""
     pays, spots = row["pays_for_one"], row["spots"]
     own_spots, unmarked = spots - common, row["numbers"] - 2 * spots + common
     total = mean = 0
@@ -263,7 +263,7 @@ def test_a_ticket_of_twenty_kings_has_an_exact_distribution():
 
 
 def test_a_named_ball_in_no_group_is_counted_too():
-    """The placements of a named ball, against the closed form of the hypergeometric law."""
+    """The placements of a named ball, against the closed form of the hypergeometric distribution."""
     part = JointSelection(
         (frozenset(range(3)),), frozenset({3}), lambda caught: (next(iter(caught))[1] * 10, 0)
     )

@@ -1,4 +1,4 @@
-"""The Keno games that ship: what they return, and that their help says the rules they are played by."""
+"""The shipped Keno games: their returns, and help that states the rules by which they are played."""
 
 import math
 import random
@@ -28,7 +28,7 @@ class Chance:
 
 
 def plain_return(definition, table, bought):
-    """The return of one selection, straight from the hypergeometric law and the definition's own numbers."""
+    """Return the exact return of one selection from the hypergeometric distribution and the definition's numbers."""
     numbers, drawn = definition.field.numbers, definition.field.drawn
     total = Fraction(0)
     for catch, pay in table.pays.items():

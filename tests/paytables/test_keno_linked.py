@@ -1,4 +1,4 @@
-"""Keno levels that machines share: one ticket of one price plays for them, with one chance, and no other does."""
+"""Shared Keno levels: only one ticket of one price plays for them, with one chance."""
 
 import itertools
 from fractions import Fraction

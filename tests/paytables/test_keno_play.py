@@ -1,4 +1,4 @@
-"""Playing Keno: wagers, draws, wins, refusals; the outcome against an evaluator written independently."""
+"""Played Keno: wagers, draws, wins and refusals; outcomes against an independent evaluator."""
 
 import json
 import random
@@ -25,7 +25,7 @@ TEXT = {"en": "text", "fr": "texte"}
 
 
 class Chance:
-    """Any numbers will do where the rules are tested, as long as they repeat."""
+    """Any reproducible draws, because the rules and not their randomness are tested."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -35,7 +35,7 @@ class Chance:
 
 
 class Given:
-    """Draws given beforehand."""
+    """Draws with given numbers."""
 
     def __init__(self, values):
         self.values = list(values)
@@ -74,7 +74,7 @@ def rules_data(**changes):
 
 @pytest.mark.requirement("B-09", "B-13", "M-19:a")
 def test_every_order_of_every_set_of_balls_is_drawn_once():
-    """Every stream of draws gives another ordered pick, and all of them are reached: so all are as likely."""
+    """Each sequence of draws gives another ordered selection, and all are reached; all are therefore equally likely."""
     seen = {}
     for a in range(6):
         for b in range(5):
@@ -102,7 +102,7 @@ def test_a_draw_takes_twenty_of_eighty_and_records_each_ball():
 @pytest.mark.requirement("B-13", "M-18", "M-04")
 @pytest.mark.parametrize("seed", range(40))
 def test_a_game_is_reproduced_from_its_recorded_draws(seed):
-    """Replayed, a game comes out the same; its wins are those of the independent evaluator."""
+    """A replayed game has the same outcome, and its wins equal those of the independent evaluator."""
     data = rules_data()
     game = build_game(data, "test.toml")
     shuffled = random.Random(seed)

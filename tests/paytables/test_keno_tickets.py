@@ -1,4 +1,4 @@
-"""Keno tickets: what they say, what proves them, when they are void, what a claim is paid (ss. 75 to 86)."""
+"""Keno tickets: their content, their proof, when they are void, and what a claim is paid (ss. 75 to 86)."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def paid():
 
 
 def settle_first_draws(*prizes):
-    """A paid ticket with its first draws settled at these prizes."""
+    """Return a paid ticket whose first draws are settled with these prizes."""
     record = paid()
     for draw, prize in zip((501, 502, 503), prizes, strict=False):
         record = claims.settle_ticket_draw(

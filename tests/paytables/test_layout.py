@@ -1,4 +1,4 @@
-"""What every table shares: odds as printed, bets held against limits, settlements, figures by enumeration."""
+"""Common parts of every table: printed odds, bet limits, settlements, figures by enumeration."""
 
 from fractions import Fraction
 

@@ -89,7 +89,7 @@ def test_roulette_and_boule_as_wheels_of_equal_parts():
 
 
 def moments_of(law, award):
-    """E and Var of a run's credits and of the runs of ``award`` it gives, and their covariance."""
+    """Return E and Var of a run's credits and of its runs of ``award``, and their covariance."""
     pairs = [(c, sum(a.times for a in given if a.name == award), p) for (c, given), p in law.items()]
     x, k = (sum(pair[i] * pair[2] for pair in pairs) for i in (0, 1))
     xx, kk = (sum(pair[i] ** 2 * pair[2] for pair in pairs) for i in (0, 1))
@@ -99,7 +99,7 @@ def moments_of(law, award):
 
 @pytest.mark.requirement("R-03")
 def test_sigma_counts_the_covariance_of_the_trigger_and_the_win():
-    """The closed form of free games that give themselves more, against the analysis of a library game."""
+    """The closed form of free games that retrigger, against the analysis of a library game."""
     game = load_game("aurora-twenty")
     stages = game.rules.stages["twenty"]
     base, free = (
@@ -116,7 +116,7 @@ def test_sigma_counts_the_covariance_of_the_trigger_and_the_win():
 
 
 def sheet_of(symbols, stages, *, cost=1, **bets):
-    """A one-bet definition around the strips and pays of a published sheet."""
+    """Return a definition with one bet for the strips and pays of a published sheet."""
     header = {"id": "sheet", "family": "reels", "version": "1.0.0", "date": "2026-11-22"}
     header |= {"title": TEXT, "help": TEXT, "denominations_cents": [5]}
     mode = {"id": "one", "cost": cost, **bets}
@@ -173,7 +173,7 @@ LOBSTER_PAYS = {
 
 
 def lobstermania(percent):
-    """One line of the sheet. Of its bonus only the means are published: 7.5 lobsters of 2025/46 credits."""
+    """Return one line of the sheet. Only means are published of its bonus: 7.5 lobsters of 2025/46 credits."""
     strips = []
     for counts in LOBSTER_COUNTS[percent]:
         strip = [s for s, n in zip(LOBSTERS[:-1], counts.split(), strict=False) for _ in range(int(n))]

@@ -1,4 +1,4 @@
-"""What a definition cannot say is refused, with file, key and reason."""
+"""A definition with invalid content is refused with file, key and reason."""
 
 import copy
 import time

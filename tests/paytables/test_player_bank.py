@@ -1,4 +1,4 @@
-"""A player as the bank (Québec ss. 53, 62, 116): to whom it is offered, what it covers, and what it is paid."""
+"""A player as the bank (Québec ss. 53, 62, 116): to whom it is offered, what it covers, what it is paid."""
 
 import json
 from collections import Counter
@@ -54,7 +54,7 @@ def points(cards):
 
 # ---------------------------------------------------------------------------------- settled again, from the text
 class Croupier:
-    """Who may be the bank, remembered as the text says it: a list of the rounds that were held."""
+    """The record of held rounds from which the text decides who may be the bank."""
 
     def __init__(self, seats):
         self.rounds, self.offered_next, self.count = [], 0, seats
@@ -91,7 +91,7 @@ def find_result(name, hands, seat, settled):
 
 
 def settle_by_the_text(name, seats, banker, hands, settled):
-    """What is given back to each bet; a winning wager pays 5 %, of the next higher multiple of ten dollars."""
+    """Return what each bet pays; a winning wager pays 5 %, of the next higher multiple of ten dollars."""
     due = {(int(seat), spot): 0 for seat, bets in seats.items() for spot in bets}
     for seat, bets in seats.items():
         if int(seat) == banker:
@@ -249,7 +249,7 @@ def test_the_bank_wins_what_the_stake_loses_without_commission(name):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_simulated_bank_agrees_with_its_exact_return(name, seeded_draw):
-    """The other seats answer as they are advised: a bank against seats that never answer wins more."""
+    """The other seats follow their advice; against seats that never answer, a bank would win more."""
     game = load_game(name)
     bank = {bet.bet: bet for bet in analyse(game).bets}["bank"]
     tally = play_batch(
@@ -319,7 +319,7 @@ def test_without_a_bank_in_its_definition_the_machine_is_the_bank(name, seeded_d
 @pytest.mark.requirement("S-18")
 @pytest.mark.parametrize("name", GAMES)
 def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seeded_draw, name):
-    """A power loss between the stakes of two seats: the bank would pay for a stake, or win one, that is not there."""
+    """After a power loss between two stakes, the bank would otherwise pay or win a missing stake."""
     here = after(load_game(name), took_part=[0, 1, 2])
     bets = {0: {"stake": 20, "bank": 60}, 1: {"stake": 20}, 2: {"stake": 20}}
     wagers = {seat: here.build_wager(sum(laid.values()), bets=laid) for seat, laid in bets.items()}

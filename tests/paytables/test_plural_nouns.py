@@ -1,4 +1,4 @@
-"""Things are counted in the number they are: nobody reads "1 credits"."""
+"""Nouns agree with their counts: no text says "1 credits"."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a wager plays for: its levels, at what stake, with what exact odds, and what that returns."""
+"""The levels that a wager plays for, with stake, exact odds and return."""
 
 import math
 from fractions import Fraction
@@ -46,7 +46,7 @@ def test_a_keno_ticket_plays_for_a_level_only_with_the_spots_and_the_stake():
 
 
 def test_played_games_hit_levels_at_the_stated_odds(seeded_draw):
-    """Far from a proof, which the analysis is: played games hit as often as the odds say, within 5 sigma."""
+    """Played games hit as often as the odds say, within 5 sigma; the proof is in the analysis."""
     game = load_game(THREE)
     odds = {play.level: play.odds for play in game.list_levels(game.build_wager(10))}
     hits = 0
@@ -86,7 +86,7 @@ def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_jurisdiction_counts
 
 @pytest.mark.requirement("R-09", "C-09")
 def test_the_return_of_a_mystery_level_at_a_value_is_that_of_the_next_wager():
-    """Its odds rise with its meter, as the level itself draws them; at the ceiling it is won for sure."""
+    """Its odds rise with its meter, as in the level's own draws; at the ceiling it is won with certainty."""
     (bet,) = analyse(load_game(THREE), AnalysisDepth.RETURN).bets
     mystery = next(share for share in bet.progressives if share.level == "mystery")
     terms = LevelTerms(base_cents=100, increment=Fraction(1, 90), ceiling_cents=110, is_mystery=True)

@@ -1,4 +1,4 @@
-"""The compiled evaluator is the interpreted one: the same source, the same answers."""
+"""The compiled evaluator has the same source and gives the same results as the interpreted one."""
 
 import hashlib
 from itertools import product
@@ -21,7 +21,7 @@ from paytables.reels.spin import ReelSpinStage
 
 
 def cases_of(reels, games, seed):
-    """Cases from SHA-256 of a counter: the same on every machine."""
+    """Return cases from SHA-256 of a counter, the same on every machine."""
     words = b"".join(
         hashlib.sha256(f"{seed}/{n}".encode()).digest()
         for n in range(games * len(reels.case_counts) // 4 + 1)

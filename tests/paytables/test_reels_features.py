@@ -1,4 +1,4 @@
-"""Features: what stages give one another, exact against play trees walked by hand, and played for real."""
+"""Features that stages award to each other: exact against hand-walked trees, and played with real draws."""
 
 import itertools
 import subprocess
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import paytables_brute as brute
 import pytest
-from paytables_trees import TEXT, definition, every_outcome, moments_match
+from paytables_trees import TEXT, compute_outcome_distribution, definition, moments_match
 from rigs.rounds import play_decisions
 
 from paytables import (
@@ -168,7 +168,7 @@ def test_picks_with_replacement_are_draws_of_their_own():
 
 
 def test_a_top_award_of_the_last_line_only():
-    """As a progressive that three sevens win on the third line alone, where the bet plays it."""
+    """Like a progressive that three sevens win only on the third line, if the bet plays it."""
     base = {
         "heights": [3, 3],
         "strips": ["a a b b a", "b a a b"],
@@ -190,7 +190,7 @@ def test_a_top_award_of_the_last_line_only():
 
 
 def test_a_symbol_chosen_for_free_games_that_pays_by_reels():
-    """A book: free games begin with a symbol drawn for them, which pays by the reels that show it."""
+    """A book: free games begin with a drawn symbol, which pays by the number of reels that show it."""
     special = {"on": "scatter", "once_a_reel": True, "unit": "line", "pays": {2: 6}}
     free = {name: {"like": "base", "pay": [*PAYS, {**special, "of": f"={name}"}]} for name in "ab"}
     draw = {"kind": "wheel", "items": [{"gives": [{"stage": name, "times": 2}], "id": name} for name in "ab"]}
@@ -237,7 +237,7 @@ def test_falls_with_a_rising_multiplier():
     game = build_game(data, "test")
     (bet,) = analyse(game).bets
     assert (bet.rtp, bet.variance) == (mean, variance)
-    assert every_outcome(game, 1) == law
+    assert compute_outcome_distribution(game, 1) == law
 
 
 @pytest.mark.requirement("C-10:b")
@@ -379,7 +379,7 @@ def test_progressives_by_prize_by_chance_and_by_mystery():
 @pytest.mark.requirement("B-11")
 @pytest.mark.parametrize("name", list_library_games())
 def test_the_stake_changes_no_odds_of_a_draw(name, seeded_draw):
-    """The first draw for each purpose is from as many numbers at every bet of the game."""
+    """At every bet of the game, the first draw for each purpose has the same bound."""
     game = load_game(name)
     bounds = defaultdict(set)
     for seed, stake in itertools.product(range(3), game.bet_options):
@@ -437,7 +437,7 @@ def test_the_bounded_distribution_of_unlimited_retriggers_approaches_the_exact_m
 
 
 def test_a_feature_that_starts_itself_again_and_again_is_followed_to_its_end():
-    """Two dice thrown until a seven, each throw paid: six throws on average, now and then a hundred."""
+    """Two dice are thrown until a seven, and each throw is paid: six throws on average, rarely a hundred."""
     throws = [
         {"credits": n, "count": 6 - abs(7 - n), "gives": [{"stage": "dice"}]} for n in range(2, 13) if n != 7
     ]
@@ -500,7 +500,7 @@ def test_the_cabinet_needs_no_laboratory_package():
 
 @pytest.mark.requirement("C-09")
 def test_prizes_in_kind_count_in_no_return_and_their_part_is_stated_apart_to_the_last_digit():
-    """Won on a line, on a wheel behind free games, and two at once; held against every answer of every draw."""
+    """Prizes on a line, on a wheel after free games, and two at once, against every possible draw."""
     car = {"on": "scatter", "of": "s", "pays": {2: 1}, "gives": [{"stage": "free", "times": 2}]}
     line = {"of": "b", "pays": {2: 0}, "gives": [{"merchandise": "car"}, {"merchandise": "pen"}]}
     free = {"heights": [1, 1], "strips": ["a s", "a s"], "pay": [{**car, "gives": [{"stage": "wheel"}]}]}
@@ -514,7 +514,9 @@ def test_prizes_in_kind_count_in_no_return_and_their_part_is_stated_apart_to_the
     game = build_game(data, "test")
     (bet,) = analyse(game, AnalysisDepth.RETURN).bets
     for share in bet.merchandise:
-        law = every_outcome(game, 3, of=lambda outcome, prize=share.prize: outcome.merchandise.count(prize))
+        law = compute_outcome_distribution(
+            game, 3, of=lambda outcome, prize=share.prize: outcome.merchandise.count(prize)
+        )
         assert share.rate == sum(count * p for count, p in law.items()) > 0
         assert share.compute_rtp_at(25, 3) == share.rate * share.value_cents / 75
-    assert bet.rtp == sum(win * p for win, p in every_outcome(game, 3).items()) / 3
+    assert bet.rtp == sum(win * p for win, p in compute_outcome_distribution(game, 3).items()) / 3

@@ -30,7 +30,7 @@ def award(draw, later):
 
 @st.composite
 def reels(draw, name, later):
-    """A two-reel stage: its scatter, or a line prize, may give runs of itself (capped) or of a later stage."""
+    """Return a stage of two reels whose scatter or line prize may award runs of itself (capped) or of a later stage."""
     of = draw(st.sampled_from("ab"))
     pays = [{"of": of, "pays": {draw(st.integers(1, 2)): draw(st.integers(1, 5))}}]
     stage = {
@@ -114,7 +114,7 @@ def test_many_random_feature_graphs_are_exact(data):
 
 
 def fall_law(data):
-    """The law of a cascade of two or more reels, by letting every window fall by hand."""
+    """Return the distribution of a cascade of at least two reels, by simulating every fall."""
     stage = data["stage"]["base"]
     strips, heights, factors = brute.strips_of(stage), stage["heights"], stage["cascade"]
     law = Counter()
@@ -144,7 +144,7 @@ def fall_law(data):
 
 
 def winning_cells(data, stage, window):
-    """What a window pays, and the cells that go with it: each line's best prize, or each symbol's ways."""
+    """Return what a window pays and the cells that are removed: each line's best prize, or each symbol's ways."""
     gone, won = set(), 0
     for line in stage["lines"]:
         best = max(
@@ -176,7 +176,7 @@ def winning_cells(data, stage, window):
 
 @st.composite
 def cascades(draw):
-    """Two or three reels; lines or ways, wilds or none; a longer win pays more, so which falls is plain."""
+    """Return a cascade of two or three reels; longer wins pay more, so that the removed cells are unambiguous."""
     count = draw(st.integers(2, 3))
     strips = [
         f"a b {draw(st.lists(st.sampled_from('absw'), min_size=2, max_size=5).map(' '.join))}"
@@ -226,7 +226,7 @@ def test_random_cascades_are_exact(data):
 
 @st.composite
 def holding_games(draw):
-    """One row of two or three reels that may be held; strips with repeats, weights, and a wild."""
+    """Return a game with one row of two or three reels to hold, with repeats, weights and a wild."""
     count = draw(st.integers(2, 3))
     strips = [
         ["a", "b", *draw(st.lists(st.sampled_from("abw"), min_size=1, max_size=3))] for _ in range(count)

@@ -1,4 +1,4 @@
-"""How many may sit at one table: no more than its text allows, and each has as many hands as it allows."""
+"""The highest number of seats at a table, and of hands for each seat, as the text permits."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Carried figures are bound to their definition: a change of any of them, of a pay or of a rule is refused."""
+"""Stored figures are bound to their definition: a change of a figure, a pay or a rule is refused."""
 
 import copy
 import json
@@ -22,7 +22,7 @@ FREE = re.compile(r"^game\.(?!family)|^table\.|(^|\.)(limits|stake)(\.|$)|\.(en|
 
 
 def iter_leaves(data, path=()):
-    """Every value of a definition that is no table or list, by its path."""
+    """Yield every value of a definition that is neither table nor list, with its path."""
     if isinstance(data, dict | list):
         for key, value in data.items() if isinstance(data, dict) else enumerate(data):
             yield from iter_leaves(value, (*path, key))
@@ -31,7 +31,7 @@ def iter_leaves(data, path=()):
 
 
 def change_value(data, path):
-    """The definition with one value another of the same type."""
+    """Return the definition with one value replaced by another of the same type."""
     data = copy.deepcopy(data)
     *way, last = path
     table = data

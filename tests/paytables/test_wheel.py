@@ -1,4 +1,4 @@
-"""The wheel family: its definitions, its play, and figures equal to an enumeration written independently."""
+"""The wheel family: definitions, play, and figures that equal an independent enumeration."""
 
 import json
 import random
@@ -26,7 +26,7 @@ TEXT = {"en": "text", "fr": "texte"}
 
 
 def definition(parts="a b a b a b a b c", spin_again_factors=(), most_factor=1, **changes):
-    """A small wheel as plain data."""
+    """Return a small wheel as plain data."""
     ids = list(dict.fromkeys(parts.split()))
     factors = dict(spin_again_factors)
     paying = [i for i in ids if i not in factors]
@@ -68,7 +68,7 @@ class Chance:
 
 
 def tree(data, stakes, depth=40):
-    """The law of the win by walking every sequence of spins, weightiest first, to a depth none reaches."""
+    """Return the distribution of the win over every sequence of spins, to a depth that no sequence exceeds."""
     parts = data["wheel"]["parts"].split()
     spin_again_factors = {s["id"]: s["again"] for s in data["symbol"] if "again" in s}
     pays = {a["id"]: a["pays"] for a in data["area"]}

@@ -1,7 +1,7 @@
-"""Rounds of card games against the bank by the hundred thousand, from the texts, with no code of the product.
+"""Hundreds of thousands of rounds of card games against the bank, from the rule texts, without code of the product.
 
-Each game takes its decks and a generator and yields, for each lot of rounds, by bet: its cost, what each round
-comes to (credits given back, less what was added in play), and by name what was settled as that.
+Each game takes its decks and a generator. For each lot of rounds it yields, by bet, the cost and the result of each
+round (returned credits less credits added in play), and the rounds settled under each name.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ NEAR = 3.290527
 
 
 def z_of(times, rounds, chance):
-    """How far a count lies from what is expected, by the binomial law: as often as a normal one so far away."""
+    """Return the normal deviate that is as improbable as this count under the binomial distribution."""
     # Imported here: it takes a second of every worker that only collects tests.
     from scipy.stats import binom, norm
 
@@ -23,7 +23,7 @@ def z_of(times, rounds, chance):
 
 
 class Decks:
-    """As many shoes as rounds: a card is 0-51 (ace, two, ... king; four suits each, the last two red)."""
+    """One shoe for each round; a card is 0-51 (ace, two, ... king; four suits each, the last two red)."""
 
     def __init__(self, pick, decks, ranks=range(13), rows=ROWS):
         cards = [4 * rank + suit for rank in ranks for suit in range(4)] * decks
@@ -31,7 +31,7 @@ class Decks:
         self.rows, self.dealt_count = np.arange(rows), 0
 
     def deal(self):
-        """A card of each shoe, any of what is left as likely."""
+        """Deal a card of each shoe; each remaining card is equally likely."""
         other = self.pick.integers(self.dealt_count, self.left.shape[1], len(self.rows))
         card = self.left[self.rows, other].astype(np.int64)
         self.left[self.rows, other] = self.left[:, self.dealt_count]
@@ -48,7 +48,7 @@ def lots(pick, rounds, decks, ranks=range(13)):
 
 
 def paid(cost, *cases, otherwise=0):
-    """The first case that holds: its name, where, and what comes back of ``cost``."""
+    """Return the first case that holds: its name, its rounds, and what comes back of ``cost``."""
     back, named, open_ = np.full(len(cases[0][1]), otherwise), {}, np.ones(len(cases[0][1]), dtype=bool)
     for name, where, credits_ in cases:
         here = open_ & where
@@ -118,7 +118,7 @@ def bets_of_baccarat(game, p, b, naturals, third, cards):
 
 
 def chemin(decks, pick, rounds):
-    """A bank of twenty that is covered, less 5 % of what it wins; the player draws on five or less."""
+    """Play with a covered bank of twenty, less 5 % of what it wins; the player draws on five or less."""
     for shoes in lots(pick, rounds, decks):
         p1, b1, p2, b2, p3, b3 = (worth(shoes.deal()) for _ in range(6))
         player, bank = (p1 + p2) % 10, (b1 + b2) % 10
@@ -134,7 +134,7 @@ def chemin(decks, pick, rounds):
 
 
 def banque(decks, pick, rounds):
-    """Two hands against a banker, each drawing on five or less; he draws if the table says so against either."""
+    """Play two hands that draw on five or less against a banker who draws if the table says so against either."""
     for shoes in lots(pick, rounds, decks):
         cards = [worth(shoes.deal()) for _ in range(9)]
         first, second, bank = ((cards[n] + cards[n + 3]) % 10 for n in range(3))
@@ -163,7 +163,7 @@ DRAGON = {9: 20, 8: 8, 7: 7, 6: 4, 5: 3, 4: 1}
 
 # ------------------------------------------------------------------------------------------ the others
 def super_pan(decks, pick, rounds):
-    """Eight decks without 7 to 10; three cards each, one more on five or less. A player's bank pays no commission."""
+    """Deal three cards each, and one more on five or less, from eight decks without 7 to 10; no commission."""
     for shoes in lots(pick, rounds, decks, [0, 1, 2, 3, 4, 5, 10, 11, 12]):
         totals = []
         for _ in range(2):
@@ -202,7 +202,7 @@ def red_dog(decks, pick, rounds):
 
 
 def war(decks, pick, rounds):
-    """To war on every tie: three cards burned before each of two more."""
+    """Play to war on every tie; three cards are burned before each of the two further cards."""
     for shoes in lots(pick, rounds, decks):
         players, banks = ((shoes.deal() // 4 - 1) % 13 for _ in range(2))
         dealt = [(shoes.deal() // 4 - 1) % 13 for _ in range(8)]
@@ -219,7 +219,7 @@ def war(decks, pick, rounds):
 
 
 def trente(decks, pick, rounds):
-    """Two rows, the first for black, each past thirty; a refait gives half back, or all that is insured."""
+    """Deal two rows, black first, each beyond thirty; a refait returns half, or everything that is insured."""
     for shoes in lots(pick, rounds, decks):
         rows, first = [], None
         for _ in range(2):

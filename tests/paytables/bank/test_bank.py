@@ -1,4 +1,4 @@
-"""Baccarat, war and red dog: exact returns, and play held against settlements written from the texts."""
+"""Baccarat, war and red dog: exact returns, and games compared with settlements written from the rule texts."""
 
 import json
 from fractions import Fraction
@@ -81,7 +81,7 @@ def test_the_return_of_each_game_is_the_published_one(name, decks, bet, percent)
 def test_the_dragon_bonus_returns_the_published_figure_and_less_if_only_three_cards_count(
     decks, player, bank
 ):
-    """Art. 13.9: a win that is no natural is of three cards; elsewhere two cards count too."""
+    """Art. 13.9: a win that is no natural has three cards; under other rules two cards count too."""
     for name in ("monaco-punto-banco", "monaco-punto-2000"):
         data = json.loads(with_decks(name, decks).text)
         lettered = compute_returns(build_game(data, "test"))
@@ -157,7 +157,7 @@ def baccarat_by_the_text(bet, credits_, player, bank, game):
 
 
 def count_cards_by_the_text(player, bank):
-    """Whether player and bank hold as many cards as the table of art. 13.6 says."""
+    """Return whether player and bank hold as many cards as the table of art. 13.6 requires."""
     p, b = points(player[:2]), points(bank[:2])
     if max(p, b) >= 8:
         return (2, 2)
@@ -169,7 +169,7 @@ def count_cards_by_the_text(player, bank):
 
 
 def rounds_of(name, seeded_draw, count, choose, build_wager_from_chips):
-    """Play rounds one after another; each with its cards, bets and settlements, also from its record."""
+    """Yield consecutive rounds with their cards, bets and settlements; check that each record replays equally."""
     game, table = load_game(name), None
     for seed in range(count):
         here = game.with_table_state(json.loads(json.dumps(table)))
@@ -345,7 +345,7 @@ def test_a_shoe_lasts_until_its_stop_card_and_is_burned_when_new(seeded_draw):
 
 
 class FirstCard:
-    """A draw that gives one card of a fresh shoe first, and then the numbers of its source."""
+    """Draws that deal one given card of a full shoe first, and then follow another source."""
 
     def __init__(self, source, card, decks):
         self.source, self.number, self.purposes = source, parse_card(card) * decks, []
@@ -378,7 +378,7 @@ def test_a_super_pan_definition_whose_shoe_lasts_or_is_burned_is_refused():
 
 @pytest.mark.requirement("S-03")
 def test_a_single_deck_is_shuffled_after_every_second_round(seeded_draw):
-    """Québec s. 8: shuffled after every second round, with three players at most."""
+    """Québec s. 8: with at most three players, a single deck is shuffled after every second round."""
     data = json.loads(load_game("quebec-red-dog").text)
     data |= {"shoe": {"decks": 1, "rounds": 2}, "table": {"seats": 3}}
     game, table, shuffled, lefts = build_game(data, "test"), None, [], []
@@ -484,7 +484,7 @@ def test_the_rules_read_by_the_player_name_every_pay(name):
     ("name", "bet", "per"), [("quebec-super-pan-9", "stake", 20), ("quebec-baccarat", "bank", 20)]
 )
 def test_the_lowest_stated_return_includes_the_commission_on_a_part_of_its_unit(name, bet, per):
-    """Of 21 credits the commission is that of 40: no stake that is taken returns less than what is stated."""
+    """On 21 credits the commission is that of 40; no accepted stake may return less than the stated minimum."""
     game = load_game(name)
     figures = {bet.bet: bet for bet in analyse(game, AnalysisDepth.RETURN).bets}
     worst = figures[f"{bet} of {per + 1}"]
@@ -496,7 +496,7 @@ def test_the_lowest_stated_return_includes_the_commission_on_a_part_of_its_unit(
 
 
 def test_a_stake_that_would_leave_half_a_credit_is_refused():
-    """A stake without a half cannot be given up by half, so its table is refused; a commission is stated."""
+    """A surrender returns half of the stake, so that odd stakes are refused; a commission must be stated."""
     war = json.loads(load_game("quebec-war").text)
     war["main"]["limits"] = {"least": 1, "most": 1000, "step": 1}
     with pytest.raises(DefinitionError, match=r"main\.limits\.step.* 1 is not even"):

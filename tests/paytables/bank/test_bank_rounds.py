@@ -1,4 +1,4 @@
-"""Millions of rounds of the games against the bank, from the texts, beside what is exact of each."""
+"""Millions of rounds of the games against the bank, simulated from the texts and compared with the exact figures."""
 
 from collections import Counter
 from fractions import Fraction
@@ -26,7 +26,7 @@ PLAYED = {
 
 
 def add_up_rounds(lots):
-    """Add up lots of rounds: by bet the cost, how often each win came, how often each name with its credits."""
+    """Return, by bet, the total cost, the number of each win, and the number of each settlement with its credits."""
     costs, wins, named = {}, {}, {}
     for lot in lots:
         for bet, (cost, back, names) in lot.items():
@@ -44,8 +44,8 @@ def add_up_rounds(lots):
     return costs, wins, named
 
 
-def hold(name, rounds, seed=20261123):
-    """Hold each bet's mean, each of its wins and each of its settlements; return every z by what it is of."""
+def compare_bets(name, rounds, seed=20261123):
+    """Compare each bet's mean, wins and settlements with the exact figures; return every deviate by name."""
     game = load_game(name)
     decks = game.rules.definition.shoe.decks
     costs, wins, named = add_up_rounds(PLAYED[name](decks, np.random.default_rng(seed), rounds))  # noqa: TID251
@@ -74,7 +74,7 @@ def hold(name, rounds, seed=20261123):
 
 
 def compare_with_figures(found):
-    """Hold each as near as 99.9 % of honest simulations; the seed is one, so that chance decides no test."""
+    """Check that each deviate is within the bound of 99.9 % of honest simulations; the seed is fixed."""
     away = {key: z for key, z in found.items() if abs(z) > fast.NEAR}
     assert not away, (away, len(found))
     return found
@@ -82,11 +82,11 @@ def compare_with_figures(found):
 
 @pytest.mark.parametrize("name", PLAYED)
 def test_rounds_played_by_the_rules_agree_with_the_exact_figures(name):
-    compare_with_figures(hold(name, fast.ROWS))
+    compare_with_figures(compare_bets(name, fast.ROWS))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", PLAYED)
 def test_ten_million_rounds_played_by_the_rules_agree_with_the_exact_figures(name):
-    compare_with_figures(hold(name, 10_000_000))
+    compare_with_figures(compare_bets(name, 10_000_000))

@@ -1,4 +1,4 @@
-"""Banque à tout va: rounds settled again from the order's text, what each seat sees, and exact figures counted anew."""
+"""Banque à tout va: rounds settled independently from the order's text, what each seat sees, and exact figures."""
 
 import json
 from collections import Counter
@@ -35,7 +35,7 @@ def points(cards):
 
 
 class Chosen:
-    """Random numbers that deal these cards from a full shoe, by hand: ``{"tableau-1": "5s Kd 2c"}``."""
+    """Draws that deal these cards of a full shoe by hand: ``{"tableau-1": "5s Kd 2c"}``."""
 
     def __init__(self, random, shoe, **hands):
         self.random, self.shoe = random, Shoe(list(shoe.counts))
@@ -54,7 +54,7 @@ class Chosen:
 
 
 def play(game, wager, draw, answer):
-    """All steps of a round, and its outcome."""
+    """Return all steps of a round and its outcome."""
     steps, generator, choice = [], game.play(wager, draw), None
     while True:
         try:
@@ -70,7 +70,7 @@ def bet_seats(game, seats):
 
 
 def collect_hands(steps):
-    """The cards of each hand, turned ones in their place, and the order in which cards were dealt."""
+    """Return the final cards of each hand, and the order in which cards were dealt."""
     hands, order = {}, []
     for step in steps:
         if isinstance(step, Cue) and step.kind == "deal":
@@ -83,7 +83,7 @@ def collect_hands(steps):
 
 # ---------------------------------------------------------------------------------- settled again, from the text
 def some_seats(game, draw):
-    """Bets of one to five seats on any of the spots."""
+    """Return random bets of one to five seats on any spots."""
     seats = {}
     for seat in range(8):
         if draw.below(3, "seat") == 0 or (seat == 7 and not seats):
@@ -101,13 +101,13 @@ def holder_by_the_text(tableau, seats):
 
 
 def third_by_the_text(hand, holder, answers):
-    """Whether a tableau draws: not over five, as its holder says at five, always under five."""
+    """Return whether a tableau draws: never above five, always below five, by its holder's choice at five."""
     total = points(hand[:2])
     return total < 5 or (total == 5 and (holder is None or answers[holder] == "draw"))
 
 
 def compute_due_by_the_text(spot, stake, compared):
-    """What comes back: even money on one tableau; à cheval by how many win, tie and lose (12.9)."""
+    """Return what a bet pays: even money on one tableau; à cheval by the numbers of wins, ties and losses (12.9)."""
     if spot in TABLEAUX:
         return {1: 2 * stake, 0: stake, -1: 0}[compared[TABLEAUX.index(spot)]]
     won, lost = compared.count(1), compared.count(-1)
@@ -115,8 +115,8 @@ def compute_due_by_the_text(spot, stake, compared):
     return stake + gains.get((won, lost), 0)
 
 
-def hold_rounds(seeded_draw, count):
-    """Rounds of one shoe after another: dealt, drawn and settled as article 12 says."""
+def check_rounds(seeded_draw, count):
+    """Play rounds from shoe to shoe; check that they are dealt, drawn and settled as article 12 says."""
     game, table, seen = load_game(GAME), None, Counter()
     for seed in range(count):
         here, draw = game.with_table_state(json.loads(json.dumps(table))), seeded_draw(seed)
@@ -170,13 +170,13 @@ def hold_rounds(seeded_draw, count):
 
 @pytest.mark.requirement("S-52", "P-01:b")
 def test_rounds_are_dealt_drawn_and_settled_as_the_text_says(seeded_draw):
-    hold_rounds(seeded_draw, 700)
+    check_rounds(seeded_draw, 700)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 def test_a_hundred_thousand_rounds_are_settled_as_the_text_says(seeded_draw):
-    hold_rounds(seeded_draw, 100_000)
+    check_rounds(seeded_draw, 100_000)
 
 
 # ---------------------------------------------------------------------------------- who holds a hand, and what is seen
@@ -227,7 +227,7 @@ def test_a_third_card_is_dealt_against_an_eight_or_nine_of_the_banker(seeded_dra
 
 
 def play_as_seen_by(game, wagers, viewer, deal):
-    """What one seat of a round sees until its end, with the first answers."""
+    """Return what one seat sees until the round's end, if every decision has the first answer."""
     wager = game.rules.combine_seat_wagers(wagers[viewer], viewer, wagers)
     return play(game, wager, deal, lambda decision: decision.default_option)
 
@@ -300,7 +300,7 @@ def test_one_player_sees_only_the_hands_that_they_hold(seeded_draw):
 
 # ---------------------------------------------------------------------------------- the shoe
 def with_left(game, count):
-    """The game in a shoe of which this many cards are left."""
+    """Return the game with a shoe of which this many cards are left."""
     shoe = Shoe([0] * 53)
     for card in range(count):
         shoe.counts[card] += 1
@@ -380,9 +380,10 @@ ANSWER_NAMES = tuple(product(("draw", "stand"), repeat=2))
 
 
 def count_results(decks, against=any):
-    """The chances of (own pair, other pair, own result, other result) by the answers, each deal of nine counted.
+    """Return the chances of (own pair, other pair, own result, other result) by the answers, over deals of nine cards.
 
-    Floats: 312 cards in nine places are more orders than 64 bits count, and the sums are exact to twelve digits.
+    The chances are floats, because 312 cards in nine places have more orders than 64 bits count; the sums are exact
+    to twelve digits.
     """
     first, second, bank = (grid.ravel() for grid in np.meshgrid(*[np.arange(55)] * 3, indexing="ij"))
     counts_left = np.tile(np.array([16.0 * decks] + [4.0 * decks] * 9), (len(first), 1))
@@ -450,7 +451,7 @@ def test_the_figures_equal_a_new_count_of_every_deal_of_nine_cards(counted):
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 def test_drawing_at_five_is_better_whatever_cards_either_tableau_holds(counted):
-    """By the two cards of both tableaux, which is more than a holder of one sees."""
+    """Compared by the two cards of both tableaux, which is more than the holder of one sees."""
     means = {
         answers: (chances.sum(axis=3) * np.array([-1, 0, 1])).sum(axis=2)
         for answers, chances in counted.items()
@@ -476,7 +477,7 @@ def test_every_bet_of_banque_has_the_published_return_and_the_known_worst_return
 
 
 def test_a_banker_who_draws_like_the_tableaux_makes_a_game_with_return_one():
-    """A banker who draws on five or less as the tableaux do wins as often as each of them."""
+    """If the banker also draws on five or less, the banker wins as often as each tableau."""
     data = json.loads(load_game(GAME).text)
     data["banker"] = {"draws": {str(n): "-0123456789" for n in range(6)}}
     bets = analyse(build_game(data, "test")).bets

@@ -1,4 +1,4 @@
-"""Chemin de fer: the bank that goes round, who covers it, rounds settled again from the order, and exact figures."""
+"""Chemin de fer: the rotating bank, its cover, rounds settled independently from the order, and exact figures."""
 
 import json
 from collections import Counter
@@ -58,7 +58,7 @@ def play(game, wager, draw, answer=lambda decision: decision.default_option):
 
 
 class Dealt:
-    """Random numbers that deal these cards, by hand, from a full shoe."""
+    """Draws that deal these cards of a full shoe, by hand."""
 
     def __init__(self, random, **hands):
         self.random, self.shoe = random, Shoe.from_decks(6)
@@ -80,7 +80,7 @@ TIE = {"bank": "7s Kd", "player": "7d Kh"}
 
 
 def collect_settlements(steps):
-    """What each seat was given back, by spot: each name with its credits."""
+    """Return the credits returned to each seat by spot and settlement name."""
     found = {}
     for step in steps:
         if isinstance(step, Settlement):
@@ -92,7 +92,7 @@ def collect_settlements(steps):
 
 # ---------------------------------------------------------------------------------- settled again, from the text
 def covered_by_the_text(seats, turn):
-    """Who holds the bank, what of each bet is played, and who holds the hand; None where no round can be."""
+    """Return the bank's seat, the played part of each bet and the hand's holder; None if no round is possible."""
     if len(seats) < 4:
         return None
     for n in range(SEATS):
@@ -122,7 +122,7 @@ def covered_by_the_text(seats, turn):
 
 
 def compute_due_by_the_text(seats, banker, parts, result):
-    """What comes back to each bet: what is not played, and what is won, tied or lost; 5 % are levied."""
+    """Return what each bet pays: the part not played, and the part won, tied or lost, less 5 %."""
     banco, due = sum(parts.values()), {}
     for seat, bets in seats.items():
         for spot, credits_ in bets.items():
@@ -412,7 +412,7 @@ def test_the_wager_options_stated_with_the_figures_play_a_covered_round(seeded_d
 
 @pytest.mark.requirement("S-51")
 def test_no_round_returns_more_than_the_highest_return(seeded_draw):
-    """A seat with a banco and a stake may win both, or the whole stake while its banco is returned."""
+    """A seat with a banco and a stake may win both, or win the stake while its banco is returned."""
     game = load_game(GAME)
     rng = Random(5)
     highest = []

@@ -1,4 +1,4 @@
-"""Trente et quarante: exact chances against a plain recursion, and play against settlements from the text."""
+"""Trente et quarante: exact chances against a plain recursion, and games against settlements from the text."""
 
 import json
 from fractions import Fraction
@@ -31,7 +31,7 @@ CHANCES = ("inverse", "black", "red", "colour")
 
 # ---------------------------------------------------------------------------------- counted
 def compute_chances_by_dealing(counts):
-    """The same two chances by dealing every card of both rows, one after another."""
+    """Return the same two chances by dealing every card of both rows one after another."""
 
     @lru_cache(None)
     def row(counts_left, points):
@@ -65,7 +65,7 @@ def test_longer_rows_are_counted_as_they_are_dealt(counts):
 
 
 def compute_endless_chances():
-    """Where a row ends if cards never run out: chances of 31 to 40."""
+    """Return the chances that a row of an endless shoe ends at 31 to 40."""
     share = {value: Fraction(4 if value == 10 else 1, 13) for value in range(1, 11)}
     comes = {0: Fraction(1)}
     for points in range(1, 41):
@@ -126,7 +126,7 @@ def worth(card):
 
 
 def rows_by_the_text(cards):
-    """Deal the cards that came into two rows; what is left over is a mistake."""
+    """Split the dealt cards into two rows; check that no card is left over."""
     rows = [[], []]
     for row in rows:
         while cards and sum(map(worth, row)) <= 30:
@@ -147,7 +147,7 @@ def won_by_the_text(rows):
 
 
 def settled_by_the_text(stakes, prison, result, won, answers):
-    """What comes back by spot, and who is in prison then: ``prison`` is (spot, stake, refaits met)."""
+    """Return what each spot pays and the stakes then in prison; ``prison`` is (spot, stake, refaits met)."""
     back, stays = [], []
     for spot, stake, met in prison:
         if result in {"void", "equal"}:
@@ -182,8 +182,8 @@ def some_stakes(pick, prison):
     return stakes or ({} if prison else {"red": 20})
 
 
-def hold(seeded_draw, count, refaits=False):
-    """Play ``count`` rounds from shoe to shoe; ``refaits``: of eight coups three in a row are dealt to be one."""
+def check_rounds(seeded_draw, count, refaits=False):
+    """Play ``count`` rounds from shoe to shoe; with ``refaits``, three of every eight coups are refaits."""
     new_game, table, prison, seen = load_game(GAME), None, [], {}
     pick = seeded_draw("player")
     for seed in range(count):
@@ -231,7 +231,7 @@ def hold(seeded_draw, count, refaits=False):
 
 
 def settle_in_order(laid, lies, result, won, choices, order):
-    """Settle spot by spot as the cloth has them, so that the answers fall to who was asked."""
+    """Settle the spots in the order of the cloth, so that each answer belongs to the seat that gave it."""
     answers, back, stays = list(choices), [], []
     for spot in order:
         stakes = {name: laid[name] for name in (spot,) if name in laid}
@@ -246,7 +246,7 @@ def settle_in_order(laid, lies, result, won, choices, order):
 
 
 class Stacked:
-    """Draws of a stacked shoe: the cards of a refait first, as far as the shoe still has them."""
+    """Draws that deal the cards of a refait first, as far as the shoe still contains them."""
 
     def __init__(self, game):
         shoe = game.rules.table["shoe"] if game.rules.table else Shoe.from_decks(6).to_json()
@@ -266,21 +266,21 @@ class Stacked:
 
 @pytest.mark.requirement("S-50", "P-01:b")
 def test_coups_are_settled_as_the_text_says(seeded_draw):
-    seen = hold(seeded_draw, 1600)
+    seen = check_rounds(seeded_draw, 1600)
     assert min(seen[result] for result in ("void", "equal", "refait", "decided")) > 20
 
 
 @pytest.mark.requirement("S-50")
 def test_refaits_are_settled_as_the_text_says(seeded_draw):
-    seen = hold(seeded_draw, 400, refaits=True)
+    seen = check_rounds(seeded_draw, 400, refaits=True)
     assert seen[1] > 50
     assert seen[2] > 5
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_coups_are_settled_as_the_text_says(seeded_draw):
-    assert hold(seeded_draw, 80_000)["void"] > 1000
-    assert hold(seeded_draw, 20_000, refaits=True)[3] > 5
+    assert check_rounds(seeded_draw, 80_000)["void"] > 1000
+    assert check_rounds(seeded_draw, 20_000, refaits=True)[3] > 5
 
 
 def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():

@@ -1,6 +1,6 @@
-"""Blackjack by brute force, for tests: every order of a tiny shoe, one play at a time, no code of the product.
+"""Blackjack by brute force for tests: every order of a tiny shoe, one play at a time, without code of the product.
 
-A play is a function of the cards of the hand alone; the best play is found by going through all of them.
+A play is a function of the cards of the hand alone; the best play is found by trying all of them.
 """
 
 from collections import Counter
@@ -23,9 +23,10 @@ def natural(cards):
 
 
 class Brute:
-    """One house: ``lost`` is what the dealer's blackjack takes, ``"features"``, or ``"first"`` (looked at or not).
+    """The rules of one house; ``measure`` is the function of a net whose mean is computed.
 
-    ``measure`` is what the mean is taken of, of a net.
+    ``lost`` is what the dealer's blackjack takes: ``"all"`` stakes, ``"first"`` for only the first one, or
+    ``"features"``.
     """
 
     def __init__(
@@ -91,7 +92,12 @@ class Brute:
         ended = total(hand) >= 21 and not soft(hand)
         if came_of_split and hand[0] == 1 and len(hand) == 2:
             ended = True
-        key = (up, tuple(sorted(hand)), came_of_split, pair_of(hand, waiting, finished, came_of_split))
+        key = (
+            up,
+            tuple(sorted(hand)),
+            came_of_split,
+            is_unsplit_pair(hand, waiting, finished, came_of_split),
+        )
         answer = STAND if ended else play(key, can_double=len(hand) == 2 and (self.das or not came_of_split))
         if answer == STAND:
             return then(waiting_after, [*finished, (hand, 1, came_of_split)])
@@ -129,15 +135,15 @@ class Brute:
 
 
 class BruteBacker(Brute):
-    """The same for another player's stake on the hand: on the first of a split, and never doubled."""
+    """The same for another player's stake on the hand: it stays on the first hand of a split, and is never doubled."""
 
     def _compute_spot_net(self, dealer, finished):
         hand, _, came_of_split = finished[0]
         return super()._compute_spot_net(dealer, [(hand, 1, came_of_split)])
 
 
-def pair_of(hand, waiting, finished, came_of_split):
-    """Whether a hand began as a pair that could not be split again: its play may know that."""
+def is_unsplit_pair(hand, waiting, finished, came_of_split):
+    """Return whether a hand began as a pair that could not be split again; its play may depend on that."""
     return came_of_split and len(hand) >= 2 and hand[0] == hand[1]
 
 

@@ -1,6 +1,7 @@
-"""Millions of rounds of blackjack by a chart, compiled, for tests: card by card from a shuffled shoe.
+"""Millions of rounds of blackjack by a chart, compiled, card by card from a shuffled shoe, for tests.
 
-No code of the product: the rules are numbers, the chart its lines. A net is counted in halves of the stake.
+It contains no code of the product: the rules are numbers, and the chart is a list of lines. A net is counted in
+halves of the stake.
 """
 
 import numba
@@ -35,7 +36,7 @@ def best(hard, aces):
 
 @numba.njit
 def draw(shoe, index):
-    """Take a card out of the shoe, any of what is left as likely."""
+    """Draw a card of the shoe; each remaining card is equally likely."""
     other = np.random.randint(index, len(shoe))  # noqa: NPY002, TID251
     shoe[index], shoe[other] = shoe[other], shoe[index]
     return shoe[index]
@@ -43,7 +44,7 @@ def draw(shoe, index):
 
 @numba.njit
 def play(rounds, seed, decks, h17, first_only, doubled, das, most, at_once, answers, pairs, banks=1):  # noqa: PLR0912 (one loop for numba)
-    """Return how often each net came, in halves from -64 on, against each of the dealer's hands."""
+    """Return how often each net occurred (in halves, from -64 on) by the dealer's hand."""
     np.random.seed(seed)  # noqa: NPY002, TID251
     shoe = np.zeros(52 * decks, dtype=np.int64)
     for n in range(52 * decks):

@@ -1,4 +1,4 @@
-"""Blackjack as it is played, held against a settlement written from the texts for random rounds."""
+"""Played blackjack, compared with a settlement written from the texts, for random rounds."""
 
 import json
 from collections import Counter
@@ -62,7 +62,7 @@ INSURED_PART = {"insurance": 2, "insurance_quarter": 4}
 
 
 class Referee:
-    """Follows a round by its cues and answers, and says what every stake must bring back."""
+    """Follows a round by its cues and answers, and computes what every stake must return."""
 
     def __init__(self, wager, rules, doubled, most_hands):
         self.rules, self.doubled, self.most_hands = rules, doubled, most_hands
@@ -111,14 +111,14 @@ class Referee:
         assert set(decision.options) == {"no_insurance"} | offered
 
     def _in_turn(self, hand):
-        """Every hand has its two cards, the boxes draw one after the other, and the dealer draws last."""
+        """Check that every hand has two cards, that the boxes draw in turn, and that the dealer draws last."""
         assert all(len(cards) >= 2 for cards in self.dealt.values())
         assert hand[:5] >= self.turn
         assert [len(cards) for cards in self.banks.values()] == [2 if "hole" in self.rules else 1]
         self.turn = hand[:5]
 
     def _asked(self, options, hand):
-        """What the texts let this hand do."""
+        """Check that the options are those that the texts give this hand."""
         cards, split = self.hands[hand], hand in self.split
         two, aces = len(cards) == 2, split and cards[0][0] == "A"
         low = sum(map(worth, cards))
@@ -161,7 +161,7 @@ class Referee:
         return (base + added) * (0 if bust else 2 if won else total(cards) == total(bank))
 
     def due_to_backer(self, hand, staked, bank):
-        """What comes back of another player's bet on a hand: as of the hand, but never doubled or paid early."""
+        """Return what another player's bet on a hand pays: as the hand, but never doubled or paid early."""
         cards = self.hands[hand]
         natural = is_natural(cards) and hand not in self.split
         if is_natural(bank):
@@ -172,7 +172,7 @@ class Referee:
         return staked * (0 if bust else 2 if won else total(cards) == total(bank))
 
     def hold_bank(self, name):
-        """The dealer took as many cards as the texts say, and no more than bets needed."""
+        """Check that the dealer drew as many cards as the texts say, and none if no bet needed any."""
         cards, last = self.banks[name], list(self.banks)[-1]
         compared = [
             hand
@@ -221,8 +221,8 @@ def sevens(cards):
     return {0: 0, 1: 4, 2: 101 if suited else 51, 3: 5001 if suited else 501}[count]
 
 
-def hold(name, seeded_draw, count):
-    """Play random rounds on random bets, answered at random, and hold each against the referee."""
+def check_rounds(name, seeded_draw, count):
+    """Play random rounds with random bets and answers, and compare each with the referee."""
     game, *text = GAMES[name]
     seen, table = Counter(), None
     for seed in range(count):
@@ -304,7 +304,7 @@ def build_wager_from_chips(wager, seat):
 
 
 def some_bets(game, draw):
-    """Bets of each seat that plays, on each of its boxes that is played, with and without side bets."""
+    """Return random bets of each playing seat on its boxes, with and without side bets."""
     definition, seats = game.rules.definition, {}
     for seat in range(definition.table.seats):
         bets = {}
@@ -333,7 +333,7 @@ def some_bets(game, draw):
 
 
 def add_back_bets(game, seats, draw):
-    """Some of the seats without a box bet on hands of the others, all bets on a hand within its limit."""
+    """Add bets of seats without a box on hands of others, within the limit of each hand."""
     definition, limits = game.rules.definition, game.rules.definition.main.limits
     room = {owner: limits.most - bets["main"] for owner, bets in seats.items()}
     for seat in set(range(definition.table.seats)) - set(seats):
@@ -376,7 +376,7 @@ SELDOM = {"sevens-two-suited", "sevens-three", "sevens-suited", "three-sevens", 
 )
 @pytest.mark.parametrize(("name", "count"), [(name, 1_400 // len(GAMES)) for name in GAMES])
 def test_a_round_is_settled_as_the_texts_say(name, count, seeded_draw):
-    seen = hold(name, seeded_draw, count)
+    seen = check_rounds(name, seeded_draw, count)
     assert (
         name != "quebec" or min(seen[e] for e in ("backed", "backed, and split", "backed, and doubled")) > 0
     )
@@ -399,7 +399,9 @@ def test_player_may_bet_on_every_box_and_each_is_dealt_a_hand(seeded_draw):
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", GAMES)
 def test_a_hundred_thousand_rounds_are_settled_as_the_texts_say(name, seeded_draw):
-    seen = hold(name, seeded_draw, 100_000 if name in {"quebec", "options", "multi", "monaco"} else 20_000)
+    seen = check_rounds(
+        name, seeded_draw, 100_000 if name in {"quebec", "options", "multi", "monaco"} else 20_000
+    )
     seldom = SELDOM if name in {"options", "boxes"} else set()
     assert set(seen) - seldom == COMES[name]
     assert min(seen[case] for case in COMES[name]) > 10

@@ -1,4 +1,4 @@
-"""Blackjack case by case: cards that are named, what is offered and advised, and what is refused."""
+"""Single cases of blackjack with given cards: what is offered, advised and refused."""
 
 import json
 
@@ -20,7 +20,7 @@ from paytables.cards.card import Shoe, parse_cards
 
 
 class Cards:
-    """Deals these cards of a fresh shoe, in this order."""
+    """Draws that deal these cards of a full shoe in this order."""
 
     def __init__(self, game, cards):
         self.shoe = Shoe.from_decks(game.rules.definition.shoe.decks)
@@ -35,7 +35,7 @@ class Cards:
 
 
 def play_cards(game, bets, cards, *answers):
-    """Play one round with these cards and answers; all cards and answers must be used."""
+    """Play one round with these cards and answers; check that all of them are used."""
     wager = game.build_wager(sum(bets.values()), bets=bets)
     draw = Cards(game, cards)
     outcome = play_with_choices(game.play(wager, draw), wager, map(Choice, answers))
@@ -44,7 +44,7 @@ def play_cards(game, bets, cards, *answers):
 
 
 def list_settlements(outcome):
-    """What came back, by spot and name."""
+    """Return the credits returned by spot and settlement name."""
     return [
         (settlement.spot, settlement.name, settlement.staked_credits, settlement.credits)
         for settlement in outcome.settlements
@@ -81,7 +81,7 @@ def test_four_hands_doubled_and_insured_against_a_blackjack_lose_the_first_bet_a
 
 @pytest.mark.requirement("S-08:b")
 def test_a_hand_is_split_four_times_and_no_more():
-    """S. 26.1 (2): five hands, of which the second would be a pair again."""
+    """S. 26.1 (2): five hands, of which the second would again be a pair."""
     game = load_game(OPTIONS)
     play = play_until_decision(game, {"main": 10}, "8s 6h 8d 8c 8h 8s Ts 8d", *("split",) * 4, "stand")
     assert play.decision.options == ("stand", "hit", "double")
@@ -92,7 +92,7 @@ def test_a_hand_is_split_four_times_and_no_more():
 
 @pytest.mark.requirement("S-08:b")
 def test_aces_are_split_as_often_as_the_rule_for_aces_permits():
-    """Ten may be split into five hands, aces into two: the third ace stays where it fell, and nothing is asked."""
+    """Tens may be split into five hands, aces into two: a third ace stays in its hand without a decision."""
     game = build_changed_game(MONACO, rules={"split": {"hands": 5, "ace_hands": 2}})
     outcome = play_cards(game, {"main": 20}, "As 6h Ad Ac Kc 5c 9s", "split")
     assert [(settlement.name, settlement.credits) for settlement in outcome.settlements] == [
@@ -168,7 +168,7 @@ def test_a_round_with_given_cards_is_settled_as_the_rules_say(name, cards, answe
 
 
 def play_until_decision(game, bets, cards, *answers):
-    """The question after these answers."""
+    """Return the decision after these answers."""
     wager = game.build_wager(sum(bets.values()), bets=bets)
     play = Round(game.play(wager, Cards(game, cards)), wager)
     play.advance()
@@ -298,7 +298,7 @@ def test_the_sevens_bonus_counts_the_first_three_cards_of_the_box_even_after_a_s
     ],
 )
 def test_each_side_bet_wins_only_with_the_cards_that_its_rules_name(name, side, cards, row, returned):
-    """The cards are the player's first, the dealer's first and the player's second."""
+    """The cards are the player's first card, the dealer's first and the player's second."""
     outcome = play_until_decision(load_game(name), {"main": 2, side: 1}, cards)
     assert [
         (settlement.name, settlement.credits) for settlement in outcome.settlements if settlement.spot == side

@@ -1,4 +1,4 @@
-"""The distribution of a round of blackjack: against every round of tiny shoes, the mean, and published variances."""
+"""The distribution of a round of blackjack, against every round of tiny shoes, the mean, and published variances."""
 
 import json
 import math
@@ -30,7 +30,7 @@ from tools.lab.simulation import compute_sample_variance, judge, judge_frequency
 
 
 def compute_best_play(rules, shoe=None, ups=policies.DEALER_UP_CARDS, compute=compute_net_distribution):
-    """Return the law of the best play for its own stake or another's, its answers and what it took."""
+    """Return the distribution of the best play for its own or another player's stake, with its answers and cards."""
     table, answers = policies.StrategyTable(rules, ups, shoe=shoe), {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     assert can_be_counted_exactly(table, best, EXACT_DISTRIBUTION_HANDS_MAX)
@@ -38,7 +38,7 @@ def compute_best_play(rules, shoe=None, ups=policies.DEALER_UP_CARDS, compute=co
 
 
 def every_round(counts, brute, answers, best):
-    """Return the mean of what ``brute`` measures over every order of a tiny shoe, played by the same answers."""
+    """Return the mean of what ``brute`` measures over every order of a tiny shoe with the same answers."""
     shoe, mean = shoe_of(counts), Fraction(0)
     size = sum(shoe.values())
     for up, *cards in ((a, b, c) for a in shoe for b in shoe for c in shoe):
@@ -177,7 +177,7 @@ def test_the_variance_agrees_with_the_published_one(name):
 
 # ------------------------------------------------------------------------------- rounds played
 def played_rounds(name, rounds):
-    """Return a table's definition, its proof, and rounds of it as sampled."""
+    """Return a table's definition, its proof, and sampled rounds of it."""
     definition = load_game(name).rules.definition
     proof = definition.proved["main"]
     return proof, sample_rounds(definition, read_advice(definition.house, proof.policy), rounds, "test")
@@ -236,7 +236,7 @@ def test_figures_that_cannot_be_counted_are_marked_as_sampled(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["monaco-blackjack", "quebec-blackjack-options"])
 def test_ten_million_compiled_rounds_agree_with_the_exact_return_or_the_cabinets_rounds(name):
-    """A fresh shoe's return; of a shoe that lasts, the interval that is carried."""
+    """A full shoe has an exact return; for a continued shoe, the stored interval is compared."""
     proof, found = played_rounds(name, 10_000_000)
     exact, error = Fraction(proof.mean), float(Fraction(found.error))
     if name == "monaco-blackjack":
@@ -247,7 +247,7 @@ def test_ten_million_compiled_rounds_agree_with_the_exact_return_or_the_cabinets
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 def test_two_compiled_rounds_of_one_deck_agree_with_the_cabinets_rounds(seeded_draw):
-    """Of one deck the second round returns less than the first, the play being that of a fresh one."""
+    """The second round of one deck returns less than the first, because the play is that for a full deck."""
     game = build_changed_game(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
     proof = prove(game.rules.definition)["main"]
     data = json.loads(game.text)

@@ -1,4 +1,4 @@
-"""The exact analysis of blackjack: against every play of tiny shoes, and against published analyses."""
+"""The exact analysis of blackjack, against every play of tiny shoes and against published analyses."""
 
 from fractions import Fraction
 from itertools import product
@@ -20,7 +20,7 @@ ANY = frozenset(range(2, 22))
 
 
 def house(**changed):
-    """One deck, a hidden card looked at, soft 17 stood on, any two cards doubled, one split."""
+    """Return the rules: one deck, peek, stand on soft 17, double any two cards, one split."""
     rules = {
         "decks": 1,
         "has_hole_card": True,
@@ -43,7 +43,7 @@ def house(**changed):
 
 # ------------------------------------------------------------------------------- every play of tiny shoes
 def every_play(brute, counts, up, cards, *, split):
-    """Return the best and the worst mean of two cards over every play there is, and how many plays."""
+    """Return the best and the worst mean of two cards over every possible play, and the number of plays."""
     shoe = shoe_of(counts)
     shoe.subtract((up, *cards))
     can_double_by_play = {}
@@ -64,7 +64,7 @@ def every_play(brute, counts, up, cards, *, split):
 
 
 def compute_split_means(rules, counts, up, cards, *, hands):
-    """Return the product's means: split into up to this number of hands, or not split (0)."""
+    """Return the product's means for two cards split into up to this number of hands, or not split (0)."""
     round_, play = SolvedRound(rules, up, counts), StrategyEvaluation(rules)
     hand = sum(PACKED_CARD_BY_VALUE[card - 1] for card in cards)
     node = round_.tree[hand]
@@ -119,7 +119,7 @@ def test_the_best_and_worst_means_equal_those_over_every_possible_play(name):
 
 
 def test_the_mean_number_of_split_hands_equals_a_direct_recursion():
-    """With nothing to lose but pair cards, the mean number of hands is the one of a direct recursion."""
+    """If only the pair's cards lose, the mean number of hands follows from a direct recursion."""
 
     def hands(most, now, open_, pairs, others):
         if now == most or not open_:
@@ -149,7 +149,7 @@ def test_the_mean_number_of_split_hands_equals_a_direct_recursion():
 
 # ------------------------------------------------------------------------------- published analyses
 def test_a_tiny_shoe_has_the_return_that_farmer_published():
-    """E. Farmer, strategy calculator 6.3, blackjackinfo.com thread 22710: 2-2 against 7, all given digits."""
+    """E. Farmer, strategy calculator 6.3, blackjackinfo.com thread 22710: 2-2 against 7, to all published digits."""
     rules = house(hands_max=4, double_after_split=True)
     round_, play = SolvedRound(rules, 7, (0, 4, 4, 2, 0, 0, 2, 0, 0, 7)), StrategyEvaluation(rules)
     hand = 2 * PACKED_CARD_BY_VALUE[1]
@@ -165,7 +165,7 @@ def test_a_tiny_shoe_has_the_return_that_farmer_published():
 
 
 def test_one_deck_with_one_split_has_the_published_return():
-    """The full single deck of bjstrat.net: +0.000247914 (soft 17 stood on, no double after the one split)."""
+    """The full single deck of bjstrat.net: +0.000247914 (stand on soft 17, no double after the one split)."""
     mean = policies.StrategyTable(house()).evaluate(policies.choose_best, policies.choose_highest_sum).mean
     assert f"{float(mean):.9f}" == "0.000247914"
 
@@ -294,7 +294,7 @@ def test_better_play_returns_more():
 
 @pytest.mark.parametrize("even", [frozenset(), frozenset({1}), frozenset({1, 10})])
 def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
-    """Insurance of a blackjack at 2:1 is even money to the cent; of one deck neither is worth it."""
+    """Insuring a blackjack at 2:1 equals even money to the cent; with one deck neither is worth it."""
     rules = house(even_money=even, hands_max=1)
     found = []
     for take in (policies.choose_highest_sum, policies.choose_lowest_sum):

@@ -1,4 +1,4 @@
-"""The figures of blackjack tables: side bets against the control values, the best play as data, a simulation."""
+"""The figures of blackjack tables: side bets against control values, the best play as data, a simulation."""
 
 import math
 import os
@@ -109,7 +109,7 @@ def perm(number, times):
 
 @pytest.mark.parametrize("decks", [1, 2, 6])
 def test_progressive_rows_have_the_probabilities_of_their_formulas(decks):
-    """Each by the falling factorials of the cards it may be made of, higher rows taken off."""
+    """Each row's probability is computed by falling factorials, less the higher rows."""
     cards, n = 52 * decks, decks
     first, second, third = (
         compute_row_chances(side(*PROGRESSIVE[table]), n, hole=False) for table in (1, 2, 3)
@@ -134,7 +134,7 @@ def test_progressive_rows_have_the_probabilities_of_their_formulas(decks):
 
 
 def test_a_hidden_blackjack_ends_the_round_before_a_third_card():
-    """Counted apart: of 7-7-7 then two cards of the dealer's, in all orders of one deck."""
+    """Counted separately: 7-7-7 and then two cards of the dealer, in all orders of one deck."""
     rows = side({"cards": 3, "ranks": ["777"], "pays": "500:1"}, {"ranks": ["77"], "pays": "50:1"})
     seen, hidden = (compute_row_chances(rows, 1, hole=hole) for hole in (False, True))
     assert seen["row-0"] == Fraction(24, 52 * 51 * 50)
@@ -200,7 +200,7 @@ def test_a_table_definition_stores_its_figures_and_its_chart(name):
 
 @pytest.mark.parametrize("up", [3, 9])
 def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
-    """Twos split three ways against some first cards only: the printed chart must cover the other first cards too."""
+    """Twos are split three ways only against some dealer's cards; the printed chart must cover the others too."""
     table = policies.StrategyTable(
         house(decks=6, has_hole_card=False, first_stake_only=False, hands_max=3, double_after_split=True),
         (up,),
@@ -243,7 +243,7 @@ class _Draw:
 
 @pytest.mark.parametrize("name", ["quebec-blackjack-options", "monaco-blackjack"])
 def test_a_simulation_by_advice_agrees_with_the_figures(name):
-    """A few rounds; many in the slow tier."""
+    """A few rounds in the quick test, many in the slow one."""
     game = load_game(name)
     bet = analyse(game).bets[0]
     tally = play_batch(game, bet.cost_credits, bet.options, 500, _Draw(20261123))
@@ -265,7 +265,7 @@ TEXTS = {
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", TEXTS)
 def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(name):
-    """Card by card, compiled, with no code of the product; 99.9 % of such samples lie as near."""
+    """The rounds are compiled, without code of the product; 99.9 % of honest samples are as close."""
     decks, h17, first_only, doubled, das, most, at_once, banks = TEXTS[name]
     loaded, rounds = definition(name), 10_000_000
     chart = loaded.proved["main"].chart
@@ -296,7 +296,7 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", TABLES)
 def test_rounds_by_advice_agree_with_the_figures(name):
-    """The cabinet's own round; of a shoe with a stop card beside the return of rounds of such shoes."""
+    """The cabinet's own rounds; with a stop card, they are compared with rounds of such shoes."""
     bet, loaded = analyse(load_game(name)).bets[0], definition(name)
     rtp = bet.rtp if loaded.shoe.stop is None else 1 + loaded.proved["main"].sampled.compute_mean(1)
     *_, tally = simulate(name, bet.cost_credits, bet.options, 200_000, os.cpu_count() or 1)

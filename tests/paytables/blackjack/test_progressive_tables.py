@@ -1,4 +1,4 @@
-"""The three progressive tables of s. 21.2 against its words, their chances counted another way, and Monaco's."""
+"""The three progressive tables of s. 21.2 against the text, with chances counted independently, and Monaco's table."""
 
 import random
 from fractions import Fraction
@@ -24,7 +24,7 @@ def ranks(cards):
 
 
 def pay_first_table(cards):
-    """The words of the first table; a sum in dollars, a share of the jackpot, or nothing."""
+    """Return what the text of the first table pays: a sum in dollars, a share of the jackpot, or nothing."""
     two, three, four, five = (cards[:n] for n in (2, 3, 4, 5))
     ten = {rank for rank, _ in two} & {"T", "J", "Q", "K"}
     if len(cards) == 5 and is_one_suit(five) and ranks(five) == "2345A":
@@ -66,7 +66,7 @@ TEXT = dict(zip(NAMES, (pay_first_table, pay_second_table, pay_third_table), str
 
 
 def paid(side, cards):
-    """What the definition's rows make of the cards: a sum, a share, or nothing."""
+    """Return what the definition's rows pay for the cards: a sum, a share, or nothing."""
     row = side.find_winning_row(cards, cards[0])
     if row is None:
         return 0
@@ -74,7 +74,7 @@ def paid(side, cards):
 
 
 def hands(rng, count):
-    """Hands of two to five cards of few ranks and suits, so that all rows are met."""
+    """Return hands of two to five cards of few ranks and suits, so that every row occurs."""
     for _ in range(count):
         few = rng.choice(["A2345", "A", "23456", "TJQKA", "23456789TJQKA", "5", "2"])
         suits = rng.choice(["s", "hd", "shdc", "sc"])
@@ -105,12 +105,12 @@ def test_a_hundred_thousand_hands_are_paid_as_the_text_says(name):
 
 
 def compute_chance_in_order(*counts):
-    """The chance of these cards in turn of six decks, each one of so many."""
+    """Return the chance of drawing these cards in turn from six decks, each one of a number of equal cards."""
     return prod(Fraction(count, 312 - n) for n, count in enumerate(counts))
 
 
 def test_the_probabilities_equal_those_counted_by_hand():
-    """Of six decks: 24 of a rank, 6 of a card, 12 of a colour; each group in every order it may come in."""
+    """Six decks have 24 cards of a rank, 6 equal cards, 12 of a rank and colour; each group can come in every order."""
     steel = 4 * 120 * compute_chance_in_order(6, 6, 6, 6, 6)
     four_aces = 2 * compute_chance_in_order(12, 11, 10, 9)
     plays = [load_game(name).list_every_level()[0] for name in NAMES]
@@ -145,7 +145,7 @@ def test_the_return_of_the_second_pay_table_equals_a_count_by_hand():
 
 
 class Given:
-    """Deals given cards of a shoe of six decks by their place in what is left of it."""
+    """Draws that deal given cards of a shoe of six decks."""
 
     def __init__(self, cards, decks=6):
         self.cards, self.counts = list(parse_cards(cards)), [decks] * 52

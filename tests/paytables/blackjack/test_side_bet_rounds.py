@@ -1,4 +1,4 @@
-"""Millions of first cards beside the exact chances of blackjack's side bets; each row from its text."""
+"""Millions of first cards, compared with the exact chances of blackjack's side bets; each row from its text."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ OPTIONS, MONACO = "quebec-blackjack-options", "monaco-blackjack"
 
 
 class Dealt:
-    """The box's first cards in order, and the dealer's: ranks 1 (ace) to 13, suits 0-3, the last two red."""
+    """The box's first cards in order, and the dealer's: ranks 1 (ace) to 13, suits 0-3 (2 and 3 are red)."""
 
     def __init__(self, shoes):
         cards = [shoes.deal() for _ in range(6)]
@@ -114,8 +114,8 @@ SIDES = {
 }
 
 
-def hold(game, spots, rounds, seed=20261123):
-    """Return each row's z; the highest row alone is paid."""
+def compare_rows(game, spots, rounds, seed=20261123):
+    """Return the deviate of each row, of which only the highest is paid."""
     found, decks = Counter(), game.rules.definition.shoe.decks
     for shoes in lots(np.random.default_rng(seed), rounds, decks):  # noqa: TID251
         dealt = Dealt(shoes)
@@ -139,7 +139,7 @@ GAMES = sorted({name for name, _ in SIDES})
 
 
 def compare_with_figures(name, rounds):
-    found = hold(load_game(name), [spot for game, spot in SIDES if game == name], rounds)
+    found = compare_rows(load_game(name), [spot for game, spot in SIDES if game == name], rounds)
     assert not {row: z for row, z in found.items() if abs(z) > NEAR}
     return found
 

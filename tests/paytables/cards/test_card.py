@@ -1,4 +1,4 @@
-"""Cards as numbers and the shoe that deals them."""
+"""Cards as numbers, and the shoe that deals them."""
 
 from fractions import Fraction
 from itertools import permutations
@@ -9,7 +9,7 @@ from paytables import cards
 
 
 class Numbers:
-    """A draw of given numbers, with the bounds that were asked for."""
+    """Draws with given numbers, which store the requested bounds."""
 
     def __init__(self, *values):
         self.values, self.bounds = list(values), []
@@ -39,7 +39,7 @@ def test_an_invalid_card_name_is_refused_and_named(name):
 
 @pytest.mark.requirement("S-01", "S-02")
 def test_a_shoe_gives_every_order_of_its_cards_once():
-    """Each sequence of numbers is another order: three cards of which two are the same, 4! / 2 orders."""
+    """The 24 sequences of numbers give every order of four cards, of which two are equal, equally often."""
     orders = []
     for numbers in ((a, b, c, 0) for a in range(4) for b in range(3) for c in range(2)):
         shoe = cards.Shoe.from_json({"2c": 1, "Ah": 2, "Jk": 1})
@@ -63,7 +63,7 @@ def test_a_shoe_has_the_cards_of_its_decks_without_excluded_ranks():
 
 @pytest.mark.requirement("S-01")
 def test_a_shoe_has_each_card_of_its_packs_as_often_as_there_are_packs():
-    """Not only as many cards: a pack with two of one card and none of another is not whole."""
+    """The number of cards is not enough: a pack with one card twice and another missing is not complete."""
     ranks = cards.RANK_LETTERS.index("7"), cards.RANK_LETTERS.index("T")
     for decks in (1, 6, 8):
         assert cards.Shoe.from_decks(decks).to_json() == dict.fromkeys(

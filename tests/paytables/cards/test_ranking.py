@@ -1,4 +1,4 @@
-"""How hands rank, held against the words of the rules and against the counts everybody publishes."""
+"""The ranking of hands, compared with the words of the rules and with well-known counts."""
 
 from collections import Counter
 from itertools import combinations, product
@@ -77,7 +77,7 @@ def test_the_best_four_of_five_cards_have_the_known_number_of_pairs_by_rank():
     ],
 )
 def test_strengths_order_hands_as_the_rules_describe(order, names, size, cards, seeded_draw):
-    """Of random hands, strengths compare exactly as hands judged from the text do."""
+    """The strengths of random hands compare exactly like hands judged from the text."""
     draw, rank = seeded_draw("order"), HandRanking(order)
     hands = []
     for _ in range(400):
@@ -116,9 +116,9 @@ def test_the_strength_table_equals_the_strength_of_each_single_hand(size, order,
     ],
 )
 def test_pai_gow_ranks_its_special_straights_and_its_joker(better_first):
-    """By-law ss.39-40: ace to five is the highest straight flush and the second straight.
+    """By-law ss. 39-40: ace to five is the highest straight flush and the second straight.
 
-    The joker is an ace, or completes a straight or a flush: with two pairs of its own it makes no full house.
+    The joker is an ace, or completes a straight or a flush; it makes no full house of two pairs.
     """
     strengths = [HandRanking(PAI_GOW_RANKING).compute_strength(parse_cards(hand)) for hand in better_first]
     assert strengths == sorted(strengths, reverse=True)
@@ -153,7 +153,7 @@ def test_the_low_hand_of_pai_gow_is_ranked_by_pair_then_high_cards():
 
 @pytest.mark.parametrize("wilds", [1, 2])
 def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
-    """Against trying every card of the deck in the place of each wild one."""
+    """Every card of the deck is tried in the place of each wild card."""
     rank = HandRanking(RankingRules(categories=ranking.HAND_CATEGORIES, wild_ranks=(0,)))
     names = ["high-card", "pair", "two-pair", "three-of-a-kind", "straight", "flush", "full-house"]
     names += ["four-of-a-kind", "straight-flush", "royal-flush", "five-of-a-kind"]
@@ -166,7 +166,7 @@ def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
 
 
 def test_suit_classes_equal_those_found_by_permuting_suits():
-    """Each set is in the class whose chosen set it becomes by some exchange of suits, and classes count sets."""
+    """A set is in the class whose representative it becomes by exchanging suits; each class counts its sets."""
     table = build_sets(52, 3)
     chosen, like = table.list_suit_classes
     assert (len(chosen), int(like.sum())) == (1755, 22100)

@@ -1,4 +1,4 @@
-"""The figures of craps: control values, closed forms, an enumeration of its own, and the game as it is played."""
+"""The figures of craps: control values, closed forms, an independent enumeration, and played games."""
 
 import random
 from fractions import Fraction
@@ -81,7 +81,7 @@ def test_line_bets_have_the_known_distributions():
 
 @pytest.mark.requirement("P-07")
 def test_the_bets_decided_per_throw_are_those_of_the_stationary_table():
-    """A table whose bets are renewed at once: how often each is staked, by the stationary shares of the points."""
+    """Bets are renewed at once; the stationary shares of the points give how often each is staked."""
     ways = {n: 6 - abs(n - 7) for n in range(2, 13)}
     points = (4, 5, 6, 8, 9, 10)
     share = {None: F(165, 557)} | {n: F(165, 557) * F(ways[n], ways[n] + 6) for n in points}
@@ -142,7 +142,7 @@ def test_every_bet_played_thousands_of_times_agrees_with_its_figures(house):
 
 
 def compute_distribution_by_brute_force(rules_by_spot, bets, point, instructed, depth=60):
-    """The law of all that bets bring back, by walking every throw from a state until little is left."""
+    """Return the distribution of what bets pay, over every sequence of throws until little probability is left."""
     from rigs.craps_text import settle_throw
 
     ahead = {(tuple(sorted(bets.items())), point, 0): 1.0}
@@ -281,7 +281,7 @@ def test_odds_bets_lower_the_house_edge_to_the_known_values():
 
 
 def list_molly_bets():
-    """Three-point molly by the point and the numbers with come bets alone: stakes a throw on lines and odds."""
+    """Return the three-point molly: its stakes per throw on lines and odds, by the point and the come bets."""
     ways = {n: 6 - abs(n - 7) for n in range(2, 13)}
     times = {4: 3, 10: 3, 5: 4, 9: 4, 6: 5, 8: 5}
     now, lines, odds = {(None, frozenset()): 1.0}, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""The played craps against one settled from the texts: every bet, every throw, every credit."""
+"""Played craps against craps settled from the texts: every bet, every throw, every credit."""
 
 import json
 import random
@@ -22,7 +22,7 @@ HOUSES = (QUEBEC, MONACO)
 
 
 class Dice:
-    """Chance that a seed repeats."""
+    """Draws from a seed, for reproducible tests."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -32,7 +32,7 @@ class Dice:
 
 
 def choose_instructions(house, bets, instructed, chance):
-    """What the player says of which bets play: of off ones, and in Monaco of a don't come."""
+    """Return the player's instructions about bets that are off, and in Monaco about a don't come bet."""
     instructions = {}
     for spot in bets:
         if (
@@ -126,7 +126,7 @@ def test_a_hundred_thousand_throws_are_settled_as_the_text_says(house):
 
 
 class Thrown:
-    """Chance that throws these faces, and notes below what each was drawn."""
+    """Draws that throw these faces and store the bound of each draw."""
 
     def __init__(self, faces):
         self.faces, self.bounds = list(faces), []
@@ -142,7 +142,7 @@ class Thrown:
     [(QUEBEC, {"pass": 2}, 2), (MONACO, {"pass": 2}, 2), ("quebec-sic-bo", {"big": 5}, 3)],
 )
 def test_each_die_of_a_game_has_six_faces_and_its_own_draw(name, bets, dice):
-    """Every throw there is comes of one equally likely set of numbers, each below six."""
+    """Every possible throw comes from exactly one set of equally likely numbers below six."""
     game = load_game(name)
     wager, seen = game.build_wager(sum(bets.values()), bets=bets), set()
     for faces in product(range(1, 7), repeat=dice):

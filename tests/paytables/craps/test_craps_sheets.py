@@ -1,4 +1,4 @@
-"""The figures of craps on the command line: of a layout and of a way to play."""
+"""The figures of craps on the command line, for a layout of bets and for a strategy."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The craps table: what stands between throws, what may be laid and taken down, who throws, what is refused."""
+"""The craps table: bets between throws, bets that may be laid or taken down, the shooter, and refusals."""
 
 import json
 
@@ -18,7 +18,7 @@ from paytables.definition import parse, read_source
 
 
 def table(point, *bets, instructed=(), shooter=0):
-    """A table as an outcome keeps it; bets are (spot, credits) or (spot, credits, seat)."""
+    """Return a table state as an outcome stores it; bets are (spot, credits) or (spot, credits, seat)."""
     return {
         "point": point,
         "shooter": shooter,
@@ -28,7 +28,7 @@ def table(point, *bets, instructed=(), shooter=0):
 
 
 def throw(game, a, b, wager=None):
-    """One throw of these dice; the outcome."""
+    """Return the outcome of one throw of these dice."""
     wager = game.build_wager(0) if wager is None else wager
     draw = ReplayDrawSource([(6, a - 1, "die 1"), (6, b - 1, "die 2")])
     outcome = play_with_choices(game.play(wager, draw), wager)
@@ -41,7 +41,7 @@ def list_settlements(outcome):
 
 
 def build_changed_game(house, change):
-    """A game of a definition with something else."""
+    """Return the game of a definition with a change."""
     data = parse(read_source(house))
     change(data)
     return build_game(data, "f.toml")

@@ -1,4 +1,4 @@
-"""The exact figures of tables of one draw: known returns as fractions, laws by walking every result."""
+"""The exact figures of tables with one draw: known returns as fractions, distributions from every result."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ from paytables.source import parse_toml
 
 
 def build_changed_game(name: str, **tables_: Any) -> Game:
-    """A shipped table with other tables of its definition."""
+    """Return a shipped table with some tables of its definition replaced."""
     data = parse(read_source(name))
     return build_game(data | tables_, "changed.toml")
 
@@ -358,7 +358,7 @@ def test_the_felt_has_every_betting_spot() -> None:
 
 
 def test_a_bet_with_a_return_of_100_percent_is_remarked_on() -> None:
-    """36:1 on one of 37 pockets returns 100 %: the house keeps nothing."""
+    """36:1 on one of 37 pockets returns 100 %, so that the house has no advantage."""
     text = read_source("quebec-roulette-french").data.decode()
     assert '"35:1"' in text
     game = build_game(parse_toml(text.replace('"35:1"', '"36:1"', 1)), "even.toml")

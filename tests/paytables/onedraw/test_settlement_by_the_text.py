@@ -1,7 +1,7 @@
-"""Random layouts on every table of one draw, settled by the product and, independently, as the texts say it.
+"""Random bets on every table with one draw, settled by the product and independently as the texts say.
 
-The settlements here are written from the by-law and the order, not from the code: they read a bet's name, ask
-whether the result wins it, and know what is lost and what stands after a zero or a first hit.
+The settlements here are written from the by-law and the order, not from the code: they read a bet's name, decide
+whether the result wins it, and know what is lost and what stands after a zero or a first hand.
 """
 
 import json
@@ -37,7 +37,7 @@ TOTALS = {4: 50, 5: 30, 6: 18, 7: 12, 8: 8, 9: 6, 10: 6, 11: 6, 12: 6, 13: 8, 14
 
 
 def roulette(spot: str, drawn: str) -> tuple[int, int] | None:
-    """What a bet on a cylinder of 36 numbers and zeros pays, as odds to one; None: it loses."""
+    """Return the odds to one of a bet on a wheel of 36 numbers and zeros, or None if it loses."""
     kind, *parts = spot.split("-")
     n = 0 if drawn == "00" else int(drawn)
     if spot.startswith("first-"):
@@ -116,7 +116,7 @@ GAMES: dict[str, Callable[[str, str], tuple[int, int] | None]] = {
 
 
 class Chance:
-    """Numbers of a seeded generator: the play is tested, not chance."""
+    """Draws from a seeded generator, because the game and not its randomness is tested."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -127,7 +127,7 @@ class Chance:
 
 
 class Given:
-    """Numbers in a given order."""
+    """Draws with numbers in a given order."""
 
     def __init__(self, *values: int) -> None:
         self.values = list(values)
@@ -138,7 +138,7 @@ class Given:
 
 
 def lay_bets(pick: random.Random, spots: tuple[Spot, ...]) -> dict[str, int]:
-    """Some bets within the limits of their spots."""
+    """Return random bets within the limits of their spots."""
     bets = {}
     for spot in pick.sample(spots, pick.randint(1, min(9, len(spots)))):
         steps = min(spot.bet_max, 40) - spot.bet_min
@@ -154,7 +154,7 @@ def settle(
     *,
     zero_asks: bool,
 ) -> tuple[int, list[tuple[str, int, int]]]:
-    """What comes back of ``(spot, stake, count)``, and what stands, as the texts have it."""
+    """Return what ``(spot, stake, count)`` bets pay, and the bets that stand, as the texts say."""
     back, stands = 0, []
     for spot, stake, count in bets:
         odds = pays(spot, drawn)
@@ -178,7 +178,7 @@ def settle(
 
 
 def rounds(name: str, count: int, seed: int) -> None:
-    """Play and settle ``count`` rounds, the table carried from one to the next through JSON."""
+    """Play and settle ``count`` rounds; the table state goes from one to the next through JSON."""
     game, pick, chance = load_game(name), random.Random(f"{name} {seed}"), Chance(seed)
     game_at_table, stood = game, []
     order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}
@@ -236,7 +236,7 @@ def test_a_hundred_thousand_random_layouts_are_settled_as_the_text_says(name: st
 
 @pytest.mark.requirement("S-38", "S-39")
 def test_repeats_and_every_level_of_prison_are_settled_as_the_text_says() -> None:
-    """The chances above meet few of them; here the numbers are given, one after another."""
+    """Random draws rarely reach these cases; here the numbers are given."""
     game = load_game("quebec-roulette-double")
     seventeen = game.rules.build_display_data()["wheel"].index("17")
     game_at_table, wager = game, game.build_wager(3, bets={"double-17": 2, "triple-17": 1})
@@ -278,7 +278,7 @@ def test_repeats_and_every_level_of_prison_are_settled_as_the_text_says() -> Non
 @pytest.mark.requirement("S-38")
 @pytest.mark.parametrize(("zeros", "returned"), [(0, 2048), (1, 1024), (2, 512), (3, 256), (4, 128)], ids=str)
 def test_a_freed_stake_is_worth_half_as_much_for_each_zero_after_the_first(zeros: int, returned: int) -> None:
-    """Monaco, art. 8.2: a stake in prison for one zero is freed whole; each further zero halves it."""
+    """Monaco, art. 8.2: a stake in prison after one zero is freed whole; each further zero halves it."""
     game = load_game("monaco-roulette-european")
     red = game.rules.build_display_data()["wheel"].index("3")
     game_at_table, wager = game, game.build_wager(1024, bets={"red": 1024})
@@ -310,7 +310,7 @@ WHEELS = {
 @pytest.mark.requirement("S-36", "S-48", "S-49", "B-09")
 @pytest.mark.parametrize("name", WHEELS)
 def test_one_number_is_drawn_and_each_part_of_the_wheel_is_as_likely_as_any_other(name: str) -> None:
-    """One random number decides, out of as many as there are parts, and each of them leads to another part."""
+    """One random number decides, among as many as there are parts, and each gives another part."""
     game, count = load_game(name), WHEELS[name].total()
     spot = game.rules.list_spots()[0]
     wager = game.build_wager(spot.bet_min, bets={spot.id: spot.bet_min})

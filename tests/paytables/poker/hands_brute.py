@@ -1,7 +1,7 @@
 """Hands judged from the words of the rules, card by card, without the tables of the product.
 
-A card is a text such as "Td". A judged hand is a tuple that is larger for the better hand; its first element is
-the number of its combination, 0 the lowest.
+A card is a text such as "Td". A judged hand is a tuple that is greater for the better hand; its first element is the
+number of its combination, 0 for the lowest.
 """
 
 from itertools import combinations, product
@@ -15,7 +15,7 @@ THREE = ["high", "pair", "flush", "straight", "trips", "sf"]
 
 
 def judge(hand, order=FIVE):
-    """Judge exactly as many cards as count, none of them wild."""
+    """Judge a hand of exactly as many cards as count, without wild cards."""
     size = len(hand)
     ranks = sorted((ORDER.index(card[0]) for card in hand), reverse=True)
     times = sorted(((ranks.count(r), r) for r in set(ranks)), reverse=True)
@@ -53,7 +53,7 @@ def best(cards, size=5, order=FIVE):
 
 
 def best_wild(hand, wild):
-    """Judge five cards of which some, ``wild(card)``, stand for any card, also one that is already there."""
+    """Judge five cards; those for which ``wild(card)`` is true replace any card, even one already in the hand."""
     natural_cards = [card for card in hand if not wild(card)]
     free = len(hand) - len(natural_cards)
     return max(judge([*natural_cards, *stand]) for stand in product(DECK, repeat=free))

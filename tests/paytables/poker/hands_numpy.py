@@ -1,6 +1,6 @@
-"""The best hand among several cards for many rows at once, by counting ranks and suits: no code of the product.
+"""The best hand among several cards, for many rows at once, by counting ranks and suits, without product code.
 
-Scores are larger for better hands and comparable within one function only. Cards are numbers, rank * 4 + suit.
+Scores are greater for better hands, and comparable within one function only. Cards are numbers, rank * 4 + suit.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ def _counts(cards):
 
 
 def _highest(has, most):
-    """The highest ``most`` ranks of each row of flags as one number, and how many there were."""
+    """Return the highest ``most`` ranks of each row of flags as one number, and the number of flags."""
     value = np.zeros(len(has), dtype=np.int64)
     taken = np.zeros(len(has), dtype=np.int64)
     for rank in range(12, -1, -1):
@@ -28,7 +28,7 @@ def _highest(has, most):
 
 
 def _straight(has, size):
-    """The top of the best straight of each row, 0 for the one that begins with an ace, -1 for none."""
+    """Return the top of each row's best straight, 0 for one that begins with an ace, -1 for none."""
     best = np.full(len(has), -1)
     wheel = has[:, 12] & has[:, : size - 1].all(axis=1)
     best[wheel] = 0
@@ -38,7 +38,7 @@ def _straight(has, size):
 
 
 def _sets(ranks, times):
-    """The highest rank held at least so many times, -1 for none."""
+    """Return the highest rank held at least ``times`` times, -1 for none."""
     best = np.full(len(ranks), -1)
     for rank in range(13):
         best[ranks[:, rank] >= times] = rank
@@ -70,7 +70,7 @@ def _parts(cards, size):
 
 
 def _rank(options):
-    """Of (holds, combination, details) from the lowest up the last that holds."""
+    """Return the score of the last of the (holds, combination, details), listed from the lowest up, that holds."""
     score = np.zeros(len(options[0][1]), dtype=np.int64)
     for level, (holds, detail) in enumerate(options):
         score = np.where(holds, level * 14**6 + detail, score)
@@ -78,7 +78,7 @@ def _rank(options):
 
 
 def best_five(cards):
-    """Score of the best five: high, pair, two pair, trips, straight, flush, full, quads, straight flush."""
+    """Return the score of the best five cards: high card to straight flush, with the flush below the full house."""
     has, straight, flush, both, quads, trips, pair, second, beside = _parts(cards, 5)
     every = np.ones(len(cards), dtype=bool)
 
@@ -104,7 +104,7 @@ def best_five(cards):
 
 
 def best_four(cards):
-    """Score of the best four: high, pair, two pair, straight, flush, trips, straight flush, quads."""
+    """Return the score of the best four cards: high, pair, two pair, straight, flush, trips, straight flush, quads."""
     has, straight, flush, both, quads, trips, pair, second, _ = _parts(cards, 4)
     every = np.ones(len(cards), dtype=bool)
 
@@ -129,5 +129,5 @@ def best_four(cards):
 
 
 def level(score):
-    """The combination of a score: its place in the order of the function that made it."""
+    """Return the combination of a score: its place in the order of the function that made it."""
     return score // 14**6

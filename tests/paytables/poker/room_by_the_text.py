@@ -1,7 +1,7 @@
-"""A game of a poker room again, from the text: who acts, what they may do, and what each is given back.
+"""A game of a poker room, computed again from the texts: who acts, the options, and the credits returned to each.
 
-Written from the by-law (ss. 67.88 to 67.108) and the game's help, and of nothing that plays it. The pots are
-taken of what each has bet, from the smallest bet up, and the hands are compared as the best of every five cards.
+It is written from the by-law (ss. 67.88 to 67.108) and the game's help, and from no code of the product. The pots are
+formed from the bets of all players, from the smallest bet up. Hands are compared as the best of every five cards.
 """
 
 from itertools import combinations, pairwise
@@ -10,7 +10,7 @@ from tests.paytables.poker.hands_brute import ORDER, judge
 
 
 def best(hole, board, uses=None):
-    """The best hand of hole cards and board; with ``uses``, of exactly so many hole cards."""
+    """Return the best hand of hole cards and board; with ``uses``, of exactly this number of hole cards."""
     if uses is None:
         return max(map(judge, combinations([*hole, *board], 5)))
     return max(
@@ -21,17 +21,17 @@ def best(hole, board, uses=None):
 
 
 def showing(cards):
-    """What one to four cards face up are worth: only pairs, threes and fours count, and high cards."""
+    """Return the value of one to four cards face up: only pairs, threes and fours count, and high cards."""
     ranks = [ORDER.index(card[0]) for card in cards]
     groups = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
     return [count for count, _ in groups], [rank for _, rank in groups]
 
 
 class Books:
-    """A game as it is written down: the stacks, the bets of each, and whose turn it is."""
+    """The record of a game: the stacks, the bets of each seat, and the seat that must act."""
 
     def __init__(self, rules, stacks, button):
-        """``stacks`` are by seat; ``button`` is the seat that has it."""
+        """``stacks`` are by seat; ``button`` is the seat with the button."""
         self.rules = rules
         seats = sorted(stacks)
         index = seats.index(button)
@@ -53,7 +53,7 @@ class Books:
         self.after = big
 
     def bring_in(self, cards):
-        """The lowest card face up, by rank and then by suit (clubs lowest), is forced to bet."""
+        """Force the lowest card face up, by rank and then by suit (clubs lowest), to bet."""
         lowest = min(
             self.order, key=lambda seat: (ORDER.index(cards[seat][0][0]), "cdhs".index(cards[seat][0][1]))
         )
@@ -61,7 +61,7 @@ class Books:
         self.price, self.last_bettor, self.after = self.rules["bring_in"], lowest, lowest
 
     def highest_acts_first(self, cards):
-        """The highest cards face up act first, of equal ones the first left of the button."""
+        """Let the highest cards face up act first; of equal ones, the first left of the button."""
         worth = {seat: showing(cards[seat]) for seat in self.alive()}
         first = next(seat for seat in self.order if worth.get(seat) == max(worth.values()))
         self.after = self.order[self.order.index(first) - 1]
@@ -86,7 +86,7 @@ class Books:
         return [seat for seat in self.order if seat not in self.folded]
 
     def whose(self):
-        """The seat to act, or None where the betting round is over."""
+        """Return the seat that must act, or None if the betting round is over."""
         alive = self.alive()
         if len(alive) == 1:
             return None
@@ -100,7 +100,7 @@ class Books:
         return None
 
     def allowed(self, seat):
-        """What the seat may put in, by option."""
+        """Return the credits that the seat may put in, by option."""
         owes = self.price - self.here[seat]
         found = {"fold": 0, "call": min(owes, self.left[seat])} if owes else {"check": 0}
         others = any(self.left[other] for other in self.alive() if other != seat)
@@ -127,7 +127,7 @@ class Books:
         return found | {name: owes + size for size, name in by.items()}
 
     def least_raise(self):
-        """At a fixed limit, up to the next multiple of the bet; otherwise as much as the last one."""
+        """Return the lowest raise: up to the next multiple of a fixed limit, else as much as the last raise."""
         if self.rules["kind"] == "fixed":
             return next(n for n in range(1, self.least + 1) if (self.price + n) % self.least == 0)
         return max(self.step, self.least)
@@ -150,9 +150,9 @@ class Books:
                 self.spoken, self.closed = {seat}, {seat}
 
     def settle(self, hands, rounds):
-        """What each seat is given back of the pots, what it keeps beside them, and the commission.
+        """Return what each seat gets from the pots, what it keeps beside them, and the commission.
 
-        ``hands`` are the worth of each hand that is left; so many betting rounds were dealt.
+        ``hands`` are the values of the remaining hands; ``rounds`` is the number of betting rounds that were dealt.
         """
         stacks, paid = dict(self.left), dict(self.bet)
         top = max(paid.values())

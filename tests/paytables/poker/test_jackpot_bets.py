@@ -1,4 +1,4 @@
-"""Side bets that play for a level: Caribbean Stud's against the words of s.67.21, its figures, and what is refused."""
+"""Side bets on a level: Caribbean Stud's against the text of s. 67.21, its figures, and refusals."""
 
 import tomllib
 from collections import Counter
@@ -39,7 +39,7 @@ def quick():
 
 
 def unadvised(**changes):
-    """The game without advice, which takes longer than all the rest."""
+    """The game without advice, which takes longer to compute than everything else."""
     data = tomllib.loads(TEXT)
     del data["proved"]["main"]["policy"]
     return build_game({**data, **changes}, "test.toml")
@@ -50,7 +50,7 @@ def side(game):
 
 
 def play_rounds(game, wager, draw, rounds):
-    """Random rounds against the text: what the side bet pays, and what it wins of the level."""
+    """Play random rounds; check what the side bet pays and what it wins of the level against the text."""
     found = Counter()
     for n in range(rounds):
         round_ = Round(game.play(wager, draw), wager)
@@ -186,7 +186,7 @@ def test_a_pay_as_a_share_of_a_level_is_refused_in_other_families():
 
 
 class Given:
-    """Deals given cards by their place in what is left of the deck."""
+    """Draws that deal given cards of what is left of the deck."""
 
     def __init__(self, cards):
         self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))

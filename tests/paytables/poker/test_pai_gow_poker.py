@@ -1,4 +1,4 @@
-"""Pai gow poker: hands and settings judged from the words of the by-law (ss.38-53), rounds, and exact figures."""
+"""Pai gow poker: hands and settings judged from the text of the by-law (ss. 38-53), rounds, and exact figures."""
 
 from collections import Counter
 from fractions import Fraction
@@ -36,12 +36,12 @@ RANKS = "23456789TJQKA"
 
 
 def read(name):
-    """A card as (rank 2 to 14, suit); the joker as (0, ...)."""
+    """Return a card as (rank 2 to 14, suit); the joker as (0, ...)."""
     return (0, "") if name == "Jk" else (RANKS.index(name[0]) + 2, name[1])
 
 
 def rank_without_joker(hand):  # noqa: PLR0911 (a line a combination)
-    """Five cards without a joker, larger for the better hand, in the order of s.40."""
+    """Judge five cards without a joker in the order of s. 40; the better hand is greater."""
     ranks = sorted((rank for rank, _ in hand), reverse=True)
     groups = sorted(((n, rank) for rank, n in Counter(ranks).items()), reverse=True)
     shape, tie = [n for n, _ in groups], tuple(rank for _, rank in groups)
@@ -69,7 +69,7 @@ def rank_without_joker(hand):  # noqa: PLR0911 (a line a combination)
 
 @cache
 def high(hand):
-    """A high hand: the joker is an ace, or what completes a straight or a flush (s.39)."""
+    """Judge a high hand: the joker is an ace, or completes a straight or a flush (s. 39)."""
     natural_cards = [card for card in hand if card[0]]
     if len(natural_cards) == 5:
         return rank_without_joker(natural_cards)
@@ -80,13 +80,13 @@ def high(hand):
 
 
 def low(hand):
-    """A low hand: a pair, or the higher cards; the joker is an ace."""
+    """Judge a low hand: a pair, or the higher cards; the joker is an ace."""
     ranks = sorted((rank or 14 for rank, _ in hand), reverse=True)
     return (2, ranks[0]) if ranks[0] == ranks[1] else (1, *ranks)
 
 
 def options(cards):
-    """Every legal way to set seven cards as (low, high) hands by their worth (s.50)."""
+    """Return every legal setting of seven cards as the values of the (low, high) hands (s. 50)."""
     found = []
     for two in combinations(cards, 2):
         five = tuple(sorted(card for card in cards if card not in two))
@@ -97,7 +97,7 @@ def options(cards):
 
 
 def house(ways, cards):
-    """The house way, as the rules of the game tell it."""
+    """Return the house way as the rules of the game describe it."""
     groups = sorted(((n, rank) for rank, n in Counter(rank or 14 for rank, _ in cards).items()), reverse=True)
     shape, sets = [n for n, _ in groups if n > 1], [rank for n, rank in groups if n > 1]
 
@@ -135,7 +135,7 @@ def house(ways, cards):
 
 
 def compute_return(player, bank, stake):
-    """What comes back of a stake (ss.44-47)."""
+    """Return what a stake pays (ss. 44-47)."""
     better = (player[0] > bank[0]) + (player[1] > bank[1])
     return (0, stake, 2 * stake - stake // 20)[better]
 
@@ -146,14 +146,14 @@ def game():
 
 
 def seven(draw):
-    """Seven cards by chance, as numbers."""
+    """Draw seven cards as numbers."""
     deck = list(range(JOKER + 1))
     return [deck.pop(draw.below(len(deck), "card")) for _ in range(7)]
 
 
 @pytest.mark.requirement("S-15", "S-16")
 def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
-    """All settings of 400 hands rank as in the text, and the bank takes the one that the text prescribes."""
+    """All settings of 400 hands rank as in the text, and the bank sets its hand as the text prescribes."""
     draw = seeded_draw("settings")
     for _ in range(400):
         dealt = seven(draw)
@@ -202,12 +202,12 @@ def test_the_house_way_sets_given_cards_as_the_text_says(game, cards, descriptio
 
 
 def total_of(cards):
-    """What the remaining cards come to: ace and joker 1, court cards 10."""
+    """Return the total of the remaining cards: ace and joker 1, court cards 10."""
     return sum(1 if card == "Jk" or card[0] == "A" else min(10, read(card)[0]) for card in cards)
 
 
-def beside(bets, number, remaining):
-    """What comes back of the bets beside the stake (ss.48, 48.1)."""
+def compute_side_bet_return(bets, number, remaining):
+    """Return what the bets beside the stake pay (ss. 48, 48.1)."""
     back = {}
     for name, credits_ in bets.items():
         if name.startswith("position"):
@@ -220,7 +220,7 @@ def beside(bets, number, remaining):
 
 
 def lay_bets(game, draw):
-    """Bets by chance: any spots, any stakes they take."""
+    """Return random bets: any spots, with any stakes that they accept."""
     spots = [
         spot for spot in game.rules.list_spots() if spot.accepts_bets and draw.below(3, "spot") == 0
     ] or game.rules.list_spots()[:1]
@@ -244,7 +244,7 @@ def rounds(game, seeded_draw, number):
             found.advance(answers[0])
         outcome = found.outcome
         hands = {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
-        expected = beside(bets, int(outcome.display["result"]), hands.get("remaining"))
+        expected = compute_side_bet_return(bets, int(outcome.display["result"]), hands.get("remaining"))
         if "stake" in bets:
             cards = {name: tuple(map(read, hands[name])) for name in ("bank", "player")}
             bank = house(options(cards["bank"]), cards["bank"])
@@ -265,7 +265,7 @@ def test_rounds_are_settled_as_the_text_says(game, seeded_draw):
 
 
 class FirstNumber:
-    """Chance that gives one number, and notes below what it was drawn."""
+    """Draws that return one number and store its bound."""
 
     def __init__(self, number):
         self.number, self.draws = number, []
@@ -344,7 +344,7 @@ def test_an_invalid_pai_gow_poker_definition_is_refused(tmp_path, old, new, reas
 
 
 def test_side_bets_have_their_exact_returns(game):
-    """Every four of 53 cards counted one by one; the position is 13/14 (games.md 6)."""
+    """Every four of 53 cards are counted one by one; the position returns 13/14 (games.md 6)."""
     names = game.rules.PIECE_NAMES
     totals = Counter(sum(four) for four in combinations([total_of([name]) for name in names], 4))
     ways = comb(53, 4)
@@ -372,7 +372,7 @@ def test_the_stake_has_the_known_figures(game):
 
 
 def test_the_highest_return_of_a_round_is_that_of_bets_that_can_win_together(game):
-    """A total and a position win with the stake, never two of either."""
+    """A total and a position win with the stake, but never two of either."""
     bets = {"stake": 20, "under": 10, "exactly": 2, "over": 4, "position-1": 4, "position-2": 2}
     assert game.rules.find_highest_round_return(game.build_wager(42, bets=bets)) == 39 + 32 + 26
     bets = {"stake": 20, "under": 10, "position-2": 2}
@@ -398,7 +398,7 @@ def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
 
 @pytest.mark.slow
 def test_rounds_with_advised_settings_agree_with_the_figures(game, seeded_draw):
-    """10,000 rounds as the house sets: within four standard errors of the exact return."""
+    """10,000 rounds set by the house way, within four standard errors of the exact return."""
     (figures,) = (bet for bet in analyse(game, AnalysisDepth.PRIZES).bets if bet.bet == "stake")
     wager, draw, played = game.build_wager(20, bets={"stake": 20}), seeded_draw("advised"), 10_000
     won = sum(
@@ -411,7 +411,7 @@ def test_rounds_with_advised_settings_agree_with_the_figures(game, seeded_draw):
 
 
 def one_by_one(ranks):
-    """Wins and losses of the best settings and of the house way over all pairs of hands of a small deck."""
+    """Return wins and losses of the best settings and of the house way over all pairs of hands of a small deck."""
     deck = [(rank + 2, suit) for rank in ranks for suit in "cdhs"] + [(0, "")]
     hands = list(combinations(deck, 7))
     index_by_card = {card: n for n, card in enumerate(deck)}
@@ -455,7 +455,7 @@ def against(masks, found):
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("ranks", [(9, 10, 11, 12), (0, 1, 2, 12), (8, 9, 10, 11, 12)])
 def test_the_solution_of_a_small_deck_equals_a_count_hand_by_hand(game, ranks):
-    """17 or 21 cards: up to 116,280 hands against 3,432 each, by a judge of its own, and by classes."""
+    """17 or 21 cards: up to 116,280 hands against 3,432 each, judged independently, and by classes."""
     found = count_wins_and_losses(HouseWayRules(game.rules.definition.house), 19, 20, ranks)
     assert (*found.best_wins_and_losses, *found.house_wins_and_losses, found.pair_count) == one_by_one(ranks)
 
@@ -463,5 +463,5 @@ def test_the_solution_of_a_small_deck_equals_a_count_hand_by_hand(game, ranks):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_stored_figures_equal_newly_computed_figures(game):
-    """All 154,143,080 hands against 53,524,680 each: two minutes of a core."""
+    """All 154,143,080 hands against 53,524,680 each, which takes two minutes of one core."""
     game.rules.verify()

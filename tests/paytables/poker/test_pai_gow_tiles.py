@@ -1,4 +1,4 @@
-"""Pai gow with tiles: the twenty combinations, how hands compare, and rounds settled from the words of the by-law."""
+"""Pai gow with tiles: the twenty combinations, the ranking of hands, and rounds settled from the by-law's text."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -66,7 +66,7 @@ SINGLE = [
 
 
 def find_pair_rank(pair):
-    """The place of two tiles in the text, 21 where they are no combination."""
+    """Return the place of two tiles in the text, or 21 if they are no combination."""
     for n, (first, second) in enumerate(TEXT, 1):
         for a, b in (pair, pair[::-1]):
             if a == first and b in second.split():
@@ -75,7 +75,7 @@ def find_pair_rank(pair):
 
 
 def worth(pair):
-    """Larger for the better hand, by ss.101-105: combination or points, then the higher single tile."""
+    """Rank two tiles by ss. 101-105, greater for better: combination or points, then the higher tile."""
     sums = {0}
     for tile in pair:
         pips = sum(map(int, tile.split("-")))
@@ -93,7 +93,7 @@ def test_there_are_32_tiles_of_which_eleven_occur_twice():
 
 @pytest.mark.requirement("S-46")
 def test_two_tiles_are_ranked_in_the_order_of_the_text():
-    """All 496 pairs against all others, by a judge written from the text."""
+    """All 496 pairs are compared with all others, and judged from the text."""
     pairs = list(combinations(range(32), 2))
     judged = {pair: worth([ALL_TILES[tile] for tile in pair]) for pair in pairs}
     for pair in pairs:
@@ -125,7 +125,7 @@ def test_the_high_hand_is_equal_or_better():
 
 @pytest.mark.requirement("S-47")
 def test_a_low_hand_without_value_beats_no_other_low_hand():
-    """Of two such hands the one with the higher tile is the stronger, and does not win for it."""
+    """Of two such hands, the one with the higher tile is stronger, but does not win."""
     rules = load_game(FILE).rules
     worthless = sorted(
         {strength for pair in combinations(range(32), 2) if is_worthless(strength := compute_strength(*pair))}
@@ -151,7 +151,7 @@ def test_points_of_a_hand_are_counted_in_both_languages(hand, english, french):
 
 
 def compute_return(player, bank, stake):
-    """What comes back (ss.108-111), hands being pairs of tiles as (low, high)."""
+    """Return what a stake pays (ss. 108-111); hands are pairs of tiles as (low, high)."""
     low = worth(player[0]) > worth(bank[0]) and worth(player[0])[:2] != (-21, 0)
     better = low + (worth(player[1]) > worth(bank[1]))
     return (0, stake, 2 * stake - stake // 20)[better]
@@ -180,7 +180,7 @@ def test_rounds_are_settled_as_the_text_says(seeded_draw):
 
 
 def test_the_best_setting_is_advised_and_agrees_with_the_figures(seeded_draw):
-    """Of the same 3,000 hands, by the advice: within four standard errors of the exact return."""
+    """3,000 hands set by the advice, within four standard errors of the exact return."""
     game, draw = load_game(FILE), seeded_draw("advice")
     figures, bank = analyse(game, AnalysisDepth.PRIZES).bets
     assert bank.bet == "bank"
@@ -212,7 +212,7 @@ def test_seats_have_their_own_tiles_and_one_bank(seeded_draw):
 
 @pytest.mark.slow
 def test_the_stored_figures_equal_newly_computed_figures():
-    """35,960 hands by 20,475 of the bank's each, in seconds."""
+    """35,960 hands against 20,475 of the bank's each, in seconds."""
     game = load_game(FILE)
     game.rules.verify()
     found, _ = analyse(game, AnalysisDepth.FULL).bets  # the other one is a player's bank
@@ -228,7 +228,7 @@ def test_the_stored_figures_equal_newly_computed_figures():
 
 @pytest.mark.slow
 def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
-    """The chances of one hand in each of its ways, counted from the text against all 20,475 hands of the bank."""
+    """Each setting of one hand is counted from the text against all 20,475 hands of the bank."""
     game = load_game(FILE)
     counts = game.rules.definition.bank
     index_by_name = {name: n for n, name in enumerate(ALL_TILES)}
@@ -259,7 +259,7 @@ def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
 
 
 def _kernel_value(game, own_tiles, mask):
-    """The same from the product's own count."""
+    """Return the same value from the product's own count."""
     from paytables.poker.tiles.solve import count_bank_hands
 
     hands, ways, found = count_bank_hands(game.rules.definition)

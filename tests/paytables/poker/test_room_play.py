@@ -1,4 +1,4 @@
-"""Poker between players: games settled again from the text, betting in turn, side pots, the commission, the figures."""
+"""Poker between players: games settled independently, betting in turn, side pots, the commission, the figures."""
 
 import json
 from collections import Counter
@@ -38,7 +38,7 @@ BUTTON = {"en": "Button", "fr": "Rondelle"}
 
 
 def build_changed_game(name=GAME, **tables):
-    """A game with other tables of its definition."""
+    """Return a game with some tables of its definition replaced."""
     data = json.loads(load_game(name).text)
     for key, table in tables.items():
         data[key] = {**data[key], **table} if isinstance(table, dict) else table
@@ -74,7 +74,7 @@ def rules_of(game):
 
 
 def some_stacks(draw, table_seats, least):
-    """Stacks of two seats or more, short and deep ones."""
+    """Return random stacks of two seats or more, short and deep ones."""
     count = 2 + draw.below(table_seats - 1, "count")
     seats = list(range(table_seats))
     taken = sorted(seats.pop(draw.below(len(seats), "seat")) for _ in range(count))
@@ -82,20 +82,20 @@ def some_stacks(draw, table_seats, least):
 
 
 def choose(draw, options):
-    """One of the options; folds and bets of all are seldom, so that games come to every street."""
+    """Return a random option; folds and all-in bets are rare, so that games reach every betting round."""
     weights = {"fold": 2, "check": 8, "call": 9, "all-in": 1}
     lots = [name for name in options for _ in range(weights.get(name, 3))]
     return lots[draw.below(len(lots), "choice")]
 
 
 def split_hands(display):
-    """The cards of the board, and the hands of the seats."""
+    """Return the cards of the board and the hands of the seats."""
     board, *hands = display["hands"]
     return board["cards"], hands
 
 
 def go_to_street(books, display):
-    """Turn the books to the betting round of the cards dealt; with cards face up these say who acts first."""
+    """Advance the record to the betting round of the dealt cards; cards face up decide who acts first."""
     board, hands = split_hands(display)
     up = {seat: hand["cards"][2:6] for seat, hand in zip(sorted(books.left), hands, strict=True)}
     is_stud = books.rules["bring_in"] is not None
@@ -110,8 +110,8 @@ def go_to_street(books, display):
             books.highest_acts_first(up)
 
 
-def hold_game(game, draw, seen):
-    """Play one game beside the books, and compare each turn, each option and what each is given back."""
+def check_game(game, draw, seen):
+    """Play one game and compare each turn, each option and each return with the record from the texts."""
     table_seats = game.rules.definition.table.seats
     stacks = some_stacks(draw, table_seats, game.rules.table_layout.spots[0].bet_min)
     offered = draw.below(table_seats, "button")
@@ -187,7 +187,7 @@ RARE_AT_STUD = {"split", "odd credits"}
 def hold_games(game, seeded_draw, count):
     seen = Counter()
     for seed in range(count):
-        hold_game(game, seeded_draw(seed), seen)
+        check_game(game, seeded_draw(seed), seen)
     rare = RARE_AT_STUD if count < 1_000 and not game.rules.definition.board_count else set()
     assert {name for name in SEEN - rare if not seen[name]} == set()
 
@@ -214,7 +214,7 @@ def test_ten_thousand_games_of_each_limit_are_bet_and_settled_as_the_text_says(s
 
 # ---------------------------------------------------------------------------------- betting
 def betting(*stacks, kind="none", least=8, most=None, raises=None):
-    """A betting round of players with these stacks, the first of whom acts first."""
+    """Return a betting round of players with these stacks, the first of whom acts first."""
     sizes = BetSizes(kind, least, most, raises)
     found = Betting([Player(seat, stack) for seat, stack in enumerate(stacks)], sizes)
     found.start_round(sizes, 0)
@@ -332,7 +332,7 @@ def test_the_commission_is_a_share_of_each_pot_up_to_its_maximum():
 
 # ---------------------------------------------------------------------------------- a game
 class Dealt:
-    """Random numbers that deal these cards from a full pack."""
+    """Draws that deal these cards of a full pack."""
 
     def __init__(self, cards):
         self.shoe, self.cards = Shoe.from_decks(1), list(parse_cards(cards))
@@ -351,7 +351,7 @@ def combine(game, stacks, seat):
 
 
 def play(game, wager, cards, *options):
-    """Play a game of these cards with these answers of its seats, then checks; its steps and its outcome."""
+    """Play a game with these cards and answers, followed by checks; return its steps and its outcome."""
     answers, steps, choice = iter(options), [], None
     generator = game.play(wager, Dealt(cards))
     while True:

@@ -1,4 +1,4 @@
-"""The chance that two hands of hold'em are equal, counted again over every flop with its turns and rivers."""
+"""The chance that two hold'em hands are equal, counted independently over every flop with its turns and rivers."""
 
 from fractions import Fraction
 from math import comb
@@ -13,7 +13,7 @@ from tests.paytables.poker.hands_brute import DECK, best
 
 
 def count_equal(flop, ranks, levels, strengths, standings, counts):
-    """The ordered pairs of hole cards that are equal, over the 1,176 boards of a flop."""
+    """Return the number of ordered pairs of equal hole cards over the 1,176 boards of a flop."""
     shown, sorted_places, bucket = [0] * 1326, [0] * 1081, [0] * levels
     later = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     equal = 0

@@ -1,10 +1,10 @@
-"""Games of which no exact value is published, derived a second time: deals drawn at random, each by brute force.
+"""A second derivation of games without published exact values: random deals, each by brute force.
 
-Every hand of the bank is judged by other code (:mod:`hands_numpy`) and every answer valued from the words of the
-text; what comes out must be what the proof's own tables have for that deal, to the last hand. Were a share s of
-all deals wrong there, n deals drawn at random would all agree with a chance of at most exp(-s n); so with a
-certainty of 99.9 % that share is below ln(1000) / n, and the mean is off by at most that times the span of a
-deal's best means. The deals are the same on every machine.
+Other code (:mod:`hands_numpy`) judges every hand of the bank, and every answer is valued from the words of the text.
+The result must equal the proof's own table for that deal, to the last hand. If a share s of all deals were wrong
+there, n random deals would all agree with a chance of at most exp(-s n); with a certainty of 99.9 % that share is
+therefore below ln(1000) / n, and the mean is off by at most that times the span of a deal's best means. The deals are
+the same on every machine.
 """
 
 from functools import cache
@@ -27,7 +27,7 @@ GAMES = paytables.definition.LIBRARY_FOLDER / "tables"
 
 @cache
 def every_hand(size, judge):
-    """All hands of so many cards as bits, and their scores, judged a run at a time."""
+    """Return all hands of ``size`` cards as bits, and their scores."""
     masks, scores = [], []
     for top in range(size - 1, 52):
         hands = np.array(list(combinations(range(top), size - 1)), dtype=np.int8)
@@ -40,7 +40,7 @@ def every_hand(size, judge):
 
 
 def against(own_cards, up, size, judge, least):
-    """How many of the bank's hands are closed, weaker, equal, better."""
+    """Return how many of the bank's hands do not qualify, are weaker, equal and better."""
     masks, scores = every_hand(size, judge)
     free = masks & sum(1 << card for card in own_cards) == 0
     if up is not None:
@@ -57,13 +57,13 @@ def against(own_cards, up, size, judge, least):
 
 
 def caribbean(level, own_score):
-    """Raise twice the ante; who opens pays raises by combination (s.67.19)."""
+    """Value a raise of twice the ante; if the bank qualifies, raises are paid by combination (s. 67.19)."""
     pays = {0: 1, 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 7, 7: 20, 8: 100 if own_score % 14**6 == 9 else 50}[level]
     return {"raise": (1, 1 + 2 * pays, 0, -3), "fold": (-1, -1, -1, -1)}
 
 
 def four(level, own_score):
-    """Raise once to three times; the bonus of three of a kind or better is paid in any case (s.67.72)."""
+    """Value a raise of one to three antes; three of a kind or better is always paid a bonus (s. 67.72)."""
     del own_score
     bonus = {5: 2, 6: 20, 7: 25}.get(level, 0)
     raises = {f"raise-{n}": (0, 1 + n + bonus, 1 + n + bonus, bonus - 1 - n) for n in (1, 2, 3)}
@@ -71,7 +71,7 @@ def four(level, own_score):
 
 
 def crazy(level, own_score):
-    """Play once, with a pair of aces up to three times; the super bonus by its table or with the hand (s.67.85)."""
+    """Value a bet of one ante, or three with a pair of aces; the super bonus is paid by its table (s. 67.85)."""
     listed = {3: 1, 4: 3, 5: 2, 6: 15, 7: 200 if own_score % 14**6 == 12 else 30}.get(level)
     aces = level > 1 or (level == 1 and own_score % 14**6 // 14**4 == 13)
     found = {"fold": (-2, -2, -2, -2)}
@@ -82,7 +82,7 @@ def crazy(level, own_score):
 
 
 def boston(level, own_score):
-    """Both additional bets of two antes; the ante by its table, back with a better or equal hand (s.67.63)."""
+    """Value both additional bets of two antes; the ante is paid by its table, or returned (s. 67.63)."""
     tens = level == 2 and own_score % 14**6 // 14**4 - 1 >= 8
     listed = {
         3: 5,
@@ -148,7 +148,7 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_flops_of_casino_holdem_have_the_same_figures_by_brute_force(seeded_draw):
-    """Ten hands at ten flops: all 1,081 turns and rivers and 990 hands of the bank on each."""
+    """Ten hands at ten flops, with all 1,081 turns and rivers and 990 hands of the bank on each."""
     solver, draw = (
         HoldemSolver(build_streets(load_game(GAMES / "france-casino-holdem.toml").rules.definition)),
         None,
@@ -172,7 +172,7 @@ def test_flops_of_casino_holdem_have_the_same_figures_by_brute_force(seeded_draw
 
 
 def _board(shared, low, high):
-    """What comes of no raise, and what each half ante raised adds, summed over the bank's hands (art. 55-18-3)."""
+    """Return the result without a raise, and the gain per half ante raised, over the bank's hands (art. 55-18-3)."""
     cards_left = [card for card in range(52) if card not in {*shared, low, high}]
     bank = np.array(list(combinations(cards_left, 2)))
     theirs = other.best_five(np.hstack([np.tile(shared, (len(bank), 1)), bank]))

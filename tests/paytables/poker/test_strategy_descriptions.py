@@ -1,4 +1,4 @@
-"""What is said of a way to play at a poker table is made of what plays it."""
+"""The description of a strategy at a poker table is generated from the code that plays it."""
 
 import pytest
 
@@ -89,5 +89,5 @@ def test_strategy_lines_with_impossible_hands_are_refused_when_loaded(name, line
 
 
 def test_a_share_of_a_level_is_not_compared_with_odds_in_remarks():
-    """A row of 10 % of the level goes before one of 100:1, and neither is said to pay more."""
+    """A row of 10 % of the level precedes one of 100:1, and no remark says that either pays more."""
     assert build_changed_game("quebec-caribbean-stud").rules.list_remarks() == ()

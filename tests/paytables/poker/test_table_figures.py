@@ -1,4 +1,4 @@
-"""Exact figures of poker against the bank: control values, published values, and states counted another way."""
+"""Exact figures of poker against the bank: control values, published values, and independently counted states."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -78,14 +78,14 @@ def test_four_card_poker_is_the_published_return():
 
 
 def test_crazy_four_at_the_flush_the_text_prints_is_the_players():
-    """By-law, s.67.85: three to one for a flush, above three of a kind. The published king-queen-eight-four is best."""
+    """By-law, s. 67.85: a flush pays three to one, more than three of a kind. The published strategy raises K-Q-8-4."""
     found = bet("quebec-crazy-four-poker", "main")
     assert (found.rtp - 1) * 2 == Fraction(123472171, 3863029170)
     assert found.simplest_rtp <= found.rtp
 
 
 def test_the_simplest_strategy_has_the_stated_return():
-    """Of the ante, or of one bet of three: leaving only what wins already at Let It Ride, any pair at Caribbean Stud."""
+    """Of the ante or of one of three bets: Let It Ride with only winning hands, Caribbean Stud with any pair."""
     costs = {
         "quebec-let-it-ride": (3, "-5.2797"),
         "quebec-caribbean-stud": (1, "-5.4696"),
@@ -101,7 +101,7 @@ def test_the_simplest_strategy_has_the_stated_return():
 
 @pytest.mark.slow
 def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
-    """With three to two for the flush the bank has 3.42 % of the ante (wizardofodds.com, pay table 1)."""
+    """If the flush pays three to two, the bank has 3.42 % of the ante (wizardofodds.com, pay table 1)."""
     text = (GAMES / "quebec-crazy-four-poker.toml").read_text().split("[proved", maxsplit=1)[0]
     first, super_bonus_text = text.split('id = "super-bonus"', maxsplit=1)
     super_bonus_text = super_bonus_text.replace('pays = "3:1"', 'pays = "3:2"', 1)
@@ -124,7 +124,7 @@ def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
     "name", [path.stem for path in sorted(GAMES.glob("*.toml")) if 'family = "poker"' in path.read_text()]
 )
 def test_stored_distributions_add_up_to_one_and_agree_with_the_stakes(name):
-    """Chances add to one, the least net is losing all that may be staked at once, and returns are above the worst."""
+    """Chances add to one, the lowest net is the loss of the highest stake, and returns exceed the worst one."""
     for found in analyse(load(name), AnalysisDepth.PRIZES).bets:
         assert sum(found.distribution.counts.values()) == found.distribution.total
         assert found.worst_rtp <= found.rtp
@@ -164,7 +164,7 @@ def test_bets_laid_together_add_their_returns():
 
 
 def hands(cards, taken):
-    """Every set of so many cards without those taken, as rows."""
+    """Return every set of ``cards`` cards without those taken, as rows."""
     unseen_cards = np.array([card for card in range(52) if card not in taken])
     return unseen_cards[np.array(list(combinations(range(len(unseen_cards)), cards)))]
 
@@ -240,7 +240,7 @@ def flop():
     ],
 )
 def test_the_mean_after_the_turn_equals_a_direct_count(hole, turn, flop):
-    """All 46 rivers and 990 hands of the bank, by another judge of hands; the river bet where it gains."""
+    """All 46 rivers and 990 hands of the bank, judged independently; the river bet is made if it gains."""
     board, turns, _ = flop
     a, b = sorted(hole)
     assert len({*board, *hole, turn}) == 6
@@ -266,7 +266,7 @@ def test_the_mean_after_the_turn_equals_a_direct_count(hole, turn, flop):
 
 @pytest.mark.slow
 def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
-    """Worked out at the table, one by one, and for all at once; half are hands that best fold, which are few."""
+    """Computed one by one at the table, and for all at once; half of the hands should fold, which is rare."""
     rules, draw = load("france-casino-holdem").rules, seeded_draw("turns")
     board, turns, _ = flop
     step = next(step for step in rules.definition.step if step.ask == "turn")
@@ -283,7 +283,7 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
 
 @pytest.mark.slow
 def test_the_stored_figures_of_casino_holdem_equal_newly_computed_ones():
-    """About three minutes on two cores."""
+    """The test takes about three minutes on two cores."""
     from concurrent.futures import ThreadPoolExecutor
 
     definition = load("france-casino-holdem").rules.definition
@@ -292,7 +292,7 @@ def test_the_stored_figures_of_casino_holdem_equal_newly_computed_ones():
 
 
 def test_casino_holdem_has_the_recorded_figures():
-    """No exact value of this game is published; of the ante -7.1206 %, of all staked -2.1759 %."""
+    """No exact value is published; the return is -7.1206 % of the ante and -2.1759 % of all stakes."""
     found = bet("france-casino-holdem", "main")
     assert (found.rtp - 1) * 2 == Fraction(-99024899123, 1390690501200)
     assert found.distribution.compute_moment(1) == found.rtp * found.cost_credits

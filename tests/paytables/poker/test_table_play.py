@@ -1,4 +1,4 @@
-"""Poker against the bank as it is played, against settlements written from the words of the by-law."""
+"""Played poker against the bank, compared with settlements written from the text of the by-law."""
 
 import itertools
 import json
@@ -37,7 +37,7 @@ def name_of(rank, order):
 
 
 def net(rank, order, pays, none=-1):
-    """What a table of net odds gives for each credit; ``none`` where it has no such hand."""
+    """Return the net odds that a table pays for a hand, or ``none`` if the table has no such hand."""
     return pays.get(name_of(rank, order), none)
 
 
@@ -242,7 +242,7 @@ def cards_shown(outcome):
 
 
 def play_round(game, wager, draw, answers):
-    """Play one round with random answers, which are kept in ``answers``; return the round."""
+    """Play one round with random answers, which are appended to ``answers``; return the round."""
     round_ = Round(game.play(wager, draw), wager)
     round_.advance()
     while round_.decision is not None:
@@ -253,7 +253,7 @@ def play_round(game, wager, draw, answers):
 
 
 class Apart:
-    """A draw whose numbers for the player's answers are not the game's: only the game's are recorded."""
+    """Draws for the player's answers that are separate from the game's; only the game's are recorded."""
 
     def __init__(self, source):
         self.source, self.recorded = source, RecordingDrawSource(source)
@@ -302,7 +302,7 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
 
 @pytest.mark.parametrize("name", SETTLED)
 def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
-    """What a player must not know has not been drawn when he is asked: it cannot reach him."""
+    """A card that the player must not know has not been drawn at the decision, so that it cannot leak."""
     game, draw = load(name), RecordingDrawSource(seeded_draw(name))
     form = game.rules.definition.form[1 if name == "quebec-poker-3-5-7" else 0]
     wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
@@ -329,7 +329,7 @@ def test_a_raise_is_a_separate_stake_and_undecided_bets_are_returned():
 
 
 class Given:
-    """Deals given cards by their place in what is left of the deck."""
+    """Draws that deal given cards of what is left of the deck."""
 
     def __init__(self, cards):
         self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
@@ -368,7 +368,7 @@ NEXT_CARDS = ("2c 4d 6h Tc Qd 8c 3h 5d 7s Jc 9c Kd", "Ah Kc Ac Kh Ad Kd Qh Qd Jh
     "name", [name for name in SETTLED if name not in {"quebec-let-it-ride", "france-casino-holdem"}]
 )
 def test_every_pay_table_row_is_paid_after_every_decision(name):
-    """Hands that random deals hardly ever give, such as a straight flush, against a weak and a strong bank."""
+    """Rare hands, such as a straight flush, against a weak and a strong bank."""
     game = load(name)
     bets = max((form.bets for form in game.rules.definition.form), key=len)
     wager = game.build_wager(sum(bets.values()), bets=dict(bets))
@@ -397,7 +397,7 @@ def test_every_pay_table_row_is_paid_after_every_decision(name):
 
 @pytest.mark.requirement("S-28")
 def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
-    """By-law, s.67.81; ace-two-three-four is a straight and better than the pair."""
+    """By-law, s. 67.81; ace-two-three-four is a straight, and better than the pair."""
     game = load("quebec-crazy-four-poker")
     wager = game.build_wager(2, bets={"ante": 1, "super-bonus": 1})
     for cards, may_play_3 in {
@@ -426,7 +426,7 @@ def test_more_than_the_ante_may_be_played_with_a_pair_of_aces_only():
 def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
     name, answer, player, lowest, below, spot
 ):
-    """With five cards the lowest king at Crazy Four Poker has a six: five-four-three-two is a straight."""
+    """With five cards, the lowest king at Crazy Four Poker has a six, because five-four-three-two is a straight."""
     game = load(name)
     bets = game.rules.definition.form[0].bets
     wager = game.build_wager(sum(bets.values()), bets=dict(bets))
@@ -454,7 +454,7 @@ def test_the_bank_opens_with_the_lowest_hand_of_its_text_and_with_none_below(
     ],
 )
 def test_equal_hands_are_settled_as_the_text_says(name, answer, player, bank, spots, times):
-    """At Four Card Poker equal hands win; at the others the bets are returned."""
+    """Equal hands win at Four Card Poker; at the other tables, bets are returned."""
     game = load(name)
     bets = game.rules.definition.form[0].bets
     wager = game.build_wager(sum(bets.values()), bets=dict(bets))
@@ -618,9 +618,9 @@ def test_a_bad_definition_is_refused_by_key(name, old, new, expected_text, tmp_p
     ],
 )
 def test_the_best_option_is_advised(name, cards, advice):
-    """Published decisions: queen-six-four, those of Let It Ride, and with ace-king where the bank shows a match.
+    """Published decisions: queen-six-four, those of Let It Ride, and ace-king against a matching bank card.
 
-    wizardofodds.com; in Caribbean Stud the last card is the bank's.
+    Source: wizardofodds.com. In Caribbean Stud the last card is the bank's.
     """
     game = load(name)
     form = game.rules.definition.form[0]

@@ -1,4 +1,4 @@
-"""Video poker, exactly: published returns to every digit, and holds counted card by card."""
+"""Exact figures of video poker: published returns to every digit, and holds counted card by card."""
 
 import math
 from fractions import Fraction
@@ -164,7 +164,7 @@ NAMES = {"royal": 4000, "sf": 250, "quads": 125, "full": 45, "flush": 30, "strai
 
 
 def worth(hand):
-    """What a finished hand of 9/6 pays for five credits, from the words of the pay table."""
+    """Return what a final hand of 9/6 pays for five credits, from the words of the pay table."""
     rank = brute.judge(hand)
     name = brute.FIVE[rank[0]]
     return {**NAMES, "two-pair": 10, "pair": 5 if rank[1] >= brute.ORDER.index("J") else 0}.get(name, 0)
@@ -178,7 +178,7 @@ def worth(hand):
     ],
 )
 def test_the_mean_win_of_a_hold_equals_that_of_every_draw(hand):
-    """Every hold of at least three cards, by drawing each of the 47, or each two, in turn."""
+    """Every hold of at least three cards, with each of the 47 cards, or each two of them, drawn in turn."""
     definition = load("jacks-or-better-9-6").rules.definition
     holds = HoldEvaluation(definition)
     values = holds.compute_mean_wins(definition.list_pays(5))
@@ -194,7 +194,7 @@ def test_the_mean_win_of_a_hold_equals_that_of_every_draw(hand):
 
 
 def _canonical(hand, kinds):
-    """The hand with its suits exchanged so that it is its class's, in order, and the place of the class."""
+    """Return the hand with its suits exchanged to those of its class, in order, and the place of the class."""
     for turn in _TURNS:
         cards = sorted((brute.DECK.index(card) for card in hand), key=lambda c: c // 4 * 4 + turn[c % 4])
         turned = tuple(c // 4 * 4 + turn[c % 4] for c in cards)
@@ -209,7 +209,7 @@ _TURNS = [
 
 
 def test_the_best_hold_of_well_known_hands():
-    """A made straight is broken for four to a royal; a high pair is not for four to a flush."""
+    """A made straight is broken for four cards to a royal flush; a high pair is not for four to a flush."""
     definition = load("jacks-or-better-9-6").rules.definition
     holds = HoldEvaluation(definition)
     best = holds.compute_mean_wins(definition.list_pays(5)).argmax(axis=0)

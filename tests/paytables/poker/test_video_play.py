@@ -1,4 +1,4 @@
-"""Video poker as it is played, against settlements written from the words of the pay tables."""
+"""Played video poker, compared with settlements written from the words of the pay tables."""
 
 import json
 
@@ -59,7 +59,7 @@ def deuces(hand, credits_):
 
 
 class Deals:
-    """Deals given cards by their place in what is left of the deck, and nothing else."""
+    """Draws that only deal given cards of what is left of the deck."""
 
     def __init__(self, cards):
         self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
@@ -197,7 +197,7 @@ def test_a_bad_definition_is_refused_by_key(old, new, expected_text, tmp_path):
     ],
 )
 def test_the_best_hold_is_advised_wherever_the_cards_lie(dealt, held_cards):
-    """A straight is broken for four to a royal, a flush draw is worth more than a low pair, a high pair is not."""
+    """A straight is broken for four to a royal flush; a flush draw beats a low pair, but not a high pair."""
     game = load("jacks-or-better-9-6")
     wager = game.build_wager(5, hands=1)
     for turn in range(5):
@@ -230,7 +230,7 @@ def test_classes_of_deals_have_the_same_numbers_as_in_the_laboratory():
 
 @pytest.mark.requirement("C-10:b")
 def test_a_game_played_by_its_advice_agrees_with_its_return(seeded_draw):
-    """150 deals of 100 hands each, the same on every machine: within four standard errors of the exact return."""
+    """150 deals of 100 hands each, always the same, within four standard errors of the exact return."""
     game, draw = load("jacks-or-better-9-6"), seeded_draw("advice")
     wager = game.build_wager(100, hands=100)
     figures = game.rules.analyse_wager(wager)
