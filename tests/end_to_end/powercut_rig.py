@@ -1,7 +1,7 @@
-"""Play on a machine whose two media lose their power with it: real files on two disks that lose unsynced data.
+"""Play on a machine whose two media lose power together with it: real files on two disks that lose unsynced data.
 
-Each medium is an ext4 file system of this kernel, on a loop device, on a disk of the rig that loses what was
-not flushed (:class:`losing_disk.LosingDisk`). It needs root, FUSE and ``qemu-storage-daemon``.
+Each medium is an ext4 file system of this kernel, on a loop device, on a disk that loses unflushed data
+(:class:`losing_disk.LosingDisk`). The rig needs root, FUSE and ``qemu-storage-daemon``.
 """
 
 import contextlib
@@ -20,17 +20,23 @@ _MIB = 1 << 20
 
 
 def list_missing_requirements() -> list[str]:
-    """What this computer lacks for it."""
+    """Return the programs, devices and rights that this computer lacks for the rig."""
     tools = [name for name in ("qemu-storage-daemon", "losetup", "mkfs.ext4") if shutil.which(name) is None]
     devices = [name for name in ("/dev/fuse", "/dev/loop-control") if not os.access(name, os.W_OK)]
     return [*tools, *devices, *(() if os.geteuid() == 0 else ("root",))]
 
 
 class Medium:
-    """One file system on a disk that forgets, mounted at ``mount_point``."""
+    """A file system on a disk that loses unflushed data, mounted at ``mount_point``."""
 
     def __init__(
-        self, mount_point: Path, work: Path, chance: random.Random, *, lies: bool = False, mib: int = 96
+        self,
+        mount_point: Path,
+        work: Path,
+        chance: random.Random,
+        *,
+        ignores_flushes: bool = False,
+        mib: int = 96,
     ) -> None:
         self.mount_point, self._file = mount_point, work / f"{mount_point.name}.block"
         mount_point.mkdir(parents=True, exist_ok=True)
@@ -38,7 +44,9 @@ class Medium:
         with base.open("wb") as stream:
             stream.truncate(mib * _MIB)
         _run("mkfs.ext4", "-q", "-F", "-m", "0", str(base))
-        self.disk = LosingDisk(work / f"{mount_point.name}.nbd", base, chance, lies=lies)
+        self.disk = LosingDisk(
+            work / f"{mount_point.name}.nbd", base, chance, ignores_flushes=ignores_flushes
+        )
         self._loop, self.repairs = "", 0
 
     def mount(self) -> None:
@@ -58,7 +66,7 @@ class Medium:
         self.mount_point.chmod(0o700)  # the machine refuses a folder that others may read
 
     def unmount(self) -> None:
-        """Of a disk without power: nothing more reaches it."""
+        """Unmount the file system of a disk without power; no more data reaches the disk."""
         for command in (("umount", "-l", str(self.mount_point)), ("losetup", "-d", self._loop)):
             subprocess.run(command, check=False, capture_output=True)
         self._daemon.kill()
@@ -66,19 +74,22 @@ class Medium:
         subprocess.run(("umount", "-l", str(self._file)), check=False, capture_output=True)
 
     def close(self) -> None:
-        """Put it away, written to the end."""
+        """Write all data and unmount the file system."""
         subprocess.run(("umount", str(self.mount_point)), check=False, capture_output=True)
         self.unmount()
         self.disk.close()
 
 
 class PowerRig(Rig):
-    """The rig of the killed machine, whose media lose their power at the same instant."""
+    """The rig of the killed machine, with media that lose power at the same instant."""
 
-    def __init__(self, root: Path, seed: int, *, lies: bool = False) -> None:
+    def __init__(self, root: Path, seed: int, *, ignores_flushes: bool = False) -> None:
         state, second = root / "state", root / "second"
         chance = random.Random(seed + 1)
-        self.media = [Medium(mount_point, root, chance, lies=lies) for mount_point in (state, second)]
+        self.media = [
+            Medium(mount_point, root, chance, ignores_flushes=ignores_flushes)
+            for mount_point in (state, second)
+        ]
         self.second, self.survival, self.sectors_lost = second / "egm", None, 0
         self._outside = root / "outside"  # sockets and devices are no files of the machine
         for name in ("run", "bench"):
@@ -97,16 +108,16 @@ class PowerRig(Rig):
     def _end(self, pid: int) -> None:
         """Cut the power of the media first, so that no machine acknowledges data written to a disk without power."""
         for medium in self.media:
-            medium.disk.off()
+            medium.disk.cut_power()
         os.kill(pid, signal.SIGKILL)
         for medium in self.media:
-            medium.disk.refuse()
+            medium.disk.fail_waiting_requests()
 
     def _between(self) -> None:
         self._unbind()
         for medium in self.media:
             medium.unmount()
-            self.sectors_lost += medium.disk.on(self.survival)
+            self.sectors_lost += medium.disk.restore_power(self.survival)
         self._mount()
 
     def _unbind(self) -> None:

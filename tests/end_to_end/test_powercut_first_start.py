@@ -41,10 +41,10 @@ class Forgetful:
 
     def cut(self):
         """What is mounted afterwards is what the medium has kept."""
-        self.medium.disk.off()
-        self.medium.disk.refuse()
+        self.medium.disk.cut_power()
+        self.medium.disk.fail_waiting_requests()
         self.medium.unmount()
-        lost = self.medium.disk.on()
+        lost = self.medium.disk.restore_power()
         self.medium.mount()
         return lost
 

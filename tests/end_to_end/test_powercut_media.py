@@ -1,8 +1,8 @@
 """Power cuts at random instants of real sessions, on file systems of media that lose unflushed data.
 
-What the killed machine is held to (:mod:`test_kill`) holds here too, and here what the machine believes to be on its
-media is only there if it asked for it. A disk that lies about that must be caught, or this shows nothing.
-``--kills N`` asks for more.
+Everything that a killed machine must satisfy (:mod:`test_kill`) must hold here too; here, data is on the media only
+if the machine has flushed it. A disk that ignores flushes must be detected, or the test would prove nothing.
+``--kills N`` sets the number of cuts.
 """
 
 import asyncio
@@ -50,9 +50,9 @@ def campaign(tmp_path_factory, request):
         rig.close()
 
 
-def play_and_cut_power(root, *, lies):
+def play_and_cut_power(root, *, ignores_flushes):
     """Play one game, cut the power and lose all unflushed data; return the last entry sent and the last stored."""
-    rig = PowerRig(root, seed=7, lies=lies)
+    rig = PowerRig(root, seed=7, ignores_flushes=ignores_flushes)
     rig.survival = 0.0
 
     async def life():
@@ -74,11 +74,11 @@ def play_and_cut_power(root, *, lies):
 
 @pytest.mark.requirement("A-08")
 def test_acknowledged_entries_survive_a_power_cut_that_loses_all_unsynced_data(tmp_path):
-    acknowledged, recovered = play_and_cut_power(tmp_path, lies=False)
+    acknowledged, recovered = play_and_cut_power(tmp_path, ignores_flushes=False)
     assert acknowledged <= recovered
 
 
 def test_a_disk_that_reports_false_syncs_is_detected(tmp_path):
-    """The negative control."""
-    acknowledged, recovered = play_and_cut_power(tmp_path, lies=True)
+    """This is the negative control."""
+    acknowledged, recovered = play_and_cut_power(tmp_path, ignores_flushes=True)
     assert acknowledged > recovered

@@ -1,6 +1,6 @@
 """Power cuts at random steps of an update, on disks that lose, tear and reorder unflushed data.
 
-The slot afterwards is empty, or whole: what was there, or what was to come. ``--kills N`` asks for more.
+Afterwards the slot is empty, or contains the complete old or new release. ``--kills N`` sets the number of cuts.
 """
 
 import random
@@ -31,7 +31,7 @@ pytestmark = [
 
 
 class Power:
-    """What both partitions hang on: it goes after so many of their writes and flushes."""
+    """The power of both partitions, which is cut after a given number of writes and flushes."""
 
     def __init__(self):
         self.steps, self.left, self.gone = 0, None, threading.Event()
@@ -45,13 +45,13 @@ class Power:
 
 
 class Partition(LosingDisk):
-    """A partition as a file of this computer, on a disk that forgets."""
+    """A partition as a file of this computer, on a disk that loses unflushed data."""
 
-    def __init__(self, folder, name, power, chance, *, lies=False):
+    def __init__(self, folder, name, power, chance, *, ignores_flushes=False):
         base = folder / f"{name}.base"
         base.write_bytes(bytes(-(-(SIZES[name] + 2 * slot.RELEASE_SIZE_BYTES) // 4096) * 4096))
         self.power, self.file = power, folder / f"{name}.part"
-        super().__init__(folder / f"{name}.nbd", base, chance, lies=lies)
+        super().__init__(folder / f"{name}.nbd", base, chance, ignores_flushes=ignores_flushes)
 
     def _write(self, offset, data):
         self.power.step()
@@ -73,19 +73,19 @@ class Partition(LosingDisk):
             time.sleep(0.002)
 
     def pull(self):
-        self.refuse()
+        self.fail_waiting_requests()
         self._daemon.kill()
         self._daemon.wait()
 
     def put_away(self):
-        """Only when nobody has the file open: a fork waits for what this very process must answer."""
+        """Unmount the file; nobody may have it open, because this process itself answers its requests."""
         subprocess.run(("umount", "-l", str(self.file)), check=False, capture_output=True)
 
 
 class Update:
-    """A slot that holds release 6, and bundles of both."""
+    """A slot with release 6, and bundles of releases 6 and 7."""
 
-    def __init__(self, folder, *, lies=False):
+    def __init__(self, folder, *, ignores_flushes=False):
         self.chance, self.power, self.bundles = random.Random(20261123), Power(), {}
         for number in (6, 7):
             parts = {name: folder / f"{name}-{number}" for name in SIZES}
@@ -93,7 +93,10 @@ class Update:
                 path.write_bytes(random.Random(number).randbytes(SIZES[name]))
             self.bundles[number] = folder / f"bundle-{number}"
             slot.write_bundle(slot.sign_release(number, "1.0", parts, KEY), parts, self.bundles[number])
-        self.disks = {name: Partition(folder, name, self.power, self.chance, lies=lies) for name in SIZES}
+        self.disks = {
+            name: Partition(folder, name, self.power, self.chance, ignores_flushes=ignores_flushes)
+            for name in SIZES
+        }
         self.slot = slot.SystemSlot(self.disks["esp"].file, self.disks["root"].file)
 
     def install(self, number):
@@ -103,7 +106,7 @@ class Update:
             )
 
     def cut(self, number, step, survival=None):
-        """Install until the power goes at this step; what the slot holds when it is back."""
+        """Install a release until the power is cut at this step; return the release in the slot afterwards."""
         for disk in self.disks.values():
             disk.plug()
         self.power.left = step
@@ -120,7 +123,7 @@ class Update:
             self.power.gone.wait(0.01)
         self.power.gone.set()
         for disk in self.disks.values():
-            disk.off()
+            disk.cut_power()
         for disk in self.disks.values():
             disk.pull()
         at_work.join()
@@ -129,11 +132,11 @@ class Update:
             disk.put_away()
         self.power.gone.clear()
         for disk in self.disks.values():
-            disk.on(survival)
+            disk.restore_power(survival)
         return self.read_slot_content()
 
     def read_slot_content(self):
-        """The number of the release the slot holds, None for an empty one. Raises SlotError."""
+        """Return the number of the release in the slot, or None if it is empty. Raises SlotError."""
         for disk in self.disks.values():
             disk.plug()
         try:
@@ -143,10 +146,10 @@ class Update:
             for disk in self.disks.values():
                 disk.pull()
                 disk.put_away()
-                disk.on(1.0)
+                disk.restore_power(1.0)
 
     def steps(self, number):
-        """How many steps an update has that is not cut."""
+        """Return the number of steps of an uninterrupted update."""
         before = self.power.steps
         assert self.cut(number, 1 << 30, 1.0) == number
         return self.power.steps - before
@@ -158,13 +161,13 @@ class Update:
 
 @pytest.fixture
 def fine(monkeypatch):
-    """Pieces so small that there are many steps to cut at."""
+    """Small blocks, so that an update has many steps at which the power can be cut."""
     monkeypatch.setattr(slot, "_COPY_BLOCK_SIZE_BYTES", 1 << 14)
 
 
 @pytest.mark.requirement("A-17")
 def test_a_slot_is_complete_or_empty_after_any_power_cut(tmp_path, request, fine):
-    """About a second a cut."""
+    """Each cut takes about a second."""
     update, found = Update(tmp_path), {6: 0, 7: 0, None: 0}
     try:
         steps = update.steps(6)
@@ -185,8 +188,8 @@ def test_a_slot_is_complete_or_empty_after_any_power_cut(tmp_path, request, fine
 
 
 def test_a_disk_that_reports_false_syncs_leaves_a_partial_slot_that_is_detected(tmp_path, fine):
-    """The negative control: the last sector is present, but not all before it."""
-    update = Update(tmp_path, lies=True)
+    """The negative control: the slot has the last sector, but not all sectors before it."""
+    update = Update(tmp_path, ignores_flushes=True)
     try:
         steps = update.steps(6)
         with pytest.raises(slot.SlotError, match=r"is not what was released|holds no release"):

@@ -1,6 +1,6 @@
-"""An image's computer with the simulated devices beside it, as tests of it have them.
+"""An emulated computer that runs the image, with simulated devices on its ports.
 
-``EGM_IMAGE`` names a folder with an image that is built already (with its key); else one is built.
+``EGM_IMAGE`` names a folder with an image and its key; without it, an image is built.
 """
 
 import asyncio
@@ -22,23 +22,23 @@ from egm.verify.manifest import create_signing_key
 from tools.image import image as builder
 from tools.image.emulated import EMULATED_DEVICE_PORTS, EmulatedComputer
 
-#: Nothing here is measured by the clock; this is only when to give up.
+#: Time limit of each wait in seconds; it measures nothing.
 PATIENCE_S = 1500
 NEEDED = ("qemu-system-x86_64", "qemu-img", "mmdebstrap", "mksquashfs", "veritysetup", "mcopy", "sfdisk")
 OVERLAY = Path(builder.__file__).with_name("qemu")
 _INITRAMFS = Path(builder.__file__).parent / "root/etc/initramfs-tools/scripts/local-top/open-egm"
 
 
-def lacking() -> list[str]:
-    """What this computer lacks for it."""
+def list_missing_image_requirements() -> list[str]:
+    """Return the programs and rights that this computer lacks for building and emulating an image."""
     return [
         *(name for name in NEEDED if shutil.which(name) is None),
         *(() if os.geteuid() == 0 else ("root",)),
     ]
 
 
-def image_in(image_folder: Path) -> Path:
-    """A folder with an image, and the key that signed it."""
+def find_or_build_image(image_folder: Path) -> Path:
+    """Return the folder of ``EGM_IMAGE``, or build an image and its signing key in ``image_folder``."""
     if built_image := os.environ.get("EGM_IMAGE"):
         return Path(built_image)
     (image_folder / "release.pem").write_bytes(create_signing_key())
@@ -46,8 +46,8 @@ def image_in(image_folder: Path) -> Path:
     return image_folder
 
 
-def initramfs_lines(verb: str) -> list[str]:
-    """What the initramfs writes on the display: ``show`` of a machine that is starting, ``tell`` of one that is not."""
+def read_initramfs_texts(verb: str) -> list[str]:
+    """Return the texts that the initramfs displays: ``show`` while the machine starts, ``tell`` if it cannot start."""
     return [
         line.partition('"')[2][:-1]
         for line in _INITRAMFS.read_text().splitlines()
@@ -55,8 +55,11 @@ def initramfs_lines(verb: str) -> list[str]:
     ]
 
 
-def program_in(esp: str, folder: Path) -> str:
-    """The kernel and the initramfs of an EFI system partition, as mtools name it, into files; its command line."""
+def extract_kernel(esp: str, folder: Path) -> str:
+    """Write the kernel and the initramfs of an EFI system partition to files; return the kernel's command line.
+
+    ``esp`` names the partition as mtools do.
+    """
     program = folder / "program"
     _run("mcopy", "-n", "-i", esp, "::/EFI/BOOT/BOOTX64.EFI", str(program))
     for section, name in (("linux", "vmlinuz"), ("initrd", "initrd"), ("cmdline", "cmdline")):
@@ -69,10 +72,10 @@ def _run(*command: str) -> None:
 
 
 class Cabinet:
-    """A computer with the image on disks of its own, and its devices beside it."""
+    """An emulated computer with its own copies of the image's disks, and its simulated devices."""
 
-    def __init__(self, folder, built, *, answered=True):
-        """``answered``: its first start is behind it."""
+    def __init__(self, folder, built, *, has_cabinet_file=True):
+        """``has_cabinet_file``: the first medium already has a cabinet file, so that no first start is needed."""
         self.folder, self.state = folder, StateFolder(folder / "devices")
         self.state.create_private_folders()
         self.disks = []
@@ -81,15 +84,15 @@ class Cabinet:
             back = ("-b", str((built / name).resolve()), "-F", "raw")
             subprocess.run(("qemu-img", "create", "-q", "-f", "qcow2", *back, str(disk)), check=True)
             self.disks.append(f"format=qcow2,discard=unmap,file={disk}")
-        if answered:
-            self.answer()
+        if has_cabinet_file:
+            self.write_cabinet_file()
         command = (sys.executable, "-I", "-m", "egm.app.bench", "--state", str(self.state.root))
         self._bench = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         self.until((self.state.run / "bench.ready").exists)
         self.computer = None
 
-    def answer(self):
-        """Put the cabinet file of this test onto the first medium."""
+    def write_cabinet_file(self):
+        """Write this test's cabinet file to the first medium."""
         file, medium = Path(__file__).with_suffix(".toml"), self.folder / "medium"
         part = self._copy_first_medium(medium)
         for request in (f"write {file} cabinet.toml", *(f"sif cabinet.toml {x}id 780" for x in "ug")):
@@ -114,22 +117,22 @@ class Cabinet:
         _run("qemu-io", "-c", f"write -q -P 0 {where} 4096", "-f", "qcow2", disk)
         return medium
 
-    def on(self, *arguments):
+    def switch_on(self, *arguments):
         ports = {name: self.state.run / "dev" / name for name in EMULATED_DEVICE_PORTS}
         self.computer = EmulatedComputer(self.folder, self.disks, ports, more_arguments=arguments)
 
-    def off(self):
+    def switch_off(self):
         if self.computer is not None:
             self.computer.cut()
             self.computer = None
 
     def close(self):
-        self.off()
+        self.switch_off()
         self._bench.terminate()
         self._bench.wait()
 
-    def hand(self, device, action="state", **values):
-        """Lay a hand on a device; what it is like then."""
+    def command_device(self, device, action="state", **values):
+        """Send a command to a simulated device; return the reply with the device's state."""
 
         async def ask():
             with open_socket_address(self.state.bench_socket) as address:
@@ -155,12 +158,12 @@ class Cabinet:
         shown = self.computer.picture(self.folder / "now.png", head)
         return Image.open(io.BytesIO(shown.read_bytes())).convert("RGB")
 
-    def keep(self, name):
-        """Store a picture of the display beside the disks, for inspection."""
+    def save_picture(self, name):
+        """Save a picture of the display beside the disks, for inspection."""
         self.picture().save(self.folder / f"{name}.png")
 
-    def plug(self, file, **options):
-        """Put a stick in, and give the computer time to find it."""
+    def plug_stick(self, file, **options):
+        """Plug a USB stick into the computer, and give the computer time to detect it."""
         file_node = {"driver": "file", "filename": str(file), **options}
         self.computer("blockdev-add", driver="raw", file=file_node, **{"node-name": "stick", **options})
         self.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
@@ -172,8 +175,8 @@ class Cabinet:
         self.computer("blockdev-add", driver=image_format, file=file_node, **{"node-name": "late"})
         self.computer("device_add", driver="usb-storage", id="late", bus="usb.0", drive="late")
 
-    def unplug(self):
-        """Take it out."""
+    def unplug_stick(self):
+        """Unplug the USB stick, and wait until it is gone."""
         self.computer("device_del", id="stick")
         self.until(self._stick_is_out, "the stick is out")
 
@@ -184,35 +187,38 @@ class Cabinet:
             return False
         return True
 
-    def colours(self, head=0):
-        """How many colours a display shows: a text console a few, a picture of the game thousands."""
+    def count_colours(self, head=0):
+        """Return the number of colours on a display: a few on a text console, thousands in a game."""
         return len(self.picture(head).getcolors(1 << 24))
 
     def is_up(self):
-        board = self.hand("io").state
+        board = self.command_device("io").state
         return "service" in board["lamps"] and not board["tower"]
 
-    def comes_up(self):
-        """A picture of a game on the guest's display, and the deck lit by the machine."""
-        # (Each picture holds the emulated processors up.)
+    def wait_until_up(self):
+        """Wait until the display shows a game and the machine has lit its button deck."""
+        # (Taking a picture delays the emulated processors.)
         self.until(
-            lambda: self.colours() > 20_000,
-            "a picture of a game: that it is starting is said in 8,000",
+            lambda: self.count_colours() > 20_000,
+            "a picture of a game (the starting text has 8,000 colours)",
             every_s=5,
         )
         self.until(self.is_up, "lamps that the machine has lit, and no alarm")
 
-    def bill(self, cents):
-        before = self.hand("bill").state["stacked_cents"]
-        self.until(lambda: self.hand("bill", "insert", amount_cents=cents).ok, "the acceptor takes a bill")
+    def insert_bill(self, cents):
+        before = self.command_device("bill").state["stacked_cents"]
         self.until(
-            lambda: self.hand("bill").state["stacked_cents"] == before + cents, "the bill is in the box"
+            lambda: self.command_device("bill", "insert", amount_cents=cents).ok, "the acceptor takes a bill"
+        )
+        self.until(
+            lambda: self.command_device("bill").state["stacked_cents"] == before + cents,
+            "the bill is in the box",
         )
 
-    def tickets(self):
-        return self.hand("printer").state["printed"]
+    def list_tickets(self):
+        return self.command_device("printer").state["printed"]
 
-    def started(self):
-        """Which entries the firmware has started, in order; a name for each."""
+    def list_started_entries(self):
+        """Return the names of the boot entries that the firmware has started, in order."""
         console_text = (self.folder / "console.log").read_bytes().decode(errors="replace")
         return [line.split('"')[1] for line in console_text.splitlines() if "BdsDxe: starting" in line]

@@ -1,6 +1,6 @@
-"""An image's computer on disks of the rig: they forget what was not flushed, and a part of one may die.
+"""An emulated computer on disks that lose unflushed data, of which a part may fail.
 
-What is on its media is read from outside and audited there, on copies.
+The content of its media is read and audited on copies, outside the computer.
 """
 
 import contextlib
@@ -25,34 +25,34 @@ from tools.image.emulated import EMULATED_DEVICE_PORTS
 
 BILL_CENTS = 500
 _BLOCK_BYTES = 4096
-#: What opening a copy records about what had to be mended is on no medium of the machine's.
+#: Time of the entries that the audit itself records when it opens a copy; they are on no medium of the machine.
 OF_THE_AUDIT = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 class Power:
-    """What both disks hang on; it goes by itself after so many of their writes and flushes."""
+    """The power of both disks, which can be cut at a given number of writes and flushes."""
 
     def __init__(self):
         self.disks, self.steps, self.cut_step, self.gone = [], 0, None, threading.Event()
-        #: What all disks held before each step, while a list stands here.
+        #: Snapshots of all disks before each step; None while none are taken.
         self.instants = None
 
     def step(self):
         self.steps += 1
         if self.instants is not None:
-            self.instants.append([disk.now() for disk in self.disks])
+            self.instants.append([disk.take_snapshot() for disk in self.disks])
         if self.steps == self.cut_step:
-            self.off()
+            self.cut()
 
-    def off(self):
+    def cut(self):
         for disk in self.disks:
-            disk.off()
+            disk.cut_power()
         self.gone.set()
 
-    def on(self):
+    def restore(self):
         self.steps, self.cut_step = 0, None
         self.gone.clear()
-        return sum(disk.on() for disk in self.disks)
+        return sum(disk.restore_power() for disk in self.disks)
 
 
 class Disk(LosingDisk):
@@ -73,12 +73,12 @@ class Disk(LosingDisk):
 
 
 class Computer(Cabinet):
-    """The image on disks that forget."""
+    """An emulated computer on two disks that lose unflushed data."""
 
-    def __init__(self, folder, built, chance, *, answered=True):
-        super().__init__(folder, built, answered=answered)
+    def __init__(self, folder, built, chance, *, has_cabinet_file=True):
+        super().__init__(folder, built, has_cabinet_file=has_cabinet_file)
         self.power = Power()
-        #: What its journal must still hold; how many bills in the box are of other lives than this.
+        #: The hashes that the journal must still contain; the number of bills in the box from before the last restart.
         self.journal, self.earlier = [], 0
         bases = [folder / "first.base", folder / "second.base"]
         for qcow, base in zip(self.disks, bases, strict=True):
@@ -87,7 +87,7 @@ class Computer(Cabinet):
         disks = [Disk(self.power, base.with_suffix(".nbd"), base, chance) for base in bases]
         self.disks = [f"driver=nbd,server.type=unix,server.path={disk.path}" for disk in disks]
         first = builder.compute_partition_offsets()["egm-state-1"]
-        #: What is on each medium, as a file: whose disk it is on, and where.
+        #: The disk of each medium and its offset there, by the file with the medium's first content.
         self.parts = {folder / "state.part": (disks[0], first), folder / "second.part": (disks[1], 0)}
         length = (
             "bs=1M",
@@ -98,46 +98,49 @@ class Computer(Cabinet):
         _run("dd", f"if={bases[0]}", f"of={folder / 'state.part'}", *length, "status=none")
         shutil.copyfile(bases[1], folder / "second.part")
 
-    def on(self, *arguments):
-        """The plug is back, and with it the power of every device."""
+    def switch_on(self, *arguments):
+        """Switch on the computer and all devices."""
         for name in EMULATED_DEVICE_PORTS:
-            self.hand(name, "power_on")
-        super().on(*arguments)
+            self.command_device(name, "power_on")
+        super().switch_on(*arguments)
 
-    def cut(self):
-        """The plug of the whole cabinet: its devices stand still where they are; how many sectors were lost."""
-        self.power.off()
-        self.off()
+    def cut_power(self):
+        """Cut the power of the computer and all devices; return how many sectors were lost."""
+        self.power.cut()
+        self.switch_off()
         for name in EMULATED_DEVICE_PORTS:
-            self.hand(name, "power_off")
+            self.command_device(name, "power_off")
         for disk in self.power.disks:
-            disk.refuse()
-        return self.power.on()
+            disk.fail_waiting_requests()
+        return self.power.restore()
 
-    def cut_at(self, instant):
-        """The computer being off, another life: its power went at an instant that was kept; how many sectors were lost."""
-        self.journal, self.earlier = [], len(self.hand("bill").state["stacked"])
+    def cut_power_at(self, instant):
+        """Cut the power at the instant of a snapshot; return how many sectors were lost.
+
+        The computer must be off; its next boot starts from that instant.
+        """
+        self.journal, self.earlier = [], len(self.command_device("bill").state["stacked"])
         for disk, then in zip(self.power.disks, instant, strict=True):
-            disk.back(then)
-        return self.power.on()
+            disk.restore_snapshot(then)
+        return self.power.restore()
 
     def close(self):
         super().close()
         for disk in self.power.disks:
             disk.close()
 
-    def dies(self, part):
-        """A medium gives nothing back from now on, and takes nothing; the rest of its disk does."""
+    def fail_medium(self, part):
+        """Make every read and write of a medium fail from now on; the rest of its disk works."""
         disk, begin = self.parts[part]
-        disk.bad = range(begin, begin + part.stat().st_size)
+        disk.bad_bytes = range(begin, begin + part.stat().st_size)
 
     def repair_media(self):
         """Make every medium readable again."""
         for disk in self.power.disks:
-            disk.bad = range(0)
+            disk.bad_bytes = range(0)
 
     def _mended(self, part):
-        """A copy of a medium, whose file system is mended as the machine would: what a cut left is in its journal."""
+        """Return a copy of a medium with its file system repaired from its journal, as the machine would do."""
         disk, begin = self.parts[part]
         copy = part.with_suffix(".copy")
         shutil.copyfile(part, copy)
@@ -147,21 +150,21 @@ class Computer(Cabinet):
         return copy
 
     @contextlib.contextmanager
-    def edited(self, part):
-        """What is on a medium, the computer being off: a file to work on, which is mended and put back."""
+    def medium_copy(self, part):
+        """Yield a repaired copy of a medium to be changed, and write it back; the computer must be off."""
         disk, begin = self.parts[part]
         yield (copy := self._mended(part))
         disk.copy_from(copy, begin)
         copy.unlink()
 
-    def edit(self, part, *command):
-        """Let a command work on the file system of a medium, the computer being off."""
-        with self.edited(part) as copy:
+    def run_on_medium(self, part, *command):
+        """Run a command on the file system of a medium; the computer must be off."""
+        with self.medium_copy(part) as copy:
             _run(*command, str(copy))
 
-    def changes(self, part, file, old, new):
-        """As many bytes of a small file on a medium are others, the computer being off."""
-        with self.edited(part) as copy:
+    def replace_bytes(self, part, file, old, new):
+        """Replace bytes in a small file on a medium by as many others; the computer must be off."""
+        with self.medium_copy(part) as copy:
             begin = int(_run("debugfs", "-R", f"bmap {file} 0", str(copy))) * _BLOCK_BYTES
             with copy.open("r+b") as stream:
                 stream.seek(begin)
@@ -170,10 +173,10 @@ class Computer(Cabinet):
                 stream.write(new)
 
     @contextlib.contextmanager
-    def full(self, part):
-        """No room is left on a medium, the computer being off at the beginning and at the end."""
+    def filled_medium(self, part):
+        """Fill a medium, and free it again at the end; the computer must be off at both moments."""
         for work in (_fill, Path.unlink):
-            with self.edited(part) as copy:
+            with self.medium_copy(part) as copy:
                 mount_point = part.with_suffix(".mounted")
                 mount_point.mkdir(exist_ok=True)
                 _run("mount", "-o", "loop,noatime", str(copy), str(mount_point))
@@ -184,38 +187,38 @@ class Computer(Cabinet):
             if work is _fill:
                 yield
 
-    def plays(self):
-        """Lay a hand on it, without waiting for anything."""
-        self.hand("bill", "insert", amount_cents=BILL_CENTS)
-        self.hand("io", "press", button="play")
+    def insert_bill_and_play(self):
+        """Insert a bill and press PLAY, without waiting for a result."""
+        self.command_device("bill", "insert", amount_cents=BILL_CENTS)
+        self.command_device("io", "press", button="play")
 
-    def lives_until_gone(self, seconds):
-        """Come up and play until its power goes, by itself or after so long."""
+    def play_until_power_loss(self, seconds):
+        """Start and play until the power is cut, or until this time is over."""
         end = time.monotonic() + min(seconds, PATIENCE_S)
         while not self.power.gone.wait(2) and time.monotonic() < end:
             if self.is_up():
-                self.plays()
+                self.insert_bill_and_play()
 
-    def boots(self):
-        """A whole boot, until all that went in has come out on paper; how long it took to come up."""
+    def boot_and_cash_out(self):
+        """Boot, play and cash out everything by ticket; return the seconds and disk steps until it was up."""
         began = time.monotonic()
-        self.on()
-        self.comes_up()
+        self.switch_on()
+        self.wait_until_up()
         took, steps = time.monotonic() - began, self.power.steps
-        self.bill(BILL_CENTS)
-        self.hand("io", "press", button="play")
-        before = len(self.tickets())
+        self.insert_bill(BILL_CENTS)
+        self.command_device("io", "press", button="play")
+        before = len(self.list_tickets())
         end = time.monotonic() + PATIENCE_S
-        while len(self.tickets()) == before or not self.tickets()[-1]["barcode_complete"]:
-            assert time.monotonic() < end, "never: a ticket of what it has"
-            self.hand("io", "press", button="cash_out")
+        while len(self.list_tickets()) == before or not self.list_tickets()[-1]["barcode_complete"]:
+            assert time.monotonic() < end, "never: a ticket for the credit"
+            self.command_device("io", "press", button="cash_out")
             time.sleep(3)
         time.sleep(10)
         return took, steps
 
     @contextlib.contextmanager
-    def read(self):
-        """What is on the media, mended on copies as the machine would: folders of the first and the second copy."""
+    def mounted_media(self):
+        """Mount repaired copies of both media; yield the folders of the first and the second copy."""
         with contextlib.ExitStack() as cleanup:
             places = []
             for part in self.parts:
@@ -227,26 +230,28 @@ class Computer(Cabinet):
                 places.append(mount_point)
             yield places[0], places[1] / "egm"
 
-    def audited(self, *, rests=False):
-        """Hold the media against the world outside: nothing lost, nothing made up. ``rests``: nothing is owed."""
+    def audit_media(self, *, is_settled=False):
+        """Compare the media with the devices: nothing is lost or invented. ``is_settled``: nothing may be owed."""
         with (
-            self.read() as (first, second),
+            self.mounted_media() as (first, second),
             Journal.open(first, now=lambda: OF_THE_AUDIT, second_dir=second) as journal,
         ):
             journal.self_audit()
             assert Auditor(GameFiles(())).audit_entries(journal.iter_bodies()).findings == []
             entries = list(journal.entries())
             known = [entry.hash_hex for entry in entries if entry.time_utc != OF_THE_AUDIT]
-            assert known[: len(self.journal)] == self.journal, "what an earlier life has kept is there"
+            assert known[: len(self.journal)] == self.journal, (
+                "the journal lacks entries of before the restart"
+            )
             self.journal = known
             credited = [entry.record["amount_cents"] for entry in entries if entry.kind == "bill.in"]
-            acceptor = self.hand("bill").state
+            acceptor = self.command_device("bill").state
             # A bill past the point of return is credited before the acceptor is commanded to release it.
-            inside = [acceptor["inside_cents"]] if acceptor["inside_cents"] and not rests else []
+            inside = [acceptor["inside_cents"]] if acceptor["inside_cents"] and not is_settled else []
             taken = [*acceptor["stacked"][self.earlier :], *inside]
-            assert credited == taken[: len(credited)], "credited that nobody put in, or another bill"
-            assert len(taken) - len(credited) <= (0 if rests else 1), "one that is under way is asked for"
-            if rests:
+            assert credited == taken[: len(credited)], "a credit without its bill"
+            assert len(taken) - len(credited) <= (0 if is_settled else 1), "more than one bill without credit"
+            if is_settled:
                 self._nothing_is_owed(journal, first, second)
 
     def _nothing_is_owed(self, journal, first, second):
@@ -257,12 +262,12 @@ class Computer(Cabinet):
         issued = [record.ticket for record in records if record.state is TicketState.ISSUED]
         assert {record.state for record in records} <= {TicketState.ISSUED, TicketState.VOID}
         assert sum(record.amount_cents for record in issued) == journal.balance_cents("out:voucher:cashable")
-        on_paper = {paper["barcode"] for paper in self.tickets() if paper["barcode_complete"]}
-        assert {record.number for record in issued} <= on_paper, "a ticket is owed that nobody holds"
+        on_paper = {paper["barcode"] for paper in self.list_tickets() if paper["barcode_complete"]}
+        assert {record.number for record in issued} <= on_paper, "a ticket is owed but not printed"
 
 
 def _fill(file):
-    """Take all the room there is."""
+    """Write a file that fills its file system."""
     with file.open("wb") as stream:
         size, piece = 0, 1 << 28
         while piece >= _BLOCK_BYTES:

@@ -1,9 +1,10 @@
-"""A disk of the rig that forgets what was not flushed when its power goes: any part of it, in any order.
+"""A disk that loses unflushed data when its power is cut: any part of the data, in any order.
 
-It is a server of the NBD protocol (the fixed newstyle handshake; read, write, flush, disconnect) on a unix
-socket, so that an emulated computer, or through FUSE and a loop device this very kernel, uses it as a block
-device. What is flushed stays. Of what is not, each sector of 512 bytes survives by chance, and those that
-do arrive in any order: writes are lost, torn and reordered. A disk that ``lies`` says that it has flushed.
+It is a server of the NBD protocol (the fixed newstyle handshake; read, write, flush, disconnect) on a unix socket. An
+emulated computer uses it as a block device directly, and this kernel through FUSE and a loop device. Flushed data
+stays. Of unflushed data, each sector of 512 bytes survives by chance, and the surviving sectors are written in random
+order: writes are lost, torn and reordered. A disk that ``ignores_flushes`` reports each flush as done without doing
+it.
 """
 
 import contextlib
@@ -26,40 +27,42 @@ _EIO, _EINVAL = 5, 22
 
 
 class LosingDisk:
-    """Serves ``size`` bytes that begin as those of ``base``, until :meth:`close`."""
+    """Serves a disk with the size and content of ``base``, until :meth:`close`."""
 
-    def __init__(self, path: Path, base: Path, chance: random.Random, *, lies: bool = False) -> None:
-        self.path, self.lies, self.flushes = path, lies, 0
+    def __init__(
+        self, path: Path, base: Path, chance: random.Random, *, ignores_flushes: bool = False
+    ) -> None:
+        self.path, self.ignores_flushes, self.flushes = path, ignores_flushes, 0
         self._base = base.open("rb")
         self.size = base.stat().st_size
         self._chance = chance
-        self._kept: dict[int, bytes] = {}  # block -> what survives any cut
-        self._seen: dict[int, bytes] = {}  # block -> what a reader sees
+        self._kept: dict[int, bytes] = {}  # flushed data by block
+        self._seen: dict[int, bytes] = {}  # data returned to readers, by block
         self._waiting: list[tuple[int, bytes]] = []  # offset and bytes of writes that were not flushed
         self._lock = threading.Lock()
-        self._power = threading.Event()  # while it is off, nothing is answered
+        self._power = threading.Event()  # while it is cleared, no request is answered
         self._power.set()
-        self._dead = False  # what was asked before the cut is refused after it
-        #: Bytes that the medium gives back no more, nor takes; a disk that is dying.
-        self.bad = range(0)
+        self._dead = False  # requests from before a power cut fail after it
+        #: Offsets that can be neither read nor written, as on a failing disk.
+        self.bad_bytes = range(0)
         self._server = socket.socket(socket.AF_UNIX)
         self._server.bind(str(path))
         self._server.listen()
         threading.Thread(target=self._listen, daemon=True).start()
 
     # ------------------------------------------------------------ the power
-    def off(self) -> None:
-        """The power goes: from now on nothing is written and nobody is answered."""
+    def cut_power(self) -> None:
+        """Cut the power: from now on no data is written and no request is answered."""
         with self._lock:
             self._power.clear()
 
-    def refuse(self) -> None:
-        """Fail all requests that are still waiting: the disk is gone."""
+    def fail_waiting_requests(self) -> None:
+        """Fail all requests that are still waiting, as if the disk had been removed."""
         self._dead = True
         self._power.set()
 
-    def on(self, survival: float | None = None) -> int:
-        """The power is back; how many sectors were lost. ``survival``: the chance of each that was not flushed."""
+    def restore_power(self, survival: float | None = None) -> int:
+        """Restore the power; return how many sectors were lost. ``survival``: the chance of each unflushed sector."""
         share = self._chance.choice((0.0, 0.1, 0.5, 0.9, 1.0)) if survival is None else survival
         with self._lock:
             pieces = [
@@ -77,27 +80,27 @@ class LosingDisk:
             self._power.set()
             return len(pieces) - len(survivors)
 
-    def now(self) -> tuple[dict[int, bytes], list[tuple[int, bytes]]]:
-        """What it holds at this instant, flushed and not."""
+    def take_snapshot(self) -> tuple[dict[int, bytes], list[tuple[int, bytes]]]:
+        """Return the flushed and the unflushed data at this moment."""
         with self._lock:
             return dict(self._kept), list(self._waiting)
 
-    def back(self, then: tuple[dict[int, bytes], list[tuple[int, bytes]]]) -> None:
-        """Hold what it held at an instant: the power may go there, again and otherwise (:meth:`on`)."""
+    def restore_snapshot(self, snapshot: tuple[dict[int, bytes], list[tuple[int, bytes]]]) -> None:
+        """Return the disk to a snapshot, so that the power can be cut again at that moment (:meth:`restore_power`)."""
         with self._lock:
-            self._kept, self._waiting = dict(then[0]), list(then[1])
+            self._kept, self._waiting = dict(snapshot[0]), list(snapshot[1])
 
     def close(self) -> None:
         """Stop serving."""
-        self.refuse()
+        self.fail_waiting_requests()
         self._server.close()
         self._base.close()
         self.path.unlink(missing_ok=True)
 
     def copy_to(self, file: Path, begin: int = 0) -> None:
-        """What is on the disk now, over a file as long as wanted; blocks never written stay the file's.
+        """Write the disk's current data over an existing file; blocks that were never written are unchanged.
 
-        ``begin``: which byte of the disk, at the beginning of a block, is the file's first.
+        ``begin`` is the first byte of the disk to be copied; it is at the beginning of a block.
         """
         length = file.stat().st_size
         with file.open("r+b") as stream, self._lock:
@@ -107,7 +110,7 @@ class LosingDisk:
                     stream.write(data)
 
     def copy_from(self, file: Path, begin: int = 0) -> None:
-        """Write a file over the disk from its byte ``begin`` on, durably; see :meth:`copy_to`."""
+        """Write a file to the disk from its byte ``begin`` on, and flush it; see :meth:`copy_to`."""
         with file.open("rb") as stream, self._lock:
             for block in range(begin // _BLOCK, (begin + file.stat().st_size) // _BLOCK):
                 if (data := stream.read(_BLOCK)) != self._block(self._kept, block):
@@ -149,7 +152,7 @@ class LosingDisk:
         with self._lock:
             if self._power.is_set() and not self._dead:
                 self.flushes += 1
-                if not self.lies:
+                if not self.ignores_flushes:
                     for offset, data in self._waiting:
                         self._put(self._kept, offset, data)
                     self._waiting.clear()
@@ -164,7 +167,7 @@ class LosingDisk:
     def _serve(self, line: socket.socket) -> None:
         with contextlib.suppress(OSError, EOFError), line:
             if self._greet(line):
-                while self._apply_poll(line):
+                while self._serve_request(line):
                     pass
 
     def _greet(self, line: socket.socket) -> bool:
@@ -187,14 +190,14 @@ class LosingDisk:
             if option == _ABORT:
                 return False
 
-    def _apply_poll(self, line: socket.socket) -> bool:
+    def _serve_request(self, line: socket.socket) -> bool:
         _, _, command, handle, offset, length = struct.unpack(">IHHQQI", _take(line, 28))
         data = _take(line, length) if command == _WRITE else b""
         answer, error = b"", 0
         if command == _DISCONNECT:
             return False
         if command in {_READ, _WRITE} and range(
-            max(offset, self.bad.start), min(offset + length, self.bad.stop)
+            max(offset, self.bad_bytes.start), min(offset + length, self.bad_bytes.stop)
         ):
             error = _EIO
         elif command == _WRITE:

@@ -1,53 +1,63 @@
-"""A medium of a whole computer that is missing, read-only, full or failed: it is displayed and no money is accepted.
+"""If a medium is missing, read-only, full or failed, the display says so and the machine accepts no money.
 
-The words are read off the guest's own display. Afterwards the media hold what they held, and the computer comes up.
+The texts are read on the guest's own display. After each test, the media have their earlier content, and the computer
+starts.
 """
 
 import random
 import time
 
 import pytest
-from rigs.emulated_cabinet import PATIENCE_S, image_in, initramfs_lines, lacking
+from rigs.emulated_cabinet import (
+    PATIENCE_S,
+    find_or_build_image,
+    list_missing_image_requirements,
+    read_initramfs_texts,
+)
 from rigs.emulated_media import BILL_CENTS, Computer
 from rigs.screen_words import is_console_text_shown, is_plate_shown
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(8 * PATIENCE_S),
-    pytest.mark.skipif(bool(lacking()), reason=f"missing: {lacking()}"),
+    pytest.mark.skipif(
+        bool(list_missing_image_requirements()), reason=f"missing: {list_missing_image_requirements()}"
+    ),
 ]
-#: How long a medium is waited for: root/etc/fstab, but for what passes between two pictures.
+#: Shortest wait for a medium: the limit in root/etc/fstab, less the time between two pictures.
 _WAIT_S = 80
 
 
 @pytest.fixture(scope="module")
 def computer(tmp_path_factory):
-    """A computer that has lived: a bill, a game, a ticket."""
+    """A computer that has accepted a bill, played a game and paid a ticket."""
     folder = tmp_path_factory.mktemp("computer")
-    computer = Computer(folder, image_in(tmp_path_factory.mktemp("image")), random.Random(20261123))
+    computer = Computer(
+        folder, find_or_build_image(tmp_path_factory.mktemp("image")), random.Random(20261123)
+    )
     try:
-        computer.boots()
-        computer.cut()
-        computer.audited(rests=True)
+        computer.boot_and_cash_out()
+        computer.cut_power()
+        computer.audit_media(is_settled=True)
         yield computer
     finally:
         computer.close()
 
 
-def starting_until(computer, code):
-    """Wait until the display shows the given fault after the start; return the seconds."""
-    lines, seen = initramfs_lines("show"), []
+def measure_start_until_fault(computer, code):
+    """Wait until the display shows a fault; return for how many seconds it showed that the machine starts."""
+    lines, seen = read_initramfs_texts("show"), []
 
     def other():
         shown = computer.picture()
         if is_console_text_shown(shown, lines):
             seen.append(time.monotonic())
             if len(seen) == 1:
-                computer.keep("starting")
+                computer.save_picture("starting")
         return is_plate_shown(shown, code)
 
     computer.until(other, f"{code} on the display", every_s=2)
-    assert seen, "that it is starting"
+    assert seen, "the display never showed that the machine starts"
     return seen[-1] - seen[0]
 
 
@@ -56,72 +66,74 @@ def check_fault_refuses_money(computer, code, reason=""):
     computer.until(
         lambda: is_plate_shown(computer.picture(), code, reason), f"{code} on the display", every_s=5
     )
-    before = computer.hand("bill").state["stacked_cents"]
-    computer.hand("bill", "insert", amount_cents=BILL_CENTS)
-    computer.until(lambda: not computer.hand("bill").state["inside_cents"], "the bill is given back")
-    assert computer.hand("bill").state["stacked_cents"] == before
-    computer.keep(code)
+    before = computer.command_device("bill").state["stacked_cents"]
+    computer.command_device("bill", "insert", amount_cents=BILL_CENTS)
+    computer.until(
+        lambda: not computer.command_device("bill").state["inside_cents"], "the bill is given back"
+    )
+    assert computer.command_device("bill").state["stacked_cents"] == before
+    computer.save_picture(code)
 
 
-def after(computer):
-    computer.cut()
+def check_media(computer):
+    computer.cut_power()
     computer.repair_media()
-    computer.audited(rests=True)
+    computer.audit_media(is_settled=True)
 
 
 @pytest.mark.requirement("A-09")
 def test_a_medium_that_fails_under_a_running_machine_is_reported(computer):
-    """About ten minutes: the second, then the first too; the machine still reaches its display."""
-    computer.on()
-    computer.comes_up()
+    """First the second medium fails, then also the first; the display still works. Takes about ten minutes."""
+    computer.switch_on()
+    computer.wait_until_up()
     first, second = computer.parts
-    computer.dies(second)
-    computer.hand("io", "door", name="main", open=True)  # something to be written down
+    computer.fail_medium(second)
+    computer.command_device("io", "door", name="main", open=True)  # causes a journal entry
     check_fault_refuses_money(computer, "memory_waits")
-    computer.dies(first)
+    computer.fail_medium(first)
     check_fault_refuses_money(computer, "memory_waits")
-    computer.hand("io", "door", name="main", open=False)
-    after(computer)
+    computer.command_device("io", "door", name="main", open=False)
+    check_media(computer)
 
 
 @pytest.mark.requirement("A-09")
 def test_a_first_medium_that_is_missing_or_read_only_is_reported(computer):
-    """About fifteen minutes."""
+    """The test takes about fifteen minutes."""
     first, _ = computer.parts
-    computer.dies(first)
-    computer.on()
+    computer.fail_medium(first)
+    computer.switch_on()
     check_fault_refuses_money(computer, "first_memory_missing", "egm-state-1")
-    after(computer)
-    computer.edit(first, "tune2fs", "-O", "read-only")
-    computer.on()
+    check_media(computer)
+    computer.run_on_medium(first, "tune2fs", "-O", "read-only")
+    computer.switch_on()
     check_fault_refuses_money(computer, "memory_waits")
-    computer.cut()
-    computer.edit(first, "tune2fs", "-O", "^read-only")
-    computer.boots()
-    after(computer)
+    computer.cut_power()
+    computer.run_on_medium(first, "tune2fs", "-O", "^read-only")
+    computer.boot_and_cash_out()
+    check_media(computer)
 
 
 @pytest.mark.requirement("A-09")
 def test_a_full_medium_is_reported(computer):
-    """About twenty minutes. What a full first medium needs to come up both have given."""
+    """The machine starts even with a full first medium. The test takes about twenty minutes."""
     for part, code in zip(computer.parts, ("out_of_service.memory_full", "memory_full"), strict=True):
-        with computer.full(part):
-            computer.on()
+        with computer.filled_medium(part):
+            computer.switch_on()
             check_fault_refuses_money(computer, code)
-            computer.cut()
-        computer.audited(rests=True)
+            computer.cut_power()
+        computer.audit_media(is_settled=True)
 
 
 @pytest.mark.requirement("A-09")
 def test_a_second_medium_missing_or_read_only_from_power_on_is_reported(computer):
-    """About ten minutes. While it is waited for, the display says that the machine is starting."""
+    """During the wait, the display says that the machine is starting. Takes about ten minutes."""
     first, second = computer.disks
     for media, least_s in (([first], _WAIT_S), ([first, f"{second},readonly=on"], 0)):
         computer.disks = media
-        computer.on()
-        assert starting_until(computer, "out_of_service.memory_missing") >= least_s
+        computer.switch_on()
+        assert measure_start_until_fault(computer, "out_of_service.memory_missing") >= least_s
         check_fault_refuses_money(computer, "out_of_service.memory_missing")
-        after(computer)
+        check_media(computer)
     computer.disks = [first, second]
-    computer.boots()
-    after(computer)
+    computer.boot_and_cash_out()
+    check_media(computer)

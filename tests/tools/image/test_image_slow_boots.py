@@ -1,8 +1,8 @@
-"""Boots of an image's computer that is slowed inside QEMU: no reset, and a late medium is used.
+"""A slowed computer boots from the image without a reset, and uses a medium that is plugged in late.
 
-Only the emulated computer is slowed: it has one processor, disks that are throttled, or a processor whose every
-instruction takes a fixed time of the guest's own clock, so that the guest and its watchdog see a slow computer
-however fast the host is. ``-s`` prints a line for each boot: four kinds of slowness, five boots each.
+Only the emulated computer is slowed inside QEMU: it has one processor, throttled disks, or a processor whose every
+instruction takes a fixed time of the guest's clock. The guest and its watchdog therefore see a slow computer, however
+fast the host is. ``-s`` prints a line for each boot: four kinds of slowness, five boots each.
 """
 
 import os
@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 import pytest
-from rigs.emulated_cabinet import PATIENCE_S, Cabinet, image_in, lacking
+from rigs.emulated_cabinet import PATIENCE_S, Cabinet, find_or_build_image, list_missing_image_requirements
 from rigs.moments import machine_clock
 from rigs.screen_words import is_plate_shown
 
@@ -19,12 +19,14 @@ from tools.image.emulated import EMULATED_DEVICE_PORTS
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(5 * PATIENCE_S),
-    pytest.mark.skipif(bool(lacking()), reason=f"missing: {lacking()}"),
+    pytest.mark.skipif(
+        bool(list_missing_image_requirements()), reason=f"missing: {list_missing_image_requirements()}"
+    ),
 ]
-#: How long each boot is watched after it is up. The watchdog's limit is one minute from then on.
+#: Observation after each boot in seconds. The watchdog's limit is then one minute.
 _WATCHED_S = 75
 _BILL_CENTS = 500
-#: The medium that is plugged in late, by boot; None where both are there from power on.
+#: The medium that is plugged in late, by boot; None if both are present at power on.
 _BOOTS = (None, "first", None, "second", "second")
 #: The fault that the display shows while a medium is missing, and its detail.
 _FAULTS = {"first": ("first_memory_missing", "egm-state-1"), "second": ("out_of_service.memory_missing", "")}
@@ -32,7 +34,7 @@ _FAULTS = {"first": ("first_memory_missing", "egm-state-1"), "second": ("out_of_
 
 @dataclass(frozen=True)
 class Slowness:
-    """QEMU options that slow the computer, and ones that are added to each of its disks."""
+    """QEMU options that slow the computer, and options for each of its disks."""
 
     options: tuple[str, ...] = ()
     disk: str = ""
@@ -50,11 +52,11 @@ SLOWNESSES = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    return image_in(tmp_path_factory.mktemp("image"))
+    return find_or_build_image(tmp_path_factory.mktemp("image"))
 
 
 class SlowComputer(Cabinet):
-    """A computer whose two media are disks of their own, each of which may be plugged in late."""
+    """A computer whose two media are separate disks, each of which may be plugged in late."""
 
     def __init__(self, folder, built, slowness):
         super().__init__(folder, built)
@@ -66,15 +68,15 @@ class SlowComputer(Cabinet):
         }
 
     def boot(self, late):
-        """Boot until a bill is taken, plugging ``late`` in once it is missed; return seconds after power by stage."""
+        """Boot until a bill is accepted; plug in the medium ``late`` once it is missed. Return seconds by stage."""
         media = [medium for name, medium in self._media.items() if name != late]
         disks = [self._system, *(f"format={kind},file={file}" for file, kind in media)]
         self.disks = [disk + self._slowness.disk for disk in disks]
         for name in EMULATED_DEVICE_PORTS:
-            self.hand(name, "power_on")
+            self.command_device(name, "power_on")
         self._power_on_s = machine_clock().timestamp()
         began, seen = time.monotonic(), {}
-        self.on(*self._slowness.options)
+        self.switch_on(*self._slowness.options)
         if late:
             code, detail = _FAULTS[late]
             self.until(
@@ -82,31 +84,31 @@ class SlowComputer(Cabinet):
             )
             seen[f"{late} medium missed"] = time.monotonic() - began
             self.plug_medium(*self._media[late])
-        self.comes_up()
+        self.wait_until_up()
         seen["up"] = time.monotonic() - began
-        self.bill(_BILL_CENTS)
+        self.insert_bill(_BILL_CENTS)
         time.sleep(_WATCHED_S)
         return seen
 
     def resets(self):
-        """Return how often the computer was started again since power on, and each reset with its time."""
+        """Return how often the computer has restarted since power on, and each reset with its time."""
         self.computer("query-status")  # receives the events up to now
         events = [
             f"{event} after {seconds - self._power_on_s:.0f} s"
             for seconds, event in self.computer.events
             if event in {"RESET", "WATCHDOG"}
         ]
-        return len(self.started()) - 1, events
+        return len(self.list_started_entries()) - 1, events
 
     def power_off(self):
-        self.off()
+        self.switch_off()
         for name in EMULATED_DEVICE_PORTS:
-            self.hand(name, "power_off")
+            self.command_device(name, "power_off")
 
 
 @pytest.mark.parametrize("slowness", SLOWNESSES)
 def test_a_slowed_computer_boots_without_a_reset_and_accepts_a_late_medium(tmp_path, built, slowness):
-    """Half an hour on quiet cores."""
+    """The test takes half an hour for each kind of slowness on idle processors."""
     computer = SlowComputer(tmp_path, built, SLOWNESSES[slowness])
     try:
         for number, late in enumerate(_BOOTS, 1):
@@ -120,6 +122,6 @@ def test_a_slowed_computer_boots_without_a_reset_and_accepts_a_late_medium(tmp_p
             print(f" [{summary}; load {load:.1f}]", flush=True)
             assert (resets, events) == (0, [])
             computer.power_off()
-        assert computer.hand("bill").state["stacked_cents"] == len(_BOOTS) * _BILL_CENTS
+        assert computer.command_device("bill").state["stacked_cents"] == len(_BOOTS) * _BILL_CENTS
     finally:
         computer.close()

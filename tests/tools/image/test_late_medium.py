@@ -15,10 +15,10 @@ from tools.image import update
 
 
 class Computer:
-    """What the commands do to a computer whose medium is plugged in at a certain look; its clock is its looks."""
+    """A simulated computer for the commands; its medium appears at a given query, and queries are its clock."""
 
     def __init__(self, folder, monkeypatch, *, there_at, bad_tries=0, label="egm-state-1", is_slow=False):
-        """``is_slow``: systemctl returns before the medium is mounted, as when systemd is executed anew."""
+        """``is_slow``: systemctl returns before the medium is mounted, as when systemd is re-executed."""
         self.labels, self.path = folder / "by-label", folder / "state"
         self.labels.mkdir()
         self.path.mkdir()

@@ -1,6 +1,6 @@
-"""Hands at an image's display: each page of a first start is waited for there, and touched where it is drawn.
+"""A first start at the display of an emulated computer: each page is awaited and touched as it is drawn there.
 
-The same steps run here beside it, answered alike: they say which page is next, and where its keys are.
+The same first start runs in this process with the same answers; it gives the next page and the positions of its keys.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ from egm.progressive.link_folder import LinkCertificateFolder
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from tools.floor.progressive.certificates import answer_request, make_authority
 
-#: Who signs: number, name, role, PIN.
+#: The persons who sign: number, name, role, PIN.
 STAFF = (("11", "morgan", "manager", "482613"), ("12", "toni", "technician", "905173"))
 SERIAL = "A1"
 BROKER = ("10.0.2.2", 8883)
-#: What answers at the emulated computer's ports; here any file stands for a port.
+#: The devices that reply at the emulated computer's ports. In this process, any file stands for a port.
 _ANSWERING = {
     "id003": "null",
     "tcl": "zero",
@@ -36,8 +36,8 @@ _ANSWERING = {
 }
 
 
-def keys_of(page, size):
-    """Where the keys of a page are, as shares of a display this large."""
+def locate_keys(page, size):
+    """Return the positions of a page's keys, as shares of a display of this size."""
     width, height = size
     touches, _ = draw_snapshot(page_snapshot(page), width)
     scale = width / LANDSCAPE_LAYOUT.size[0]
@@ -49,12 +49,12 @@ def keys_of(page, size):
 
 
 class FirstStart:
-    """A computer that asks for its cabinet file, answered by hand."""
+    """Answers the first start of a computer by touch."""
 
     def __init__(self, computer, folder, stick=None, floor=None, last=lambda: None):
-        """``stick``: a file the floor has marked; ``floor``: given it and a key's digest, answers the request on it.
+        """``stick`` is a stick file that the floor has marked; ``floor(stick, key digest)`` answers its request.
 
-        Without them it is not enrolled. ``last`` is called before the last PIN.
+        Without them, the machine is not enrolled. ``last`` is called before the last PIN.
         """
         self.computer, self.floor, self.last = computer, floor, last
         self.stick = None if stick is None else EnrolmentStick(stick)
@@ -75,24 +75,24 @@ class FirstStart:
         self._wizard = FirstStartWizard(steps, self._draft, lambda: None)
 
     def run(self):
-        """All of it, until the two have signed."""
-        asyncio.run(self._all())
+        """Answer all pages until both persons have signed."""
+        asyncio.run(self._enter_all())
 
     def wait_for_first_page(self):
-        """Wait for its first page."""
-        asyncio.run(self._seen())
+        """Wait until the display shows the first page."""
+        asyncio.run(self._wait_for_page())
 
-    async def _all(self):
+    async def _enter_all(self):
         await self._do("next")
         await self._type(SERIAL, "1")
         await self._do("next")
         await self._do("pick:0")
         await self._type("hall")
         await self._do("next")
-        await self._do("pick:0", body=False)  # (another list of zones)
-        await self._work()
+        await self._do("pick:0", body=False)  # (this computer has other time zones)
+        await self._wait_for_step()
         self._draft.devices = tuple(FoundDevice(name, f"/dev/{port}") for name, port in _ANSWERING.items())
-        await self._do("next", body=False)  # (another place's ports)
+        await self._do("next", body=False)  # (this process has other ports)
         await self._do("next")
         await self._do("next")
         await (self._do("without") if self.stick is None else self._enrol())
@@ -107,45 +107,45 @@ class FirstStart:
         await self._type(second_pin)
 
     async def _enrol(self):
-        """The request onto the stick, the floor's answer back; the page shows the digests of both."""
-        await self._seen()
-        self.computer.plug(self.stick.path)
+        """Write the request to the stick and read the floor's answer; check the digests of both on the page."""
+        await self._wait_for_page()
+        self.computer.plug_stick(self.stick.path)
         await self._do("request")
         own_request = read_request(self._own.read()["request"])[1]
         self.computer.until(lambda: self.stick.read().get("request"), "the request on the stick")
         stick_request = read_request(self.stick.read()["request"])[1]
         keys = {compute_key_digest(own_request): compute_key_digest(stick_request)}
-        await self._seen(keys)
-        self.computer.keep("request")
-        self.computer.unplug()
+        await self._wait_for_page(keys)
+        self.computer.save_picture("request")
+        self.computer.unplug_stick()
         now, request = SystemClock().now(), self._own.read()["request"]
         self._own.write(
             request, answer_request(self._authority, request, compute_key_digest(own_request), now, BROKER)
         )
         self.floor(self.stick.path, compute_key_digest(stick_request))
-        self.computer.plug(self.stick.path)
+        self.computer.plug_stick(self.stick.path)
         await self._do("answer", instead=keys)
         facts = [stick.read_answer().read_facts().to_entry_fields() for stick in (self._own, self.stick)]
         reply = dict(zip(facts[0].values(), facts[1].values(), strict=True))
-        await self._seen(reply)
-        self.computer.keep("answer")
-        self.computer.unplug()
+        await self._wait_for_page(reply)
+        self.computer.save_picture("answer")
+        self.computer.unplug_stick()
         await self._do("next", instead=reply)
 
     async def _person(self, number, name, role, pin):
         await self._type(number, name)
-        await self._seen()
+        await self._wait_for_page()
         self._touch(("enter", role))
-        self._hear("enter", role)
+        self._apply_answer("enter", role)
         await self._type(pin, pin)
 
-    async def _work(self):
+    async def _wait_for_step(self):
         if self._wizard._step_task is not None:
             await self._wizard._step_task
 
-    async def _seen(self, instead=None, *, body=True):
-        """Wait until the display shows the current page of the wizard here; ``instead``: texts to replace."""
-        await self._work()
+    async def _wait_for_page(self, instead=None, *, body=True):
+        """Wait until the display shows the current page; ``instead`` has texts to be replaced in it."""
+        await self._wait_for_step()
         text = self._wizard.page.model_dump_json()
         for own_text, other_text in (instead or {}).items():
             text = text.replace(own_text, other_text)
@@ -154,22 +154,22 @@ class FirstStart:
         self.computer.until(lambda: is_page_shown(self.computer.picture(), page, body=body), title, every_s=1)
 
     async def _do(self, action, instead=None, *, body=True):
-        await self._seen(instead, body=body)
+        await self._wait_for_page(instead, body=body)
         self._touch(("answer", action))
-        self._hear(action)
+        self._apply_answer(action)
 
     async def _type(self, *texts):
         for text in texts:
-            await self._seen()
+            await self._wait_for_page()
             self._touch(*(("type", letter) for letter in text), ("enter", None))
-            self._hear("enter", text)
+            self._apply_answer("enter", text)
 
     def _touch(self, *keys):
-        places = keys_of(self._wizard.page, self.computer.picture().size)
+        places = locate_keys(self._wizard.page, self.computer.picture().size)
         for key in keys:
             self.computer.computer.touch(*places[key])
 
-    def _hear(self, action, text=""):
+    def _apply_answer(self, action, text=""):
         options = {"page": self._wizard.page.id, "input": text}
         self._wizard.process_answer(Intent(name="answer", value=action, options=options))
         assert self._wizard._notice is None, self._wizard._notice
