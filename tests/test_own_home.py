@@ -1,4 +1,4 @@
-"""No test works on the user's own machine: what it does not name lies in a home of the session's own."""
+"""No test uses the files of the user's own machine: the default folders are in a home folder of the test run."""
 
 import os
 import pwd

@@ -1,4 +1,4 @@
-"""The house stays tidy: what lies where, and what no file may hold."""
+"""Rules for the repository: where files belong, and what no file may contain."""
 
 import ast
 import builtins
@@ -50,7 +50,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root|home/\w+|Users/\w+)/|\.\./sh
 
 @pytest.fixture(scope="module")
 def tracked():
-    """Every file that is, or is about to be, part of the repository."""
+    """Every file that is part of the repository, or will be with the next commit."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     files = [Path(name) for name in listed.split("\0") if name]
@@ -60,7 +60,7 @@ def tracked():
 
 @pytest.fixture(scope="module")
 def modules(tracked):
-    """The syntax trees of the packages in which money and odds live."""
+    """The syntax trees of the packages that compute money and odds."""
     files = [file for file in tracked if file.suffix == ".py" and file.parts[0] in EXACT]
     return {file: ast.parse((ROOT / file).read_text(encoding="utf-8")) for file in files}
 
@@ -85,7 +85,7 @@ def test_tests_have_names_of_their_own(tracked):
 
 
 def floats(tree):
-    """The lines of a module that write a float or make one."""
+    """Return the lines of a module that write or create a float."""
     for node in ast.walk(tree):
         literal = isinstance(node, ast.Constant) and isinstance(node.value, float)
         if literal or (
@@ -146,7 +146,7 @@ def test_a_reading_of_the_date_is_seen(text, found):
 
 
 def test_no_test_reads_the_date(tracked):
-    """A test that does may pass on one day and fail on another; programs within texts count too."""
+    """Such a test may pass on one day and fail on another. Programs within texts are checked too."""
     files = [file for file in tracked if file.suffix == ".py" and file.parts[0] == "tests"]
     found = {str(file) for file in files if DATE_READ.search((ROOT / file).read_text(encoding="utf-8"))}
     assert found == set(READS_THE_DATE)
@@ -167,7 +167,7 @@ OF_LIBRARIES = {"_replace", "_exit"}
 
 
 def list_defined_names(tree):
-    """The names of classes and functions in a module, and of what it assigns or imports."""
+    """Return the names of a module's classes, functions, assignments and imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.alias):
             yield node.name
@@ -178,7 +178,7 @@ def list_defined_names(tree):
 
 
 def list_dangling_references(texts):
-    """The docstring references to names that none of the files defines, each with the name of its file."""
+    """Return references in docstrings to names that no file defines, each with its file."""
     names = {name for text in texts.values() for name in list_defined_names(ast.parse(text))}
     referred = [(name, found[1]) for name, text in texts.items() for found in REFERENCE.finditer(text)]
     return [
@@ -202,7 +202,7 @@ def test_a_reference_to_nothing_is_seen():
 
 
 def list_unknown_private_names(texts):
-    """The private names (``_name``) that tests read from objects and that no file defines, each with its file."""
+    """Return private names (``_name``) that tests read from objects and that no file defines, each with its file."""
     names = {found[1] or found[2] for text in texts.values() for found in PRIVATE_DEFINED.finditer(text)}
     return sorted(
         {
@@ -216,7 +216,7 @@ def list_unknown_private_names(texts):
 
 
 def test_tests_use_private_names_that_exist(tracked):
-    """A rename is seen by the quick tests, also where only a slow test uses the old name."""
+    """The quick tests thereby detect a renamed private name that only a slow test uses."""
     files = [file for file in tracked if file.suffix == ".py" and file.parts[0] in {*PRODUCT, "tests"}]
     texts = {str(file): (ROOT / file).read_text(encoding="utf-8") for file in files}
     assert list_unknown_private_names(texts) == []

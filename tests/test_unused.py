@@ -26,7 +26,7 @@ REGISTERING = re.compile(r"(command|group|validator|result_callback)\b")
 
 
 def read_sources(folders):
-    """The Python files of the product, by their path from the root."""
+    """Return the Python files of the product by their path from the root."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", *folders]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     files = [name for name in listed.split("\0") if name.endswith(".py") and (ROOT / name).exists()]
@@ -34,7 +34,7 @@ def read_sources(folders):
 
 
 def list_unused(sources, exempt=()):
-    """The names that these sources define and none of them uses, except within what the name itself defines."""
+    """Return the names that these sources define and use nowhere outside their own definition."""
     uses, defined = Counter(), {}
 
     def visit(node, within, file):

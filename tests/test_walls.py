@@ -1,7 +1,7 @@
-"""Each wall of ``pyproject.toml`` stops what it is there to stop.
+"""Each import contract of ``pyproject.toml`` detects the imports that it forbids.
 
-For each import-linter contract the packages are rebuilt empty, module for module; they keep the contract.
-Then every import the contract forbids is planted, and every one of them must be named.
+For each import-linter contract, the packages are built as empty modules, which satisfy the contract. Then every
+import that the contract forbids is added, and the contract must name each one.
 """
 
 import ast
@@ -37,7 +37,7 @@ LOWER_FEATURES = tuple(
 
 @cache
 def modules():
-    """Every module of the packages, by dotted name."""
+    """Return every module of the packages by its dotted name."""
     files = itertools.chain.from_iterable((ROOT / name).rglob("*.py") for name in CONFIG["root_packages"])
     return {
         ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
@@ -46,7 +46,7 @@ def modules():
 
 
 def imports(file):
-    """What a module imports, wherever in it the import stands, as dotted names."""
+    """Return the dotted names of all imports of a module, wherever in the module they are."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -55,7 +55,7 @@ def imports(file):
 
 
 def matching(expression):
-    """The modules a contract means by one expression (``*`` is one level, ``**`` any number)."""
+    """Return the modules that match an expression of a contract (``*`` is one level, ``**`` any number)."""
     pattern = re.escape(expression).replace(r"\*\*", r".+").replace(r"\*", r"[^.]+")
     found = [name for name in modules() if re.fullmatch(pattern, name)]
     assert found, f"{expression} matches no module: the wall stands around nothing"
@@ -63,7 +63,7 @@ def matching(expression):
 
 
 def forbidden(contract):
-    """One import of each forbidden module (or, of a pattern, of the first module that may not be imported)."""
+    """Return one import of each forbidden module, or for a pattern of the first forbidden module."""
     allowed = {
         name
         for words in contract.get("ignore_imports", ())
@@ -95,7 +95,7 @@ def independence(contract):
 
 
 def cycles(contract):
-    """One import against each import between two modules of a folder."""
+    """Return one opposite import for each import between two modules of a folder."""
     known = modules()
     left_out = tuple(f"{name}." for name in contract.get("skip_descendants", ()))
     expected = tuple(f"{name}." for name in contract["ancestors"])
@@ -114,7 +114,7 @@ FORBIDS = {"forbidden": forbidden, "layers": layers, "independence": independenc
 
 @pytest.fixture(scope="module")
 def skeleton(tmp_path_factory):
-    """The packages, module for module, with nothing in them; that keeps every contract."""
+    """The packages with empty modules, which satisfy every contract."""
     folder = tmp_path_factory.mktemp("skeleton")
     for file in modules().values():
         copy = folder / file.relative_to(ROOT)
@@ -129,7 +129,7 @@ def skeleton(tmp_path_factory):
 
 
 def lint(folder, *contracts):
-    """Check the packages below a folder: the contracts named, or all."""
+    """Check the packages below a folder against the named contracts, or all."""
     command = [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--no-logo"]
     command += [word for contract in contracts for word in ("--contract", contract)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -171,7 +171,7 @@ def test_both_contracts_let_the_same_features_import_what_others_show():
 
 
 def test_installed_packages_import_no_test_rigs_or_developer_tools():
-    """The tests' rigs are above all of egm, and developers' tools above all tools: nothing below imports them."""
+    """Test rigs are above all of egm, and developers' tools above all tools; nothing below imports them."""
     assert CONFIG_BUILD["exclude"] == ["/egm/testing", "/tools/dev"]
     assert CONTRACTS["house"]["layers"][0] == "testing"
     assert CONTRACTS["products"]["layers"][0] == "tools.dev"
@@ -214,7 +214,7 @@ def test_a_new_feature_needs_no_line_in_any_contract(skeleton):
 
 
 def test_no_two_folders_of_egm_import_each_other():
-    """Of the imports as they are, also those inside a function or for the type checker only.
+    """Checked for all imports, including those in functions and for the type checker only.
 
     Any feature may import the keys, records and events of another.
     """
@@ -234,7 +234,7 @@ def test_no_two_folders_of_egm_import_each_other():
 
 
 def test_a_file_that_imports_back_is_found_in_every_folder(skeleton):
-    """In each folder one import is answered by another; each such folder must be named."""
+    """In each folder, an opposite import is added to one import; each such folder must be named."""
     by_folder = {}
     for importer, imported in cycles(CONTRACTS["cycles"]):
         if "__init__" not in modules()[importer].name and "__init__" not in modules()[imported].name:

@@ -1,4 +1,4 @@
-"""The way from a mark on a test to a line on the page."""
+"""From a mark on a test to a line of the conformance page."""
 
 import re
 import subprocess

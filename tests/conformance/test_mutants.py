@@ -1,4 +1,4 @@
-"""What judges the trace: a behaviour is taken away, and a test of its row must notice."""
+"""Mutants check the trace: if a behaviour is removed, a test of its row must fail."""
 
 import tomllib
 from dataclasses import replace
@@ -221,7 +221,7 @@ def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
 
 
 def test_what_each_mutant_takes_away_is_there_once():
-    """If a change rewrites the line that a mutant replaces, the mutant needs the new line: see requirements.toml."""
+    """If a change rewrites the line that a mutant replaces, update the mutant: see requirements.toml."""
     every = create_trials(load(), Evidence({}), regulation=False)
     assert len({trial.row.id for trial in every}) > 50
     assert list_inapplicable_mutants([(trial.name, trial.mutant) for trial in every], ROOT) == []

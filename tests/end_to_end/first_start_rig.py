@@ -1,7 +1,7 @@
-"""Power cuts while a computer is set up: first start, another board, a backup's restoration.
+"""Power cuts while a computer is set up: at a first start, on another board, during the restoration of a backup.
 
-What is done is done by the product's own steps and command, in a process of its own that dies at a write or an
-instant; what is there afterwards is judged by the machine itself, by another.
+The product's own steps and commands run in a child process that ends at a given write or instant. Another child
+process then starts the machine, which shows the result.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ DONE, FAILED, CUT = 0, 1, 9
 
 
 class Setting:
-    """The folders of one computer, the floor's and a stick; every method runs in a child."""
+    """The folders of one computer, of the floor and of a stick; every method runs in a child process."""
 
     def __init__(self, root, state_path):
         self.root = root
@@ -61,7 +61,7 @@ class Setting:
 
     # ------------------------------------------------------------------ what is done
     def first_start(self):
-        """Enrolled with the floor, and signed by two."""
+        """Enrol with the floor, and sign the cabinet file as two persons."""
         self.state.create_private_folders()
         draft = self._draft()
         EnrolmentStick(self.stick).write()
@@ -86,12 +86,12 @@ class Setting:
         )
 
     def another_board(self):
-        """Two enrolled persons restore the lost cabinet file of an existing memory."""
+        """Let two enrolled persons restore the lost cabinet file of an existing memory."""
         self.state.create_private_folders()
         self._sign(create_restore_step(self.state, self.file, self.now), CabinetFileDraft())
 
     def give_back(self):
-        """A backup's return."""
+        """Restore the backup."""
         words = ["--person", "1", "--second", "2", "--reason", "the disk was lost"]
         where = ["--state", str(self.state.root), "--cabinet", str(self.file)]
         pins = "".join(f"{build_pin(number)}\n" for number in "12")
@@ -117,7 +117,7 @@ class Setting:
         assert not faults, faults
 
     def keep(self):
-        """Its backup."""
+        """Write a backup."""
         words = ["backup", "create", str(self.backup), "--person", "1", "--state", str(self.state.root)]
         result = CliRunner().invoke(main, [*words, "--cabinet", str(self.file)], input=f"{build_pin('1')}\n")
         assert result.exit_code == 0, result.output
@@ -181,7 +181,7 @@ class Setting:
 
 
 def child(doing, *, under=None, writes=None, seconds=None):
-    """Do it in a process of its own, which ends before its ``writes``-th write ``under`` a folder, or after so long."""
+    """Run the acts in a child process; end it before its ``writes``-th write ``under`` a folder or after ``seconds``."""
     pid = os.fork()
     if pid:
         return _ended(pid, seconds)
@@ -220,7 +220,7 @@ def _ended(pid, seconds):
 
 
 class Kind(StrEnum):
-    """What is in progress when the power is cut."""
+    """The act that is in progress when the power is cut."""
 
     FIRST_START_MARKER_FILE_NAME = "first_start"
     ANOTHER_BOARD = "another_board"
@@ -235,7 +235,7 @@ class Kind(StrEnum):
 
 
 class Campaign:
-    """Runs on one state folder, each started anew, cut, and judged."""
+    """Repeated runs on one state folder, each started from the same state, cut and checked."""
 
     def __init__(self, root, state_path):
         self.setting, self.made_folder = Setting(root, state_path), root / "made"
@@ -249,7 +249,7 @@ class Campaign:
         self.empty()
 
     def empty(self):
-        """Take away what lies on the place."""
+        """Delete the content of the state folder."""
         for path in self.setting.state.root.iterdir():
             if path.name == "lost+found":
                 continue
@@ -272,7 +272,7 @@ class Campaign:
         os.sync()
 
     def doing(self, kind):
-        """The step, and the machine that runs with what it wrote."""
+        """Return the act, and the run of the machine with the files that the act wrote."""
         setting = self.setting
         steps = {
             Kind.FIRST_START_MARKER_FILE_NAME: setting.first_start,
@@ -283,7 +283,7 @@ class Campaign:
         return steps[kind], setting.run
 
     def judged(self, kind):
-        """Return ``asks`` if the step had to be repeated after a cut, or ``runs``; fail with the reason."""
+        """Return ``asks`` if the act had to be repeated after a cut, or ``runs``; fail with the reason."""
         step, _ = self.doing(kind)
         setting = self.setting
         is_unset = not setting.file.exists()

@@ -1,11 +1,11 @@
-"""Play on a machine that is killed repeatedly, and store what it acknowledged and what is true.
+"""Play on a machine that is killed repeatedly, and store what the machine acknowledged and what really happened.
 
-The bench lives here and outlives every machine: the bills in its twin's box are the physical truth. Every
-snapshot and every outcome the machine showed is kept: what it acknowledged, it must still know.
+The bench is in this process and outlives every machine: the bills in its simulated box are the truth. The rig stores
+every snapshot and every outcome that the machine has sent; after a restart, the machine must still know them.
 
-Nothing the test asks for is left to chance or to the speed of the computer. Each life has an :class:`Aim`; half
-of them die just when something known is under way, however long it took to come to it, and the last one goes on
-until everything has happened once.
+The coverage does not depend on chance or on the speed of the computer. Each run has an :class:`Aim`: half of the runs
+are killed while something known is in progress, however long it takes to get there. The last run continues until
+everything has happened once.
 """
 
 import asyncio
@@ -88,7 +88,7 @@ STATES = {"idle", "playing", "paying", "door_open"}
 
 
 class Aim(StrEnum):
-    """When a run is to end."""
+    """The moment at which a run is killed."""
 
     COMING_UP = "coming up"
     """In its first quarter of a second."""
@@ -123,7 +123,7 @@ class Witness:
     states: set[str] = field(default_factory=set)
     contradictions: list[str] = field(default_factory=list)
 
-    def sees(self, message) -> None:
+    def record_message(self, message) -> None:
         if isinstance(message, Snapshot):
             known = self.snapshots.setdefault(message.journal_sequence, message.credit_cents)
             if known != message.credit_cents:
@@ -138,7 +138,7 @@ class Witness:
 
 
 class Player:
-    """One connection to one life of the machine."""
+    """One connection to one run of the machine."""
 
     def __init__(
         self, folder: StateFolder, witness: Witness, chance: random.Random, aim: Aim = Aim.ANYWHEN
@@ -155,7 +155,7 @@ class Player:
         self._writer: asyncio.StreamWriter | None = None
 
     async def attend(self) -> None:
-        """Connect, and watch until the machine is gone."""
+        """Connect, and receive messages until the machine has ended."""
         while True:
             with contextlib.suppress(OSError):
                 with open_socket_address(self.folder.screen_socket) as address:
@@ -172,7 +172,7 @@ class Player:
 
     def _hear(self, message) -> None:
         self.has_received.set()
-        self.witness.sees(message)
+        self.witness.record_message(message)
         if isinstance(message, Snapshot):
             self.snapshot = message
             self.greeted.set()
@@ -190,9 +190,9 @@ class Player:
             self._writer.write(encode_message(Intent(name=name, value=value, options=options or None)))
 
     async def wait_for_answer(self) -> None:
-        """Wait until the machine has sent a message, as a person does; not long, since there may be none.
+        """Wait a short time for a message of the machine, as a person would; there may be none.
 
-        Without it a machine on a loaded computer would only work off old requests and door events.
+        Otherwise a machine on a loaded computer would only process old requests and door events.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
@@ -201,7 +201,7 @@ class Player:
 
 @contextlib.contextmanager
 def _watched(pid: int):
-    """Wait until a process has ended, though another task waits for it, and act on it."""
+    """Yield a future that is done when the process has ended, even though another task reaps the process."""
     loop, file = asyncio.get_running_loop(), os.pidfd_open(pid)
     ended = loop.create_future()
     loop.add_reader(file, lambda: ended.done() or ended.set_result(None))
@@ -213,7 +213,7 @@ def _watched(pid: int):
 
 
 class Rig:
-    """The bench, the nursery and the hand that kills."""
+    """The bench, the nursery process, and the function that kills the machine."""
 
     def __init__(self, root: Path, seed: int) -> None:
         self.root = root
@@ -224,7 +224,7 @@ class Rig:
         self.log = root / "machine.log"
         self.random = random.Random(seed)
         self.witness = Witness()
-        self.manager = Manager(self.folder, lambda on: self._hand("io", "key", name="operator", on=on))
+        self.manager = Manager(self.folder, lambda on: self._operate("io", "key", name="operator", on=on))
         twins = {"bill": "id003", "printer": "tcl", "coin": "cctalk_coin", "io": "ioboard"}
         self.bench = DeviceSimulator(self.folder.root, twins, speed=SPEED)
         # Its patience is not sped up: at forty times the speed, a computer busy for a moment would be a machine
@@ -239,14 +239,14 @@ class Rig:
         await self.begin()
         try:
             for life in range(kills):
-                await self._one_life(AIMS[life % len(AIMS)])
+                await self._run_once(AIMS[life % len(AIMS)])
                 self.witness.kills += 1
-            await self._rest()
+            await self._run_until_settled()
         finally:
             await self.end()
 
     async def begin(self) -> None:
-        """Plug the devices in, and have machines raised."""
+        """Start the devices and the nursery process."""
         await self.bench.start()
         self.nursery = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -259,7 +259,7 @@ class Rig:
         )
 
     async def end(self) -> None:
-        """Put everything away."""
+        """Stop the nursery process and the devices."""
         self.nursery.stdin.close()
         await self.nursery.wait()
         await self.bench.stop()
@@ -268,17 +268,17 @@ class Rig:
         self.nursery.stdin.write(f"{line}\n".encode())
         return int(await self.nursery.stdout.readline())
 
-    async def _one_life(self, aim: Aim) -> None:
-        """Run until the aim is reached, and kill the machine there."""
+    async def _run_once(self, aim: Aim) -> None:
+        """Run until the aim is reached, and kill the machine."""
         pid = await self._ask("start ticket" if aim is Aim.TICKET else "start")
         player = Player(self.folder, self.witness, self.random, aim)
-        tasks = [asyncio.create_task(work) for work in (player.attend(), self._busy(player))]
+        tasks = [asyncio.create_task(work) for work in (player.attend(), self._act_at_random(player))]
         with _watched(pid) as ended:
-            end = asyncio.create_task(self._come_to(aim, player, ended))
+            end = asyncio.create_task(self._wait_for_aim(aim, player, ended))
             await asyncio.wait((end, ended, *tasks), timeout=PATIENCE_SECONDS, return_when="FIRST_COMPLETED")
         self._end(pid)
         status = await self._ask(f"reap {pid}")
-        self._between()
+        self._prepare_next_run()
         failed = [task for task in tasks if task.done()]
         for task in (*tasks, end):
             task.cancel()
@@ -294,11 +294,11 @@ class Rig:
         """Kill the machine."""
         os.kill(pid, signal.SIGKILL)
 
-    def _between(self) -> None:
+    def _prepare_next_run(self) -> None:
         """Act between two runs of the machine."""
 
-    async def _come_to(self, aim: Aim, player: Player, ended: asyncio.Future[None]) -> None:
-        """Wait for the instant at which this life is to end."""
+    async def _wait_for_aim(self, aim: Aim, player: Player, ended: asyncio.Future[None]) -> None:
+        """Wait for the moment at which this run is to be killed."""
         loop = asyncio.get_running_loop()
         born = loop.time()
         if aim is Aim.COMING_UP:
@@ -311,7 +311,7 @@ class Rig:
             before = self.coin_state()["accepted_coins"]
             while self.coin_state()["accepted_coins"] == before:
                 if not player.gave_coin:
-                    self._coin(player)
+                    self._insert_coin(player)
                 await asyncio.sleep(0.002)
             await asyncio.sleep(self.random.uniform(0.0, 0.04))
         elif aim is Aim.TICKET:
@@ -322,7 +322,7 @@ class Rig:
             slowness = min(8.0, max(1.0, (loop.time() - born) / 0.3))
             await asyncio.sleep(self.random.uniform(0.0, 0.5) * slowness)
 
-    async def _busy(self, player: Player) -> None:
+    async def _act_at_random(self, player: Player) -> None:
         """Act at random like players and staff."""
         while True:
             await asyncio.sleep(self.random.uniform(0.0, 0.008))
@@ -333,7 +333,7 @@ class Rig:
                 await player.wait_for_answer()
 
     def _manage(self, player: Player) -> bool:
-        """Answer an open page as the manager, or go towards a ruling; whether a page was answered."""
+        """Answer an open page as the manager, or go towards a ruling; return whether a page was answered."""
         answer = self.manager.answer(player.snapshot, self.tickets())
         if answer is not None:
             page, action, text = answer
@@ -341,7 +341,7 @@ class Rig:
         return answer is not None
 
     def _act(self, player: Player) -> None:
-        """Do one thing, or nothing."""
+        """Do one random act, or nothing."""
         chance = self.random.random()
         if chance < 0.55:
             self._play(player, change=chance < 0.02)
@@ -350,39 +350,39 @@ class Rig:
         elif chance < 0.65:
             player.send_intent("cash_out")
         elif chance < 0.67:
-            self._hand("io", "key", name="attendant", on=True)
-            self._hand("io", "key", name="attendant", on=False)
+            self._operate("io", "key", name="attendant", on=True)
+            self._operate("io", "key", name="attendant", on=False)
         elif chance < 0.68:
-            self._hand("io", "door", name="main", open=True)
+            self._operate("io", "door", name="main", open=True)
         elif chance < 0.73:
-            self._hand("io", "door", name="main", open=False)
+            self._operate("io", "door", name="main", open=False)
         elif chance < 0.76 and player.aim is not Aim.COIN and not player.gave_coin:
-            self._coin(player)
+            self._insert_coin(player)
         elif chance < 0.82:
             if papers := self.tickets():
-                self._hand("bill", "insert_ticket", barcode=self.random.choice(papers))
+                self._operate("bill", "insert_ticket", barcode=self.random.choice(papers))
         elif chance < 0.93:
             bill = self.random.choice(BILLS)
-            if self._hand("bill", "insert", amount_cents=bill):
+            if self._operate("bill", "insert", amount_cents=bill):
                 self.witness.inserted_cents += bill
 
     def _play(self, player: Player, *, change: bool) -> None:
-        """Play on, now and then at the other game; coins are taken between games only."""
+        """Play, and sometimes change the game first; coins are only accepted between games."""
         if player.aim is Aim.COIN:
             return
         if change:
             player.send_intent("game", self.random.choice(("maple-classic", "three-levels")))
         player.send_intent("play")
 
-    def _coin(self, player: Player) -> None:
-        """A coin, while the acceptor takes them, and no fifth that may not be credited."""
+    def _insert_coin(self, player: Player) -> None:
+        """Insert a coin if the acceptor is idle and can still remember it."""
         takes = self.coin_state()["status"] == "idle"
-        if takes and self._uncredited_coins() < UNCREDITED_COINS_MAX:
+        if takes and self._count_uncredited_coins() < UNCREDITED_COINS_MAX:
             player.gave_coin = True
-            self._hand("coin", "insert", amount_cents=self.random.choice((25, 100, 200)))
+            self._operate("coin", "insert", amount_cents=self.random.choice((25, 100, 200)))
 
-    def _uncredited_coins(self) -> int:
-        """How many coins have passed the acceptor that the journal does not know of; all, while it is recovered."""
+    def _count_uncredited_coins(self) -> int:
+        """Return how many accepted coins the journal lacks; the maximum while the journal is recovered."""
         try:
             with open_view(self.folder.root) as view:
                 position = view.state(MoneyKey.COIN_EVENTS)
@@ -390,30 +390,30 @@ class Rig:
             return UNCREDITED_COINS_MAX
         return self.coin_state()["accepted_coins"] - read_accept_counter(position)
 
-    def _journalled(self) -> set[str]:
-        """The kinds of entries there are; none while the journal is only being made."""
+    def _list_journal_kinds(self) -> set[str]:
+        """Return the kinds of entries in the journal; none while the journal is being created."""
         with contextlib.suppress(JournalError), open_view(self.folder.root) as view:
             return set(view.list_kinds())
         return set()
 
-    def _hand(self, device: str, action: str, **values) -> bool:
+    def _operate(self, device: str, action: str, **values) -> bool:
         return self.bench.execute_command(BenchCommand(device=device, action=action, values=values)).ok
 
-    async def _rest(self) -> None:
-        """One life that ends in peace: doors closed, everything paid out, nothing in the acceptor.
+    async def _run_until_settled(self) -> None:
+        """Run once without a kill until the doors are closed, everything is paid and the acceptor is empty.
 
-        Before that it goes on for as long as anything has never happened yet.
+        The run first continues until everything has happened at least once.
         """
         pid = await self._ask("start")
         player = Player(self.folder, self.witness, self.random)
         attending = asyncio.create_task(player.attend())
-        busy = asyncio.create_task(self._busy(player))
+        busy = asyncio.create_task(self._act_at_random(player))
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
-                while not (self._journalled() >= KINDS and self.witness.states >= STATES):  # noqa: ASYNC110
+                while not (self._list_journal_kinds() >= KINDS and self.witness.states >= STATES):  # noqa: ASYNC110
                     await asyncio.sleep(0.2)
             busy.cancel()
-            await self._come_to_rest(player)
+            await self._settle(player)
         except BaseException:
             self._end(pid)  # it holds the nursery's pipe, for whose end the rig waits
             raise
@@ -423,9 +423,9 @@ class Rig:
         self.last_status = await self._ask(f"reap {pid}")
         attending.cancel()
 
-    async def _come_to_rest(self, player: Player) -> None:
+    async def _settle(self, player: Player) -> None:
         """Close the door, have everything paid out, and wait until nothing has happened for a while."""
-        self._hand("io", "door", name="main", open=False)
+        self._operate("io", "door", name="main", open=False)
         quiet = 0
         async with asyncio.timeout(PATIENCE_SECONDS):
             while quiet < 20:
@@ -443,12 +443,12 @@ class Rig:
                 elif now.state == "idle":
                     player.send_intent("cash_out")
                 elif now.state in {"handpay", "tilt"}:
-                    self._hand("io", "key", name="attendant", on=True)
-                    self._hand("io", "key", name="attendant", on=False)
+                    self._operate("io", "key", name="attendant", on=True)
+                    self._operate("io", "key", name="attendant", on=False)
                 await player.wait_for_answer()
 
     def read_last_log(self) -> str:
-        """The last of what the machines printed."""
+        """Return the end of what the machines have printed."""
         return self.log.read_text()[-4000:] if self.log.exists() else ""
 
     def tickets(self) -> list[str]:

@@ -1,6 +1,6 @@
-"""A manager at a machine that is killed: signs in at the service menu, and decides disputed tickets.
+"""A manager at a machine that is killed repeatedly: signs in at the service menu and decides disputed tickets.
 
-What is answered depends only on the page that is shown, so a machine may die between any two answers.
+Each answer depends only on the displayed page, so that the machine may be killed between any two answers.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ KEY_PATIENCE = 50
 
 
 class Manager:
-    """The staff of a rig's venue: one person, enrolled before the machine's first start."""
+    """The staff of the rig's venue: one person, enrolled before the machine's first start."""
 
     def __init__(self, folder: StateFolder, turn_key: Callable[[bool], object]) -> None:
         self._folder = folder
@@ -35,7 +35,7 @@ class Manager:
         )
 
     def answer(self, shown: Snapshot | None, printed: list[str]) -> tuple[str, str, str] | None:
-        """Do the next thing that a ruling needs; the answer to an open page: its id, the action and the input.
+        """Take the next step towards a ruling; return the answer to an open page: its id, the action and the input.
 
         ``printed``: the numbers of the completely printed tickets.
         """
@@ -52,7 +52,7 @@ class Manager:
         return None
 
     def _answer_page(self, page: ServicePage, printed: list[str], *, disputed: bool) -> tuple[str, str]:
-        """The action and the input that lead from a page towards the ruling, or out of the menu after it."""
+        """Return action and input that lead from a page towards the ruling, or out of the menu after it."""
         if page.prompt is not None:
             if page.prompt.kind == "choice":
                 self.rulings.append(self._judge(printed))
@@ -66,6 +66,6 @@ class Manager:
         return (found or ["back"])[0], ""
 
     def _judge(self, printed: list[str]) -> str:
-        """Whether the disputed ticket is in somebody's hand."""
+        """Return the ruling: whether somebody has the disputed ticket."""
         with open_view(self._folder.root) as view:
             return "good" if view.state(MoneyKey.PAY_OUT)["number"] in printed else "void"

@@ -1,8 +1,9 @@
-"""Start machine processes for the kill test: real ones, forked with everything imported.
+"""Start machine processes for the kill test: real ones, forked after all imports.
 
-Reads ``start``, ``start ticket`` or ``reap PID`` a line, answers a line. ``start ticket`` raises a machine that
-dies between the record that a ticket is being printed and the first byte to the printer. Runs as its own process without threads, so a fork is
-safe. Only the pace of polling is changed, so that more happens in a short life.
+It reads one command per line (``start``, ``start ticket`` or ``reap PID``) and answers with one line. ``start
+ticket`` starts a machine that is killed between the record that a ticket is being printed and the first byte to the
+printer. It runs as a separate process without threads, so that a fork is safe. Only the polling interval is changed,
+so that more happens in a short run.
 """
 
 import asyncio

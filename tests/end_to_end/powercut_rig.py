@@ -113,7 +113,7 @@ class PowerRig(Rig):
         for medium in self.media:
             medium.disk.fail_waiting_requests()
 
-    def _between(self) -> None:
+    def _prepare_next_run(self) -> None:
         self._unbind()
         for medium in self.media:
             medium.unmount()

@@ -29,7 +29,7 @@ EGM = build_python_command("tools.cli")
 
 
 def egm(*arguments: object, status: int = 0) -> str:
-    """What a command prints beside a machine, which must end with this status: in this process, imported once."""
+    """Run a command beside a machine, in this process; check its exit status and return its output."""
     result = CliRunner().invoke(main, [*map(str, arguments)], prog_name="egm")
     assert result.exit_code == status, result.output
     return result.stdout
@@ -41,7 +41,7 @@ _OF_A_GAME = re.compile(r'^\[\[(?:games|progressives)\]\]\ngame = "(.*)"\n(?:(?!
 
 
 def build_demonstration_file(games=ONE_GAME) -> str:
-    """The demonstration cabinet's file with these of its games alone; None: with all."""
+    """Return the demonstration cabinet's file with only these games, or with all if None."""
     return _OF_A_GAME.sub(
         lambda table: table[0] if games is None or table[1] in games else "", DEFAULT_CABINET.read_text()
     )
@@ -49,7 +49,7 @@ def build_demonstration_file(games=ONE_GAME) -> str:
 
 @contextlib.asynccontextmanager
 async def cabinet(folder: StateFolder, tables: str = "", change=str, games=ONE_GAME):
-    """``egm run`` on a state folder: the demonstration cabinet with these games, changed, with added ``tables``."""
+    """Run ``egm run`` on a state folder with the demonstration cabinet, these games, a change and added ``tables``."""
     # Two of these may run at once: neither may want the port the other has.
     file = folder.root.with_suffix(".toml")
     file.write_text(f"{change(build_demonstration_file(games))}\n[metrics]\nport = 0\n{tables}")
@@ -89,10 +89,10 @@ def snapshot(**facts):
 
 
 class Visit:
-    """A person at a running cabinet: sees its screen, presses, and has hands on its devices."""
+    """A person at a running cabinet, who sees its screen, presses keys and operates its devices."""
 
     def __init__(self, screen, writer, bench, hands) -> None:
-        self.screen, self._writer, self._bench, self._find_most_hands = screen, writer, bench, hands
+        self.screen, self._writer, self._bench, self._bench_writer = screen, writer, bench, hands
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -111,22 +111,22 @@ class Visit:
     def send_intent(self, name: str, value=None, options=None) -> None:
         self._writer.write(encode_message(Intent(name=name, value=value, options=options)))
 
-    async def sees(self, **facts) -> Snapshot:
+    async def wait_until_shown(self, **facts) -> Snapshot:
         """Return the next snapshot with these values."""
         return await until(self.screen, snapshot(**facts))
 
-    async def hand(self, device: str, action: str, **values):
-        self._find_most_hands.write(encode_message(BenchCommand(device=device, action=action, values=values)))
+    async def operate(self, device: str, action: str, **values):
+        self._bench_writer.write(encode_message(BenchCommand(device=device, action=action, values=values)))
         return decode_message(await self._bench.readline())
 
-    async def insistently(self, device: str, action: str, **values) -> None:
-        """Until the machine has let the device take it: another process, over a serial line."""
+    async def operate_until_accepted(self, device: str, action: str, **values) -> None:
+        """Repeat an action until the device accepts it; the machine enables devices in another process."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while not (await self.hand(device, action, **values)).ok:  # noqa: ASYNC110 (another process)
+            while not (await self.operate(device, action, **values)).ok:  # noqa: ASYNC110 (another process)
                 await asyncio.sleep(0.1)
 
-    async def plays(self) -> GameOutcome:
-        """One game, from the button to the end of its show."""
+    async def play_game(self) -> GameOutcome:
+        """Play one game, from the button to the end of its display; return its outcome."""
         self.send_intent("play")
         played = await until(self.screen, lambda m: isinstance(m, GameOutcome))
         self.send_intent("shown", played.play_id)

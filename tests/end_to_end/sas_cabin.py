@@ -1,7 +1,7 @@
-"""A whole cabinet in its own processes, a player, and our bench host on its SAS lines.
+"""A whole cabinet in its own processes, a player, and the bench host on its SAS lines.
 
-The bench outlives the machine, as real devices do, so the machine may be killed and started again. Everything
-here waits for something to be true, never for time to pass.
+The bench outlives the machine, as real devices do, so that the machine may be killed and restarted. Every wait is for
+a condition, never for a fixed time.
 """
 
 import contextlib
@@ -67,7 +67,7 @@ port = 0
 
 
 def toml(table: dict) -> str:
-    """A table of strings, whole numbers, booleans and lists of strings."""
+    """Return a TOML table of strings, whole numbers, booleans and lists of strings."""
     lines = []
     for key, value in table.items():
         shown = str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"')
@@ -95,7 +95,7 @@ def is_silent(line, request) -> bool:
 
 
 class Player(threading.Thread):
-    """Watches the machine as a screen does, says at once that each outcome has been shown, and presses."""
+    """Receives messages as a screen does, reports each outcome as shown at once, and presses keys."""
 
     def __init__(self, folder: StateFolder) -> None:
         super().__init__(daemon=True)
@@ -132,14 +132,14 @@ class Player(threading.Thread):
         with contextlib.suppress(OSError):
             self._socket.sendall(encode_message(Intent(name=name, value=value)))
 
-    def sees(self, **facts) -> Snapshot:
+    def wait_until_shown(self, **facts) -> Snapshot:
         """Wait for a snapshot with these values."""
         return wait_for(
             lambda: (now := self.snapshot) and all(getattr(now, k) == v for k, v in facts.items()) and now,
             lambda: f"never saw {facts}: {self.snapshot}",
         )
 
-    def plays(self, games=1) -> None:
+    def play_games(self, games=1) -> None:
         for _ in range(games):
             before = self.games
             wait_for(lambda: self.snapshot and "play" in self.snapshot.accepts, "cannot play")
@@ -152,13 +152,13 @@ class Player(threading.Thread):
 
 
 class LineHost(Host):
-    """Our host on a serial line. It keeps its ledger from one connection to the next."""
+    """The bench host on a serial line, whose ledger continues from one connection to the next."""
 
     def __init__(self) -> None:
         super().__init__(self._exchange, key="11" * 20, wait=lambda: time.sleep(POLL_SECONDS))
 
     def connect(self, line: HostLine) -> None:
-        """Wait until the machine answers; on a new line, go on with what the last connection left open."""
+        """Wait until the machine replies; on a new line, complete what the last connection left open."""
         self.line = line
         wait_for(lambda: self.read_values(0x54), f"{line.port}: nobody answers")
         if self.vouchers or self.movements:
@@ -167,14 +167,14 @@ class LineHost(Host):
             self.resume()
 
     def register(self) -> None:
-        """Register for transfers, with the asset number that the machine gives."""
+        """Register for transfers with the asset number that the machine reports."""
         self.asset = self.read_values(0x73, {"code": 0xFF})["asset"]
         for code, status in ((0x00, 0x00), (0x01, 0x01)):
             order = {"code": code, "asset": self.asset, "key": self.key, "pos_id": 1}
             assert self.read_values(0x73, order)["status"] == status
 
     def run_until(self, is_done, seconds=PATIENCE) -> bool:
-        """Poll until ``done`` or the time is up; whether it was done."""
+        """Poll until ``is_done`` returns true or the time is over; return whether it was true."""
         deadline = time.monotonic() + seconds
         settle_at = time.monotonic() + SETTLE_SECONDS
         while not is_done():
@@ -193,9 +193,10 @@ class LineHost(Host):
             pass
 
     def stop_after(self, messages, act=lambda: None) -> None:
-        """Do this, then poll, and stop after this many messages: in the middle of anything.
+        """Execute ``act`` and poll, and stop after this number of messages, whatever is in progress.
 
-        General polls without news do not count, so that the number says how far a ticket or a transfer is.
+        General polls without an exception do not count, so that the number states the progress of a ticket or a
+        transfer.
         """
         honest, messages_left = self.send, messages
 
@@ -221,7 +222,7 @@ class LineHost(Host):
 
 
 class Cabin:
-    """``channels``: the [sas.<name>] tables of the cabinet file. Use as a context manager."""
+    """A cabinet with the ``channels`` as its [sas.<name>] tables. Use it as a context manager."""
 
     def __init__(self, root: Path, channels: dict[str, dict], added_text: str = "") -> None:
         self.root = root
@@ -245,13 +246,13 @@ class Cabin:
             ending.callback(self._bench.wait)
             ending.callback(self._bench.terminate)
             wait_for((self.folder.run / "bench.ready").exists, "the bench never came up")
-            self._hand = BenchClient(self.folder.run)
-            ending.callback(self._hand.close)
+            self._bench_client = BenchClient(self.folder.run)
+            ending.callback(self._bench_client.close)
             ending.callback(self.stop)
             self.start()
             ending.callback(self.player.end)
             self.player.start()
-            self.player.sees(state="idle")
+            self.player.wait_until_shown(state="idle")
             self._ending = ending.pop_all()
         return self
 
@@ -264,7 +265,7 @@ class Cabin:
         self.machine = subprocess.Popen(build_python_command("egm.app", *self._where), stderr=self._log)
 
     def stop(self, number=signal.SIGTERM) -> None:
-        """Switch it off: cleanly, or by SIGKILL."""
+        """Stop the machine: cleanly, or by SIGKILL."""
         if self.machine is not None:
             self.machine.send_signal(number)
             status = self.machine.wait(PATIENCE)
@@ -274,55 +275,55 @@ class Cabin:
             assert status in (0, -number), self.log()
 
     def log(self) -> str:
-        """What the processes printed."""
+        """Return what the processes have printed."""
         return (self.root / "machine.log").read_text()
 
     # ------------------------------------------------------------------ its devices
-    def does(self, device, action, **values) -> bool:
+    def operate(self, device, action, **values) -> bool:
         """Act on a device; return whether it accepted the action."""
-        return self._hand.execute_action(device, action, **values).ok
+        return self._bench_client.execute_action(device, action, **values).ok
 
-    def insists(self, device, action, **values) -> None:
+    def operate_until_accepted(self, device, action, **values) -> None:
         """Repeat the action until the device accepts it, which the machine must have enabled."""
-        wait_for(lambda: self.does(device, action, **values), f"{device} never took {action}")
+        wait_for(lambda: self.operate(device, action, **values), f"{device} never took {action}")
 
-    def puts_in(self, cents: int) -> None:
+    def insert_bill(self, cents: int) -> None:
         """Insert a bill until it is credit."""
-        self._puts_in(cents, "insert", amount_cents=cents)
+        self._insert_paper(cents, "insert", amount_cents=cents)
 
-    def puts_in_ticket(self, cents: int) -> None:
+    def insert_ticket(self, cents: int) -> None:
         """Insert the last printed ticket, of this amount, until it is credited."""
-        self._puts_in(cents, "insert_ticket", barcode=self.tickets()[-1])
+        self._insert_paper(cents, "insert_ticket", barcode=self.tickets()[-1])
 
-    def _puts_in(self, cents: int, action: str, **paper) -> None:
-        """Again if it comes back, as it does half a second (``--speed``) after a machine that is kept from running."""
+    def _insert_paper(self, cents: int, action: str, **paper) -> None:
+        """Insert paper until it is credited; a machine that was delayed may return it at first (``--speed``)."""
         wanted_cents = wait_for(lambda: self.player.snapshot).credit_cents + cents
         stacked_count = before = len(self._acceptor()["stacked"])
         while stacked_count == before:
-            self.insists("bill", action, **paper)
+            self.operate_until_accepted("bill", action, **paper)
             wait_for(
                 lambda: self._acceptor()["status"] in {"idle", "disabled"}, lambda: f"{paper} stays under way"
             )
             stacked_count = len(self._acceptor()["stacked"])
-        self.player.sees(credit_cents=wanted_cents)
+        self.player.wait_until_shown(credit_cents=wanted_cents)
 
     def _acceptor(self) -> dict:
-        return self._hand.execute_action("bill").state
+        return self._bench_client.execute_action("bill").state
 
-    def turns_key(self) -> None:
-        """The attendant's key, on and off."""
-        self.does("io", "key", name="attendant", on=True)
-        self.does("io", "key", name="attendant", on=False)
+    def turn_attendant_key(self) -> None:
+        """Turn the attendant's key on and off."""
+        self.operate("io", "key", name="attendant", on=True)
+        self.operate("io", "key", name="attendant", on=False)
 
     def tickets(self) -> list[str]:
         """Return the numbers of all completely printed tickets."""
-        printed = self._hand.execute_action("printer").state["printed"]
+        printed = self._bench_client.execute_action("printer").state["printed"]
         return [paper["barcode"] for paper in printed if paper["barcode_complete"]]
 
     # ------------------------------------------------------------------ its hosts
     @contextlib.contextmanager
     def line(self, name="main", **options):
-        """Our end of a SAS line."""
+        """Open the host's end of a SAS line."""
         port = self.folder.run / "sas" / name
         wait_for(port.exists, f"no line {name}: {self.log()}")
         wire = Wire.PLAIN if self._channels[name].get("framing") == "lenient" else Wire.MARKED
@@ -335,7 +336,7 @@ class Cabin:
 
     @contextlib.contextmanager
     def host(self, name="main"):
-        """Connect our host to a SAS line; its ledger is reused by later calls."""
+        """Connect the host to a SAS line; later calls reuse the host's ledger."""
         with self.line(name) as line:
             host = self._hosts.setdefault(name, LineHost())
             host.connect(line)

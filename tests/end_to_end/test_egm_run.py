@@ -1,6 +1,6 @@
 """``egm run`` as a person starts it: the processes start, a bill becomes credit, a game is played and paid.
 
-Real processes, real pseudo-terminals, the real command; no screen, so that nothing is drawn here.
+Processes, pseudo-terminals and the command are real; there is no screen process, so that nothing is drawn.
 """
 
 import asyncio
@@ -37,12 +37,16 @@ def test_a_person_plays_and_is_paid(tmp_path):
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(cabinet(folder))
             visit = await stack.enter_async_context(Visit.connect(folder))
-            screen, hand, insistently = visit.screen, visit.hand, visit.insistently
+            screen, operate, operate_until_accepted = (
+                visit.screen,
+                visit.operate,
+                visit.operate_until_accepted,
+            )
 
             hello = await until(screen, lambda m: isinstance(m, Hello))
             assert hello.games[0].return_percent == "87.37"
             await until(screen, lambda m: snapshot(state="idle")(m) and not m.notices)
-            await insistently("bill", "insert", amount_cents=500)
+            await operate_until_accepted("bill", "insert", amount_cents=500)
             await until(screen, snapshot(credit_cents=500))
             credit_cents = 500
             while (
@@ -58,11 +62,11 @@ def test_a_person_plays_and_is_paid(tmp_path):
             visit.send_intent("cash_out")
             await until(screen, snapshot(state="paying"))
             await until(screen, snapshot(state="idle", credit_cents=0))
-            ticket = (await hand("printer", "state")).state["printed"][-1]
-            await insistently("bill", "insert_ticket", barcode=ticket["barcode"])
+            ticket = (await operate("printer", "state")).state["printed"][-1]
+            await operate_until_accepted("bill", "insert_ticket", barcode=ticket["barcode"])
             await until(screen, snapshot(state="idle", credit_cents=credit_cents))
 
-            await hand("printer", "paper", tickets=0)
+            await operate("printer", "paper", tickets=0)
             await until(
                 screen,
                 lambda m: any(n.code == "fault.ticket_printer.paper_out" for n in getattr(m, "notices", ())),
@@ -70,11 +74,11 @@ def test_a_person_plays_and_is_paid(tmp_path):
             visit.send_intent("cash_out")  # no paper: coins, as far as they go
             await until(screen, snapshot(state="paying"))
             due = await until(screen, snapshot(state="handpay"))  # the rest goes on by itself, to a hand
-            assert (await hand("hopper", "state")).state["tray_coins"] == credit_cents // 100
+            assert (await operate("hopper", "state")).state["tray_coins"] == credit_cents // 100
             assert due.handpay.amount_cents == credit_cents % 100
             port = (folder.run / "metrics.port").read_text()
             assert b'egm_state{state="idle"}' in await asyncio.to_thread(_scrape, port)
-            assert (await hand("io", "key", name="attendant", on=True)).ok
+            assert (await operate("io", "key", name="attendant", on=True)).ok
             await until(screen, snapshot(state="idle", credit_cents=0))
 
     asyncio.run(session())
@@ -205,7 +209,7 @@ def test_computer_check_failures_are_shown_and_no_device_is_opened(tmp_path, cod
 
 
 async def alone(folder):
-    """The machine's process without the others, its cabinet with one game."""
+    """Run only the machine's process, with a cabinet of one game."""
     file = folder.root.with_suffix(".toml")
     file.write_text(f"{build_demonstration_file()}\n[metrics]\nport = 0\n")
     where = ("--state", str(folder.root), "--cabinet", str(file))
@@ -288,7 +292,7 @@ def test_invalid_options_end_the_run_with_one_sentence(tmp_path, options, expect
 
 
 def test_a_display_that_does_not_answer_is_an_error(tmp_path):
-    """Without the check SDL would draw into nothing without an error."""
+    """Without the check, SDL would draw into nothing without an error."""
     blind = {name: value for name, value in os.environ.items() if not name.startswith(("SDL_", "WAYLAND_"))}
     state = str(tmp_path / "s")
     screen = [sys.executable, "-m", "egm.screen", "--state", state, "--silent"]

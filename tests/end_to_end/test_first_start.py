@@ -1,6 +1,7 @@
 """A machine without a cabinet file asks for one on its screen, finds its devices, and runs with the signed file.
 
-Real processes, real (pseudo-)serial lines with twins on them, the answers as the screen sends them.
+The processes are real, and so are the (pseudo-)serial lines with simulated devices; answers are sent as the screen
+sends them.
 """
 
 import asyncio
@@ -45,7 +46,7 @@ PINS = {"11": "482615937048", "12": "905173264815"}
 
 
 class Hand:
-    """A person at the screen of a first start: reads the page, touches, types."""
+    """A person at the screen of a first start, who reads pages, touches and types."""
 
     def __init__(self, reader, writer):
         self._reader, self._writer = reader, writer
@@ -81,7 +82,7 @@ class Hand:
         return await self.read(lambda page: page.id != before)
 
     def last(self, text):
-        """What ends the first start: no page follows."""
+        """Send the last input of the first start, after which no page follows."""
         options = {"page": self.page.id, "input": text}
         self._writer.write(encode_message(Intent(name="answer", value="enter", options=options)))
 
@@ -107,7 +108,7 @@ class Hand:
 
 @contextlib.asynccontextmanager
 async def run_first_start(folder, file, *ports, options=()):
-    """The machine's process at a first start, with these ports to be tried."""
+    """Run the machine's process at a first start that tries these ports."""
     where = ("--state", str(folder.root), "--cabinet", str(file), "--first-start")
     named = [word for port in ports for word in ("--port", str(port))]
     process = await asyncio.create_subprocess_exec(*MACHINE, *where, *named, *options, stderr=subprocess.PIPE)
@@ -120,7 +121,7 @@ async def run_first_start(folder, file, *ports, options=()):
 
 
 def plug_twins(folder, *protocols):
-    """Twins on pseudo-terminals of their own."""
+    """Start simulated devices, each on its own pseudo-terminal."""
     twins = []
     for protocol in protocols:
         port = SimulatedPort(folder / protocol, PROTOCOLS[protocol].line_settings.character_seconds)
@@ -130,7 +131,7 @@ def plug_twins(folder, *protocols):
 
 
 async def answer_site_pages(hand, *, site="Chez Lise"):
-    """Everything before the devices."""
+    """Answer all pages before that of the devices."""
     await hand.touch("next")
     await hand.type("first-1", "7")
     await hand.touch("next")
@@ -141,7 +142,7 @@ async def answer_site_pages(hand, *, site="Chez Lise"):
 
 
 async def choose_devices_and_games(hand):
-    """Simulated devices, and the games and denominations that the machine proposes."""
+    """Choose simulated devices, and the proposed games and denominations."""
     await hand.come_to("devices", ready=lambda page: hand.offers("simulated"))
     await hand.touch("simulated")
     for step in ("games", "denominations"):
@@ -151,14 +152,14 @@ async def choose_devices_and_games(hand):
 
 
 def floor(*arguments):
-    """What the floor does with the stick."""
+    """Run the floor's commands for the stick."""
     result = CliRunner().invoke(main, ["progressive", "enrol", *map(str, arguments)])
     assert result.exit_code == 0, result.output
     return result.output
 
 
 async def enrol_with_floor(hand, stick, authority):
-    """Enrolled with the floor by a stick, after one that is none, one without an answer and another machine's."""
+    """Enrol by stick, after an invalid one, one without an answer and another machine's."""
     await hand.come_to("link")
     await hand.touch("request")
     assert hand.notice == "notice.refused.link_other_stick"
@@ -184,7 +185,7 @@ async def enrol_with_floor(hand, stick, authority):
 
 
 async def enrol_persons(hand):
-    """Two who may sign, and what is refused on the way."""
+    """Enrol two persons who may sign; check the refusals on the way."""
     await hand.come_to("staff")
     assert not hand.offers("next")
     await hand.touch("add")
@@ -211,7 +212,7 @@ async def enrol_persons(hand):
 
 
 async def sign_file(hand):
-    """The two sign, after a wrong PIN and one who tries twice."""
+    """Sign as the two persons, after a wrong PIN and an attempt to sign twice."""
     await hand.come_to("signing", ready=lambda page: hand.offers("sign"))
     await hand.touch("sign")
     await hand.type("11", "9999")
@@ -228,7 +229,7 @@ def entries(folder, kind):
 
 
 async def wait_for_machine(folder):
-    """What the screen shows once the machine is there with its file."""
+    """Wait until the machine runs with its file; return what its screen shows."""
     while True:
         reader, writer = await connect(folder.screen_socket, folder.screen_token)
         try:
@@ -243,7 +244,7 @@ async def wait_for_machine(folder):
 
 @contextlib.asynccontextmanager
 async def run(folder, file):
-    """``egm run`` as a person starts it."""
+    """Run ``egm run`` as a person starts it."""
     where = ("--state", str(folder.root), "--cabinet", str(file), "--screen", "none", "--first-start")
     process = await asyncio.create_subprocess_exec(*EGM, "run", *where, stderr=subprocess.PIPE)
     try:
@@ -333,7 +334,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
 
 @pytest.mark.requirement("A-22")
 def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_path):
-    """After an exchange of the board the file comes from the journal, which records who restored it."""
+    """After an exchange of the board, the journal provides the file and records who restored it."""
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     # Of this computer, nobody is asked; and one game, so that no others are examined.
     (tmp_path / CABINET_SEED_FILE_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
@@ -400,7 +401,7 @@ def test_an_unreadable_memory_is_shown_at_first_start_and_nothing_is_asked(tmp_p
 
 
 def test_values_of_the_seed_file_are_not_asked_and_are_in_the_cabinet_file(tmp_path):
-    """The tables of the seed file are copied, and its list of games is the one to choose from."""
+    """The seed file's tables are copied, and only its games are offered."""
     seed = tomllib.loads(
         "[machine]\ncertifier = ''\n[[games]]\ngame = 'maple-classic'\n[memory]\nreserve_mib = 16\n"
         "[metrics]\nport = 0\nhosts = ['a']\n[sas.main]\nport = 'pty'\naddress = 1\n[inventory]\nmade = 2026-05-01\n"

@@ -26,7 +26,7 @@ from egm.testing.service_menu import translate_words
 
 @pytest.fixture
 def medium(tmp_path):
-    """A state folder on a medium of 40 MiB; what is only true while it runs lies in RAM, as in the image."""
+    """A state folder on a medium of 40 MiB, with its run-time folder in RAM, as in the image."""
     where, run = tmp_path / "state", tmp_path / "run"
     for folder in (where, run):
         folder.mkdir(mode=0o700)

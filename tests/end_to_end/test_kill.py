@@ -1,9 +1,9 @@
-"""The machine is killed at random instants of real sessions; nothing acknowledged is lost, nothing invented.
+"""The machine is killed at random instants of real sessions; nothing acknowledged is lost, and nothing is invented.
 
-Method: a bench with real pseudo-terminals outlives a machine process that is killed with SIGKILL hundreds of
-times while bills go in, games are played and money is cashed out. Afterwards the journal is read and held
-against what the machine had said, what lies in the acceptor's box, and what the recorded draws give.
-The quick tier kills it eleven times, once at each aim of the rig's cycle; the slow tier ``--kills N`` times.
+Method: a bench with real pseudo-terminals outlives a machine process that is killed with SIGKILL hundreds of times
+while bills are inserted, games are played and money is cashed out. Afterwards the journal is compared with the
+machine's messages, the acceptor's box and the recorded draws. The quick test kills the machine eleven times, once for
+each aim of the rig's cycle; the slow test ``--kills N`` times.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ def campaign(tmp_path_factory, request):
 
 
 def _credit_after(entries):
-    """Credit that could be cashed out after each entry, recomputed here from the transfers alone."""
+    """Return the available credit after each entry, computed here from the transfers alone."""
     available, after, reserved = 0, {}, {}
     for entry in entries:
         moves = [(t.source, t.target, t.amount_cents) for t in entry.transfers]

@@ -23,7 +23,7 @@ SERIAL = "EGM-0000001"
 
 @pytest.fixture
 def file(tmp_path):
-    """A cabinet without devices, its second copy on a medium of its own."""
+    """The file of a cabinet without devices, with its second copy on a separate medium."""
     path = tmp_path / "cabinet.toml"
     path.write_text(
         f'[machine]\nserial = "{SERIAL}"\noperator_number = "1"\nsite = "t"\nprofile = "generic"\n'
@@ -35,7 +35,7 @@ def file(tmp_path):
 
 @contextlib.asynccontextmanager
 async def machine(folder, file, *options):
-    """The machine's process, and what it sends to its screen."""
+    """Run the machine's process, and connect to it as a screen."""
     where = ("--state", str(folder.root), "--cabinet", str(file))
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.app"), *where, *options, stderr=subprocess.PIPE
@@ -65,7 +65,7 @@ def has_notices(*codes):
 
 
 def put_in(folder, second, cents):
-    """A bill, as the cabinet records it."""
+    """Record a bill as the cabinet does."""
     with Journal.open(folder.root, second_dir=second, machine_id=SERIAL, now=machine_clock) as journal:
         bill = journal.fresh_id("bill")
         paper = {"id": bill, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
@@ -156,7 +156,7 @@ def test_a_temporary_error_at_start_is_retried():
 
 @pytest.mark.requirement("A-05")
 def test_damage_of_the_memory_is_not_retried():
-    """The second attempt would succeed, but damage must remain until an authorised clear."""
+    """A second attempt would succeed, but damage must remain until an authorised clear."""
     attempts = []
 
     async def is_damaged_once(alone):
@@ -258,7 +258,7 @@ def fill_but(medium, free_bytes):
 
 
 def check_commands_read(folder, tmp_path):
-    """Meters, export and audit on a medium that takes nothing."""
+    """Check that meters, export and audit work on a medium that is not writable."""
     egm("meters", "--state", folder.root, "--json")
     export_file = tmp_path / "export.jsonl"
     export_file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A new game: created, checked, tuned, with a picture, and played in a cabinet that pays out."""
+"""A new game is created, checked, tuned, given a picture, and played in a cabinet that pays out."""
 
 import asyncio
 import re
@@ -52,17 +52,17 @@ async def _visit(folder, cwd, digest):
             art = hello.games[0].art
             assert (art.look, hello.games[0].digest) == ("comet", digest)
             assert art.pictures["salmon"].path == str(cwd / "salmon.svg")
-            await visit.sees(state="idle", credit_cents=0)
-            await visit.insistently("bill", "insert", amount_cents=500)
-            before = await visit.sees(state="idle", credit_cents=500)
+            await visit.wait_until_shown(state="idle", credit_cents=0)
+            await visit.operate_until_accepted("bill", "insert", amount_cents=500)
+            before = await visit.wait_until_shown(state="idle", credit_cents=500)
             assert before.game_id == "mine"
-            played = await visit.plays()
+            played = await visit.play_game()
             assert played.game_id == "mine"
             stake = played.bet_credits * before.denomination_cents
-            after = await visit.sees(state="idle", credit_cents=500 - stake + played.win_cents)
+            after = await visit.wait_until_shown(state="idle", credit_cents=500 - stake + played.win_cents)
             assert "cash_out" in after.accepts
             visit.send_intent("cash_out")
-            await visit.sees(state="idle", credit_cents=0)
+            await visit.wait_until_shown(state="idle", credit_cents=0)
     finally:
         process.send_signal(signal.SIGTERM)
         output, error = await process.communicate()

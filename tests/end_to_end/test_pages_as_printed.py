@@ -1,4 +1,4 @@
-"""Every command shown on a page exists; those of the README run as printed, in the environment set up by then."""
+"""Every command on a page exists; those of the README run as printed, in an environment set up as it says."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 120
 
 # ---------------------------------------------------------------- what the pages show
 def _lines(text):
-    """Every line of a block of code, and every piece of code in a sentence."""
+    """Yield every line of a code block and every code span in a sentence."""
     blocks = re.findall(r"^```[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     yield from (line for block in blocks for line in block.replace("\\\n", " ").splitlines())
     yield from re.findall(
@@ -36,7 +36,7 @@ def _lines(text):
 
 
 def commands(text, program):
-    """The commands of ``program`` in a page, each as its words."""
+    """Return the commands of ``program`` on a page, each as its words."""
     for line in _lines(text):
         shown = " ".join(line.split()).removeprefix(".venv/bin/")
         if re.match(rf"{program}(\s|$)", shown):
@@ -145,7 +145,7 @@ README_MACHINES = [
 
 @pytest.mark.parametrize("line", README_LINES, ids=" ".join)
 def test_each_readme_command_has_all_its_required_arguments(line, tmp_path, monkeypatch):
-    """Files that earlier lines of the page write exist."""
+    """The files that earlier lines of the page write exist."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "audit.jsonl").touch()
     (tmp_path / "battery.json").touch()
@@ -173,7 +173,7 @@ def test_only_readme_commands_of_the_laboratory_fail_without_its_packages():
 
 
 def test_the_readme_writes_each_file_before_a_command_uses_it():
-    """Regression: the submission lacked the battery's result when the page was followed as printed."""
+    """Regression: a reader who followed the page had no battery result for the submission."""
     (block,) = [block for block in README_BLOCKS if "--submission" in block]
     battery, submission = "rng battery --json battery.json", "--submission --battery battery.json"
     assert 0 <= block.find(battery) < block.find(submission)
@@ -206,7 +206,7 @@ LONG = {
 
 
 def walk(egm, folder, without=frozenset()):
-    """Start the cabinet as `make run` does and run each command of the README as printed beside it."""
+    """Start the cabinet as `make run` does, and run each command of the README beside it as printed."""
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONWARNINGS": "default"}
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "COLUMNS", "PYTHONPATH", "VIRTUAL_ENV"):
         environment.pop(name, None)
@@ -253,7 +253,7 @@ def walk(egm, folder, without=frozenset()):
 
 
 def start_others(egm, folder):
-    """Start each other machine of the README as printed, and look at it with `--state` as the page says."""
+    """Start each other machine of the README as printed, and query it with `--state` as the page says."""
     environment = {**os.environ, "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "COLUMNS", "PYTHONPATH", "VIRTUAL_ENV"):
         environment.pop(name, None)
@@ -277,7 +277,7 @@ def start_others(egm, folder):
 
 
 def _run(egm, words, folder, environment, until=""):
-    """Run a command; with ``until``, again until that is printed: the cabinet comes up meanwhile."""
+    """Run a command; with ``until``, repeat it until that is printed, while the cabinet starts."""
     for _ in range(PATIENCE_SECONDS):
         result = subprocess.run(
             [*egm, *words], cwd=folder, env=environment, check=False, capture_output=True, text=True,
@@ -310,7 +310,7 @@ def test_the_other_machines_of_the_readme_start_as_printed(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_readme_runs_as_printed_in_an_environment_of_its_own(tmp_path):
-    """As `make` sets it up: python3, the pinned requirement files, this checkout, and nothing else."""
+    """Set up by `make`: only python3, the pinned requirement files and this checkout."""
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     python = tmp_path / "venv/bin/python"
     pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]

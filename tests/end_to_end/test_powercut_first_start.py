@@ -1,7 +1,7 @@
-"""Power cuts while a computer is set up: at a first start, with another board, during a backup's restoration.
+"""Power cuts while a computer is set up: at a first start, on another board, during the restoration of a backup.
 
-Afterwards all is asked again, or the file is there as two have signed it and the machine runs with it, enrolled with
-the floor as two have seen it; and the audit finds nothing wrong. ``--kills N`` asks for more cuts.
+Afterwards the machine either asks everything again, or runs with the file that two persons have signed and with the
+enrolment that they confirmed; and the audit has no findings. ``--kills N`` sets the number of cuts.
 """
 
 import random
@@ -23,14 +23,14 @@ def campaign(tmp_path_factory):
     ("kind", "write"), [(Kind.FIRST_START_MARKER_FILE_NAME, 12), (Kind.ANOTHER_BOARD, 2)]
 )
 def test_a_setup_that_ends_at_a_write_is_started_again(campaign, kind, write):
-    """One write each on a file system that loses nothing; the slow test has all writes on one that does."""
+    """A few writes on a file system that loses nothing; the slow test covers all writes on one that does."""
     campaign.lay(kind)
     assert child(campaign.doing(kind), under=campaign.setting.state.root, writes=write) == CUT
     assert campaign.judged(kind) == "asks"
 
 
 class Forgetful:
-    """The campaign's place on a medium that forgets what was not flushed."""
+    """The campaign's state folder on a medium that loses unflushed data."""
 
     def __init__(self, root, chance):
         mount_point = root / "state"
@@ -40,7 +40,7 @@ class Forgetful:
         mount_point.chmod(0o700)
 
     def cut(self):
-        """What is mounted afterwards is what the medium has kept."""
+        """Cut the power and mount what the medium has stored."""
         self.medium.disk.cut_power()
         self.medium.disk.fail_waiting_requests()
         self.medium.unmount()
@@ -56,7 +56,7 @@ class Forgetful:
     reason=f"needs root, FUSE and loop devices; missing: {list_missing_requirements()}",
 )
 def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data(tmp_path, request):
-    """About five seconds a cut."""
+    """Each cut takes about five seconds."""
     chance, seen, lost = random.Random(20261123), {kind: [] for kind in Kind}, 0
     media = Forgetful(tmp_path, chance)
     try:

@@ -57,7 +57,7 @@ def play_and_cut_power(root, *, ignores_flushes):
 
     async def life():
         await rig.begin()
-        await rig._one_life(Aim.GAME)
+        await rig._run_once(Aim.GAME)
         await rig.end()
 
     try:

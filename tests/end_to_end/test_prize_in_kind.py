@@ -52,14 +52,14 @@ async def _won(folder: StateFolder, game) -> list:
         return f'{machine}[[games]]\ngame = "{game}"\n{device_text}'
 
     async with cabinet(folder, change=only), Visit.connect(folder) as visit:
-        await visit.sees(state="idle")
-        await visit.insistently("bill", "insert", amount_cents=2000)
-        await visit.sees(credit_cents=2000, state="idle")
-        played = await visit.plays()
-        owed = await visit.sees(state="handpay")
-        await visit.hand("io", "key", name="attendant", on=True)
-        await visit.hand("io", "key", name="attendant", on=False)
-        free = await visit.sees(state="idle", credit_cents=1975)
+        await visit.wait_until_shown(state="idle")
+        await visit.operate_until_accepted("bill", "insert", amount_cents=2000)
+        await visit.wait_until_shown(credit_cents=2000, state="idle")
+        played = await visit.play_game()
+        owed = await visit.wait_until_shown(state="handpay")
+        await visit.operate("io", "key", name="attendant", on=True)
+        await visit.operate("io", "key", name="attendant", on=False)
+        free = await visit.wait_until_shown(state="idle", credit_cents=1975)
         return [played, owed, free]
 
 

@@ -1,4 +1,4 @@
-"""A real machine on a real link: ``egm run``, Mosquitto and ``egm progressive serve``, each its own process."""
+"""A real machine on a real link: ``egm run``, Mosquitto and ``egm progressive serve``, each as a process."""
 
 import asyncio
 import contextlib
@@ -54,7 +54,7 @@ def write_sure_game(folder):
 
 
 def cabinet_of(broker, linked="top", name="TOP", game=GAME):
-    """What makes the demonstration cabinet one with the test game alone, one of its levels linked."""
+    """Return a change of the demonstration cabinet: only the test game, with one of its levels linked."""
     slot = broker.create_link_slot(SERIAL)
     profile = broker.log.with_name("profile.toml")
     generic = load_profile("generic").file.data.decode()
@@ -89,7 +89,7 @@ def level_file(folder, file=GAME, **changes):
 
 @contextlib.asynccontextmanager
 async def serve_controller(folder, broker, levels, *machines):
-    """``egm progressive serve`` as a process."""
+    """Run ``egm progressive serve`` as a process."""
     admitted = [option for machine in machines for option in ("--admit", machine)]
     process = await asyncio.create_subprocess_exec(
         *(*EGM, "progressive", "serve", str(levels), "--certificates", str(folder / "link")),
@@ -129,7 +129,7 @@ def _all_paid(folder, wagers):
 
 
 def _until_recorded(folder, holds):
-    """Wait until this holds of what the controller, another process, has stored."""
+    """Wait until the store of the controller, which is another process, satisfies the condition."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         with open_controller(str(folder / "controller.db"), to_read=True) as controller:
@@ -146,9 +146,10 @@ def has_level_status(status, name="TOP"):
 
 
 async def one_game(person, level="top"):
-    """Play one game, choosing a jar where it asks; return whether it won the level.
+    """Play one game, choosing a jar if it asks; return whether it won the level.
 
-    While the machine waits it sends a snapshot whenever a level grows: only one after the outcome ends the game.
+    While the machine waits, it sends a snapshot whenever a level grows; only a snapshot after the outcome ends the
+    game.
     """
     person.send_intent("play")
     won, is_over = False, False
@@ -179,8 +180,8 @@ def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp
             async with cabinet(folder, tables, alone), Visit.connect(folder) as person:
                 async with serve_controller(tmp_path, broker, levels, SERIAL):
                     await until(person.screen, has_level_status("up"))
-                    await person.insistently("bill", "insert", amount_cents=10000)
-                    await person.sees(credit_cents=10000)
+                    await person.operate_until_accepted("bill", "insert", amount_cents=10000)
+                    await person.wait_until_shown(credit_cents=10000)
                     assert await one_game(person)
                 await until(person.screen, has_level_status("stale"))
                 async with serve_controller(tmp_path, broker, levels):
@@ -203,7 +204,7 @@ def test_a_machine_feeds_and_wins_a_linked_level_across_a_controller_restart(tmp
 @pytest.mark.slow
 @pytest.mark.requirement("I-04", "I-09", "I-17")
 def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path):
-    """At most ninety wagers, as it must be won by its ceiling. The controller is restarted after the first."""
+    """The prize is won by its ceiling, within ninety wagers. The controller restarts after the first one."""
     folder = StateFolder(tmp_path / "state")
     file = tmp_path / "levels.toml"
     file.write_text(
@@ -221,8 +222,8 @@ def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path
             async with cabinet(folder, tables, alone), Visit.connect(folder) as person:
                 async with serve_controller(tmp_path, broker, file, SERIAL):
                     await until(person.screen, has_level_status("up", "LUCKY"))
-                    await person.insistently("bill", "insert", amount_cents=10000)
-                    await person.sees(credit_cents=10000)
+                    await person.operate_until_accepted("bill", "insert", amount_cents=10000)
+                    await person.wait_until_shown(credit_cents=10000)
                     won.append(await one_game(person, "mystery"))
                 await until(person.screen, has_level_status("stale", "LUCKY"))
                 async with serve_controller(tmp_path, broker, file):
@@ -249,7 +250,7 @@ def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path
 
 
 def _closed(folder):
-    """Wait until the controller knows that its first prize is paid."""
+    """Wait until the controller has recorded that its first prize is paid."""
     _until_recorded(
         folder, lambda controller: any(hit.closed_at for hit in controller.read_win_register()[:1])
     )
@@ -279,7 +280,7 @@ def test_a_machine_with_other_odds_is_refused_and_its_level_stays_down(tmp_path)
 
 
 def _refused(folder):
-    """Wait until the machine has recorded that it is not let in."""
+    """Wait until the machine has recorded that the broker refuses it."""
     for _ in range(600):
         with contextlib.suppress(JournalError), open_view(folder.root) as view:
             for entry in view.entries("progressive.refused"):
@@ -327,7 +328,7 @@ def test_nobody_publishes_on_anothers_topic_or_without_a_certificate(tmp_path):
 
 @pytest.mark.slow
 def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_path):
-    """As for a machine stolen with its key: the broker refuses it, and the others stay connected."""
+    """As after the theft of a machine: the broker refuses it, and other machines stay connected."""
     folder = tmp_path / "link"
 
     async def let_in(broker, name, where):
@@ -382,7 +383,7 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
 
 
 async def _answer_to(slot):
-    """Return the broker's reply to a certificate of another authority: none."""
+    """Check that the broker does not reply to a certificate of another authority."""
     with contextlib.suppress(ssl.SSLError, ConnectionError):
         reader, writer = await asyncio.open_connection(slot.host, slot.port, ssl=build_tls_context(slot))
         try:
@@ -393,7 +394,7 @@ async def _answer_to(slot):
 
 
 def _logged(log, expected):
-    """Wait until the broker has recorded this: it is the one to whom a false certificate was shown."""
+    """Wait until the log of the broker, which receives false certificates, contains this text."""
     for _ in range(600):
         if expected in log.read_text().lower():
             return

@@ -1,6 +1,6 @@
-"""A real Prometheus scrapes a machine in play: its metrics, every alert rule and every panel.
+"""A real Prometheus scrapes a machine during play: its metrics, every alert rule and every panel.
 
-Needs Debian's package ``prometheus`` (with ``promtool``); without it these tests skip and say so.
+It needs Debian's package ``prometheus`` (with ``promtool``); without it, these tests are skipped.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ def promtool(*arguments, input_text=None):
 
 
 class Prometheus:
-    """One Prometheus of this test's own, reading one machine."""
+    """A Prometheus for one test that scrapes one machine."""
 
     def __init__(self, folder: Path, target: str) -> None:
         with socket.socket() as probe:
@@ -81,7 +81,7 @@ class Prometheus:
         return report["data"]
 
     def names(self) -> list[str]:
-        """Every name of a metric there is."""
+        """Return the names of all metrics."""
         return self._get("label/__name__/values")
 
     async def query(self, expression: str) -> list[dict]:
@@ -92,7 +92,7 @@ class Prometheus:
         return [rule for group in groups for rule in group["rules"]]
 
     async def until(self, query, condition):
-        """Query another process until its answer satisfies the condition."""
+        """Query Prometheus until its answer satisfies the condition."""
         async with asyncio.timeout(120):
             while True:
                 with contextlib.suppress(OSError):
@@ -103,7 +103,7 @@ class Prometheus:
 
 
 async def readout(folder: StateFolder) -> dict:
-    """What ``egm meters`` says, as a process of its own beside the machine."""
+    """Return the output of ``egm meters`` as a process beside the machine."""
     process = await asyncio.create_subprocess_exec(
         *EGM, "meters", "--json", "--state", str(folder.root), stdout=subprocess.PIPE
     )
@@ -112,23 +112,23 @@ async def readout(folder: StateFolder) -> dict:
 
 
 async def live_a_little(visit: Visit) -> None:
-    """Something of everything that is counted."""
-    await visit.insistently("bill", "insert", amount_cents=500)
-    await visit.sees(credit_cents=500)
+    """Let everything that is counted happen once."""
+    await visit.operate_until_accepted("bill", "insert", amount_cents=500)
+    await visit.wait_until_shown(credit_cents=500)
     for _ in range(3):
-        await visit.plays()
-        await visit.sees(state="idle")
-    await visit.hand("io", "door", name="main", open=True)
-    await visit.sees(state="door_open")
-    await visit.hand("io", "door", name="main", open=False)
-    await visit.sees(state="idle")
-    await visit.hand("printer", "paper", tickets=0)
+        await visit.play_game()
+        await visit.wait_until_shown(state="idle")
+    await visit.operate("io", "door", name="main", open=True)
+    await visit.wait_until_shown(state="door_open")
+    await visit.operate("io", "door", name="main", open=False)
+    await visit.wait_until_shown(state="idle")
+    await visit.operate("printer", "paper", tickets=0)
     visit.send_intent("game", "lantern-harbour")  # which has progressive levels
-    await visit.sees(game_id="lantern-harbour")
+    await visit.wait_until_shown(game_id="lantern-harbour")
 
 
 def queries() -> list[tuple[str, str]]:
-    """Title and query of every panel, with Grafana's variables filled in."""
+    """Return title and query of every panel, with values for Grafana's variables."""
     dashboard = json.loads((MONITORING / "dashboard.json").read_text())
     return [
         (panel["title"], target["expr"].replace("$instance", ".*").replace("$__rate_interval", "1m"))
@@ -147,7 +147,7 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
                 cabinet(folder, tables="[sas.floor]\n", games=(*ONE_GAME, "lantern-harbour"))
             )
             visit = await stack.enter_async_context(Visit.connect(folder))
-            await visit.sees(state="idle", notices=())
+            await visit.wait_until_shown(state="idle", notices=())
             await live_a_little(visit)
             port = (folder.run / "metrics.port").read_text()
             text = await asyncio.to_thread(
@@ -200,7 +200,7 @@ def test_prometheus_has_the_journals_numbers_and_every_panel_and_rule_works(tmp_
 
 @pytest.mark.parametrize("name", ["alerts", "alerts-controller"])
 def test_every_alert_fires_at_its_first_occurrence(tmp_path, name):
-    """By Prometheus' own rule tests, which compare the labels and not the annotations."""
+    """Tested with Prometheus' own rule tests, which compare labels but not annotations."""
     rules = (MONITORING / f"{name}.yml").read_text()
     (tmp_path / f"{name}.yml").write_text(re.sub(r"\n {8}annotations:(\n {10}.*)+", "", rules))
     tests = shutil.copy(Path(__file__).with_name(f"{name}.test.yml"), tmp_path)

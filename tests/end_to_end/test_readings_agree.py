@@ -1,6 +1,6 @@
 """Screen, SAS, terminal, Prometheus, printed table, export and audit of one journal agree (K-08).
 
-After a session that chance leads, everything is asked for its numbers at one journal sequence.
+After a random session, all of them are read at one journal sequence.
 """
 
 import json
@@ -52,30 +52,30 @@ SINGLE = {
 
 
 def play_and_cash_out(cabin: Cabin, chance: random.Random) -> None:
-    """Bills, games, tickets out and back in, in no particular order; then doors, with games between."""
-    cabin.puts_in(chance.choice((500, 1000)))
+    """Insert bills, play, and cash out and redeem tickets in random order; then open doors, with games between."""
+    cabin.insert_bill(chance.choice((500, 1000)))
     for _ in range(chance.randint(10, 16)):
         match chance.choice(("play", "play", "play", "bet", "bill", "ticket")):
             case "play":
                 wait_for(lambda: cabin.player.snapshot)
                 if "play" in cabin.player.snapshot.accepts:
-                    cabin.player.plays()
+                    cabin.player.play_games()
             case "bet":
                 cabin.player.send_intent("bet", chance.choice((1, 3, 5)))
             case "bill":
-                cabin.puts_in(chance.choice((500, 2000)))
+                cabin.insert_bill(chance.choice((500, 2000)))
             case "ticket":
                 credit = wait_for(lambda: cabin.player.snapshot).credit_cents
                 cabin.player.send_intent("cash_out")
-                cabin.player.sees(state="idle", credit_cents=0)
-                cabin.puts_in_ticket(credit)
-                cabin.player.sees(state="idle")
+                cabin.player.wait_until_shown(state="idle", credit_cents=0)
+                cabin.insert_ticket(credit)
+                cabin.player.wait_until_shown(state="idle")
     for _ in range(chance.randint(1, 3)):
-        cabin.does("io", "door", name="main", open=True)
-        cabin.player.sees(state="door_open")
-        cabin.does("io", "door", name="main", open=False)
-        cabin.player.sees(state="idle")
-        cabin.player.plays()
+        cabin.operate("io", "door", name="main", open=True)
+        cabin.player.wait_until_shown(state="door_open")
+        cabin.operate("io", "door", name="main", open=False)
+        cabin.player.wait_until_shown(state="idle")
+        cabin.player.play_games()
 
 
 def prometheus(cabin: Cabin) -> dict:
@@ -89,7 +89,7 @@ def prometheus(cabin: Cabin) -> dict:
 
 
 def wait_for_equal_sequences(cabin: Cabin) -> dict:
-    """The readout of ``egm meters`` once screen and Prometheus have come to the same sequence."""
+    """Return the output of ``egm meters`` once screen and Prometheus have reached its sequence."""
 
     def all_there():
         report = json.loads(egm("meters", "--json", "--state", cabin.folder.root))
@@ -103,7 +103,7 @@ def wait_for_equal_sequences(cabin: Cabin) -> dict:
 
 
 class Floor(threading.Thread):
-    """A host that reads the meters again and again, by every poll there is for it; ``latest`` is what it got."""
+    """A host that reads all meters repeatedly, by every poll for them; ``latest`` is its last reading."""
 
     def __init__(self, cabin: Cabin) -> None:
         super().__init__(daemon=True)
@@ -122,7 +122,7 @@ class Floor(threading.Thread):
                 self.latest = by_code, single, {row["code"]: row["value"] for row in answer.values["meters"]}
 
     def reading(self) -> tuple[dict, dict, dict]:
-        """The next whole reading that begins from now on."""
+        """Return the next complete reading that starts after this call."""
         for _ in range(2):
             self.latest = None
             wait_for(lambda: self.latest, "the host got no reading")

@@ -17,7 +17,7 @@ from egm.private_process import end_with_parent
 
 
 def descendants(pid: int) -> set[int]:
-    """Every living process below this one."""
+    """Return the ids of every running process below this one."""
     found, fresh = set(), {pid}
     while fresh:
         below = set()
@@ -38,7 +38,7 @@ def is_alive(pid: int) -> bool:
 
 
 def inode_of(link: Path) -> int | None:
-    """The inode of a name; None where it is gone."""
+    """Return the inode of a path, or None if the path does not exist."""
     try:
         return link.lstat().st_ino
     except FileNotFoundError:
@@ -52,7 +52,7 @@ async def until(holds):
 
 
 def machine_of(run: int) -> int:
-    """The machine among the processes of a run."""
+    """Return the machine's process among those of ``egm run``."""
     return next(
         pid
         for pid in descendants(run)

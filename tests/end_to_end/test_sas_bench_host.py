@@ -1,4 +1,4 @@
-"""Our bench host and our machine: two readings of the same tables, one line, real processes."""
+"""The bench host and the machine on a SAS line: two implementations of the same tables, in real processes."""
 
 import select
 import socket
@@ -46,8 +46,8 @@ FACTS = {
 @pytest.fixture(scope="module")
 def cabin(tmp_path_factory):
     with Cabin(tmp_path_factory.mktemp("bench"), {"main": {}, "script": {"framing": "lenient"}}) as cabin:
-        cabin.puts_in(1000)
-        cabin.player.plays(3)
+        cabin.insert_bill(1000)
+        cabin.player.play_games(3)
         yield cabin
 
 
@@ -58,7 +58,7 @@ def host(cabin):
 
 
 def values(code):
-    """What a poll needs to be asked with."""
+    """Return the values that a poll must be sent with."""
     return {"game": 1} if POLLS[code].type == "M" else {}
 
 
@@ -116,7 +116,7 @@ def test_meters_are_the_same_read_singly_together_and_by_denomination(host):
 
 
 def test_the_features_reported_are_those_supported(host):
-    """The polls of a feature are answered if, and only if, it is reported as enabled."""
+    """A feature's polls are answered if and only if the feature is reported as enabled."""
     features = host.send_poll(0xA0, {"game": 0}).values
 
     codes = {"game": 0, "codes": [{"code": 0}]}
@@ -155,7 +155,7 @@ def test_a_host_reads_the_regulators_meters_during_play(cabin, host):
     )  # every meter of the table: those it does not have come as None
     assert {code: (METER_DEFINITION_BY_CODE[code].name, meters[code]) for code in expected} == expected
     assert host.send_poll(0x1C).values["door_opened"] == 0
-    cabin.player.plays()
+    cabin.player.play_games()
     assert cabin.player.games == before + 1
 
 
@@ -163,13 +163,13 @@ def test_a_host_reads_the_regulators_meters_during_play(cabin, host):
 @pytest.mark.sas(polls="01 02")
 def test_the_machine_is_enabled_only_when_both_hosts_have_enabled_it(cabin, host):
     assert host.send_poll(DISABLE).outcome is Outcome.ACK
-    cabin.player.sees(state="out_of_service")
+    cabin.player.wait_until_shown(state="out_of_service")
     with cabin.host("script") as second:
         assert second.send_poll(DISABLE).outcome is Outcome.ACK
         assert host.send_poll(ENABLE).outcome is Outcome.ACK
-        assert cabin.player.sees(state="out_of_service")
+        assert cabin.player.wait_until_shown(state="out_of_service")
         assert second.send_poll(ENABLE).outcome is Outcome.ACK
-    cabin.player.sees(state="idle")
+    cabin.player.wait_until_shown(state="idle")
 
 
 @pytest.mark.sas(exceptions="11 12")
@@ -177,10 +177,10 @@ def test_every_host_receives_each_exception_once(cabin, host):
     with cabin.host("script") as second:
         for polling_host in (host, second):
             polling_host.received.clear()
-        cabin.does("io", "door", name="main", open=True)
-        cabin.player.sees(doors_open=("main",))
-        cabin.does("io", "door", name="main", open=False)
-        cabin.player.sees(doors_open=())
+        cabin.operate("io", "door", name="main", open=True)
+        cabin.player.wait_until_shown(doors_open=("main",))
+        cabin.operate("io", "door", name="main", open=False)
+        cabin.player.wait_until_shown(doors_open=())
         for polling_host in (host, second):
             assert polling_host.run_until(
                 lambda h=polling_host: [a.code for a in h.received][-1:] == [0x12], 30
@@ -199,17 +199,17 @@ def test_a_frame_encoded_by_hand_is_accepted(cabin, host):
 @pytest.mark.sas(polls="1B 94", exceptions="51 52", meters="03 04")
 def test_a_hand_pay_is_reported_read_and_reset_by_the_host(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["handpay_reset"]}}) as cabin, cabin.host() as host:
-        cabin.puts_in(2000)
-        cabin.does("printer", "paper", tickets=0)
+        cabin.insert_bill(2000)
+        cabin.operate("printer", "paper", tickets=0)
         wait_for(lambda: "fault.ticket_printer.paper_out" in str(cabin.player.snapshot))
         cabin.player.send_intent("cash_out")
-        cabin.player.sees(state="handpay")
+        cabin.player.wait_until_shown(state="handpay")
         assert host.run_until(lambda: host.handpay)
         assert (host.handpay["amount"], host.handpay["level"]) == (2000, 0x80)
         host.poll()  # acknowledges that report
         assert host.read_values(0x1B)["amount"] == 0
         assert host.send_poll(0x94).values == {"code": 0}
-        cabin.player.sees(state="idle", credit_cents=0)
+        cabin.player.wait_until_shown(state="idle", credit_cents=0)
         assert host.run_until(lambda: 0x52 in [answer.code for answer in host.received], 60)
         assert host.send_poll(0x94).values == {"code": 2}  # there is none any more
         cancelled = {"game": 0, "codes": [{"code": 3}, {"code": 4}]}
@@ -221,8 +221,8 @@ def test_events_are_reported_in_real_time_when_the_host_enables_it(tmp_path):
     with Cabin(tmp_path, {"main": {"enable": ["real_time"]}}) as cabin, cabin.host() as host:
         assert host.send_poll(0x0E, {"enable": 1}).outcome is Outcome.ACK
         host.received.clear()
-        cabin.puts_in(500)
-        cabin.player.plays()
+        cabin.insert_bill(500)
+        cabin.player.play_games()
         codes = {"game": 0, "codes": [{"code": 0}]}
         assert (
             host.send_poll(0x6F, codes).values["meters"][0]["value"] == 5
@@ -247,13 +247,13 @@ def test_a_machine_answers_behind_a_serial_device_server(tmp_path):
             host.connect(line)
             assert host.read_values(0x54)["serial"] == "SAS-1"
             assert host.send_poll(DISABLE).outcome is Outcome.ACK
-            cabin.player.sees(state="out_of_service")
+            cabin.player.wait_until_shown(state="out_of_service")
             line.close()
     relay.join(60)
 
 
 def _relay(server):
-    """Join the first two callers to each other until one leaves."""
+    """Connect the first two callers to each other until one leaves."""
     (first, _), (second, _) = server.accept(), server.accept()
     other = {first: second, second: first}
     with first, second:
@@ -277,4 +277,4 @@ def test_a_rom_signature_is_reported_after_its_computation(cabin, host):
         return next(answer.values["signature"] for answer in host.received if answer.code == 0x21)
 
     assert signed(0x1234) != signed(0x4321)
-    cabin.player.plays()  # meanwhile nothing has stood still
+    cabin.player.play_games()  # meanwhile nothing has stood still

@@ -1,4 +1,4 @@
-"""Money over SAS between two ledgers while the machine is killed: neither loses nor doubles a cent."""
+"""Money over SAS between two ledgers while the machine is killed: neither ledger loses or doubles a cent."""
 
 import signal
 
@@ -19,7 +19,7 @@ def cabin(tmp_path):
 
 
 def check_books_agree(cabin, host):
-    """Machine and host have the same tickets and transfers in their books; return the machine's meters."""
+    """Check that machine and host have recorded the same tickets and transfers; return the machine's meters."""
     with open_view(cabin.folder.root) as view:
         meters = view.meters().values
     vouchers, movements = host.vouchers.values(), host.movements.values()
@@ -40,14 +40,14 @@ def until(host, condition):
 
 
 def transferred_cents(host, way, cents):
-    """Order a transfer and follow it to its end; return the cents that it moved."""
+    """Order a transfer and follow it to its end; return the transferred cents."""
     movement = host.movements[host.order_transfer(way, cents)]
     until(host, lambda: movement.state == "done")
     return movement.moved_cents
 
 
 def poll_until_shown(cabin, host, **facts):
-    """Keep polling until the player sees this."""
+    """Poll until the player's screen shows these values."""
     until(
         host, lambda: (now := cabin.player.snapshot) and all(getattr(now, k) == v for k, v in facts.items())
     )
@@ -62,7 +62,7 @@ def kill_and_restart(cabin):
 @pytest.mark.requirement("K-09")
 @pytest.mark.sas(polls="4D 57 58 70 71", exceptions="3D 57 67 68")
 def test_a_ticket_is_issued_and_redeemed_with_the_host(cabin):
-    cabin.puts_in(1000)
+    cabin.insert_bill(1000)
     with cabin.host() as host:
         cabin.player.send_intent("cash_out")
         poll_until_shown(cabin, host, credit_cents=0, state="idle")
@@ -74,7 +74,7 @@ def test_a_ticket_is_issued_and_redeemed_with_the_host(cabin):
         poll_until_shown(cabin, host, credit_cents=1000)
 
         def is_refused():
-            cabin.does("bill", "insert_ticket", barcode=number)  # a copy of it
+            cabin.operate("bill", "insert_ticket", barcode=number)  # a copy of it
             return host.ticket_replies[-1] == (number, 0x82)
 
         until(host, is_refused)
@@ -91,8 +91,8 @@ def test_money_is_transferred_in_played_and_transferred_out(cabin):
         assert (lock["asset"], lock["lock_status"]) == (100, 0xFF)
         assert transferred_cents(host, "in", 500) == 500
         poll_until_shown(cabin, host, credit_cents=500)
-        cabin.player.plays(3)
-        credit_cents = cabin.player.sees(state="idle").credit_cents
+        cabin.player.play_games(3)
+        credit_cents = cabin.player.wait_until_shown(state="idle").credit_cents
         assert transferred_cents(host, "out", credit_cents) == credit_cents
         poll_until_shown(cabin, host, credit_cents=0)
     meters = check_books_agree(cabin, host)
@@ -106,7 +106,7 @@ def test_money_is_transferred_in_played_and_transferred_out(cabin):
 )
 def test_a_machine_killed_during_a_transfer_neither_loses_nor_doubles_money(cabin, deaths):
     """Kill the machine before each order is sent and some messages later, then query the result."""
-    cabin.puts_in(2000)
+    cabin.insert_bill(2000)
     for messages in deaths:
         with cabin.host() as host:
             host.register()
@@ -120,29 +120,30 @@ def test_a_machine_killed_during_a_transfer_neither_loses_nor_doubles_money(cabi
 
 
 def cash_out_completely(cabin, host):
-    """Cash out until nothing is left; press again if the machine died under the request."""
+    """Cash out until no credit is left; repeat the request if the machine was killed during it."""
 
     def empty():
         now = cabin.player.snapshot
         if now and now.state == "idle" and now.credit_cents:
             cabin.player.send_intent("cash_out")
         if now and now.state == "handpay":  # the host was away too long
-            cabin.turns_key()
+            cabin.turn_attendant_key()
         return now and now.state == "idle" and not now.credit_cents
 
     until(host, empty)
 
 
 def insert_until_redeemed(cabin, host, number):
-    """Until the ticket is in: put in again as often as it is given back, as a player would.
+    """Insert the ticket repeatedly, as a player would, until it is credited.
 
-    A machine that died while it asked knows nothing of the ticket; the host holds it until it lies there again.
+    A machine that was killed during the query has no record of the ticket; the host holds it until it is inserted
+    again.
     """
 
     def taken():
         now = cabin.player.snapshot
         if now and now.state == "idle" and not now.credit_cents:
-            cabin.does("bill", "insert_ticket", barcode=number)
+            cabin.operate("bill", "insert_ticket", barcode=number)
         return host.vouchers[number].state == "redeemed"
 
     until(host, taken)
@@ -153,11 +154,12 @@ def insert_until_redeemed(cabin, host, number):
     "messages", [pytest.param(n, marks=pytest.mark.slow) for n in (0, 1, 2, 3, 5, 6, 7, 8)]
 )
 def test_a_machine_killed_during_a_ticket_neither_loses_nor_doubles_money(cabin, messages):
-    """Kill it while a ticket goes out, and again while it comes back.
+    """The machine is killed while a ticket is printed, and again while it is redeemed.
 
-    Not after the fourth message, which has the number: a ticket in the printer may then need a decision.
+    It is not killed after the fourth message, which has the number: staff might have to decide on a ticket in the
+    printer.
     """
-    cabin.puts_in(2000)
+    cabin.insert_bill(2000)
     with cabin.host() as host:
         host.drain()
         cabin.player.send_intent("cash_out")
@@ -168,7 +170,7 @@ def test_a_machine_killed_during_a_ticket_neither_loses_nor_doubles_money(cabin,
         (number,) = cabin.tickets()
         until(host, lambda: host.vouchers[number].state == "issued")
         host.drain()
-        cabin.insists("bill", "insert_ticket", barcode=number)
+        cabin.operate_until_accepted("bill", "insert_ticket", barcode=number)
         host.stop_after(messages)
         kill_and_restart(cabin)
     with cabin.host() as host:
@@ -181,14 +183,14 @@ def test_a_machine_killed_during_a_ticket_neither_loses_nor_doubles_money(cabin,
 @pytest.mark.requirement("H-09")
 @pytest.mark.sas(polls="4C 4D", exceptions="3F")
 def test_a_machine_numbers_its_tickets_with_the_hosts_validation_id(tmp_path):
-    """Secure enhanced validation: the host's identifier, the machine's sequence, both ledgers one number."""
+    """Secure enhanced validation: the host's identifier and the machine's sequence give one number in both ledgers."""
     with Cabin(tmp_path, {"main": {}}, SYSTEM.replace("system", "secure_enhanced")) as cabin:
         with cabin.host() as host:
             host.issues_numbers = False
             until(host, lambda: 0x3F in [answer.code for answer in host.received])
             enrolled = host.read_values(0x4C, {"validation_id": 123_456, "sequence": 0})
             assert host.read_values(0x4C, {"validation_id": 0, "sequence": 0}) == enrolled
-            cabin.puts_in(1000)
+            cabin.insert_bill(1000)
             cabin.player.send_intent("cash_out")
             poll_until_shown(cabin, host, credit_cents=0, state="idle")
             until(host, lambda: [v.state for v in host.vouchers.values()] == ["issued"])
@@ -197,7 +199,7 @@ def test_a_machine_numbers_its_tickets_with_the_hosts_validation_id(tmp_path):
             assert number == create_secure_enhanced_number(
                 enrolled["validation_id"], enrolled["sequence"] + 1
             )
-            cabin.insists("bill", "insert_ticket", barcode=number)
+            cabin.operate_until_accepted("bill", "insert_ticket", barcode=number)
             poll_until_shown(cabin, host, credit_cents=1000)
             until(host, lambda: host.vouchers[number].state == "redeemed")
         check_books_agree(cabin, host)

@@ -1,6 +1,6 @@
 """Invalid messages of a host: the machine does not reply, changes nothing, and answers the next valid poll.
 
-Every byte here is written by hand; only the checksum is shared with the machine.
+Every byte is written by hand; the test shares only the checksum with the machine.
 """
 
 import random
@@ -30,7 +30,7 @@ class Prober:
         self.line = line
 
     def ask(self, message, size=None):
-        """What comes back: ``size`` bytes, or all there is until it is quiet."""
+        """Send a message; return ``size`` bytes of the reply, or all bytes until the line is quiet."""
         if size is None:
             self.line.listen(0.0)
             self.line.send(message)
@@ -44,8 +44,8 @@ class Prober:
     def version(self):
         return self.ask(VERSION, 12)
 
-    def recovers(self):
-        """Whether a good poll is answered after a pause, which a busy computer may swallow: then after another."""
+    def answers_next_poll(self):
+        """Return whether a valid poll is answered after a pause, or a second one if the computer is busy."""
         for _ in range(40):
             self.line.listen(0.05)
             self.sync()
@@ -54,7 +54,7 @@ class Prober:
         return False
 
     def drain(self):
-        """Take every exception there is."""
+        """Read every queued exception."""
         taken = []
         while (got := self.ask(GENERAL, 1)) != b"\x00":
             assert len(got) == 1
@@ -93,7 +93,7 @@ def prober(cabin):
 def test_a_wrong_checksum_receives_no_reply_and_has_no_effect(cabin, prober, message):
     assert prober.ask(message) == b""
     assert cabin.player.snapshot.state == "idle"
-    assert prober.recovers()
+    assert prober.answers_next_poll()
 
 
 @pytest.mark.parametrize("code", [0x00, 0x1D, 0x6B, 0xFE])
@@ -101,31 +101,31 @@ def test_an_unknown_poll_receives_no_reply(prober, code):
     for message in (bytes((1, code)), append_crc(bytes((1, code)))):
         assert prober.ask(message) == b""
         prober.sync()
-    assert prober.recovers()
+    assert prober.answers_next_poll()
 
 
 def test_a_machine_does_not_reply_for_another_address(prober):
     assert prober.ask(b"\x82") == b""
     assert prober.ask(b"\x02\x54") == b""
     assert prober.ask(append_crc(b"\x02\x01")) == b""
-    assert prober.recovers()
+    assert prober.answers_next_poll()
 
 
 def test_a_broadcast_receives_no_reply(cabin, prober):
     assert prober.ask(SYNC) == b""
     assert prober.ask(append_crc(bytes.fromhex("00 7F 11212026 063000"))) == b""
-    assert prober.recovers()
+    assert prober.answers_next_poll()
 
 
 def test_an_exception_is_repeated_until_it_is_acknowledged(cabin, prober):
-    cabin.does("io", "door", name="main", open=True)
-    cabin.player.sees(doors_open=("main",))
+    cabin.operate("io", "door", name="main", open=True)
+    cabin.player.wait_until_shown(doors_open=("main",))
     while (first := prober.ask(GENERAL, 1)) == b"\x00":
         prober.sync()
     assert [prober.ask(GENERAL, 1) for _ in range(3)] == [first] * 3  # the same poll again: the same answer
     prober.ask(b"\x02\x54")  # a poll to somebody else: heard
-    cabin.does("io", "door", name="main", open=False)
-    cabin.player.sees(doors_open=())
+    cabin.operate("io", "door", name="main", open=False)
+    cabin.player.wait_until_shown(doors_open=())
     exceptions = []
     while 0x12 not in exceptions:  # the screen may know before the line does
         exceptions += prober.drain()
@@ -134,14 +134,14 @@ def test_an_exception_is_repeated_until_it_is_acknowledged(cabin, prober):
 
 
 def test_a_long_poll_acknowledges_an_exception(cabin, prober):
-    cabin.does("io", "door", name="main", open=True)
-    cabin.player.sees(doors_open=("main",))
+    cabin.operate("io", "door", name="main", open=True)
+    cabin.player.wait_until_shown(doors_open=("main",))
     while (first := prober.ask(GENERAL, 1)) == b"\x00":
         prober.sync()
     assert prober.version()[:2] == VERSION
     assert prober.ask(GENERAL, 1) != first
-    cabin.does("io", "door", name="main", open=False)
-    cabin.player.sees(doors_open=())
+    cabin.operate("io", "door", name="main", open=False)
+    cabin.player.wait_until_shown(doors_open=())
     prober.sync()
     while 0x12 not in prober.drain():  # the screen may know before the line does
         pass
@@ -150,10 +150,10 @@ def test_a_long_poll_acknowledges_an_exception(cabin, prober):
 @pytest.mark.sas(exceptions="70")
 def test_the_host_is_notified_when_the_exception_queue_overflows(cabin, prober):
     for _ in range(15):
-        cabin.does("io", "door", name="main", open=True)
-        cabin.player.sees(doors_open=("main",))
-        cabin.does("io", "door", name="main", open=False)
-        cabin.player.sees(doors_open=())
+        cabin.operate("io", "door", name="main", open=True)
+        cabin.player.wait_until_shown(doors_open=("main",))
+        cabin.operate("io", "door", name="main", open=False)
+        cabin.player.wait_until_shown(doors_open=())
     taken = prober.drain()
     doors = [code for code in taken if code in {0x11, 0x12}]
     assert 0x70 in taken
@@ -180,11 +180,11 @@ def test_a_pause_within_a_message_ends_it(tmp_path):
         line.send(message[2:], wake=False)
         assert line.listen(QUIET_SECONDS) == b""
         assert cabin.player.snapshot.state == "idle"
-        assert prober.recovers()
+        assert prober.answers_next_poll()
 
 
 def fuzz(chance):
-    """Random bytes, and good messages spoilt: cut, doubled, one byte changed, checksum right on nonsense."""
+    """Return random bytes or a damaged message: cut off, doubled, one byte changed, valid checksum on nonsense."""
     if chance.random() < 0.3:  # an order for money, always spoilt
         good, spoil = ORDER, chance.choice((1, 2, 5))
     else:
@@ -222,16 +222,16 @@ def _is_answered(got):
 @pytest.mark.requirement("K-06")
 def test_noise_neither_stops_the_machine_nor_moves_money_nor_blocks_the_next_poll(cabin, prober):
     chance = random.Random(7)
-    cabin.puts_in(500)
+    cabin.insert_bill(500)
     for n in range(200):
         prober.line.send(fuzz(chance), wake=chance.random() < 0.5)
         if n % 10 == 9:
-            assert prober.recovers(), n
+            assert prober.answers_next_poll(), n
     assert cabin.machine.poll() is None
     assert cabin.player.snapshot.credit_cents == 500
     prober.ask(append_crc(b"\x01\x02"))  # a good poll among the noise may have shut it down
-    cabin.player.sees(state="idle", credit_cents=500)
+    cabin.player.wait_until_shown(state="idle", credit_cents=500)
     while (answer := prober.line.exchange(ORDER, _is_answered)) == BUSY:  # a computer at its limit
         pass
     assert answer[:2] == ORDER[:2]  # unspoilt, it is obeyed
-    cabin.player.sees(credit_cents=1000)
+    cabin.player.wait_until_shown(credit_cents=1000)

@@ -1,7 +1,7 @@
-"""A host that is not ours drives the machine over a pseudo-terminal: sas_comm_py, as it is on PyPI.
+"""An independent host polls the machine over a pseudo-terminal: sas_comm_py from PyPI.
 
-Its constructor calls a method it does not have, and it has no general poll; both are added here. It has no
-wakeup bit (it sends 80 before each poll), so it needs a lenient line.
+Its constructor calls a method that it does not have, and it has no general poll; both are added here. It has no
+wakeup bit (it sends 80 before each poll), and therefore needs a lenient line.
 """
 
 import pytest
@@ -10,17 +10,17 @@ from sas_cabin import Cabin, wait_for
 
 
 class OutsideHost(sas_comm_py.SlotMachine):
-    """The library's host, made to start."""
+    """The library's host, with the missing methods."""
 
     def get_serial_number(self):
-        """What its constructor wants: poll 54."""
+        """Send poll 54, which the constructor needs."""
         answer = self.write_type_R(0x54, following_length=True)
         length, *text = (int(byte, 16) for byte in answer.data)
         assert length == len(text)
         return bytes(text[3:]).decode("ascii")
 
     def general(self):
-        """The poll it lacks."""
+        """Send a general poll, which the library does not have."""
         self.port.write(bytes((0x80 | self.address,)))
         return self.port.read(1)
 
@@ -34,7 +34,7 @@ def cabin(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def host(cabin):
-    """One for all: it asks for a parity no pseudo-terminal has, which the kernel lets pass only once."""
+    """One host for all tests: it requests a parity that no pseudo-terminal has, which the kernel permits only once."""
     port = cabin.folder.run / "sas" / "main"
     host = OutsideHost(str(port), address=1, wakeup_bit=0x80)
     yield host
@@ -42,7 +42,7 @@ def host(cabin):
 
 
 def number(answer):
-    """The BCD value an answer carries."""
+    """Return the BCD value in a reply."""
     return int("".join(answer.data))
 
 
@@ -52,19 +52,19 @@ def test_the_client_reads_the_machines_serial_number(host):
 
 def test_the_client_disables_and_enables_the_machine(cabin, host):
     assert host.write(0x01, poll_type="S", response_type="ack_nack").ack_nack == b"\x01"
-    cabin.player.sees(state="out_of_service")
+    cabin.player.wait_until_shown(state="out_of_service")
     assert host.write(0x02, poll_type="S", response_type="ack_nack").ack_nack == b"\x01"
-    cabin.player.sees(state="idle")
+    cabin.player.wait_until_shown(state="idle")
 
 
 def test_the_client_reads_meters_and_receives_exceptions(cabin, host):
-    cabin.puts_in(1000)
+    cabin.insert_bill(1000)
     # One credit is one cent here. The screen may be updated a moment before the line.
     wait_for(lambda: number(host.write_type_R(0x1A, length_to_read=4)) == 1000, "the credits never came")
     assert number(host.write_type_R(0x20, length_to_read=4)) == 10
     assert number(host.write_type_R(0x46, length_to_read=4)) == 1000
     coin_in = number(host.write_type_R(0x11, length_to_read=4))
-    cabin.player.plays()
+    cabin.player.play_games()
     wait_for(lambda: number(host.write_type_R(0x11, length_to_read=4)) > coin_in, "coin-in never rose")
     six = host.write_type_R(0x0F, length_to_read=24)
     assert len(six.data) == 24

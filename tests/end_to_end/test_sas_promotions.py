@@ -1,4 +1,4 @@
-"""Promotional credit, bonuses and locks between our bench host and a whole machine in its own process."""
+"""Promotional credit, bonuses and locks between the bench host and a whole machine in its own process."""
 
 import signal
 
@@ -29,8 +29,8 @@ def transfer(host, way, cents=0, **options):
 
 
 def has_credits(cabin, restricted, nonrestricted, all_):
-    """Wait until the player sees these credits: a host may know of them first."""
-    cabin.player.sees(
+    """Wait until the screen shows these credits, because a host may receive them first."""
+    cabin.player.wait_until_shown(
         state="idle", restricted_cents=restricted, nonrestricted_cents=nonrestricted, credit_cents=all_
     )
 
@@ -41,12 +41,12 @@ def test_promotional_credit_is_played_first_and_transferred_out_as_itself(cabin)
         host.register()
         transfer(host, "in", 100, restricted_cents=40, nonrestricted_cents=20)
         has_credits(cabin, 40, 20, 160)
-        cabin.player.plays(1)
-        cabin.player.sees(state="idle", restricted_cents=35)
+        cabin.player.play_games(1)
+        cabin.player.wait_until_shown(state="idle", restricted_cents=35)
         cabin.stop(signal.SIGKILL)
         cabin.start()
     with cabin.host() as host:
-        cabin.player.sees(state="idle", restricted_cents=35)
+        cabin.player.wait_until_shown(state="idle", restricted_cents=35)
         cabin.player.send_intent("cash_out")
         until(host, lambda: (now := cabin.player.snapshot) and now.credit_cents == 35 and now.state == "idle")
         transfer(host, "out", restricted_cents=35)
@@ -65,10 +65,10 @@ def test_promotional_credit_is_played_first_and_transferred_out_as_itself(cabin)
 def test_a_host_lock_ends_at_its_timeout(cabin):
     with cabin.host() as host:
         host.register()
-        cabin.puts_in(500)
+        cabin.insert_bill(500)
         host.read_values(0x74, {"code": 0x00, "condition": 1, "timeout": 100})
         seen = cabin.player.sequences
         until(host, lambda: any(shown.state == "locked" for shown in list(seen.values())))
         assert not any("play" in shown.accepts for shown in list(seen.values()) if shown.state == "locked")
         until(host, lambda: (now := cabin.player.snapshot) and now.state == "idle")
-        cabin.player.plays(1)
+        cabin.player.play_games(1)

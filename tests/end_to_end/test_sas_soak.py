@@ -1,9 +1,9 @@
-"""Two hosts poll one machine for an hour's worth of polls while it plays, prints, is killed and comes back.
+"""Two hosts poll one machine as often as in an hour, while it plays, prints, is killed and restarts.
 
-The hosts do not wait between polls, so an hour at 40 ms passes in minutes. No poll goes unanswered while the
-machine is up, no meter ever falls, and at rest every host reads what the journal says at the same entry.
-``--sas-polls N``: at least so many polls for each host (an hour at 40 ms: 90000), and until the machine has been
-killed as often as asked and has paid a ticket.
+The hosts do not wait between polls, so that an hour at 40 ms passes in minutes. While the machine runs, every poll is
+answered and no meter falls; at the end, every host reads the journal's values at one entry. ``--sas-polls N``: at
+least this many polls for each host (an hour at 40 ms: 90000), and until the machine has been killed as often as
+required and has paid a ticket.
 """
 
 import signal
@@ -55,7 +55,7 @@ class Tally:
 
 
 class Poller(threading.Thread):
-    """One host that polls without pause while the machine is up."""
+    """A host that polls without a pause while the machine runs."""
 
     def __init__(self, cabin, name, poll_count, up, enough):
         super().__init__(daemon=True)
@@ -82,7 +82,7 @@ class Poller(threading.Thread):
             self.tally.faults.append(repr(error))
 
     def _life(self, line):
-        """One life of the machine: until it goes, or enough was polled."""
+        """Poll during one run of the machine, until it ends or the number of polls is reached."""
         n = 0
         while self._has_more() and not self.tally.faults:
             if not self._up.is_set():
@@ -121,17 +121,17 @@ class Poller(threading.Thread):
 
 
 def play_until_polled(cabin, pollers):
-    """A person: plays, puts in bills and takes out tickets, until the hosts have polled enough."""
+    """Play, insert bills and cash out tickets until the hosts have polled often enough."""
     player = cabin.player
     round_ = 0
     while any(poller.is_alive() for poller in pollers):
         round_ += 1
-        now = player.sees(state="idle")
+        now = player.wait_until_shown(state="idle")
         if now.credit_cents < 200:
-            cabin.puts_in(2000)
-        player.plays(5)
+            cabin.insert_bill(2000)
+        player.play_games(5)
         if round_ % CASH_OUT_EVERY == 0:
-            player.sees(state="idle")
+            player.wait_until_shown(state="idle")
             player.send_intent("cash_out")
             wait_for(
                 lambda: player.snapshot and player.snapshot.credit_cents == 0, "the cash-out never ended"
@@ -159,13 +159,13 @@ def run_soak(root, polls, deaths):
                     poller.resting.clear()
                 cabin.stop(signal.SIGKILL if killed % 2 == 0 else signal.SIGTERM)
                 cabin.start()
-                cabin.player.sees(state="idle")
+                cabin.player.wait_until_shown(state="idle")
                 up.set()
                 killed += 1
         for poller in pollers:
             poller.join(PATIENCE)
         seconds = time.monotonic() - began
-        cabin.player.sees(state="idle")
+        cabin.player.wait_until_shown(state="idle")
         assert [poller.tally.faults for poller in pollers] == [[], []]
         assert killed == deaths
         check_readings_agree(cabin, channels)
@@ -176,7 +176,7 @@ def run_soak(root, polls, deaths):
 
 
 def check_readings_agree(cabin, channels):
-    """At rest, every host reads what the journal says at one entry."""
+    """Check that every host of an idle machine reads the journal's values at one entry."""
     sequence, read, journal = wait_for(lambda: readings(cabin, channels), "the machine never came to rest")
     expected = {code: sum(journal[name] for name in names) for code, names in MEANING.items()}
     assert read == dict.fromkeys(channels, expected), sequence

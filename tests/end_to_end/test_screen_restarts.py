@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 
 
 def _screen_of(cabinet):
-    """The process id of a cabinet's screen; None while there is none."""
+    """Return the process id of a cabinet's screen, or None if there is none."""
     for child in Path(f"/proc/{cabinet}/task/{cabinet}/children").read_text().split():
         with contextlib.suppress(OSError):
             if b"egm.screen" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0"):
@@ -27,7 +27,7 @@ def _screen_of(cabinet):
 
 
 def _ask(port, path):
-    """One request: the status, and the session given. A connection made while no screen runs waits for one."""
+    """Send one request; return status and session. Without a screen, the connection waits for one."""
     link = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
     link.request("GET", path)
     answer = link.getresponse()
@@ -37,7 +37,7 @@ def _ask(port, path):
 
 
 def _is_let_in(port, session):
-    """Whether a link that says this session is shown the picture."""
+    """Return whether a link with this session receives the picture."""
     with connect(f"ws://127.0.0.1:{port}/link", origin=f"http://127.0.0.1:{port}", max_size=None) as link:
         link.send(json.dumps({"session": session}))
         with contextlib.suppress(ConnectionClosed):

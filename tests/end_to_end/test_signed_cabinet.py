@@ -29,7 +29,7 @@ def test_a_changed_game_file_stops_the_machine_at_the_next_door_closing(tmp_path
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(cabinet(folder, tables=table, change=use_own_game))
             visit = await stack.enter_async_context(Visit.connect(folder))
-            await visit.sees(state="idle")
+            await visit.wait_until_shown(state="idle")
             identity = await asyncio.to_thread(egm, "gat", "identity", "--state", folder.root)
             assert "Signed by: nobody" not in identity
             signed = await asyncio.to_thread(
@@ -48,9 +48,9 @@ def test_a_changed_game_file_stops_the_machine_at_the_next_door_closing(tmp_path
             )
             assert here.split('"own": "')[1].split('"')[0].upper() in signed
             game.write_text(game.read_text() + "\n")
-            await visit.hand("io", "door", name="main", open=True)
-            await visit.sees(state="door_open")
-            await visit.hand("io", "door", name="main", open=False)
+            await visit.operate("io", "door", name="main", open=True)
+            await visit.wait_until_shown(state="door_open")
+            await visit.operate("io", "door", name="main", open=False)
             shown = await until(visit.screen, lambda m: len(getattr(m, "tilts", ())) == 2)
             assert {tilt.code: tilt.detail for tilt in shown.tilts} == dict.fromkeys(
                 ("software_check", "software_differs"), f"own{game}"

@@ -1,6 +1,6 @@
-"""Staff at a running cabinet: key and PIN, every device tested by its real driver, a requested restart.
+"""Staff at a running cabinet: key and PIN, tests of every device by its real driver, a requested restart.
 
-Real processes and pseudo-terminals; the PINs are those of the demonstration's own staff.
+Processes and pseudo-terminals are real; the PINs are those of the demonstration's staff.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from meters import open_view
 
 
 class Staff:
-    """Somebody of the demonstration's staff at the screen of a running cabinet."""
+    """A member of the demonstration's staff at the screen of a running cabinet."""
 
     def __init__(self, visit: Visit, folder: StateFolder, role: str) -> None:
         self._visit = visit
@@ -25,7 +25,7 @@ class Staff:
         self._badge = next(badge for badge in badges if badge["role"] == role)
         self._build_page = None
 
-    async def sees(self, condition):
+    async def wait_until_shown(self, condition):
         """Return the next page that satisfies the condition."""
 
         def holds(message):
@@ -35,7 +35,7 @@ class Staff:
         return self._build_page
 
     async def title(self, title: str):
-        return await self.sees(lambda page: page.title.value == title)
+        return await self.wait_until_shown(lambda page: page.title.value == title)
 
     def touch(self, action: str, text: str = "") -> None:
         self._visit.send_intent("answer", action, {"page": self._build_page.id, "input": text})
@@ -45,17 +45,17 @@ class Staff:
         return await self.title(title)
 
     async def sign_in(self) -> None:
-        """Turn the operator's key and prove who one is."""
-        await self._visit.hand("io", "key", name="operator", on=True)
+        """Turn the operator's key and sign in."""
+        await self._visit.operate("io", "key", name="operator", on=True)
         await self.title("service.sign_in")
         self.touch("enter", self._badge["number"])
-        await self.sees(lambda page: page.prompt is not None and page.prompt.kind == "pin")
+        await self.wait_until_shown(lambda page: page.prompt is not None and page.prompt.kind == "pin")
         self.touch("enter", self._badge["pin"])
         await self.title("service.menu.title")
 
-    async def reports(self, text: str, action: str) -> None:
-        """Wait until the device's page shows a report, then touch what follows."""
-        await self.sees(
+    async def confirm_report(self, text: str, action: str) -> None:
+        """Wait until the device's page shows a report, then touch the key that follows."""
+        await self.wait_until_shown(
             lambda page: any(text in str(c.value) for t in page.tables for r in t.rows for c in r.cells)
         )
         self.touch(action)
@@ -69,36 +69,36 @@ def test_a_mechanic_tests_every_device_without_changing_a_meter_of_value(tmp_pat
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(cabinet(folder))
             visit = await stack.enter_async_context(Visit.connect(folder))
-            await visit.sees(state="idle", notices=())
-            await visit.hand("io", "door", name="main", open=True)
-            await visit.sees(state="door_open")
+            await visit.wait_until_shown(state="idle", notices=())
+            await visit.operate("io", "door", name="main", open=True)
+            await visit.wait_until_shown(state="door_open")
             mechanic = Staff(visit, folder, "mechanic")
             await mechanic.sign_in()
             await mechanic.goes("devices", "service.menu.devices")
 
             await mechanic.goes("device:printer", "service.test.title")
-            await mechanic.reports("LineRestored", "print")
-            await mechanic.reports("state=taken", "back")
-            ticket = (await visit.hand("printer", "state")).state["printed"][-1]
+            await mechanic.confirm_report("LineRestored", "print")
+            await mechanic.confirm_report("state=taken", "back")
+            ticket = (await visit.operate("printer", "state")).state["printed"][-1]
             assert any("NO VALUE" in text for text in ticket["lines"])
 
             await mechanic.title("service.menu.devices")
             await mechanic.goes("device:hopper", "service.test.title")
             mechanic.touch("enter", "2")
-            await mechanic.reports("PayoutFinished", "back")
-            assert (await visit.hand("hopper", "state")).state["tray_coins"] == 2
+            await mechanic.confirm_report("PayoutFinished", "back")
+            assert (await visit.operate("hopper", "state")).state["tray_coins"] == 2
 
             await mechanic.title("service.menu.devices")
             await mechanic.goes("device:bill", "service.test.title")
             mechanic.touch("take")
-            await visit.insistently("bill", "insert", amount_cents=500)
-            await mechanic.reports("PaperReturned content=a note of 500", "stop")
-            assert (await visit.hand("bill", "state")).state["inside_cents"] == 0
+            await visit.operate_until_accepted("bill", "insert", amount_cents=500)
+            await mechanic.confirm_report("PaperReturned content=a note of 500", "stop")
+            assert (await visit.operate("bill", "state")).state["inside_cents"] == 0
 
-            await visit.hand("io", "key", name="operator", on=False)
-            await visit.sees(page=None)
-            await visit.hand("io", "door", name="main", open=False)
-            await visit.sees(state="idle", credit_cents=0)
+            await visit.operate("io", "key", name="operator", on=False)
+            await visit.wait_until_shown(page=None)
+            await visit.operate("io", "door", name="main", open=False)
+            await visit.wait_until_shown(state="idle", credit_cents=0)
 
     asyncio.run(session())
     with open_view(folder.root) as view:
@@ -114,12 +114,12 @@ def test_a_mechanic_tests_every_device_without_changing_a_meter_of_value(tmp_pat
 
 
 async def _reconnect(folder: StateFolder) -> Snapshot:
-    """The next life's first picture at rest; who knocks between two lives is not let in, and knocks again."""
+    """Connect repeatedly until the restarted machine sends its first idle snapshot, and return that."""
     async with asyncio.timeout(120):
         while True:
             with contextlib.suppress(MessageError, ConnectionError):
                 async with Visit.connect(folder) as reconnected:
-                    return await reconnected.sees(state="idle")
+                    return await reconnected.wait_until_shown(state="idle")
             await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
 
 
@@ -131,10 +131,10 @@ def test_after_a_restart_requested_by_a_technician_nobody_is_signed_in(tmp_path)
         async with cabinet(folder):
             async with Visit.connect(folder) as visit:
                 # A key turned before the machine listens to its board opens nothing: wait until it hears a door.
-                await visit.hand("io", "door", name="belly", open=True)
-                await visit.sees(state="door_open")
-                await visit.hand("io", "door", name="belly", open=False)
-                await visit.sees(state="idle")
+                await visit.operate("io", "door", name="belly", open=True)
+                await visit.wait_until_shown(state="door_open")
+                await visit.operate("io", "door", name="belly", open=False)
+                await visit.wait_until_shown(state="idle")
                 technician = Staff(visit, folder, "technician")
                 await technician.sign_in()
                 await technician.goes("form:restart", "form.restart.title")

@@ -1,4 +1,4 @@
-"""F10 at a new cabinet opens and closes the service menu every time."""
+"""F10 on a new cabinet always opens and closes the service menu."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ from egm.screen.view import Action, Scene
 
 
 class Unseen:
-    """A surface nobody looks at: the screen process lives, and nothing is drawn."""
+    """A surface that nobody sees: the screen process runs, but draws nothing."""
 
     def __init__(self, theme):
         self.picture = Picture(theme, scale=0.1, layout=LANDSCAPE_LAYOUT)
@@ -34,7 +34,7 @@ class Unseen:
 
 
 class Person:
-    """Somebody at the screen of a cabinet whose drawer stays shut."""
+    """A person at the screen of a cabinet whose device drawer stays closed."""
 
     def __init__(self, app):
         self.app = app
@@ -46,28 +46,28 @@ class Person:
             assert self.app.run_frame()
             await asyncio.sleep(0.01)
 
-    async def sees(self, *states):
+    async def wait_until_shown(self, *states):
         await self.until(lambda v: v.scene is not Scene.LOST and v.snapshot and v.snapshot.state in states)
 
     async def ask(self, device, action, **values):
-        """Act on a device; return the reply of the bench."""
+        """Operate a device; return the reply of the bench."""
         command = BenchCommand(device=device, action=action, values=values)
         self.app.view = before = self._unsaid()
         self.app.act(Action("bench", (command,)))
         await self.until(lambda v: v.bench_reply is not before.bench_reply)
         return self.app.view.bench_reply
 
-    async def hand(self, device, action, **values):
-        """Act on a device until it accepts, as the machine may not have enabled it yet."""
+    async def operate(self, device, action, **values):
+        """Operate a device repeatedly until it accepts; the machine may not have enabled it yet."""
         while not (await self.ask(device, action, **values)).ok:
             pass
 
-    async def puts_in(self, cents):
-        """Insert a bill, and again if it comes back, as it may just after staff have left: until it is credit."""
+    async def insert_bill(self, cents):
+        """Insert a bill until it is credited; just after staff have left, it may be returned."""
         wanted_cents = self.app.view.snapshot.credit_cents + cents
         while self.app.view.snapshot.credit_cents != wanted_cents:
             before = (await self.ask("bill", "state")).state
-            await self.hand("bill", "insert", amount_cents=cents)
+            await self.operate("bill", "insert", amount_cents=cents)
             now = before
             while (
                 self.app.view.snapshot.credit_cents != wanted_cents
@@ -100,11 +100,11 @@ def test_every_f10_opens_or_closes_the_menu_although_no_drawer_was_opened(tmp_pa
             )
             person = Person(app)
             try:
-                await person.sees("idle")
+                await person.wait_until_shown("idle")
                 await person.until(lambda v: v.is_simulator_connected and v.snapshot.accepts)
                 for _ in range(2):
                     await person.f10_opens_and_closes()
-                await person.hand(
+                await person.operate(
                     "io", "key", name="operator", on=True
                 )  # by somebody else, at the switch itself
                 await person.until(lambda v: v.scene is Scene.SERVICE)
@@ -112,16 +112,16 @@ def test_every_f10_opens_or_closes_the_menu_although_no_drawer_was_opened(tmp_pa
                 await person.until(lambda v: v.scene is not Scene.SERVICE)
                 await person.f10_opens_and_closes()
 
-                await person.puts_in(500)
-                await person.hand("printer", "paper", tickets=0)
+                await person.insert_bill(500)
+                await person.operate("printer", "paper", tickets=0)
                 while app.view.snapshot.credit_cents % 100 == 0:  # a rest too small for a coin
                     app.apply_action(Action("play"))
-                    await person.sees("playing")
-                    await person.sees("idle")
+                    await person.wait_until_shown("playing")
+                    await person.wait_until_shown("idle")
                 app.apply_action(Action("cash_out"))
-                await person.sees("handpay")
+                await person.wait_until_shown("handpay")
                 await person.f10_opens_and_closes()
-                await person.sees("handpay")
+                await person.wait_until_shown("handpay")
             finally:
                 machine.close()
                 bench.close()

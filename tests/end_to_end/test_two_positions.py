@@ -1,4 +1,4 @@
-"""Two players at one machine: ``egm run`` with two positions, played at once, killed in the middle of both games."""
+"""Two players at one machine: ``egm run`` with two positions, both playing, killed during both games."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ position = 2
 
 
 def the_machine(supervisor: int) -> int:
-    """The process that has the money, among those ``egm run`` keeps."""
+    """Return the machine's process among those of ``egm run``."""
     for pid in Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split():
         if b"egm.app" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
             return int(pid)
@@ -56,10 +56,10 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
             async with Visit.connect(folder) as visit_1, Visit.connect(folder, position=2) as visit_2:
                 await until(visit_1.screen, is_idle_with(0))
                 await until(visit_2.screen, is_idle_with(0))
-                await visit_1.insistently("bill", "insert", amount_cents=500)
-                await visit_2.insistently("bill2", "insert", amount_cents=1000)
-                await visit_1.sees(state="idle", credit_cents=500)
-                await visit_2.sees(state="idle", credit_cents=1000)
+                await visit_1.operate_until_accepted("bill", "insert", amount_cents=500)
+                await visit_2.operate_until_accepted("bill2", "insert", amount_cents=1000)
+                await visit_1.wait_until_shown(state="idle", credit_cents=500)
+                await visit_2.wait_until_shown(state="idle", credit_cents=1000)
                 visit_1.send_intent("play")
                 visit_2.send_intent("play")
                 first = await until(visit_1.screen, lambda m: isinstance(m, GameOutcome))
@@ -76,15 +76,17 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                         True,
                     )
                     visit.send_intent("shown", repeated_outcome.play_id)
-                    await visit.sees(state="idle", credit_cents=before_cents - 5 + shown.win_cents)
-                await visit_1.hand("io", "door", name="main", open=True)
-                await visit_1.sees(state="door_open")
-                await visit_2.sees(state="door_open")
-                await visit_1.hand("io", "door", name="main", open=False)
-                await visit_2.sees(state="idle")
+                    await visit.wait_until_shown(
+                        state="idle", credit_cents=before_cents - 5 + shown.win_cents
+                    )
+                await visit_1.operate("io", "door", name="main", open=True)
+                await visit_1.wait_until_shown(state="door_open")
+                await visit_2.wait_until_shown(state="door_open")
+                await visit_1.operate("io", "door", name="main", open=False)
+                await visit_2.wait_until_shown(state="idle")
                 visit_2.send_intent("cash_out")
-                await visit_2.sees(state="idle", credit_cents=0)
-                printed = (await visit_2.hand("printer2", "state")).state["printed"]
+                await visit_2.wait_until_shown(state="idle", credit_cents=0)
+                printed = (await visit_2.operate("printer2", "state")).state["printed"]
                 assert len(printed) == 1
 
     asyncio.run(session())
@@ -124,20 +126,20 @@ def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp
             )
             async with Visit.connect(folder) as first, Visit.connect(folder, position=2) as second:
                 await until(second.screen, is_idle_with(0))
-                await second.insistently("bill2", "insert", amount_cents=2000)
-                await second.sees(state="idle", credit_cents=2000)
+                await second.operate_until_accepted("bill2", "insert", amount_cents=2000)
+                await second.wait_until_shown(state="idle", credit_cents=2000)
                 second.send_intent("cash_out")
-                await second.sees(state="handpay")
+                await second.wait_until_shown(state="handpay")
                 async with asyncio.timeout(60):
-                    while not (board := (await first.hand("io", "state")).state)["bell"]:  # noqa: ASYNC110
+                    while not (board := (await first.operate("io", "state")).state)["bell"]:  # noqa: ASYNC110
                         await asyncio.sleep(0.05)  # for the command to reach the board over its line
                 assert "jackpot" in board["tower"]
-                await first.hand("io", "key", name="attendant", on=True)
-                await second.sees(state="idle", credit_cents=0)
-                await first.hand("io", "key", name="attendant", on=False)
+                await first.operate("io", "key", name="attendant", on=True)
+                await second.wait_until_shown(state="idle", credit_cents=0)
+                await first.operate("io", "key", name="attendant", on=False)
                 second.send_intent("service")
                 await until(second.screen, lambda m: isinstance(m, Snapshot) and _called(m))
-                await first.hand("io", "key", name="attendant", on=True)
+                await first.operate("io", "key", name="attendant", on=True)
                 await until(second.screen, lambda m: isinstance(m, Snapshot) and not _called(m))
 
     asyncio.run(session())
@@ -169,19 +171,19 @@ def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
             async with Visit.connect(folder) as visit_1, Visit.connect(folder, position=2) as visit_2:
                 await until(visit_1.screen, is_idle_with(0))
                 await until(visit_2.screen, is_idle_with(0))
-                await visit_1.insistently("bill", "insert", amount_cents=2000)
-                await visit_2.insistently("bill2", "insert", amount_cents=1000)
+                await visit_1.operate_until_accepted("bill", "insert", amount_cents=2000)
+                await visit_2.operate_until_accepted("bill2", "insert", amount_cents=1000)
                 for visit, credit_cents, bets in (
                     (visit_1, 2000, {"red": 5, "black": 5}),
                     (visit_2, 1000, {"straight-17": 2}),
                 ):
-                    await visit.sees(state="idle", credit_cents=credit_cents)
+                    await visit.wait_until_shown(state="idle", credit_cents=credit_cents)
                     visit.send_intent("game", "quebec-roulette-french")
-                    await visit.sees(game_id="quebec-roulette-french")
+                    await visit.wait_until_shown(game_id="quebec-roulette-french")
                     visit.send_intent("bet", sum(bets.values()), {"bets": bets})
-                    await visit.sees(bet_credits=sum(bets.values()))
+                    await visit.wait_until_shown(bet_credits=sum(bets.values()))
                 visit_1.send_intent("play")
-                waiting = await visit_1.sees(state="betting", credit_cents=2000)
+                waiting = await visit_1.wait_until_shown(state="betting", credit_cents=2000)
                 assert [notice.code for notice in waiting.notices] == ["bets_placed"]
                 visit_2.send_intent("play")
                 first = await until(visit_1.screen, lambda m: isinstance(m, GameOutcome))
@@ -189,8 +191,8 @@ def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
                 assert first.display["pocket"] == second.display["pocket"]
                 for visit, shown in ((visit_1, first), (visit_2, second)):
                     visit.send_intent("shown", shown.play_id)
-                await visit_1.sees(state="idle", credit_cents=2000 - 1000 + first.win_cents)
-                await visit_2.sees(state="idle", credit_cents=1000 - 200 + second.win_cents)
+                await visit_1.wait_until_shown(state="idle", credit_cents=2000 - 1000 + first.win_cents)
+                await visit_2.wait_until_shown(state="idle", credit_cents=1000 - 200 + second.win_cents)
 
     asyncio.run(session())
     with open_view(folder.root) as view:
@@ -234,12 +236,12 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
             async with Visit.connect(folder) as first, Visit.connect(folder, position=2) as second:
                 for visit, bill in ((first, "bill"), (second, "bill2")):
                     await until(visit.screen, is_idle_with(0))
-                    await visit.insistently(bill, "insert", amount_cents=2000)
-                    await visit.sees(state="idle", credit_cents=2000)
+                    await visit.operate_until_accepted(bill, "insert", amount_cents=2000)
+                    await visit.wait_until_shown(state="idle", credit_cents=2000)
                     visit.send_intent("game", "quebec-blackjack")
-                    await visit.sees(game_id="quebec-blackjack")
+                    await visit.wait_until_shown(game_id="quebec-blackjack")
                     visit.send_intent("bet", 4, {"bets": {"main": 4}})
-                    await visit.sees(bet_credits=4)
+                    await visit.wait_until_shown(bet_credits=4)
                 first.send_intent("play")
                 second.send_intent("play")
                 await until(first.screen, lambda m: isinstance(m, GameOutcome | Question))
@@ -256,7 +258,7 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                 assert hands[0].keys() == {"bank", "box-1", "box-2"}
                 for visit, shown in zip((first, second), outcomes, strict=True):
                     visit.send_intent("shown", shown.play_id)
-                    await visit.sees(state="idle", credit_cents=2000 - 100 + shown.win_cents)
+                    await visit.wait_until_shown(state="idle", credit_cents=2000 - 100 + shown.win_cents)
 
     asyncio.run(session())
     with open_view(folder.root) as view:

@@ -1,4 +1,4 @@
-"""An update queries the machine whether it is in use, and restarts nothing while it is."""
+"""An update asks the machine whether it is in use, and restarts nothing while it is."""
 
 import asyncio
 
@@ -30,7 +30,7 @@ def test_a_machine_with_credit_is_not_idle_and_one_that_has_paid_is(tmp_path):
         async with cabinet(folder), Visit.connect(folder) as visit:
             await wait_for(lambda: machine.is_idle)
             assert machine.is_up
-            await visit.insistently("bill", "insert", amount_cents=500)
+            await visit.operate_until_accepted("bill", "insert", amount_cents=500)
             await wait_for(lambda: not machine.is_idle)
             for _ in range(20):  # and it stays so
                 await asyncio.sleep(0.1)

@@ -32,7 +32,7 @@ PROCESSES = ("egm.app", "egm.app.bench", "egm.screen", "egm.verify.examine")
 
 @pytest.fixture
 def planted(tmp_path, monkeypatch):
-    """A working directory with modules of our names, each of which leaves a mark when it is imported."""
+    """A working directory with modules of the product's names, each of which leaves a mark when it is imported."""
     here = tmp_path / "here"
     here.mkdir()
     mark = here / "imported"

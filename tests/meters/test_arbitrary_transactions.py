@@ -1,7 +1,7 @@
-"""Arbitrary transactions: refused with nothing written, or durable, applied and read back at every start.
+"""Arbitrary transactions are refused without a write, or stored, applied and read back at every start.
 
-Method: hypothesis makes transactions of arbitrary values, most of them wrong in one member. After each the
-journal is closed, opened anew, inspected, and must say the same.
+Method: hypothesis generates transactions of arbitrary values, most of which have one invalid member. After each one,
+the journal is closed, opened again and inspected, and must be unchanged.
 """
 
 import json

@@ -41,7 +41,7 @@ def open_journal(folder, **options):
 
 
 def play(journal, win=0):
-    """One game as the machine writes it; its id."""
+    """Record one game as the machine does; return its id."""
     journal.check()
     play_id = journal.fresh_id("play")
     journal.append(
@@ -74,7 +74,7 @@ def fund(journal):
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """A machine's memory after 400 games with other things between; every body it ever wrote."""
+    """The memory of a machine after 400 games and other entries, with all entries that it ever wrote."""
     folder = tmp_path_factory.mktemp("archive") / "one"
     written = {}
     with open_journal(folder) as journal:
@@ -101,7 +101,7 @@ def original(tmp_path_factory):
 
 @pytest.fixture
 def lived(original, tmp_path):
-    """A copy of that memory for a test to change."""
+    """A copy of that memory that a test may change."""
     folder, written = original
     return shutil.copytree(folder, tmp_path / "one"), written
 
@@ -178,7 +178,7 @@ def test_a_repeat_of_an_archived_identifier_is_never_counted_twice(lived):
 
 
 def test_an_identifier_is_known_after_its_segment_was_removed(lived):
-    """The index states whether an identifier was used; only its segment states for what."""
+    """The index states whether an identifier was used; only the segment has its entry."""
     folder, _written = lived
     both(folder, lambda archive: [path.unlink() for path in archive.glob("*.seg")])
     with open_view(folder) as view:
@@ -194,7 +194,7 @@ def test_an_identifier_is_known_after_its_segment_was_removed(lived):
 
 
 def test_the_index_of_identifiers_does_not_grow_with_games(lived):
-    """A game's later entries are found from its first one, so the index needs none of them."""
+    """A game's later entries are found from its first one, so that the index does not contain them."""
     folder, _written = lived
     with open_journal(folder) as journal:
         before = max((folder / "archive").glob("*.ids")).stat().st_size

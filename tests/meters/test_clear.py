@@ -23,7 +23,7 @@ def move(tx_id, source, target, cents):
 
 @pytest.fixture
 def broken(tmp_path):
-    """A machine with 300 cents of credit; both copies damaged, the log after its first entries."""
+    """A machine with 300 cents of credit and two damaged copies; the log is damaged after its first entries."""
     with Journal.open(
         tmp_path, now=clock, policy=JournalPolicy(entries_per_checkpoint=5, segment_bytes=1000)
     ) as journal:

@@ -1,7 +1,7 @@
-"""A start, the memory and a day's audit cost the same after ten times the games.
+"""A start, the memory and the audit of a day cost the same after ten times as many games.
 
-Counted, not timed: bytes read from the medium, files and archived segments opened, rows SQLite gave, bytes
-Python holds. The slow tier plays the games of the library, and has a verifier go on from its point.
+The costs are counted, not timed: bytes read from the medium, opened files and archived segments, rows from SQLite,
+bytes in Python. The slow test plays the library's games and lets a verifier continue from its saved point.
 """
 
 import tracemalloc
@@ -53,7 +53,7 @@ class CountedRows:
 
 
 class Counting(UnsyncedStorage):
-    """The real medium, which counts what is read from it."""
+    """The real medium, which counts the bytes read from it."""
 
     def __init__(self):
         self.count = {"bytes": 0, "rows": 0, "files": 0, "segments": 0}
@@ -177,7 +177,7 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
 
 
 def test_a_game_takes_at_most_two_thousand_bytes_on_both_media(tmp_path):
-    """The games of the library, as the cabinet writes them; what a file is laid out ahead does not count."""
+    """The library's games as the cabinet records them; preallocated space of a file does not count."""
     games = 400
     with Journal.open(tmp_path, now=clock, storage=UnsyncedStorage()) as journal:
         slots = tuple(GameTable(game=name) for name in list_library_games())

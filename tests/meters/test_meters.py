@@ -1,4 +1,4 @@
-"""Meters are sums over the journal: they add up, roll over, and are read by each jurisdiction's names."""
+"""Meters are sums over the journal: they add up, roll over, and have each jurisdiction's names."""
 
 from datetime import UTC, datetime
 
@@ -127,7 +127,7 @@ def test_each_flow_moves_its_meter_by_its_amount(tmp_path, flow, value, count):
 
 
 def test_every_account_of_the_chart_feeds_a_meter():
-    """No source or sink of value of a machine is unmetered; its stores apart. A Keno office has totals of its own."""
+    """Every source and sink of value is metered, except stores; a Keno office has its own totals."""
     plain = {"<position>": "1", "<kind>": "cashable", "<level>": "1"}
     fed = set()
     for giver in ACCOUNTS:
@@ -373,7 +373,7 @@ def test_a_value_below_zero_is_displayed_with_its_sign():
 @pytest.mark.requirement("A-01")
 @pytest.mark.parametrize("checkpoint_every", [1, 1000])
 def test_a_restart_restores_every_meter_reservation_and_state(tmp_path, checkpoint_every):
-    """From a checkpoint and from the entries after it."""
+    """They are restored from a checkpoint and from the entries after it."""
     policy = JournalPolicy(entries_per_checkpoint=checkpoint_every)
     journal = Journal.open(tmp_path, now=clock, policy=policy)
     journal.append(

@@ -1,4 +1,4 @@
-"""The stored form of entries: short, exactly reversible, and journals stored before it are still read."""
+"""The stored form of entries is short and exactly reversible; journals in the earlier form can still be read."""
 
 import random
 import sqlite3
@@ -68,7 +68,7 @@ def test_altered_packed_bytes_are_rejected_or_give_another_entry():
 # ---------------------------------------------------------------------------------------------- before
 @pytest.fixture
 def old(tmp_path):
-    """A journal as it was written before bodies were packed: both copies, the key and the sealed head."""
+    """A journal written before entries were packed: both copies, the key and the signed head."""
     with zipfile.ZipFile(OLD) as archive:
         archive.extractall(tmp_path)
     return tmp_path

@@ -1,7 +1,7 @@
 """The checksums of the first copy's pages.
 
-Past 1 GiB the file holds one page that SQLite never writes (its lock-byte page), so no WAL names it. A journal of
-that size takes an hour to write; here the WAL of a small one leaves a page out.
+Beyond 1 GiB, the file contains one page that SQLite never writes (its lock-byte page), so that no WAL names it. A
+journal of that size takes an hour to write; here, the WAL of a small one omits a page.
 """
 
 import struct
@@ -17,7 +17,7 @@ SALT = b"saltsalt"
 
 
 def wal_of(pages):
-    """A WAL with a frame for each page, as far as the sums read it (SQLite file format, section 4)."""
+    """Return a WAL with a frame for each page, as far as the sums read it (SQLite file format, section 4)."""
     head = bytes(16) + SALT + bytes(8)
     return head + b"".join(
         struct.pack(">II8s8x", page, 0, SALT) + bytes(DATABASE_PAGE_SIZE_BYTES) for page in pages
@@ -26,7 +26,7 @@ def wal_of(pages):
 
 @pytest.fixture
 def grown(tmp_path):
-    """The sums of a file that has grown from two pages to six, its fifth written by nobody."""
+    """The sums of a file that has grown from two pages to six; nothing has written its fifth page."""
     path = tmp_path / "journal.sqlite"
     path.write_bytes(b"a" * 2 * DATABASE_PAGE_SIZE_BYTES)
     key = MachineKey.create(DiskStorage(), tmp_path)
@@ -69,7 +69,7 @@ def test_a_flipped_byte_in_any_page_is_detected(grown, page):
 
 @pytest.mark.requirement("A-02", "A-03")
 def test_pages_that_the_machine_moves_during_a_check_are_not_reported_as_damage(grown):
-    """The reader has older sums; the machine stores which pages it moves before it moves them."""
+    """The reader has older sums; the machine records which pages it moves before it moves them."""
     reader, path = grown
     machine = PageChecksums(DiskStorage(), path, MachineKey.load(DiskStorage(), path.parent))
     machine.verify()

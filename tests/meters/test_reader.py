@@ -25,7 +25,7 @@ def bill(n, cents=100):
 
 @pytest.mark.requirement("K-14", "D-16")
 def test_a_long_reader_neither_stops_play_nor_causes_damage(tmp_path):
-    """A reader's snapshot keeps SQLite from moving its WAL; checkpoints go on, and the sums stay right."""
+    """A reader's snapshot keeps SQLite from moving its WAL; checkpoints continue, and the sums stay valid."""
     journal = Journal.open(tmp_path, now=clock, policy=POLICY)
     journal.append(bill(0))
     reader = sqlite3.connect(f"file:{tmp_path}/journal.sqlite?mode=ro", uri=True, isolation_level=None)
@@ -90,7 +90,7 @@ for n in range(start, start + 100000):
 
 @pytest.mark.requirement("A-01", "A-08")
 def test_a_killed_process_loses_nothing_it_acknowledged(tmp_path):
-    """A real process on a real disk, killed after some hundred entries, eight times over."""
+    """A real process on a real disk is killed after some hundred entries, eight times."""
     last = -1
     for turn in range(8):
         with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Plays are views of the journal."""
+"""The recall of plays is a view of the journal."""
 
 from datetime import UTC, datetime
 

@@ -10,7 +10,7 @@ WHO = Personalization(product="open-egm", version="1", machine_serial="A1", inst
 
 
 class Log:
-    """The events, in order."""
+    """Stores the events in order."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, dict[str, object]]] = []
@@ -24,7 +24,7 @@ class Log:
 
 
 class Clock:
-    """A monotonic clock that a test turns."""
+    """A monotonic clock that a test advances."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -34,7 +34,7 @@ class Clock:
 
 
 class Repeating:
-    """A broken source: the same noise at every boot, though none that a health test would notice."""
+    """A defective source: the same noise at every boot, which no health test would detect."""
 
     name, entropy_bits, claim = "repeating", Fraction(8), "a test's"
     noise = bytes((i * i * 31 + 7 * i + (i >> 8)) & 0xFF for i in range(START_UP_TEST_SAMPLE_COUNT + 48))
@@ -44,7 +44,7 @@ class Repeating:
 
 
 class Failing(KernelSource):
-    """The kernel's source, until a test breaks it."""
+    """The kernel's source until a test makes it fail."""
 
     broken = False
 

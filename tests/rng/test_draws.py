@@ -1,4 +1,4 @@
-"""Draws as they are recorded."""
+"""Recorded draws."""
 
 import random
 

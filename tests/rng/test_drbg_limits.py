@@ -1,4 +1,4 @@
-"""The generators at their limits: refusals, error states, and a computation done block by block."""
+"""The generators at their limits: refusals, error states, and an independent computation block by block."""
 
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -25,7 +25,7 @@ def xor(left: bytes, right: bytes) -> bytes:
 
 
 def derived(text: bytes) -> bytes:
-    """Block_Cipher_df as section 10.3.2 writes it, step by step."""
+    """Return Block_Cipher_df as section 10.3.2 describes it, step by step."""
     s = len(text).to_bytes(4) + (48).to_bytes(4) + text + b"\x80"
     s += bytes(-len(s) % 16)
     temp = b""
@@ -43,7 +43,7 @@ def derived(text: bytes) -> bytes:
 
 
 class BlockByBlock:
-    """CTR_DRBG as section 10.2.1 writes it."""
+    """CTR_DRBG as section 10.2.1 describes it."""
 
     def __init__(self, key: bytes, v: int) -> None:
         self.key, self.v = key, v

@@ -1,4 +1,4 @@
-"""Every published vector, through one table: file, mechanism, case; see tests/vectors/drbg/PROVENANCE.md."""
+"""Every published test vector, by file, mechanism and case; see tests/vectors/drbg/PROVENANCE.md."""
 
 import json
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def hexed(case: dict[str, str], key: str) -> bytes:
 
 
 def cavp_output(mechanism: type[Mechanism], protocol: str, bits: int, case: dict[str, str]) -> bytes:
-    """The CAVP sequence: instantiate, (reseed), generate and throw away, generate and compare."""
+    """Run the CAVP sequence: instantiate, (reseed), generate and discard, generate and return."""
     drbg = mechanism(hexed(case, "Entropy"), hexed(case, "Nonce"), hexed(case, "PersonalisationString"))
     if protocol == "pr_false":
         drbg.reseed(hexed(case, "ReseedEntropy"), hexed(case, "ReseedAdditionalInput"))
@@ -47,7 +47,7 @@ def cavp_output(mechanism: type[Mechanism], protocol: str, bits: int, case: dict
 
 
 def acvp_output(mechanism: type[Mechanism], group: dict[str, object], case: dict[str, object]) -> bytes:
-    """The ACVP sequence: what ``otherInput`` lists, in its order; the last generate is the answer."""
+    """Run the ACVP sequence: the operations of ``otherInput`` in order; return the last generated output."""
     drbg = mechanism(hexed(case, "entropyInput"), hexed(case, "nonce"), hexed(case, "persoString"))
     output = b""
     for step in case["otherInput"]:

@@ -1,4 +1,4 @@
-"""The service: its steps, its policy, its failures."""
+"""The random service: its steps, its policy and its failures."""
 
 import pytest
 from service_rig import Clock, Failing, Log, sequence, start

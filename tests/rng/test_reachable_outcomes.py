@@ -1,4 +1,4 @@
-"""Every outcome of every game can be generated, and the period exceeds any range requested."""
+"""Every outcome of every game can be generated, and the period exceeds every requested range."""
 
 from math import log2, perm
 
@@ -19,13 +19,13 @@ GAMES = 200
 
 
 def word_stream(width, words):
-    """Draws from given words of ``width`` bytes."""
+    """Return draws from given words of ``width`` bytes."""
     stream = iter(words)
     return WordDraws(lambda count: next(stream).to_bytes(count, "little"))
 
 
 def games_played(service, name):
-    """Games of a library game through the service, each in a step: what each drew, and in how many Generates."""
+    """Play games of a library game, each in one step; return the draws of each, and its number of Generates."""
     game = load_game(name)
     bets = [bet for bet in analyse(game, AnalysisDepth.RETURN).bets if bet.options]
     for n in range(GAMES):
@@ -42,7 +42,7 @@ def games_played(service, name):
 
 
 def ranges(name):
-    """The ranges a library game's definition leads to, those of its rarest feature too."""
+    """Return the ranges of a library game's draws, including those of its rarest feature."""
     data = parse(read_source(name))
     found = {2} if "double_up" in data else set()
     found |= {level["one_in"] for level in data.get("progressive", ()) if "one_in" in level}
@@ -63,7 +63,7 @@ def ranges(name):
 
 @pytest.mark.requirement("B-03")
 def test_every_outcome_of_every_library_draw_has_its_own_words():
-    """Each stop, ball, part or box is given by a range of words, and by no other word."""
+    """Each stop, ball, part or box comes from a range of words, which gives nothing else."""
     service = start()
     bounds = {bound for name in list_library_games() for bound in ranges(name)}
     assert {
@@ -82,7 +82,7 @@ def test_every_outcome_of_every_library_draw_has_its_own_words():
 @pytest.mark.requirement("B-03")
 @pytest.mark.parametrize("name", list_library_games())
 def test_one_generate_never_selects_among_more_outcomes_than_the_generator_has_keys(name):
-    """A word is twice as wide as its range, so the bytes of one Generate contain half as many bits of outcome."""
+    """A word is twice as wide as its range, so that the bytes of one Generate contain half as many bits of outcome."""
     service = start()
     for bounds, generates in games_played(service, name):
         bits = sum(log2(bound) for bound in bounds)
@@ -110,10 +110,10 @@ def test_a_draw_among_more_outcomes_than_the_generator_has_keys_is_refused():
 
 @pytest.mark.requirement("B-03")
 def test_the_period_exceeds_all_that_one_seed_may_generate():
-    """Within a request the counter of 128 bits takes a new value a block; between requests the state changes.
+    """Within a request, the counter of 128 bits changes at each block; between requests, the state changes.
 
-    A state of 384 bits that changes as if by chance comes back after about 2**192 requests; one seed serves
-    2**48, so a return has a chance of some 2**(2 * 48 - 384): shown here is that every step changes it all.
+    A state of 384 bits that changes as if at random returns after about 2**192 requests. One seed serves 2**48, so
+    that a return has a chance of about 2**(2 * 48 - 384). The test shows that every step changes the whole state.
     """
     assert SEED_BYTES * 8 == 384
     assert REQUEST_BYTES_MAX // 16 + 3 < 1 << 128

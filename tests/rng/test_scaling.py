@@ -1,4 +1,4 @@
-"""Zero bias, shown by exhaustion: every word and every range through the production code."""
+"""The scaling has no bias, shown by exhaustion: every word and every range through the production code."""
 
 from collections import Counter
 

@@ -36,7 +36,7 @@ def test_every_known_answer_is_a_published_case(case: KnownAnswer) -> None:
 
 
 class Modulo(WordDraws):
-    """The classic mistake: the remainder of a word without rejection."""
+    """A common mistake: the remainder of a word, without rejection."""
 
     def below(self, bound: int, purpose: str = "") -> int:
         return int.from_bytes(self._read(2), "little") % bound

@@ -27,7 +27,7 @@ from rng.seeding import (
 
 
 class Scripted:
-    """A source whose samples a test decides; good noise where it has no say."""
+    """A source whose samples a test provides, followed by good noise."""
 
     def __init__(self, name: str, *answers: bytes, entropy_bits: Fraction = Fraction(8)) -> None:
         self.name, self.entropy_bits, self.claim = name, entropy_bits, "a test's"

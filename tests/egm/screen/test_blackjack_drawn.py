@@ -35,9 +35,9 @@ class Player:
     def __init__(self, name, theme):
         self.game, game_view = load_table_game(name)
         self.theme, self.view = theme, build_idle_view((game_view,), game_view, "en")
-        self.does("clear")
+        self.touch("clear")
 
-    def does(self, name, value=None):
+    def touch(self, name, value=None):
         view = replace(self.view, now=self.view.now + 0.2)
         self.view, requests = apply_action(view, Action(name, value), self.theme)
         for request in requests:
@@ -48,15 +48,15 @@ class Player:
 
 def test_a_chip_also_places_the_minimum_of_required_bets_and_is_removed_with_them(theme):
     player = Player(MULTI, theme)
-    player.does("chip", 10)
-    assert player.does("spot", "second") == {"main": 2, "second": 10}
-    assert player.does("spot", "main") == {"main": 12, "second": 10}
-    assert player.does("spot", "third") == {"main": 12, "second": 10, "third": 10}
-    player.does("tool", "take")
-    assert player.does("spot", "third") == {"main": 12, "second": 10}
-    assert player.does("spot", "second") == {}
-    player.does("tool", "take")
-    assert player.does("spot", "third") == {}
+    player.touch("chip", 10)
+    assert player.touch("spot", "second") == {"main": 2, "second": 10}
+    assert player.touch("spot", "main") == {"main": 12, "second": 10}
+    assert player.touch("spot", "third") == {"main": 12, "second": 10, "third": 10}
+    player.touch("tool", "take")
+    assert player.touch("spot", "third") == {"main": 12, "second": 10}
+    assert player.touch("spot", "second") == {}
+    player.touch("tool", "take")
+    assert player.touch("spot", "third") == {}
     assert player.view.chips.refusal_key == "needs"
 
 
@@ -68,22 +68,22 @@ def test_the_three_bets_of_a_round_are_placed_and_removed_together(theme, monkey
     game = replace(data, rules=replace(data.rules, definition=three))
     monkeypatch.setattr(f"{__name__}.load_table_game", lambda _: (game, build_game_view(game)))
     player = Player(MULTI, theme)
-    player.does("chip", 10)
-    assert player.does("spot", "third") == {"main": 2, "second": 2, "third": 10}
+    player.touch("chip", 10)
+    assert player.touch("spot", "third") == {"main": 2, "second": 2, "third": 10}
     for spot in ("main", "second", "third"):
-        player.does("tool", "take")
-        assert player.does("spot", spot) == {}
-        player.does("chip", 10)
-        assert set(player.does("spot", spot)) == {"main", "second", "third"}
+        player.touch("tool", "take")
+        assert player.touch("spot", spot) == {}
+        player.touch("chip", 10)
+        assert set(player.touch("spot", spot)) == {"main", "second", "third"}
 
 
 def test_a_side_bet_cannot_exceed_the_main_bet(theme):
     player = Player(OPTIONS, theme)
-    player.does("chip", 5)
-    assert player.does("spot", "main") == {"main": 6}
-    player.does("spot", "twelve-sixteen")
-    assert player.does("spot", "twelve-sixteen") == {"main": 6, "twelve-sixteen": 6}
-    player.does("spot", "twelve-sixteen")
+    player.touch("chip", 5)
+    assert player.touch("spot", "main") == {"main": 6}
+    player.touch("spot", "twelve-sixteen")
+    assert player.touch("spot", "twelve-sixteen") == {"main": 6, "twelve-sixteen": 6}
+    player.touch("spot", "twelve-sixteen")
     assert player.view.chips.refusal_key == "most"
 
 

@@ -55,7 +55,7 @@ class Player:
     def __init__(self, game, view, theme):
         self.game, self.view, self.theme, self.sent = game, view, theme, []
 
-    def does(self, name, value=None):
+    def touch(self, name, value=None):
         """Touch once; apply a requested bet as the rules accept it, and return the requests."""
         view = replace(self.view, now=self.view.now + 0.2)
         self.view, requests = apply_action(view, Action(name, value), self.theme)
@@ -81,7 +81,7 @@ class Player:
 def player(table, theme):
     game, _, view = table
     opened = Player(game, view, theme)
-    opened.does("clear")
+    opened.touch("clear")
     return opened
 
 
@@ -104,16 +104,16 @@ def spots_of(player):
 def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
     first, second = spots_of(player)[0], spots_of(player)[-1]
     chip = player.view.table.chip_values[0]
-    player.does("chip", chip)
-    (request,) = player.does("spot", first.id)
+    player.touch("chip", chip)
+    (request,) = player.touch("spot", first.id)
     least = max(first.bet_min, chip)
     assert (request.name, request.value, request.options) == ("bet", least, {"bets": {first.id: least}})
-    player.does("spot", second.id)
+    player.touch("spot", second.id)
     assert player.bets == {first.id: least, second.id: max(second.bet_min, chip)}
-    player.does("double")
+    player.touch("double")
     assert player.bets == {first.id: 2 * least, second.id: 2 * max(second.bet_min, chip)}
-    player.does("undo")
-    player.does("undo")
+    player.touch("undo")
+    player.touch("undo")
     assert player.bets == {first.id: least}
     laid = dict(player.bets)
     play = GameOutcome(
@@ -125,15 +125,15 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
         display={"kind": "table", "felt": player.view.table.felt_kind, "result": "1"},
     )
     player.view = replace(apply_message(player.view, play), now=player.view.now + 60)
-    requests = player.does("clear")  # the machine is to stake none of what lay there
+    requests = player.touch("clear")  # the machine is to stake none of what lay there
     assert [(request.value, request.options) for request in requests] == [(0, {"bets": {}})] * (
         not player.view.table.can_bets_stay
     )
     assert player.bets == {}
     assert compute_bet_credits(player.view) == 0
-    player.does("repeat")
+    player.touch("repeat")
     assert player.bets == laid
-    assert [request.name for request in player.does("play")] == ["play"]
+    assert [request.name for request in player.touch("play")] == ["play"]
 
 
 @pytest.mark.parametrize("answer", ["refused", "silent"])
@@ -142,8 +142,8 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
     if not player.view.table.can_bets_stay:
         pytest.skip("its chips stay where they were laid")
     spot = spots_of(player)[0]
-    player.does("chip", player.view.table.chip_values[0])
-    player.does("spot", spot.id)
+    player.touch("chip", player.view.table.chip_values[0])
+    player.touch("spot", spot.id)
     thrown = player.view.snapshot
     play = GameOutcome(
         play_id="1",
@@ -178,38 +178,38 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
 
 def test_a_refused_touch_says_why_and_changes_no_bet(player):
     spot, other = spots_of(player)[:2]
-    player.does("chip", player.view.table.chip_values[-1])
+    player.touch("chip", player.view.table.chip_values[-1])
     for _ in range(200):
-        player.does("spot", spot.id)
+        player.touch("spot", spot.id)
     assert player.bets[spot.id] <= spot.bet_max
     assert player.view.chips.refusal_key in {"most", "credit", "table"}
     before, sent = player.bets, len(player.sent)
-    player.does("spot", spot.id)
+    player.touch("spot", spot.id)
     assert (player.bets, len(player.sent)) == (before, sent)
     shut = player.view.snapshot.model_copy(update={"shut": (other.id,)})
     player.view = apply_message(player.view, shut)
-    player.does("spot", other.id)
+    player.touch("spot", other.id)
     assert player.view.chips.refusal_key == "shut"
     poor = player.view.snapshot.model_copy(
         update={"credit_cents": UNIT_CENTS * sum(before.values()), "shut": ()}
     )
     player.view = apply_message(player.view, poor)
-    player.does("spot", other.id)
+    player.touch("spot", other.id)
     assert player.view.chips.refusal_key == "credit"
     assert player.bets == before
 
 
 def test_info_explains_a_spot_without_a_bet_and_take_removes_its_bet(player):
     spot = spots_of(player)[0]
-    player.does("tool", "ask")
-    assert player.does("spot", spot.id) == ()
+    player.touch("tool", "ask")
+    assert player.touch("spot", spot.id) == ()
     assert player.view.chips.explained_spot == spot.id
     assert player.bets == {}
-    player.does("chip", player.view.table.chip_values[0])
-    player.does("spot", spot.id)
-    player.does("spot", spots_of(player)[1].id)
-    player.does("tool", "take")
-    player.does("spot", spot.id)
+    player.touch("chip", player.view.table.chip_values[0])
+    player.touch("spot", spot.id)
+    player.touch("spot", spots_of(player)[1].id)
+    player.touch("tool", "take")
+    player.touch("spot", spot.id)
     beside = spots_of(player)[1]
     assert set(player.bets) == (
         {beside.id} if beside.required_spot is None else set()
@@ -232,7 +232,7 @@ def test_a_standing_bet_is_shown_apart_and_taken_down_by_a_negative_bet(player):
 def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkeypatch):
     """Before the betting closes, the player can check the amount on each spot."""
     for spot in {spots_of(player)[0].id, spots_of(player)[-1].id}:
-        player.does("spot", spot)
+        player.touch("spot", spot)
     picture = Picture(theme)
     picture.painter, written = TextPainter(theme), []
     draw_text = picture.painter.draw_text
@@ -271,7 +271,7 @@ def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
         if name == "pocket" and not table.wheel_pockets:
             continue
         try:
-            player.does(name, value)
+            player.touch(name, value)
         except WagerError as error:
             assert re.search("the round could return|come-out|needs a bet", str(error))  # noqa: PT017 (what no spot says)
             refusal_notice = Notice(code="refused.bet_is_offered", severity="warning")
@@ -286,7 +286,7 @@ def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
 
 def test_the_chips_of_a_refused_bet_are_removed(player):
     spot = spots_of(player)[0]
-    player.does("spot", spot.id)
+    player.touch("spot", spot.id)
     before = dict(read_registered_bets(player.view.table, player.view.snapshot))
     view, _ = apply_action(player.view, Action("spot", spot.id), player.theme)
     assert dict(view.chips.bets) != before
@@ -364,12 +364,12 @@ def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
 def test_a_neighbours_bet_places_a_chip_on_each_adjacent_pocket_of_the_wheel(theme):
     game, game_view = load_table_game(TABLE_GAMES[0])
     player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
-    player.does("clear")
-    player.does("pocket", player.view.table.wheel_pockets[0])
+    player.touch("clear")
+    player.touch("pocket", player.view.table.wheel_pockets[0])
     covered = {player.view.table.spots[spot].covered_pockets[0] for spot in player.bets}
     wheel = player.view.table.wheel_pockets
     assert covered == {wheel[i] for i in (-2, -1, 0, 1, 2)}
-    player.does("undo")
+    player.touch("undo")
     assert player.bets == {}
 
 
@@ -478,23 +478,23 @@ def test_a_touch_at_the_edge_of_a_spot_selects_that_spot(table, theme):
 def test_an_insurance_bet_follows_the_stake_that_it_insures(theme):
     game, game_view = load_table_game("monaco-trente-et-quarante")
     player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
-    player.does("clear")
-    player.does("spot", "red-insured")
+    player.touch("clear")
+    player.touch("spot", "red-insured")
     assert player.view.chips.refusal_key == "needs"
-    player.does("chip", 100)
-    player.does("spot", "red")
-    player.does("spot", "red-insured")
+    player.touch("chip", 100)
+    player.touch("spot", "red")
+    player.touch("spot", "red-insured")
     assert player.bets == {"red": 100, "red-insured": 1}
-    player.does("spot", "red")  # one per cent of it still
+    player.touch("spot", "red")  # one per cent of it still
     assert player.bets == {"red": 200, "red-insured": 2}
-    player.does("chip", 10)
-    player.does("spot", "red")  # 212 credits: one per cent makes no whole credits
+    player.touch("chip", 10)
+    player.touch("spot", "red")  # 212 credits: one per cent makes no whole credits
     assert player.bets == {"red": 212}
-    player.does("spot", "red-insured")
+    player.touch("spot", "red-insured")
     assert player.view.chips.refusal_key == "share"
-    player.does("undo")
-    player.does("tool", "take")
-    player.does("spot", "red")
+    player.touch("undo")
+    player.touch("tool", "take")
+    player.touch("spot", "red")
     assert player.bets == {}
 
 
@@ -512,28 +512,28 @@ def test_linked_bets_are_placed_and_removed_by_one_touch(theme, name, together):
     game, game_view = load_table_game(name)
     for touched in together:
         player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
-        player.does("clear")
-        player.does("chip", player.view.table.chip_values[2])  # a wager the rules refuse raises
+        player.touch("clear")
+        player.touch("chip", player.view.table.chip_values[2])  # a wager the rules refuse raises
         laid = player.view.table.chip_values[2]
-        player.does("spot", touched)
+        player.touch("spot", touched)
         assert player.bets == {spot: times_ * laid for spot, times_ in together.items()}
-        player.does("spot", touched)
-        player.does("double")
+        player.touch("spot", touched)
+        player.touch("double")
         assert player.bets == {spot: times_ * 4 * laid for spot, times_ in together.items()}
-        player.does("tool", "take")
-        player.does("spot", touched)
+        player.touch("tool", "take")
+        player.touch("spot", touched)
         assert player.bets == {}
 
 
 def test_linked_bets_are_refused_together_without_enough_credit(theme):
     game, game_view = load_table_game("quebec-let-it-ride")
     player = Player(game, build_idle_view((game_view,), game_view, "en", credit_cents=5 * UNIT_CENTS), theme)
-    player.does("clear")
-    player.does("spot", "bet-1")
+    player.touch("clear")
+    player.touch("spot", "bet-1")
     assert player.view.chips.credits == 3
-    player.does("spot", "bet-2")
+    player.touch("spot", "bet-2")
     assert (player.view.chips.refusal_key, player.view.chips.credits) == ("credit", 3)
-    player.does("double")
+    player.touch("double")
     assert (player.view.chips.refusal_key, player.view.chips.credits) == ("credit", 3)
 
 
@@ -554,15 +554,15 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
     covered, cost = {}, {}
     for call in ("voisins", "tiers", "orphelins"):
         player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
-        player.does("clear")
-        player.does("cloth", RACETRACK_PART_NAME)
-        player.does("chip", player.view.table.chip_values[0])
-        assert [request.name for request in player.does("call", call)] == ["bet"]
+        player.touch("clear")
+        player.touch("cloth", RACETRACK_PART_NAME)
+        player.touch("chip", player.view.table.chip_values[0])
+        assert [request.name for request in player.touch("call", call)] == ["bet"]
         covered[call] = {
             pocket for spot in player.bets for pocket in player.view.table.spots[spot].covered_pockets
         }
         cost[call] = player.view.chips.credits
-        player.does("undo")
+        player.touch("undo")
         assert player.bets == {}
     assert cost == {"voisins": 9, "tiers": 6, "orphelins": 5}
     assert {call: len(pockets) for call, pockets in covered.items()} == {
@@ -578,7 +578,7 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
 def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
     game, game_view = load_table_game("quebec-roulette-french")
     view = Player(game, build_idle_view((game_view,), game_view, "fr"), theme)
-    view.does("cloth", RACETRACK_PART_NAME)
+    view.touch("cloth", RACETRACK_PART_NAME)
     found, picture = set(), Picture(theme, layout=layout)
     for sheet in range(5):
         open_ = replace(view.view, chips=replace(view.view.chips, sheet=sheet))

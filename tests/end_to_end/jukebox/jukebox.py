@@ -1,4 +1,4 @@
-"""Jukebox: an example feature, complete in this folder: staff choose a song, and it plays until its time is over."""
+"""Jukebox, an example of a feature, complete in this folder: staff choose a song, which plays for a limited time."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ class JukeboxEvent(EventName):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SongForm(FilledForm):
-    """A form by which staff choose a song by its number."""
+    """A form in which staff choose a song by its number."""
 
     number: int = 0
 
@@ -77,7 +77,7 @@ SONGS = Register("songs", (SONG_STARTED.kind,), ("song", "persons"), "the rules 
 
 @dataclass
 class Turntable:
-    """What it holds besides its memory."""
+    """The run-time state of the feature, beside its stored values."""
 
     turns: int = 0
 
@@ -142,7 +142,7 @@ def metrics(machine: Machine) -> Iterator[Metric]:
 
 
 class Player:
-    """Lifts the needle when a song's time is over."""
+    """The service that ends a song after its time."""
 
     name = "jukebox"
 

@@ -1,4 +1,4 @@
-"""A feature is one folder: an example declared only here appears in every part of a real machine."""
+"""A feature is one folder: an example that is declared only here appears in every part of a real machine."""
 
 import asyncio
 from dataclasses import replace
@@ -63,7 +63,7 @@ BY_A_MANAGER = {"form": FORM.id, "person": NUMBERS[Role.MANAGER], "persons": (NU
 
 
 class Reader(Painter):
-    """Keeps the words that were written."""
+    """A painter that stores the drawn texts."""
 
     def __init__(self, theme):
         super().__init__(theme)
@@ -104,7 +104,7 @@ def test_staff_start_a_song_at_the_menu_and_the_screen_shows_it(rig):
 
 
 def test_its_texts_are_drawn_by_the_real_screen_in_both_languages(rig):
-    """Its menu line, page and notice, as drawn by the screen of a machine with the feature."""
+    """The texts are its menu line, page and notice."""
     menu = Menu(rig).open().prove(Role.MANAGER)
     menu.touch("form:song").enter("7").touch("confirm").home().touch("subject:machine")
     lines = menu.page
@@ -168,7 +168,7 @@ def test_others_cannot_start_a_song_and_an_unexpected_event_is_recorded(rig):
 
 
 def test_its_service_ends_the_song(tmp_path, monkeypatch):
-    """In the machine's process, which creates the service and sends it the events."""
+    """The machine's process creates the service and sends it the events."""
     observed = {}
 
     async def work(machine):
@@ -247,7 +247,7 @@ def test_an_invalid_entry_of_the_feature_is_refused_before_it_is_written(rig):
 
 
 def test_an_invalid_entry_of_the_feature_is_reported_by_the_audit(rig, tmp_path):
-    """The entry is written by a machine that checks nothing."""
+    """A machine without checks writes the entry."""
     write_undeclared_entry(
         rig.machine,
         SONG_STARTED.kind,
@@ -325,7 +325,7 @@ class Tab(StorageKey):
 
 
 def songs_paid_for(book, name):
-    """Songs that are paid for and not played."""
+    """Return the songs that are paid for and not played."""
     cents, state = book.old_state[name], book.remove_values(name)
     book.add_claim(
         ClearanceClaim(
@@ -350,7 +350,7 @@ def test_what_the_feature_owes_is_claimed_at_a_clear(tmp_path):
 
 
 def end_it_never(_machine, _event) -> None:
-    """An effect of nothing."""
+    """Change nothing, as an effect that does not end the song."""
 
 
 def test_the_machine_stays_idle_while_a_song_plays(rig):
