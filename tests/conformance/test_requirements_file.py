@@ -71,7 +71,9 @@ def test_every_number_of_every_regulation_has_its_rows_or_a_reason():
         if name.startswith("QC s.") and provision.no_machine != "revoked"
     ]
     assert len(in_force) == 271
-    assert {f"QC s.67.{number}" for number in range(41, 111)} <= traced.keys()  # what the amendment puts in
+    assert {
+        f"QC s.67.{number}" for number in range(41, 111)
+    } <= traced.keys()  # the text that the amendment inserts
     for provision in requirements.provisions:
         assert provision.rows or provision.no_machine in REASONS_WITHOUT_ROW
 

@@ -43,7 +43,7 @@ from tools.floor.progressive.certificates import answer_request, make_authority,
 
 GAME, SERIAL = "maple-classic", "CUT-1"
 _WRITES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.symlink"}
-#: What a child ends with: done, failed (it has said why), or without power.
+#: Exit statuses of a child: done, failed (with a printed reason), without power.
 DONE, FAILED, CUT = 0, 1, 9
 
 
@@ -59,7 +59,7 @@ class Setting:
     def now(self):
         return SystemClock().now()
 
-    # ------------------------------------------------------------------ what is done
+    # ------------------------------------------------------------------ the acts
     def first_start(self):
         """Enrol with the floor, and sign the cabinet file as two persons."""
         self.state.create_private_folders()
@@ -181,7 +181,7 @@ class Setting:
 
 
 def child(doing, *, under=None, writes=None, seconds=None):
-    """Run the acts in a child process; end it before its ``writes``-th write ``under`` a folder or after ``seconds``."""
+    """Run the acts in a child process; end it before its ``writes``-th write ``under`` a folder or after a time."""
     pid = os.fork()
     if pid:
         return _ended(pid, seconds)

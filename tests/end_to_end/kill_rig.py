@@ -76,13 +76,13 @@ port = 0
 #: How much faster than real devices those of the bench are.
 SPEED = 40.0
 BILLS = (100, 500, 1000, 2000, 5000, 10000)
-#: An acceptor of coins remembers five events, and loses what was never polled.
+#: A coin acceptor remembers five events, and loses older ones that were not polled.
 UNCREDITED_COINS_MAX = 4
 #: How long something that must happen may take on the slowest computer.
 PATIENCE_SECONDS = 300.0
 #: How long a person waits for the machine to say something before doing the next thing.
 ANSWER_SECONDS = 0.1
-#: What must have happened by the end.
+#: Entries and states that must have occurred by the end.
 KINDS = {"bill.in", "voucher.in", "voucher.out", "coin.in", "game.end", "door.opened", "progressive.hit"}
 STATES = {"idle", "playing", "paying", "door_open"}
 
@@ -103,7 +103,7 @@ class Aim(StrEnum):
     person can tell whether the ticket came out."""
 
 
-#: The aims of eleven lives; then again.
+#: The aims of eleven runs, which then repeat.
 AIMS = (
     *(Aim.ANYWHEN, Aim.GAME, Aim.COMING_UP, Aim.TICKET, Aim.GAME, Aim.ANYWHEN),
     *(Aim.COIN, Aim.GAME, Aim.COMING_UP, Aim.ANYWHEN, Aim.GAME),
@@ -315,10 +315,12 @@ class Rig:
                 await asyncio.sleep(0.002)
             await asyncio.sleep(self.random.uniform(0.0, 0.04))
         elif aim is Aim.TICKET:
-            await asyncio.shield(ended)  # the nursery kills it: only the machine knows the instant
+            await asyncio.shield(
+                ended
+            )  # the nursery kills the machine, because only the machine knows the moment
         else:
             await player.greeted.wait()
-            # A life is as long as what can happen in it: a loaded computer gives longer ones.
+            # On a loaded computer a run is longer, so that as much happens in it.
             slowness = min(8.0, max(1.0, (loop.time() - born) / 0.3))
             await asyncio.sleep(self.random.uniform(0.0, 0.5) * slowness)
 

@@ -50,7 +50,7 @@ def build_demonstration_file(games=ONE_GAME) -> str:
 @contextlib.asynccontextmanager
 async def cabinet(folder: StateFolder, tables: str = "", change=str, games=ONE_GAME):
     """Run ``egm run`` on a state folder with the demonstration cabinet, these games, a change and added ``tables``."""
-    # Two of these may run at once: neither may want the port the other has.
+    # Two of these may run at once, so that neither may use the other's port.
     file = folder.root.with_suffix(".toml")
     file.write_text(f"{change(build_demonstration_file(games))}\n[metrics]\nport = 0\n{tables}")
     where = ("--state", str(folder.root), "--cabinet", str(file))
@@ -72,7 +72,7 @@ async def connect(socket, token):
                 reader, writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
                 writer.write(encode_message(Hello(token=token.read_text().strip())))
                 return reader, writer
-            await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
+            await asyncio.sleep(0.05)  # a process is starting; no event announces that it is ready
 
 
 async def until(reader, condition):

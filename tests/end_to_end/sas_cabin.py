@@ -124,7 +124,7 @@ class Player(threading.Thread):
             self.snapshot = message
             self.sequences[message.journal_sequence] = message
         elif isinstance(message, GameOutcome):
-            self.snapshot = None  # the one before is of no use any more to whoever waits for the game
+            self.snapshot = None  # the previous snapshot must not satisfy a wait for the game's end
             self.games += 1
             self.send_intent("shown", message.play_id)
 
@@ -270,7 +270,7 @@ class Cabin:
             self.machine.send_signal(number)
             status = self.machine.wait(PATIENCE)
             self.machine = None
-            for name in self._channels:  # a killed machine leaves the name of a terminal that is gone
+            for name in self._channels:  # a killed machine leaves links to terminals that no longer exist
                 (self.folder.run / "sas" / name).unlink(missing_ok=True)
             assert status in (0, -number), self.log()
 

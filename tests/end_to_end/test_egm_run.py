@@ -51,7 +51,7 @@ def test_a_person_plays_and_is_paid(tmp_path):
             credit_cents = 500
             while (
                 credit_cents % 100 == 0
-            ):  # chance is real here, and the end wants a rest too small for a coin
+            ):  # the draws are random, but the end needs a remainder smaller than a coin
                 visit.send_intent("play")
                 played = await until(screen, lambda m: isinstance(m, GameOutcome))
                 visit.send_intent("shown", played.play_id)
@@ -73,7 +73,9 @@ def test_a_person_plays_and_is_paid(tmp_path):
             )
             visit.send_intent("cash_out")  # no paper: coins, as far as they go
             await until(screen, snapshot(state="paying"))
-            due = await until(screen, snapshot(state="handpay"))  # the rest goes on by itself, to a hand
+            due = await until(
+                screen, snapshot(state="handpay")
+            )  # the remainder continues by itself, to a hand-pay
             assert (await operate("hopper", "state")).state["tray_coins"] == credit_cents // 100
             assert due.handpay.amount_cents == credit_cents % 100
             port = (folder.run / "metrics.port").read_text()
@@ -149,7 +151,9 @@ def test_an_unusable_cabinet_file_ends_the_run_at_once(tmp_path):
             "egm.app.bench", "--state", str(tmp_path / "state"), "--cabinet", str(file)
         )
         alone = subprocess.run(bench, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
-        assert alone.returncode == 2  # `egm run` takes that as already reported and does not restart it
+        assert (
+            alone.returncode == 2
+        )  # `egm run` takes that as already reported and does not restart the machine
 
 
 @pytest.mark.parametrize("wrong", ['sitee = "Demonstration"', 'profile = "nowhere"\nsite = "Demonstration"'])
@@ -205,7 +209,7 @@ def test_computer_check_failures_are_shown_and_no_device_is_opened(tmp_path, cod
     assert (tilt.code, tilt.cleared_by, shown.accepts) == (code, "self", ())
     assert tilt.detail == "/dev/egm-root-b: is not what was released"
     assert not (folder.root / "journal.sqlite").exists()
-    assert status == 3  # begin again: what was wrong is another now
+    assert status == 3  # start again, because the fault is another one now
 
 
 async def alone(folder):
@@ -226,7 +230,7 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_survives_restarts(tmp_path):
             journal.append(Transaction(id=f"e{n}", kind="event", record={"n": n}))
     for copy in [folder.root / "journal.sqlite", *sorted(folder.root.rglob("*.log"))]:
         data = bytearray(copy.read_bytes())
-        written = len(data.rstrip(b"\0"))  # a segment of the log is made longer than what is in it
+        written = len(data.rstrip(b"\0"))  # a segment of the log is extended beyond its data
         data[written // 5 : written] = bytes(written - written // 5)  # the same entries in both copies
         copy.write_bytes(data)
 

@@ -204,7 +204,7 @@ async def enrol_persons(hand):
     await hand.type("11")
     assert hand.notice == "first.refused.number_taken"
     await hand.type("12", "Tony", "technician", PINS["12"], PINS["12"])
-    await hand.touch("drop")  # his name is not so written
+    await hand.touch("drop")  # the name has another spelling
     assert not hand.offers("next")
     await hand.touch("add")
     await hand.type("12", "Toni", "technician", PINS["12"], PINS["12"])
@@ -294,7 +294,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
             await enrol_persons(hand)
             await sign_file(hand)
             async with asyncio.timeout(PATIENCE_SECONDS):
-                assert await process.wait() == 4  # begin again: there is a file
+                assert await process.wait() == 4  # start again with a file
         async with run_first_start(folder, file):
             shown = await wait_for_machine(folder)
         for twin in twins:
@@ -336,7 +336,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
 def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_path):
     """After an exchange of the board, the journal provides the file and records who restored it."""
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
-    # Of this computer, nobody is asked; and one game, so that no others are examined.
+    # No port of this computer is tried; only one game, so that no others are examined.
     (tmp_path / CABINET_SEED_FILE_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
 
     async def first():
@@ -347,7 +347,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
             await enrol_persons(hand)
             await sign_file(hand)
             async with asyncio.timeout(PATIENCE_SECONDS):
-                assert await process.wait() == 4  # begin again: there is a file
+                assert await process.wait() == 4  # start again with a file
         async with run(folder, file):
             return await wait_for_machine(folder)
 

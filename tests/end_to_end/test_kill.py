@@ -21,7 +21,7 @@ from tools.audit.verify import Auditor
 
 CREDIT = tuple(f"credit:1:{kind}" for kind in ("cashable", "restricted", "nonrestricted"))
 QUICK_KILLS = len(AIMS)
-#: Three hundred lives of half a second on a quiet machine; a loaded one takes its time, which proves nothing less.
+#: Three hundred runs of half a second on an idle computer; a loaded one takes longer for the same coverage.
 pytestmark = pytest.mark.timeout(1800)
 
 

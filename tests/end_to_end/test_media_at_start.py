@@ -231,7 +231,7 @@ def test_a_full_medium_accepts_no_money_pays_what_is_owed_and_is_readable(tmp_pa
             assert (full.state, full.credit_cents) == ("out_of_service", 500)
             assert "play" not in full.accepts
             assert "cash_out" in full.accepts
-        fill(small)  # what it gave up, too, but for what it needs to come up
+        fill(small)  # with the space that it freed, except for what a start needs
         check_commands_read(folder, tmp_path)
         (small / "filler").unlink()
         fill_but(small, 9 << 20)

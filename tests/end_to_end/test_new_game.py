@@ -69,7 +69,9 @@ async def _visit(folder, cwd, digest):
     assert process.returncode == 0, error.decode()
     assert "memory is in" in output.decode()
     with open_view(folder.root) as journal:
-        assert journal.state(f"{PlayKey.DEFINITION}{digest}") is not None  # what was tuned is what was played
+        assert (
+            journal.state(f"{PlayKey.DEFINITION}{digest}") is not None
+        )  # the tuned game is the one that was played
 
 
 def test_a_game_with_progressive_levels_has_them_in_its_cabinet_file(tmp_path):

@@ -25,7 +25,7 @@ PAGES = sorted(
 PATIENCE_SECONDS = 120
 
 
-# ---------------------------------------------------------------- what the pages show
+# ---------------------------------------------------------------- the commands on the pages
 def _lines(text):
     """Yield every line of a code block and every code span in a sentence."""
     blocks = re.findall(r"^```[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -135,7 +135,7 @@ README_LINES = [
     for line in block.splitlines()
     if line.startswith((".venv/bin/egm ", ".venv/bin/python -m tools.dev "))
 ]
-#: Lines that start another machine, as what `make run` gives to `egm run`.
+#: Lines that start another machine, as the arguments of `egm run`.
 README_MACHINES = [
     shlex.split(words)
     for block in README_BLOCKS
@@ -197,7 +197,7 @@ def test_the_tested_readme_commands_are_exactly_those_shown():
     assert blocks <= shown
 
 
-#: What takes longest: run in an environment of its own only.
+#: The slowest commands, which are run only in the separate environment.
 LONG = {
     "cabinet new my.toml",
     "simulate maple-classic",
@@ -211,7 +211,7 @@ def walk(egm, folder, without=frozenset()):
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "COLUMNS", "PYTHONPATH", "VIRTUAL_ENV"):
         environment.pop(name, None)
     output_file = folder / "said"
-    with output_file.open("w") as output:  # a pipe would fill while nobody reads it
+    with output_file.open("w") as output:  # a pipe would fill because nothing reads it
         cabinet = subprocess.Popen([*egm, "run"], cwd=folder, env=environment, stdout=output, stderr=output)
     try:
         for _ in range(PATIENCE_SECONDS * 5):

@@ -62,7 +62,7 @@ def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data
     try:
         campaign = Campaign(tmp_path, tmp_path / "state")
         took, writes = {}, {}
-        for kind in Kind:  # how long it takes, so that instants fall into it
+        for kind in Kind:  # the duration, so that random instants are within it
             campaign.lay(kind)
             began = time.monotonic()
             assert child(campaign.doing(kind)) == DONE

@@ -18,7 +18,7 @@ from tools.image import slot
 KEY = read_signing_key(create_signing_key(), "key")
 PUBLIC = format_public_key(KEY)
 SIZES = {"esp": 300_000, "root": 1_500_000}
-#: Cuts for each that ``--kills`` asks for: an update takes a second, a life of the machine ten.
+#: Cuts for each one of ``--kills``: an update takes a second, a run of the machine ten.
 CUTS_EACH = 4
 pytestmark = [
     pytest.mark.slow,

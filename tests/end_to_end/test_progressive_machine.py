@@ -33,7 +33,7 @@ except BrokerMissingError as missing:
     pytestmark = pytest.mark.skip(reason=str(missing))
 
 GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
-#: When the values of the link are old, as the machine's profile says: the shortest time there is.
+#: Age at which the link's values are stale, as the profile says: the shortest permitted time.
 STALE_SECONDS = 1
 SERIAL = "EGM-0000001"
 STAKE_CENTS = 50
@@ -237,7 +237,7 @@ def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path
     asyncio.run(session())
     hit = query_controller(tmp_path, "register")[0]
     assert (hit["machine"], hit["combination"]) == (SERIAL, "mystery")
-    assert hit["after"] <= 91  # by its ceiling, whatever chance says
+    assert hit["after"] <= 91  # by its ceiling, whatever is drawn
     assert hit["paid_cents"] == hit["amount_cents"] <= 550
     first, *_ = query_controller(tmp_path, "prizes")
     assert (first["claim"], first["turns"]) == (hit["claim"], hit["after"])

@@ -26,7 +26,7 @@ SILENT = {"2C", "47", "9A", "4C"}
 #: Answered only when something of the kind is under way, or with an effect: shown by the money tests.
 ELSEWHERE = {"1B", "21", "4D", "50", "57", "58", "7C", "7D", "94", "A8", "3D"}
 
-#: What the machine must say of itself after ten dollars in and three games of one credit of five cents.
+#: Expected values after ten dollars in and three games of one credit of five cents.
 FACTS = {
     0x11: {"value": 15},
     0x13: {"value": 1000},
@@ -152,7 +152,7 @@ def test_a_host_reads_the_regulators_meters_during_play(cabin, host):
     }
     meters = host.read_meters(
         tuple(METER_DEFINITION_BY_CODE)
-    )  # every meter of the table: those it does not have come as None
+    )  # every meter of the table; those that the machine does not have are None
     assert {code: (METER_DEFINITION_BY_CODE[code].name, meters[code]) for code in expected} == expected
     assert host.send_poll(0x1C).values["door_opened"] == 0
     cabin.player.play_games()
@@ -277,4 +277,4 @@ def test_a_rom_signature_is_reported_after_its_computation(cabin, host):
         return next(answer.values["signature"] for answer in host.received if answer.code == 0x21)
 
     assert signed(0x1234) != signed(0x4321)
-    cabin.player.play_games()  # meanwhile nothing has stood still
+    cabin.player.play_games()  # the machine was not stopped meanwhile

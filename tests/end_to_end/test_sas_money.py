@@ -114,7 +114,7 @@ def test_a_machine_killed_during_a_transfer_neither_loses_nor_doubles_money(cabi
             host.drain()
             host.stop_after(messages, lambda host=host, way=way: host.order_transfer(way, 100))
             kill_and_restart(cabin)
-        with cabin.host() as host:  # the host, too, has come back
+        with cabin.host() as host:  # the host has restarted too
             until(host, lambda host=host: not host.is_open)
         check_books_agree(cabin, host)
 

@@ -123,11 +123,11 @@ def test_an_exception_is_repeated_until_it_is_acknowledged(cabin, prober):
     while (first := prober.ask(GENERAL, 1)) == b"\x00":
         prober.sync()
     assert [prober.ask(GENERAL, 1) for _ in range(3)] == [first] * 3  # the same poll again: the same answer
-    prober.ask(b"\x02\x54")  # a poll to somebody else: heard
+    prober.ask(b"\x02\x54")  # a poll to another address, which the machine receives
     cabin.operate("io", "door", name="main", open=False)
     cabin.player.wait_until_shown(doors_open=())
     exceptions = []
-    while 0x12 not in exceptions:  # the screen may know before the line does
+    while 0x12 not in exceptions:  # the screen may show it before the line reports it
         exceptions += prober.drain()
     assert first == b"\x11"
     assert 0x11 not in exceptions
@@ -143,7 +143,7 @@ def test_a_long_poll_acknowledges_an_exception(cabin, prober):
     cabin.operate("io", "door", name="main", open=False)
     cabin.player.wait_until_shown(doors_open=())
     prober.sync()
-    while 0x12 not in prober.drain():  # the screen may know before the line does
+    while 0x12 not in prober.drain():  # the screen may show it before the line reports it
         pass
 
 

@@ -75,6 +75,6 @@ def test_the_client_reads_meters_and_receives_exceptions(cabin, host):
     def takes_the_next():
         codes.add(host.general()[0])
         host.port.write(b"\x80")
-        return codes & {0x49, 0x4F}  # ten dollars, or a bill without a code of its own
+        return codes & {0x49, 0x4F}  # ten dollars, or a bill without its own code
 
     wait_for(takes_the_next, lambda: f"no exception of the bill: {codes}")

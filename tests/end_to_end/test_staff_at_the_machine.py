@@ -103,7 +103,7 @@ def test_a_mechanic_tests_every_device_without_changing_a_meter_of_value(tmp_pat
     asyncio.run(session())
     with open_view(folder.root) as view:
         moved = {name for name, v in view.meters().values.items() if v and ".since_" not in name}
-        # Beside them: what the house put up before anybody came, and lines a busy computer left unanswered.
+        # Other faults may be lines that a busy computer left unanswered.
         aside = {name for name in moved if name.startswith(("progressive.", "fault."))}
         assert moved - aside == {"power_resets", "door.main.opens", "hopper_fill", "hopper_level"}
         values = view.meters().values
@@ -120,7 +120,7 @@ async def _reconnect(folder: StateFolder) -> Snapshot:
             with contextlib.suppress(MessageError, ConnectionError):
                 async with Visit.connect(folder) as reconnected:
                     return await reconnected.wait_until_shown(state="idle")
-            await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
+            await asyncio.sleep(0.05)  # a process is starting; no event announces that it is ready
 
 
 @pytest.mark.requirement("J-16")
@@ -130,7 +130,7 @@ def test_after_a_restart_requested_by_a_technician_nobody_is_signed_in(tmp_path)
     async def session():
         async with cabinet(folder):
             async with Visit.connect(folder) as visit:
-                # A key turned before the machine listens to its board opens nothing: wait until it hears a door.
+                # The machine ignores a key turned before it polls its board: wait until it reports a door.
                 await visit.operate("io", "door", name="belly", open=True)
                 await visit.wait_until_shown(state="door_open")
                 await visit.operate("io", "door", name="belly", open=False)
@@ -139,7 +139,7 @@ def test_after_a_restart_requested_by_a_technician_nobody_is_signed_in(tmp_path)
                 await technician.sign_in()
                 await technician.goes("form:restart", "form.restart.title")
                 technician.touch("confirm")
-                assert await visit.screen.read() is not None  # to the end: the machine goes
+                assert await visit.screen.read() is not None  # until the machine ends
             shown = await _reconnect(folder)
             assert shown.page is None
 

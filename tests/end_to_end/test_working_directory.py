@@ -108,7 +108,7 @@ def test_the_egm_command_imports_nothing_from_the_directory_it_is_started_in(pla
     (script := planted.parent.parent / "egm").write_text(
         "import sys\nfrom tools.cli import main\nsys.exit(main())\n"
     )
-    for name in ("tools", "egm", "meters", "rng", "paytables"):  # what the environment names is ours here
+    for name in ("tools", "egm", "meters", "rng", "paytables"):  # the environment names modules of this test
         (planted.with_name(name) / "__init__.py").unlink()
         planted.with_name(name).rmdir()
     start_arguments = [str(script)] if start == "script" else ["-m", "tools.cli"]

@@ -120,7 +120,7 @@ def segments(folder):
     return sorted((folder / "archive").glob("*.seg"))
 
 
-# ---------------------------------------------------------------------------------------------- whole
+# ---------------------------------------------------------------------------------------------- complete archives
 def test_recent_entries_stay_in_the_copies_and_older_ones_are_archived_on_both_media(lived):
     folder, written = lived
     assert read_archived_sequence(folder) > len(written) - 150

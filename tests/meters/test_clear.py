@@ -70,7 +70,7 @@ def test_values_are_agreed_where_both_copies_are_intact_and_disputed_elsewhere(b
     assert inspection.second_copy.sequence < inspection.first_copy.sequence
     assert (
         inspection.both_copies.sequence > inspection.first_copy.sequence
-    )  # each goes on where the other breaks
+    )  # each copy continues where the other is damaged
     assert (inspection.both_copies.credits_cents, inspection.is_complete) == (300, True)
 
 

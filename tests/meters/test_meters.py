@@ -34,7 +34,7 @@ def move(journal, *transfers, **options):
     )
 
 
-#: The meters of what an attendant pays; each amount is counted by one of them.
+#: The meters of amounts paid by an attendant; each amount is counted by one of them.
 PAID_BY_HAND = ("att_cancel_credit", "att_jackpot", "att_progressive", "att_bonus")
 #: flow -> meter (Annex D) that must move by its amount, and count meter that must move by one.
 ANNEX_D = [
@@ -230,7 +230,7 @@ def test_tournament_points_never_change_the_credit_meters(journal):
     assert journal.credits_cents() == 0
 
 
-#: What each name of each jurisdiction reads after the movements of the test below, all of different amounts.
+#: Value of each jurisdiction's meter names after the movements of the test below, which all have different amounts.
 READ_BY_NAME = {
     "mc": {
         "Compteur in": 1000,

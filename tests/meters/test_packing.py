@@ -58,7 +58,7 @@ def test_altered_packed_bytes_are_rejected_or_give_another_entry():
             unpacked = unpack_entry(bytes(altered))
         except ValueError:
             continue
-        # What says the same in other bits is the same; anything else fails its hash.
+        # Other bits with the same content are equal; anything else fails its hash.
         assert unpacked != entry.body or bytes(altered) != stored
     for cut in range(len(stored)):
         with pytest.raises(ValueError, match=r"compressed data is damaged|form"):

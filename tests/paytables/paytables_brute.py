@@ -165,7 +165,7 @@ def pay_ways(data, stage, pay, window):
             length += 1
         reached = [c for c in table if c <= length]
         if pay.get("direction") == "both" and direction == "right" and len(row) in reached:
-            continue  # a prize of the whole row is the same win read twice
+            continue  # a prize of the whole row is the same win counted twice
         if reached:
             total += table[max(reached)] * prod(row[: max(reached)])
     return total

@@ -98,7 +98,7 @@ def moments_match(data, *, cost=1, most=None):
     for (
         win,
         p,
-    ) in law.items():  # every count is a lower bound, and the tail says by how much all of them are low
+    ) in law.items():  # every count is a lower bound, and the tail is their largest error
         count = Fraction(bet.distribution.counts.get(win, 0), bet.distribution.total)
         assert p - bet.distribution.unlisted_probability <= count <= p
     return bet

@@ -89,7 +89,7 @@ def test_every_window_shows_the_strips_at_the_drawn_stops(name, seeded_draw):
         assert not drawn
 
 
-#: The cards that a shoe is dealt from, in their order; other numbers of cards are whole decks.
+#: The cards of each shoe, in their order; other numbers of cards are whole decks.
 _DECK = [format_card(card) for card in range(52)]
 DECK_ORDER = [*_DECK, format_card(JOKER), *ALL_TILES]
 DECKS = {
@@ -163,7 +163,7 @@ def test_only_numbers_shown_before_a_decision_are_drawn_before_it(name, question
             decision_kinds.add(played.decision.kind)
             purposes = [purpose for _, _, purpose in draw.records]
             shown += sum(cue.kind in {"deal", "draw", "position"} for cue in played.cues)
-            if name in REELS:  # their windows are shown, and what each earlier choice has drawn
+            if name in REELS:  # their windows are shown, with the draws of each earlier choice
                 purposes = [purpose for purpose in purposes if ".reel" not in purpose]
             assert len(purposes) == shown, purposes
             shown += played.decision.kind == "pick"
@@ -196,6 +196,6 @@ def test_the_display_of_a_round_matches_its_drawn_numbers(name, seeded_draw):
             "-".join(map(str, display["dice"])),
         )
     else:
-        shown = {card for hand in display["hands"] for card in hand["cards"]} - {"??"}  # lies face down
+        shown = {card for hand in display["hands"] for card in hand["cards"]} - {"??"}  # a face-down card
         assert shown
         assert shown <= set(list_drawn_cards(records))

@@ -125,7 +125,14 @@ def test_highest_wins_need_no_laboratory_package():
     most = max(credits_ for credits_, weight in paid if weight)
     odds = Fraction(sum(weight for credits_, weight in paid if credits_ == most), stage.cycle)
     hit = Fraction(sum(weight for credits_, weight in paid if credits_), stage.cycle)
-    assert output == [str(most), str(odds), "True", "True", str(hit), "False"]  # no note denies what is known
+    assert output == [
+        str(most),
+        str(odds),
+        "True",
+        "True",
+        str(hit),
+        "False",
+    ]  # no note contradicts a known figure
 
 
 #: Reel games whose windows that win nothing are counted at every start of a machine.

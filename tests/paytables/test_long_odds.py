@@ -16,7 +16,7 @@ from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_longer_
 from tools.cli import main
 
 GAME = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
-#: Library games whose whole analysis takes seconds, and another of whose kind is quick.
+#: Library games whose whole analysis takes seconds, and a quick one of the same kind.
 LONG = ("comet-respin", "aurora-twenty", "northern-ways")
 
 

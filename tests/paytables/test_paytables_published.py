@@ -112,7 +112,7 @@ def test_sigma_counts_the_covariance_of_the_trigger_and_the_win():
     bet = next(b for b in analyse(game, AnalysisDepth.VOLATILITY).bets if b.bet == "twenty")
     assert bet.mean_credits == x0 + k0 * m
     assert bet.variance == var_x0 + m * m * var_k0 + 2 * m * cov0 + k0 * one_free
-    assert 2 * m * cov0 > 0  # what is forgotten makes a game look calmer than it is
+    assert 2 * m * cov0 > 0  # an omitted variance would lower the volatility
 
 
 def sheet_of(symbols, stages, *, cost=1, **bets):

@@ -23,7 +23,7 @@ from tools.lab.simulation import judge, play_batch
 
 GAMES = ["quebec-super-pan-9", "quebec-pai-gow", "quebec-pai-gow-poker"]
 SUPER_PAN = "quebec-super-pan-9"
-#: What the bank returns, from the chances of the stake that each game's own tests count; it pays no commission.
+#: The bank's return from the chances of the stake in each game's own tests; the bank pays no commission.
 RETURNS = dict(zip(GAMES, ("100.0000", "100.1408", "101.2715"), strict=True))
 
 
@@ -187,9 +187,7 @@ def test_the_machine_is_the_bank_in_the_first_round_and_if_no_player_can_be(name
     assert game_at_table.rules.build_current_view() == {"bank": 0}
     assert all(spot.accepts_bets for spot in game_at_table.rules.list_spots())
     bets = [Bet("stake", 20, 0), Bet("stake", 20, 1), Bet("stake", 40, 2), Bet("bank", 40, 1)]
-    assert (
-        game_at_table.rules.arrange_bank(bets).banker is None
-    )  # twenty short of what the others have staked
+    assert game_at_table.rules.arrange_bank(bets).banker is None  # twenty less than the others have staked
     assert {
         (settlement.name, settlement.seat, settlement.credits)
         for settlement in game_at_table.rules.arrange_bank(bets).returned_settlements
@@ -225,7 +223,7 @@ def test_the_bank_is_offered_in_turn_and_never_twice_running():
     )  # the others had no part in the round
     assert (
         after(game, took_part=[0]).rules.arrange_bank(offers[:2]).banker is None
-    )  # nobody stakes against it
+    )  # no other seat stakes against it
 
 
 @pytest.mark.requirement("S-18")

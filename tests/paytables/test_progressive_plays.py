@@ -100,7 +100,7 @@ def test_the_return_of_a_mystery_level_at_a_value_is_that_of_the_next_wager():
     assert mystery.compute_rate_at(110, 10) == mystery.compute_rate_at(200, 10) == 1
     assert (
         mystery.compute_rate_at(100, 10) < mystery.rate < mystery.compute_rate_at(109, 10)
-    )  # the mean lies between
+    )  # the mean is between them
     even = mystery.break_even_credits
     assert 0 < even < 110
     assert bet.rtp + mystery.compute_rtp_at(even, 10) == 1

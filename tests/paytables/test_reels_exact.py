@@ -121,7 +121,7 @@ def check_exact(data):
     try:
         game = build_game(data, "random")
     except DefinitionError:
-        return  # what cannot be won is refused; other tests hold each refusal
+        return  # a prize that cannot be won is refused; other tests cover each refusal
     cost = data["bets"]["mode"][0]["cost"]
     law = brute.run_law(data, cost=cost)
     mean, variance = brute.moments(law)

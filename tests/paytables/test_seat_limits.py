@@ -18,7 +18,7 @@ MOST = {
     "quebec-four-card-poker": 7,  # s. 67.67
     "quebec-crazy-four-poker": 7,  # s. 67.78
     "quebec-pai-gow": 7,  # s. 106
-    "quebec-baccarat": 9,  # s. 28: as many as the layout has boxes; art. 13.3 knows layouts of seven and nine
+    "quebec-baccarat": 9,  # s. 28: as many as the layout has boxes; art. 13.3 has layouts of seven and nine
     "monaco-punto": 9,
     "monaco-blackjack": 9,  # art. 5.1: as many as the layout has places
     "france-casino-holdem": 7,  # 55-18-1

@@ -17,7 +17,7 @@ from tools.cli.commands.game import add_digest
 
 FOLDER = paytables.definition.LIBRARY_FOLDER / "tables"
 CARRYING = [name for name in paytables.list_table_games() if "proved" in parse(read_source(name))]
-#: What may be another while the figures stay.
+#: Keys that may change without invalidating the figures.
 FREE = re.compile(r"^game\.(?!family)|^table\.|(^|\.)(limits|stake)(\.|$)|\.(en|fr)$")
 
 

@@ -105,7 +105,9 @@ def test_a_power_cut_at_any_write_of_a_first_start_repeats_or_completes_it(tmp_p
         with pytest.raises(PowerCutError):
             sign(step(folder, file), build_draft(), "1", "2")
     assert not file.exists()
-    assert create_restore_step(folder, file, CLOCK.now) is None  # nothing has been played: all is asked again
+    assert (
+        create_restore_step(folder, file, CLOCK.now) is None
+    )  # nothing has been played: everything is asked again
     assert sign(step(folder, file), build_draft(), "2", "1") is NextStep.FORWARD
     assert start_and_read_faults(folder, file, monkeypatch) == set()
     assert start_and_read_faults(folder, file, monkeypatch) == set()

@@ -29,7 +29,7 @@ def test_without_a_stable_screen_the_machine_is_out_of_service(tmp_path):
     assert pass_seconds(29, 1, 0) is State.IDLE
     assert pass_seconds(1, 1, 0) is State.OUT_OF_SERVICE
     assert pass_seconds(59, 1, 1) is State.OUT_OF_SERVICE
-    for _ in range(20):  # it dies as often as it is started
+    for _ in range(20):  # it fails after every start
         pass_seconds(2, 1, 0)
         assert pass_seconds(45, 1, 1) is State.OUT_OF_SERVICE
     assert pass_seconds(60, 1, 1) is State.IDLE

@@ -154,7 +154,7 @@ def test_a_game_lasts_at_least_the_profiles_time_from_button_to_button(tmp_path)
         play_id = station._showing
         rig.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
         assert ends_after(station, 2.1, lambda: station._end_shown_game(play_id))
-        rig.clock.pass_seconds(9)  # and one that took longer keeps nobody waiting
+        rig.clock.pass_seconds(9)  # a display that takes longer delays nobody
         assert ends_after(station, 0.0, lambda: station._end_shown_game(play_id))
         station._show_timer.cancel()
         rig.close()
@@ -256,7 +256,7 @@ def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_withou
         messages: list = []
         press = ButtonPressed(device="board", button="play")
         station.handle_device_report(press)
-        assert rig.machine.notice.code == "refused.bet_is_covered"  # asked for, without a credit
+        assert rig.machine.notice.code == "refused.bet_is_covered"  # requested without credit
         rig.machine.notice = None
         while not station.server.player_screen_count:
             messages += screen.poll(asyncio.get_running_loop().time()).messages

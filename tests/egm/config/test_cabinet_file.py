@@ -38,7 +38,7 @@ protocol = "id003"
 """
 
 
-#: A board with an attendant's key, without which nobody can pay a hand-pay; of the position of the device above.
+#: A board at the device's position with an attendant's key, which hand-pays require.
 KEYS = '[devices.io]\nprotocol = "ioboard"\n'
 
 
@@ -46,7 +46,7 @@ def faults(text):
     return [str(fault) for fault in read_toml(text, CabinetFile)[1]]
 
 
-#: What is changed in a good file -> the line, the key and the sense of what is said.
+#: Change of a valid file -> line, key and meaning of the message.
 MISTAKES = [
     ('site = "', 'sitee = "', "line 5: machine.sitee: there is no such key; did you mean site?"),
     ("[devices.bill]", "[device.bill]", "line 10: device: there is no such key; did you mean devices?"),
@@ -220,7 +220,7 @@ def test_a_terminal_is_accepted_as_a_port():
         os.close(follower)
 
 
-#: More of a good file -> what the machine would find at its start, and whether it would start.
+#: Change of a valid file -> what the machine reports at its start, and whether it starts.
 FOUND = [
     ('[[games]]\ngame = "maple-clasic"', "games[2].game", "not in the library", "maple-classic", False),
     ('[[games]]\ngame = "own.toml"', "games[2].game", "write ./own.toml", "", False),

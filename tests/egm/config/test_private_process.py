@@ -66,7 +66,9 @@ def test_files_of_a_cabinet_are_private_whatever_the_umask(tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="starts processes as another user")
 def test_a_process_of_the_same_user_cannot_read_the_machines_memory_or_files():
     """A compromised screen could read the key and the journal through ``/proc/PID/root``."""
-    with tempfile.TemporaryDirectory() as folder:  # pytest's own lies in one that only its user may enter
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # pytest's own folder is in one that only its user may enter
         os.chown(folder, 65534, 65534)
         _look_into_a_machine(Path(folder))
 

@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o666])
 def test_a_secret_file_that_others_may_read_or_write_is_refused(tmp_path, mode):
     path = tmp_path / "secret"
-    require_private(path)  # nobody reads what is not there
+    require_private(path)  # the file does not exist
     path.write_bytes(b"?")
     path.chmod(mode)
     with pytest.raises(OperatorError, match=rf"secret: users other .*\(mode {mode:o}\)"):

@@ -6,7 +6,7 @@ import pytest
 
 from egm.config.keys import format_toml
 
-#: All controls and many letters; what would end a value; characters that are not shown.
+#: All control characters and many letters; texts that would end a value; invisible characters.
 TEXTS = ("".join(map(chr, range(0x300))), 'a\n[money]\nx="', "\\'''", "\u2028\u202e\ufeff\U0010ffff")
 
 

@@ -177,7 +177,7 @@ def test_a_restart_of_the_bench_credits_or_returns_a_bill_once(tmp_path, moment)
 
 def test_every_twin_restores_its_memory(tmp_path):
     async def scene():
-        still = [name for name in PROTOCOLS if name != "wheel"]  # which goes on by itself
+        still = [name for name in PROTOCOLS if name != "wheel"]  # which continues by itself
         first = DeviceSimulator(tmp_path, {name: name for name in still}, speed=100)
         await first.start()
         act(first, "ioboard", "door", name="main", open=True)

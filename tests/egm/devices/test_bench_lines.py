@@ -13,7 +13,7 @@ from egm.devices.bench_line import build_owner_lock_path, find_running_bench_ter
 from egm.devices.line import LineLostError, LineSettings
 from egm.devices.twin import SimulatedPort
 
-#: A bench in a process of its own: it plugs one line in, says so, and waits to be killed.
+#: A bench in another process: it connects one line, reports that, and waits to be killed.
 BENCH = """
 import asyncio, sys
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_the_line_of_a_killed_bench_is_refused_even_if_its_terminal_is_reused(be
         with pytest.raises(LineLostError, match="that owns this line is not running"):
             open_bench_line(str(link), LineSettings())
         with pytest.raises(BlockingIOError):
-            os.read(near, 1)  # not a byte has come
+            os.read(near, 1)  # no byte has arrived
     finally:
         for near, far in terminals:
             os.close(near)

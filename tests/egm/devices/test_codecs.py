@@ -228,7 +228,7 @@ def test_a_message_with_one_flipped_bit_is_not_accepted(name):
             assert not messages, bit
 
 
-# ------------------------------------------------------------------ what a frame may not say
+# ------------------------------------------------------------------ invalid frames
 @pytest.mark.parametrize(
     ("read", "frame", "reason"),
     [

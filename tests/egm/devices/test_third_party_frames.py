@@ -93,7 +93,7 @@ class Replayed(DeviceRig):
         self.stack_ordered = self.return_ordered = False
 
     def receive(self, data):
-        if data[2] & 0x70 != 0x10:  # it knows no questions but the poll
+        if data[2] & 0x70 != 0x10:  # it answers only the poll
             data = b"\x02\x08\x10" + bytes(5)
         self.stack_ordered |= bool(data[4] & 0x20)
         self.return_ordered |= bool(data[4] & 0x40)

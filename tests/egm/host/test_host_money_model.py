@@ -35,7 +35,7 @@ from tools.audit.verify import Auditor
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 OPERATIONS = 1000
 KINDS = tuple(CreditKind)
-#: The machine's meters of what was won, wagered and expired; each new journal starts them at zero.
+#: The machine's meters of wins, wagers and expired credit; each new journal starts them at zero.
 BALANCED_METERS = ("coin_out", "att_jackpot", "refund_defect", "coin_in", "expired")
 
 
@@ -264,7 +264,7 @@ class Machine:
         journal = self.rig.journal
         journal.self_audit()
         if self.transfers.has_unread_result:
-            return  # the test has not yet counted what this transfer moved
+            return  # the test has not yet counted this transfer
         meters = journal.meters().values
         values = {name: meters[name] + self.earlier_meters[name] for name in BALANCED_METERS}
         won = values["coin_out"] + self.observed["won"] + values["att_jackpot"] + values["refund_defect"]

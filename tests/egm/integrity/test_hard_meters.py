@@ -92,7 +92,7 @@ def test_a_hard_meter_pulses_only_for_a_complete_pulse_amount(tmp_path, profile)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
     report_counters(board, *[0] * codec.HARD_METER_COUNT)
     meters.send_totals()
-    for games, pulses in ((19, 0), (1, 1)):  # 95 cents, and then the whole dollar
+    for games, pulses in ((19, 0), (1, 1)):  # 95 cents, and then a full dollar
         for _ in range(games):
             rig.play()
             rig.report_shown()

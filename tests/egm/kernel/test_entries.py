@@ -149,7 +149,7 @@ def test_a_record_that_differs_in_any_field_is_refused(entry):
         refuse(entry, replace(valid, record=None), "record")
     for field in dataclasses.fields(record):
         name = stored_key(field)
-        if name not in valid.record:  # a field of its own record is merged into this one
+        if name not in valid.record:  # a nested record's field is merged into this one
             continue
         if field in required_fields(record):
             less = {key: value for key, value in valid.record.items() if key != name}

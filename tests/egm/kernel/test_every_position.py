@@ -25,7 +25,7 @@ from rng import OutOfService
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
-#: Where a row is tried: the first of these that it holds in. Of an award nobody but one position waits.
+#: The states in which a row is tried: the first in which it applies. Only one position ever waits for an award.
 PLACES = (
     State.HANDPAY,
     State.SERVICE_MENU,
@@ -50,7 +50,7 @@ TRIED = sorted(
     },
     key=str,
 )
-#: What the machine as a whole does once, its first position for all: event -> the entries that are its.
+#: Entries that the first position writes for the whole machine, by event.
 ONCE = {
     EventType.MEMORY_READY: {"power.up", "residual.terms", "staff.changed"},
     EventType.SELF_TEST_PASSED: {"self_test.passed"},

@@ -12,7 +12,7 @@ from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig
 
-#: How the place of an entry to come is written.
+#: The expressions for the sequence of a future entry.
 PLACES = ("journal.sequence", "self.sequence", "ledger.sequence")
 #: Where the number of an entry is no part of an id: it is shown, compared or stored as a number.
 NUMBERS = {

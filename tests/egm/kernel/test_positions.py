@@ -76,7 +76,7 @@ def test_two_positions_play_at_once_each_with_its_own_credits_and_game(machine):
     first.insert(2000)
     assert (first.credit_cents, second.credit_cents) == (2000, 0)
     second.play()
-    assert second.notice == "refused.bet_is_covered"  # another's credits are not his
+    assert second.notice == "refused.bet_is_covered"  # another player's credits are separate
     second.insert(500)
     first.play()
     second.play()
@@ -174,7 +174,7 @@ def test_a_fault_stops_its_own_position_and_a_door_stops_all(machine):
     second.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert second.state is State.IDLE
 
-    first.engine.handle(EventType.FAULT_RAISED, code="link.buffer_full")  # the whole machine's
+    first.engine.handle(EventType.FAULT_RAISED, code="link.buffer_full")  # an entry of the whole machine
     second.engine.update_state()
     assert (first.state, second.state) == (State.TILT, State.TILT)
     first.engine.handle(EventType.FAULT_CLEARED, code="link.buffer_full")
@@ -233,7 +233,7 @@ def test_a_generator_that_fails_at_one_position_stops_all_and_a_durable_game_is_
     first.report_shown()
     assert first.state is State.OUT_OF_SERVICE
     first.engine.handle(EventType.CASH_OUT)
-    assert first.state is State.HANDPAY  # what is owed is owed
+    assert first.state is State.HANDPAY  # the amount is still owed
     assert second.credit_cents == 500
 
 

@@ -175,7 +175,7 @@ def test_a_number_that_a_record_cannot_hold_is_a_mistake_of_the_program():
         to_json(Floating(0.5))
 
 
-# ---------------------------------------------------------------------------------------------- a kept journal
+# ---------------------------------------------------------------------------------------------- a stored journal
 def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_path):
     folder = tmp_path / "state"
     with zipfile.ZipFile(VECTORS / "journal" / "awaiting-award-before-types.zip") as archive:

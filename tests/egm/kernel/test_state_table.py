@@ -220,6 +220,6 @@ def test_a_row_is_finished_before_what_follows_from_it(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LOSS)).boot().insert(500)
     changes = rig.changes
     rig.machine.random_service = FailingChance()
-    rig.play()  # no numbers: out of service follows, one change for whoever watches
+    rig.play()  # no numbers are left: out of service follows as one change for every observer
     assert rig.state is State.OUT_OF_SERVICE
     assert rig.changes == changes + 1

@@ -249,9 +249,9 @@ def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection, mo
     )["chance"]
     text = with_outside_host(inspection, conversation)
     assert f"chance: {expected.upper()}" in text
-    assert text.count(": ") == text.split("chance: ")[0].count(": ") + 1  # and nothing but what was asked
+    assert text.count(": ") == text.split("chance: ")[0].count(": ") + 1  # and nothing except the reply
     assert len(inspection.room.records("gat.request")) == 2
-    [record] = inspection.room.records("gat.result")  # the first one's never came
+    [record] = inspection.room.records("gat.result")  # the first request's reply never came
     assert record["parameters"] == ["Component", "chance"]
 
 
@@ -306,7 +306,7 @@ def test_play_continues_while_signatures_are_calculated(inspection):
 def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection, tmp_path):
     orders = []
 
-    def endless(port):  # the power goes before the calculation has ended
+    def endless(port):  # the power is cut before the end of the calculation
         port._service._start_signing = orders.append
 
     def asks(verifier):

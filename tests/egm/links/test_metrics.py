@@ -184,7 +184,7 @@ def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
     monkeypatch.setattr(metrics, "CONNECTION_SECONDS_MAX", 2.0)
     port, before = exporter[1].port, threading.active_count()
     lines = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) for _ in range(200)]
-    for _ in range(100):  # a thread that has just let go of its connection takes a moment to end
+    for _ in range(100):  # a thread takes a moment to end after it has closed its connection
         if (count := threading.active_count() - before) <= 2 * metrics.CONNECTIONS_MAX:
             break
         time.sleep(0.01)
@@ -199,10 +199,10 @@ def test_idle_connections_cost_a_few_threads_and_end(exporter, monkeypatch):
 def test_a_ninth_connection_replaces_the_oldest_idle_one(exporter, monkeypatch):
     monkeypatch.setattr(
         metrics, "CONNECTION_SECONDS_MAX", PATIENCE_SECONDS
-    )  # nobody is let go for being slow
+    )  # no connection is closed for being slow
     port = exporter[1].port
     lines = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) for _ in range(9)]
-    first, *served = lines  # they are taken up in the order they came
+    first, *served = lines  # they are served in the order of their arrival
     with contextlib.suppress(ConnectionError):
         assert first.recv(1) == b""
     for line in served:
@@ -260,7 +260,7 @@ def test_a_malformed_request_writes_nothing_to_the_log(exporter, request_bytes, 
     port = exporter[1].port
     with (
         socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as line,
-        contextlib.suppress(OSError),  # it was refused before all of it was said
+        contextlib.suppress(OSError),  # it was refused before all of it was sent
     ):
         line.sendall(request_bytes)
         line.shutdown(socket.SHUT_WR)

@@ -48,7 +48,7 @@ def test_the_journal_head_on_slips_screens_and_metrics_is_checked_by_the_audit(t
     noted.append(read_head_on_screen(rig, Scene.DOOR))
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     noted.append(read_head_on_screen(rig, Scene.TILT))
-    assert noted[1] == noted[2]  # what stands on the slip was on the screen when it was paid
+    assert noted[1] == noted[2]  # the head on the slip was on the screen at the payment
     rig.close()
     book = tmp_path / "book.txt"
 

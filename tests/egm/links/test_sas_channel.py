@@ -187,7 +187,7 @@ def test_a_delayed_reply_answers_no_later_poll() -> None:
     assert receive(LongPoll(frame)) == b""
     list(
         channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x40", executes_once=True))
-    )  # "pending": said too late
+    )  # "pending" came too late
     receive(MessageToOtherMachine(0))
     actions = list(channel.process_message(GeneralPoll(1), 15_000_000_000))
     assert actions == [SendBytes(b"\x69")]  # completion is reported to the host again

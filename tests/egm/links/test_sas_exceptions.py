@@ -19,7 +19,7 @@ DOORS: Mapping[str, tuple[int, int, int]] = {
     "belly": (0x1D, 0x1E, 0x99),
 }
 
-#: Fault -> the exception when it comes, and the one when it goes (0: none).
+#: Fault -> the exceptions when it begins and when it ends (0: none).
 FAULTS: Mapping[str, tuple[int, int]] = {
     "io_board.communication": (0x20, 0),
     "coin_acceptor.jam": (0x21, 0),

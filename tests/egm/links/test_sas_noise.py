@@ -10,7 +10,7 @@ from egm.links.sas.wire import escape_message_with_wakeup
 from tests.rigs.examples import scale_examples
 from tools.dev.fuzz.sas import run_fuzz_input
 
-#: Messages that come near real ones: a known command, some data, often a right CRC, sometimes marks.
+#: Almost valid messages: a known command, some data, often a valid CRC, sometimes wakeup bits.
 NEARLY = st.builds(
     lambda address, code, data, has_crc, has_wakeup: (escape_message_with_wakeup if has_wakeup else bytes)(
         append_crc(bytes((address, code)) + data) if has_crc else bytes((address, code)) + data

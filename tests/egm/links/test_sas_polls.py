@@ -423,8 +423,8 @@ def test_a_prize_in_kind_is_a_hand_pay_of_zero_until_its_value_is_taken(tmp_path
     assert bench.read(0x1B) == "00" * 20
     bench.poll_other_address()
     rig.clock.pass_seconds(16)
-    assert bench.read_exceptions() == []  # the host has read of it, and hears no more of it
-    assert bench.send_long_poll(0x94) == "01"  # nobody at the other end of a wire can hand a prize over
+    assert bench.read_exceptions() == []  # the host has read it, and receives it no more
+    assert bench.send_long_poll(0x94) == "01"  # a remote host cannot hand over a prize
     assert rig.state is State.HANDPAY
 
     rig.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))

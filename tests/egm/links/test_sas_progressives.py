@@ -118,7 +118,7 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     assert bench.send_long_poll(0x83, "0001") == "000100012845"
     assert bench.read(0x84) == first
     assert bench.read(0x87) == "0e0202" + first[2:] + second[2:]
-    restarted = make()  # the host did not hear the answer, and the machine starts again
+    restarted = make()  # the host did not receive the reply, and the machine repeats it
     assert restarted.read(0x85) == first
     restarted.poll_other_address()
     assert restarted.read(0x85) == second

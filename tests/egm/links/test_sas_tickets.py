@@ -212,7 +212,7 @@ def test_tickets_unread_at_a_power_loss_are_reported_afterwards(make):
     bench.send_long_poll(0x4C, "010000000000")
     bench.room.insert(500)
     bench.room.cash_out_ticket()
-    bench.send_long_poll(0x4D, "00")  # the power goes before the host can acknowledge
+    bench.send_long_poll(0x4D, "00")  # the power is cut before the host can acknowledge
     restarted = make(TicketValidator.SECURE_ENHANCED)
     assert restarted.send_long_poll(0x4D, "00")[2:4] == "01"
 

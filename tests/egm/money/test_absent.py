@@ -154,7 +154,7 @@ def test_at_its_start_the_machine_finds_devices_that_were_removed(tmp_path, monk
     )
     monkeypatch.setattr(
         MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
-    )  # it comes up, and works no more
+    )  # it starts, but cannot be used any more
     asyncio.run(MachineProcess(state, bare, StoppedClock()).run())
     with open_view(tmp_path) as view:
         assert [entry.kind for entry in view.entries(("bill.not_stacked", "service.enabled"))] == [
@@ -259,7 +259,7 @@ def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(
     )
     monkeypatch.setattr(
         MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
-    )  # it comes up, and works no more
+    )  # it starts, but cannot be used any more
     asyncio.run(MachineProcess(folder, bare, StoppedClock()).run())
     with open_view(tmp_path) as view:
         assert "2/print" not in view.states("2/print")

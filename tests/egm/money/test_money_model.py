@@ -161,7 +161,7 @@ class MoneyMachine(RuleBasedStateMachine):
             self.journal.close_without_checkpoint()
         self.journal = self.open()
 
-    # ------------------------------------------------------------------ what must change nothing that is owed
+    # ------------------------------------------------------------------ events that must not change the amount owed
     @rule(wager=st.integers(1, 999))
     def feed_the_level(self, wager):
         before, after = self.model.level, self.model.level.add_contribution(wager)

@@ -87,7 +87,7 @@ def test_a_hand_pay_states_what_was_owed_and_paid_in_coins(tmp_path, coins_first
     rig.insert(500)
     rig.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
     rig.engine.handle(EventType.CASH_OUT)
-    assert read_handpay_cents(rig) == (0, 0, 500)  # coins of an earlier cash-out are none of this one's
+    assert read_handpay_cents(rig) == (0, 0, 500)  # coins of an earlier cash-out do not count for this one
     check_audit_without_findings(rig)
 
 
@@ -274,7 +274,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
     check_audit_without_findings(rig)
 
 
-# ------------------------------------------------------------------------------------------ lies about it
+# ------------------------------------------------------------------------------------------ false entries
 def list_finding_sequences(entries):
     report = Auditor(GameFiles()).audit_entries(rewrite_chain(entries, KEY, compute_journal_tag(entries[0])))
     return {finding.sequence for finding in report.findings}

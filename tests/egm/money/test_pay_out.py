@@ -257,7 +257,7 @@ def test_a_power_cut_before_the_ticket_ledger_records_the_print(rig, tmp_path, m
     rig.report_print_state(PrintState.PRINTING)
     monkeypatch.setattr(
         rig.machine.find_installed(TicketDesk), "record_printed", lambda number: None
-    )  # the power goes just here
+    )  # the power is cut here
     rig.report_print_state(PrintState.BARCODE_DONE)
     assert rig.store.find_ticket(number).state is TicketState.RESERVED
     restarted = restart(rig, tmp_path)
@@ -579,7 +579,7 @@ def test_the_end_of_a_payout_survives_a_power_cut_at_any_entry(coins, tmp_path, 
     coins.close()
     restarted = MachineRig(tmp_path / "state", profile=tmp_path / "coins.toml", devices=("hopper",)).boot()
     open_payout = restarted.ledgers.payout_ledger.find_open()
-    if open_payout is not None:  # the driver has not been heard, and says it again
+    if open_payout is not None:  # the driver's report was not received, and is repeated
         restarted.ledgers.payout_ledger.close_payout(open_payout.payout_id, paid)
     by_hand = restarted.machine.memory.get(MoneyKey.HANDPAY) or {"amount_cents": 0}
     left_cents = min(paid * 100, 500)

@@ -49,7 +49,9 @@ def test_with_paper_again_the_player_requests_and_the_attendants_key_prints_a_ti
     assert read_handpay(rig).ticket == "offered"
     rig.engine.handle(EventType.CASH_OUT)
     assert (read_handpay(rig).ticket, rig.state) == ("asked", State.HANDPAY)
-    rig.engine.handle(EventType.HANDPAY_RESET, key="host")  # a host does not pay what leaves on a ticket
+    rig.engine.handle(
+        EventType.HANDPAY_RESET, key="host"
+    )  # a host does not pay an amount that is paid by ticket
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.credit_cents, read_handpay(rig)) == (State.PAYING, 0, None)

@@ -581,7 +581,7 @@ def test_with_a_shortened_journal_nothing_is_played_or_paid(tmp_path, way):
     cleared = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "journal_short" not in cleared.machine.active_faults
     assert cleared.credit_cents == 10000
-    if way != "hand":  # what the ticket paid is owed again: the ticket is money no more
+    if way != "hand":  # the ticket's amount is owed again, and the ticket is no longer valid
         cleared.offer_ticket(number)
         assert (cleared.hands.orders[-1][0], cleared.notice) == ("return", "ticket_refused.not_ours")
 

@@ -141,7 +141,7 @@ def test_a_ticket_is_never_stacked_as_a_bill(rig):
         rig.ledger.reserve_credit_before_stacking(Barcode("00" * 9), 0)
 
 
-# ---------------------------------------------------------------------------------------------- given back
+# ---------------------------------------------------------------------------------------------- returned bills
 def return_paper(rig, content):
     for event in iter_reported_events(
         PaperReturned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()

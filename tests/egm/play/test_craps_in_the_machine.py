@@ -69,7 +69,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
         change = propose_changes(house, spots, point, bets, chance)
         laid = apply_changes(house, point, bets, change)
         cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
-        if laid is None or cost * CENTS > 10_000:  # what the place lets a game cost
+        if laid is None or cost * CENTS > 10_000:  # the profile's highest cost of a game
             continue
         dice = chance.randrange(6), chance.randrange(6)
         rig.machine.random_service.values += dice

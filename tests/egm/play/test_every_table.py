@@ -17,7 +17,7 @@ from tools.audit.verify import Auditor
 
 QUICK, SLOW = 4, 300
 PLAYED_ALONE = [name for name in list_table_games() if load_game(name).rules.seats_min == 1]
-#: What a wager's options and settlements are called inside, which no page says.
+#: Internal names of a wager's options and settlements, which no page may show.
 CODES = {"bets", "credits", "hands", "lost", "push", "seats", "won"}
 
 
@@ -106,7 +106,7 @@ def recall_texts(rig):
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     menu, texts = Menu(rig).sign_in(Role.ATTENDANT).touch("recall"), set()
     for row in menu.page.tables[0].rows:
-        figures = menu.touch(row.action).page.tables[1:]  # the first says which play it is
+        figures = menu.touch(row.action).page.tables[1:]  # the first text identifies the play
         cells = [cell for table in figures for line in table.rows for cell in line.cells]
         became = [line.cells[1] for line in figures[-1].rows if len(line.cells) == 3]
         assert [words for words in became if words.kind == "plain"] == []

@@ -360,7 +360,7 @@ def test_a_change_of_denomination_changes_no_balance(rig):
     rig.play()
     rig.report_shown()
     assert rig.credit_cents == 10295
-    for cents in (100, 25, 5, 100):  # 95 cents are no whole credit of a dollar
+    for cents in (100, 25, 5, 100):  # 95 cents are less than a credit of one dollar
         before = rig.journal.meters().values
         rig.engine.handle(EventType.DENOMINATION, value=cents)
         assert rig.machine.selection.denomination_cents == cents

@@ -27,7 +27,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GAME = Path(__file__).parents[2] / "vectors" / "fair.toml"
-#: Stops of both reels: what the upper and the lower line show.
+#: Stops of both reels, by the symbols on the upper and the lower line.
 BOTH, CART_AND_PEARS, PEARS = (0, 0), (1, 1), (2, 2)
 ONE = {"person": "2", "persons": ("2",)}
 

@@ -94,7 +94,7 @@ def test_amount_spent_is_wagers_minus_wins_and_exact_over_a_restart(make):
     rig.engine.handle(EventType.REMINDER_DUE)
     seen = build_snapshot(rig.engine).reminder
     assert (seen.kind, seen.spent_cents, seen.until_utc) == ("spend", spent_cents, "")
-    rig = make("remind_spend_cents = 50")  # it stands until it is read
+    rig = make("remind_spend_cents = 50")  # it stays active until it has been read
     rig.play()
     assert rig.notice == "refused.no_reminder_is_active"
     rig.engine.handle(EventType.ACKNOWLEDGE)
@@ -177,7 +177,7 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
     rig = make("own_limits = true\nlimit_minutes = 120")
     limit = {"of": "minutes"}
     rig.engine.handle(EventType.LIMIT, value=20, options=limit)
-    assert rig.notice == "refused.limit_is_offered"  # nobody plays
+    assert rig.notice == "refused.limit_is_offered"  # nobody is playing
     rig.insert(2000)
     for value, options in (
         (-1, limit),
@@ -470,7 +470,7 @@ def test_a_limit_reached_under_other_rules_does_not_stop_the_machine_for_ever(ma
         rig.play()
         assert rig.notice == "refused.no_reminder_is_active"
         if pause:
-            minutes(rig, 6)  # its clock was set by one after it had come up
+            minutes(rig, 6)  # its clock was set after it had started
         else:
             rig.cash_out_ticket()
         await let_attachment_work(attachment, rig)

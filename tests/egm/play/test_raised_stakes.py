@@ -152,7 +152,7 @@ def test_a_power_cut_leaves_both_a_raise_and_its_card_or_neither(duel, tmp_path,
         choose(rig, "raise")
         rig.report_shown()
     drawn = len(rig.records("game.choice"))
-    restarted = duel(*(() if drawn else (3,)))  # what was drawn is not drawn again
+    restarted = duel(*(() if drawn else (3,)))  # drawn numbers are not drawn again
     if not drawn:
         assert isinstance(restarted.hands.messages[-1], DecisionRequest)
         assert restarted.hands.messages[-1].cues == ({"cue": "deal", "hand": "player", "card": "3"},)

@@ -51,7 +51,7 @@ def check_books(rig):
 @pytest.mark.requirement("P-07", "D-15", "B-08")
 def test_a_stake_in_prison_stays_over_restarts_and_is_freed(roulette):
     rig = roulette(0).insert(5000)
-    spin(rig, "prison", "half", red=8, low=16)  # asked in the order of the cloth
+    spin(rig, "prison", "half", red=8, low=16)  # the decisions come in the order of the cloth
     assert rig.credit_cents == 5000 - 2400 + 400
     (table,) = list_tables_with_standing_bets(rig.machine)
     assert table.table_state == {"held": [{"spot": "low", "credits": 16, "count": 1}]}

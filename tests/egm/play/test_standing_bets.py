@@ -68,7 +68,7 @@ def test_a_standing_bet_remains_until_it_is_decided_even_over_a_restart(point, t
     assert table.table_state == {"point": 2, "bets": {LINE: 10, PLACE: 4}}
     assert table.standing_bets_cents == 70
     reopened = point(4, 2)
-    throw(reopened)  # for nothing: the bets stand
+    throw(reopened)  # at no cost: the bets stand
     assert reopened.credit_cents == 930
     assert reopened.records("game.start")[-1]["table"] == table.table_state
     throw(reopened)
@@ -85,7 +85,7 @@ def test_a_free_round_needs_a_standing_bet(point):
     assert rig.notice == "refused.bet_is_laid"
     throw(rig, line=10)
     rig.engine.handle(EventType.BET, value=10, options={"bets": {LINE: 10}})
-    assert rig.notice == "refused.bet_is_offered"  # the line is shut while a point stands
+    assert rig.notice == "refused.bet_is_offered"  # the line is closed while there is a point
 
 
 @pytest.mark.requirement("O-05")
@@ -116,7 +116,7 @@ def test_at_cash_out_bets_that_may_be_taken_down_are_returned(point, tmp_path):
     rig = point(0).insert(1000)
     throw(rig, line=10)
     rig.machine.random_service.values.append(2)
-    throw(rig, place=4)  # the throw of 2 makes the point, and no line stands on it
+    throw(rig, place=4)  # the throw of 2 makes the point, and no line bet is on it
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
     assert list_tables_with_standing_bets(rig.machine) == ()
@@ -334,7 +334,7 @@ def test_unclaimed_credits_include_the_standing_bets(point, tmp_path):
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
     assert fill_in(rig, "orphan_credits", **TWO) == "refused.location_is_stated"
-    assert list_tables_with_standing_bets(rig.machine)  # a form that is not whole moves nothing
+    assert list_tables_with_standing_bets(rig.machine)  # an incomplete form changes nothing
     fill_in(rig, "orphan_credits", **TWO, place="bank 4")
     assert (rig.state, rig.credit_cents, list(list_tables_with_standing_bets(rig.machine))) == (
         State.IDLE,
@@ -356,7 +356,7 @@ def test_bets_left_without_credit_are_removed_by_a_recorded_decision(point, tmp_
     assert (rig.credit_cents, table.standing_bets_cents) == (0, 100)
     (form,) = (form for form in SERVICE_MENU.forms if form.id == "orphan_credits")
     (condition,) = FormFillingPage(form).build_page(rig.machine).tables[-1].rows
-    assert condition.icon == "good"  # the form shows staff that there is something to take
+    assert condition.icon == "good"  # the form shows staff that there is a bet to remove
     assert fill_in(rig, "orphan_credits", place="bank 4") == "refused.authorised"
     assert list_tables_with_standing_bets(rig.machine) == (table,)
     fill_in(rig, "orphan_credits", **TWO, place="bank 4")

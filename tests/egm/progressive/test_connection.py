@@ -194,7 +194,7 @@ def controller(broker, folder):
         (controller, "connect", False, "connection"),
         (controller, "subscribe", False, "subscription"),
         (controller, "", True, "refuses"),
-        (controller, "publish", False, "receipt"),  # of a value, twice a second: it never comes to a ping
+        (controller, "publish", False, "receipt"),  # a value arrives twice a second, so that no ping is sent
     ],
 )
 def test_an_unresponsive_broker_is_disconnected_and_connected_again(

@@ -227,7 +227,7 @@ def test_no_content_of_a_memory_stick_stops_the_machine(hall):
         {name: text} for name in ("certificate", "authority")
         for text in (getattr(good, name) + behind, behind + getattr(good, name), getattr(good, name) + " ")
     ]  # fmt: skip
-    for changes in seconds:  # signed as one answer, and one of its certificates nobody would have compared
+    for changes in seconds:  # signed as one answer, so that one of its certificates would not be compared
         EnrolmentStick(hall.stick).write(request, replace(good, **changes).with_signature(hall.signer()))
         assert hall.step("answer")[0] == "link_not_whole", changes
     mark = hall.stick.read_bytes().partition(b"{")[0]
@@ -352,7 +352,7 @@ def test_a_stalled_memory_stick_is_reported_as_lost_and_blocks_nothing(tmp_path,
             stick.read_answer()
         assert time.monotonic() - began < 60
     assert sum(thread.name == f"stick {silent}" for thread in threading.enumerate()) == 1
-    os.close(os.open(silent, os.O_WRONLY))  # it was pulled out: the read comes to its end
+    os.close(os.open(silent, os.O_WRONLY))  # it was pulled out, so that the read ends
     for thread in threading.enumerate():
         if thread.name == f"stick {silent}":
             thread.join()
@@ -382,7 +382,7 @@ def test_only_a_reply_to_this_machines_key_is_accepted(hall):
     (hall.link.root_folder / "request.key").write_bytes(b"torn")
     assert hall.step("answer")[0] == "link_other_key"
     assert hall.step("request")[0] == "service.done"
-    hall.answers(code=1)  # one certificate a machine: the first is revoked before there is another
+    hall.answers(code=1)  # one certificate for each machine: the first is revoked before the next is issued
     assert hall.link.current_certificate_digest == ""
 
 
@@ -481,7 +481,7 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
         assert ended in {0, 9}
         rig, link = on(state, hall.stick)
         slot = ProgressiveLinkTable(**link.build_cabinet_table(*BROKER))
-        check_certificates(slot, SERIAL)  # whole: key, certificate and authority are of each other
+        check_certificates(slot, SERIAL)  # key, certificate and authority match
         assert slot.key.read_bytes() == (secret if link.current_certificate_digest == old else key)
         assert rig.machine.memory.get(ProgressiveKey.CERTIFICATE) == {
             "certificate": link.current_certificate_digest
@@ -495,7 +495,7 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
             break
     assert len(found) >= 11 // stride
     assert (found[0], found[-1]) == (True, False)
-    assert found == sorted(found, reverse=True)  # once it is the new one, it stays that
+    assert found == sorted(found, reverse=True)  # the new one remains in use
 
 
 def test_a_reply_accepted_before_the_first_start_is_recorded_by_it(hall):

@@ -64,7 +64,7 @@ def test_nothing_is_lost_to_the_fraction_and_only_a_win_lowers_the_display(first
             assert level.shown_cents >= level.terms.base_cents
             if level.seeded_cents == before.seeded_cents:
                 assert level.held_amount == before.held_amount - amount
-            else:  # only what it left below the base was put up, and nothing more
+            else:  # only the part that it left below the base was added
                 assert level.shown_cents - int(before.overflow) <= level.terms.base_cents
             paid.append(amount)
         elif operation == "void" and paid:
@@ -142,7 +142,7 @@ def test_after_a_share_the_base_is_refilled_from_the_hidden_pool_first():
     assert (after.seeded_cents - level.seeded_cents, int(after.hidden)) == (1125 - 71, 0)
     full = level.add_contribution(1_000_000)
     assert (full.shown_cents, int(full.overflow)) == (4000, 3750)
-    amount, after = full.pay_hit(Fraction(1, 10))  # the overflow comes after, up to the ceiling
+    amount, after = full.pay_hit(Fraction(1, 10))  # the overflow follows, up to the ceiling
     assert (amount, after.shown_cents, int(after.overflow)) == (400, 4000, 3350)
     assert (after.seeded_cents, after.hidden) == (full.seeded_cents, full.hidden)
 

@@ -216,6 +216,8 @@ def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_sin
 
 def test_a_machine_without_levels_has_an_empty_table_on_their_page(tmp_path):
     rig = MachineRig(tmp_path).boot()
-    (table,) = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels").page.tables  # the screen says: no entries
+    (table,) = (
+        Menu(rig).sign_in(Role.TECHNICIAN).touch("levels").page.tables
+    )  # the screen's text for no entries
     assert table.rows == ()
     rig.close()

@@ -99,7 +99,7 @@ def test_a_game_waits_for_the_mystery_result_even_over_a_restart(tmp_path, contr
             rig.room.insert(2000)
             await rig.one_game()
             await wait_until_counted(rig, controller, 1)
-            rig.wire.mute = True  # the machine speaks and is not heard
+            rig.wire.mute = True  # the machine's messages are lost
             await rig.one_game()
             assert rig.room.state is State.AWAITING_AWARD
 
@@ -284,7 +284,7 @@ def rule_on_prize(rig, decision, persons=("2", "5")):
     return notice
 
 
-#: What a lying controller may say, and what this machine finds wrong with it.
+#: False reports of a controller, with the machine's finding about each.
 LIES = [
     ({"salt": "e" * 64}, "not the one that was committed to"),
     ({"number": 77}, "no commitment to prize 77"),

@@ -83,9 +83,9 @@ def test_a_level_is_available_only_while_its_controller_answers():
     wire = Wire()
     assert wire.status is LevelStatus.DOWN
     wire.connect()
-    assert wire.status is LevelStatus.DOWN  # enrolled, and nothing heard
+    assert wire.status is LevelStatus.DOWN  # enrolled, but nothing received
     wire.values()
-    assert wire.status is LevelStatus.STALE  # a broker may have kept it
+    assert wire.status is LevelStatus.STALE  # a broker may have retained it
     wire.values()
     assert wire.status is LevelStatus.UP
     assert wire.link.find_displayed_amount("TOP", wire.now).amount_cents == 1500
@@ -221,7 +221,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire.run()
     assert (
         type(wire.sent[-1]) is m.Contribution
-    )  # not before the level was heard: an award is held against it
+    )  # not before the level was received, because an award is compared with it
     wire.values()
     wire.wait(CONTRIBUTION_RETRY_NS)
     assert [type(s) for s in wire.sent] == [m.EnrolmentRequest, m.Contribution, m.Claim]
@@ -230,7 +230,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire.link.mark_award_recorded("c1")
     assert wire.link.list_open_claims() == {"c1": ClaimPhase.AWARDED}
     wire.wait(3 * CONTRIBUTION_RETRY_NS)
-    assert type(wire.sent[-1]) is m.Claim  # nothing is asked twice once it is known
+    assert type(wire.sent[-1]) is m.Claim  # a known value is never requested again
     wire.link.report_payment(
         m.PaymentReport(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500), claim(), wire.now
     )

@@ -81,7 +81,7 @@ def test_a_wager_contributes_exactly_to_each_of_its_levels_in_its_own_entry(rig)
     assert level(machine, MYSTERY).current == 500 + Fraction(150, 90)
     assert level(machine, "three-levels.top.100").current == 3000  # another stake, another amount
     start = next(machine.journal.entries("game.start"))
-    assert {t.target for t in start.transfers} == {"house:wager"}  # no whole cent yet
+    assert {t.target for t in start.transfers} == {"house:wager"}  # less than one cent
     last = next(machine.journal.entries("game.start", newest_first=True))
     assert sum(t.amount_cents for t in last.transfers if t.source.startswith("pool:")) == 2
     assert machine.journal.balance_cents(f"pool:{TOP}:current") == 1502

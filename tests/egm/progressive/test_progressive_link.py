@@ -172,7 +172,7 @@ def test_games_played_while_offline_are_sent_by_the_next_run(tmp_path, controlle
             rig.room.insert(2000)
             await rig.one_game()
             await rig.until(lambda: controller.counted.get(("TEST-1", "TOP")) == 1)
-            rig.wire.mute = True  # the machine speaks and is not heard
+            rig.wire.mute = True  # the machine's messages are lost
             for _ in range(3):
                 await rig.one_game()
 
@@ -417,7 +417,7 @@ def test_a_controller_restored_from_an_older_copy_gets_every_contribution_again(
             rig.wire.up = True
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 3)
             assert rig.room.records("progressive.behind") == [{"pool": "TOP", "counted": 1}]
-            controller.falls["TOP"] += 1  # its operator corrects what it shows
+            controller.falls["TOP"] += 1  # its operator corrects the displayed amount
             await rig.up()
             await rig.one_game()
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
@@ -502,7 +502,7 @@ def test_a_linked_level_is_read_out_before_its_first_wager(tmp_path, controller)
     async def life():
         async with Rig(tmp_path, controller) as rig:
             assert rig.room.records("progressive.linked") == [{"pool": "TOP"}]
-        async with Rig(tmp_path, controller) as rig:  # once, whatever comes up again
+        async with Rig(tmp_path, controller) as rig:  # once, however often it restarts
             assert len(rig.room.records("progressive.linked")) == 1
 
     run(life())

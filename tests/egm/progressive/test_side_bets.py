@@ -98,7 +98,7 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
         [("jackpot", won)] if won else []
     )
     machine.report_shown()
-    # the bank does not open: the ante is paid even money and the raise comes back
+    # the bank does not qualify: the ante is paid even money and the raise is returned
     assert worth(machine) == before - 100 + 100 + paid_cents + won
     assert read_level(machine).paid_cents == won
     remaining_cents = pot - won
@@ -210,7 +210,7 @@ def test_a_restart_between_hit_and_payment_pays_what_was_locked(rig, tmp_path):
     machine = rig(STRAIGHT_FLUSH)
     start_game(machine)
     machine.close()
-    machine = make_jackpot_machine(tmp_path).boot()  # between its stake and its hit: asked again
+    machine = make_jackpot_machine(tmp_path).boot()  # between its stake and its hit: requested again
     machine.machine.random_service = ScriptedChance(*list_draws(STRAIGHT_FLUSH, BANK)[6:])
     decide(machine)
     machine.close()

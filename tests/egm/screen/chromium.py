@@ -45,7 +45,7 @@ class Browser:
     def __init__(self, profile: Path) -> None:
         path = executable()
         assert path is not None
-        with ExitStack() as opened:  # closed at once if the browser does not come up
+        with ExitStack() as opened:  # closed at once if the browser does not start
             self._start(path, profile, opened)
             self._open = opened.pop_all()
         self._number = 0

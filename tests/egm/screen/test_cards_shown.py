@@ -75,7 +75,7 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     game, game_view = load_table_game("quebec-baccarat")
     view = build_idle_view((game_view,), game_view, "en")
     stage = Picture(theme)._build_stage
-    assert not is_scoreboard_drawn(stage(view), view.table)  # nothing has come yet
+    assert not is_scoreboard_drawn(stage(view), view.table)  # no card has arrived yet
     view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
     assert is_scoreboard_drawn(stage(view), view.table)
     hidden, requests = apply_action(view, Action("board"), theme)

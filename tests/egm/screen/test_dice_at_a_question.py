@@ -33,8 +33,8 @@ class Watched(WordPainter):
 
 
 @pytest.fixture
-def build_round_view(theme):
-    """Return a view of a dice table in the middle of a round, with chips on the cloth."""
+def round_view(theme):
+    """A view of a dice table in the middle of a round, with chips on the cloth."""
     game, game_view = load_table_game("quebec-sic-bo")
     view = lay_chips(
         build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view()), theme
@@ -50,9 +50,9 @@ def draw_view(view, theme, layout):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_thrown_dice_are_drawn_above_the_decision_keys(build_round_view, theme, layout):
+def test_thrown_dice_are_drawn_above_the_decision_keys(round_view, theme, layout):
     question = DecisionRequest(
-        play_id=build_round_view.game.id,
+        play_id=round_view.game.id,
         kind="double",
         options=("stand", "double"),
         seat=0,
@@ -60,7 +60,7 @@ def test_thrown_dice_are_drawn_above_the_decision_keys(build_round_view, theme, 
         costs={"double": 5},
         cues=({"cue": "dice", "dice": list(THROWN)},),
     )
-    view = apply_message(build_round_view, question)
+    view = apply_message(round_view, question)
     view = replace(view, now=view.now + build_view_timeline(view, theme).roll_up_end + 0.1)
     painter, stage = draw_view(view, theme, layout)
     assert [face for face, _ in painter.dice] == [*THROWN]
@@ -72,18 +72,18 @@ def test_thrown_dice_are_drawn_above_the_decision_keys(build_round_view, theme, 
 
 
 @pytest.mark.parametrize("total", [None, TOTAL])
-def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(build_round_view, theme, total):
+def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(round_view, theme, total):
     display = {"kind": "table", "felt": "dice", "dice": list(THROWN), "result": "6-6-6"}
     play = GameOutcome(
-        play_id=build_round_view.game.id,
-        game_id=build_round_view.game.id,
+        play_id=round_view.game.id,
+        game_id=round_view.game.id,
         bet_credits=5,
         win_credits=0,
         win_cents=0,
         display=display if total is None else {**display, "total": total},
         cues=({"cue": "dice", "dice": list(THROWN)},),
     )
-    view = apply_message(build_round_view, play)
+    view = apply_message(round_view, play)
     step = build_view_timeline(view, theme).steps[-1]
     view = replace(view, now=view.presentation.began_at + step.begin + (step.last_stop - step.begin) * 0.93)
     painter, _ = draw_view(view, theme, LAYOUTS["landscape"])

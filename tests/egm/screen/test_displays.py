@@ -58,7 +58,7 @@ def test_an_unplugged_display_is_turned_on_again_when_reconnected(card):
     output.show_frame(frame((9, 1, 2)))
     card.plug(FIRST)
     output.show_frame(frame((10, 1, 2)))
-    card.lit.clear()  # what some cards do
+    card.lit.clear()  # some cards do this
     card.refused = {IoctlCall.PAGE_FLIP: errno.EBUSY}
     output.show_frame(frame((11, 1, 2)))
     assert not card.lit

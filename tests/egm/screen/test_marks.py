@@ -364,5 +364,5 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
 
 def build_snapshot_after_bet(view, request, played_game):
     """Return the machine's next snapshot after it has accepted a bet for the game."""
-    played_game.build_wager(request.value, **request.options)  # the game takes it
+    played_game.build_wager(request.value, **request.options)  # the game accepts it
     return view.snapshot.model_copy(update={"bet_credits": request.value, "bet_wager": dict(request.options)})

@@ -72,7 +72,7 @@ def test_every_game_is_reached_by_its_kind_or_by_turning_pages(on_offer, theme, 
         assert not sent
         assert {find_game_kind(game) for _, game in lay_out_game_tiles(shown, layout)} == {kind}
         low = min(tile_rect[1] for tile_rect, _ in lay_out_game_tiles(shown, layout))
-        assert y + h <= low - 22  # the mark of the game being played stands between
+        assert y + h <= low - 22  # the mark of the current game is between them
     found = [
         game.id
         for sheet in range(20)
@@ -160,7 +160,7 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
         bet_texts.remove(next(words for words in bet_texts if small_print in words))
     bet_texts = [words for words in bet_texts if "intérieures" not in words and "extérieures" not in words]
     assert len(bet_texts) == len(shown)
-    assert any(texts.money(50_000, "CAD") in words for words in bet_texts)  # no more than the place takes
+    assert any(texts.money(50_000, "CAD") in words for words in bet_texts)  # no more than the profile permits
 
 
 def test_pays_in_the_rules_have_their_own_lines_or_are_spaced_apart(theme):

@@ -105,7 +105,7 @@ class Watcher(TextPainter):
 
 #: Words keep so far from the edge of their plate, in units.
 EDGE = 2
-#: Art that hides what was written below it.
+#: Art that hides texts drawn before it.
 PLATES = {"plate", "sheet", "tile", "key", "cell"}
 """Those that words stand on; coins and badges pass over what they pass over."""
 CHIPS = {"chip", "won"}
@@ -132,12 +132,12 @@ def list_drawing_faults(scenes, theme, layout):
         watcher.begin()
         picture.draw_view(surface, view)
         notices = [picture.find_texts(view).say(key) for key in LEGAL]
-        if name != "drawer":  # it slides over what it finds
+        if name != "drawer":  # it slides over the art behind it
             faults += [(name, *spoilt) for spoilt in watcher.spoilt]
         for i, (words, box, size) in enumerate(watcher.written):
             if not surface_rect.contains(box):
                 faults.append((name, words, "leaves the picture", tuple(box)))
-            is_legal = any(words in notice for notice in notices)  # a line of a notice that takes two
+            is_legal = any(words in notice for notice in notices)  # a line of a notice of two lines
             if size < LETTERS_MIN[layout.is_telephone] and not is_legal and not words.isdecimal():
                 faults.append((name, words, "too small", size))
             if re.search(r"(?<!\.)\.\.(?!\.)", words):

@@ -17,7 +17,7 @@ from egm.screen.picture import Picture
 from tools.dev.gallery import iter_game_scenes
 from tools.dev.gallery.machine import iter_machine_scenes
 
-#: Wishes a screen may send; the machine refuses the ones it does not take.
+#: Requests that a screen may send; the machine refuses invalid ones.
 INTENTS = {"play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"}
 INTENTS |= {"acknowledge", "limit", "residual", "menu", "answer"}
 

@@ -53,7 +53,7 @@ def test_a_tie_is_marked_on_the_win_before_it():
         ("BBPB", "b", "", ""),
         # a straight drop beyond both is red again: the third mark beside a column of one
         ("BPPP", "br", "", ""),
-        # a ping-pong: every road is red as soon as it has begun
+        # a ping-pong: every road is red from its start
         ("BPBPBP", "rrrr", "rrr", "rr"),
         # runs of two: red in every road
         ("BBPPBBPP", "rrrrr", "rrr", "r"),

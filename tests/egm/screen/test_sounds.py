@@ -118,7 +118,7 @@ def test_no_mix_of_sounds_can_be_clipped(families):
             most[SOUND_CUES[cue].channel] = max(most[SOUND_CUES[cue].channel], peak)
     most["touch_2"] = most["touch"]
     assert sum(most.values()) < 32767
-    assert most["lead"] > 3 * most["music"]  # music stays under what tells of money
+    assert most["lead"] > 3 * most["music"]  # music is quieter than sounds about money
 
 
 def test_every_look_has_its_own_distinct_family_of_sounds(theme):

@@ -125,7 +125,7 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
         display={"kind": "table", "felt": player.view.table.felt_kind, "result": "1"},
     )
     player.view = replace(apply_message(player.view, play), now=player.view.now + 60)
-    requests = player.touch("clear")  # the machine is to stake none of what lay there
+    requests = player.touch("clear")  # the machine must stake none of the earlier chips
     assert [(request.value, request.options) for request in requests] == [(0, {"bets": {}})] * (
         not player.view.table.can_bets_stay
     )
@@ -213,7 +213,7 @@ def test_info_explains_a_spot_without_a_bet_and_take_removes_its_bet(player):
     beside = spots_of(player)[1]
     assert set(player.bets) == (
         {beside.id} if beside.required_spot is None else set()
-    )  # what needs it goes with it
+    )  # bets that depend on it are removed with it
 
 
 def test_a_standing_bet_is_shown_apart_and_taken_down_by_a_negative_bet(player):
@@ -397,7 +397,7 @@ def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme)
     assert [request.name for request in requests] == ["play"]
 
 
-# ---------------------------------------------------------------------- what is shown
+# ---------------------------------------------------------------------- the display
 @pytest.mark.requirement("B-17")
 @pytest.mark.parametrize("name", TABLE_GAMES)
 def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
@@ -488,7 +488,7 @@ def test_an_insurance_bet_follows_the_stake_that_it_insures(theme):
     player.touch("spot", "red")  # one per cent of it still
     assert player.bets == {"red": 200, "red-insured": 2}
     player.touch("chip", 10)
-    player.touch("spot", "red")  # 212 credits: one per cent makes no whole credits
+    player.touch("spot", "red")  # 212 credits: one credit per cent gives no whole number
     assert player.bets == {"red": 212}
     player.touch("spot", "red-insured")
     assert player.view.chips.refusal_key == "share"

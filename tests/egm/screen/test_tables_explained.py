@@ -45,7 +45,7 @@ def test_play_with_no_chip_on_the_felt_stakes_nothing_and_says_so(visit, languag
     player_visit = visit("quebec-roulette-french")
     player_visit.submit_event(EventType.LANGUAGE, value=language)
     before = player_visit.view.snapshot.credit_cents
-    assert player_visit.view.chips.bets == {}  # nobody has laid anything
+    assert player_visit.view.chips.bets == {}  # there is no bet yet
     assert "play" not in player_visit.view.snapshot.accepts
     player_visit.press("play")
     assert player_visit.bar == words(language, "notice.refused.bet_is_laid")

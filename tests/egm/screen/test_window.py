@@ -63,7 +63,9 @@ def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
     for number in (0, 1):
         post_finger_event(pygame.FINGERUP, number)
     post_touch_mouse_event(pygame.MOUSEBUTTONUP)
-    post_finger_event(pygame.FINGERDOWN, 2)  # no mouse is made of it: the first finger's panel is gone
+    post_finger_event(
+        pygame.FINGERDOWN, 2
+    )  # SDL makes no mouse event of it: the first finger's panel is unplugged
     first, second, third = window.inputs()
     assert first == third == TouchFraction(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     width, height = window._display.get_size()

@@ -14,7 +14,7 @@ from tools.audit.verify import Auditor
 GAME, CENTS, BILL_CENTS = "monaco-banque-a-tout-va", 25, 10_000
 #: Five for each tableau and seven for the banker; then a four and a ten.
 FIVES = "2s 4h Kd 3s Ad 7d 4s Tc"
-#: Six and seven for the tableaux and eight for the banker: nobody is asked.
+#: Six and seven for the tableaux and eight for the banker, so that there is no decision.
 NATURAL = "2s 4h Kd 4s 3d 8d"
 BETS = ({"a-cheval": 10}, {"tableau-1": 20}, {"tableau-1": 10, "tableau-2": 10})
 

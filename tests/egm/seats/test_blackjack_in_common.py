@@ -164,7 +164,7 @@ def test_recall_says_which_position_answered_what_in_a_round_of_several(seats):
         ((row,),) = [table.rows for table in detail.build_page(machine).tables]
         assert row.cells[-1].values == {"number": seat + 1}
     detail.step_index = len(ANSWERS)
-    assert detail.build_page(machine).tables == ()  # the outcome is nobody's answer
+    assert detail.build_page(machine).tables == ()  # no seat has given this answer
 
 
 @pytest.mark.requirement("S-07")
@@ -324,7 +324,7 @@ def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
     assert [rig.state for rig in rooms] == [State.PLAYING, State.TILT, State.PLAYING]
     assert second.credit_cents == CREDIT_CENTS
     answer(rooms, 0, "stand")
-    answer_overdue_turns(table_of(rooms))  # nobody is there to answer for the second box
+    answer_overdue_turns(table_of(rooms))  # no player can answer for the second box
     assert [len(find_open_game(rig.machine).steps) for rig in (first, third)] == [3, 3]
     answer(rooms, 2, "stand")
     end_display((first, third))

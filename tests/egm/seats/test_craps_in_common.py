@@ -184,7 +184,7 @@ def test_a_player_who_cannot_play_keeps_bets_and_point_for_later(seats, tmp_path
     assert throw_dice(rooms, 6, 4) == [first, third]  # not his throw
     script_throws(rooms, 4, 2)
     credit_cents = second.credit_cents
-    assert place_bets(second, come=5) is State.PLAYING  # at once: he waits for nobody
+    assert place_bets(second, come=5) is State.PLAYING  # at once, without waiting for others
     assert find_open_game(second.machine).round_id == ""
     second.report_shown()
     assert (second.credit_cents, read_standing_bets(second)) == (credit_cents + 15 * CENTS, {"come-6": 5})
@@ -334,7 +334,7 @@ class Session:
         laid = apply_changes(self.house, point, self.bets[n], change)
         cost = sum(credits_ for credits_ in change.values() if credits_ > 0)
         if laid is None or sum(laid.values()) * CENTS > 10_000 or self.chance.random() < 0.4:
-            return None  # what the place lets be at stake
+            return None  # the profile's highest stake
         while self.credits[n] < cost * CENTS:
             self.rooms[n].insert(10_000)
             self.credits[n] += 10_000

@@ -27,7 +27,7 @@ from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.service_menu import Menu, list_enabled_actions
 
 BANKS = ("monaco-chemin-de-fer", "monaco-banque-a-tout-va")
-#: Five and six in turn: in both games somebody is asked before the third cards.
+#: Five and six in turn, so that both games have a decision before the third cards.
 CARDS = {"monaco-chemin-de-fer": "2s Ks 3h 6c", "monaco-banque-a-tout-va": "2s 4h Kd 3s Ad 7d"}
 
 

@@ -46,7 +46,7 @@ DEALS = {
 }
 
 BOARD = "Ac 9s 8d 3h Qc"
-#: Eleven answers end before the last one of the last street; the showdown has not begun.
+#: Eleven answers end before the last answer of the last street, so that the showdown has not begun.
 TO_THE_LAST_CHECK = ("pass",) * 11
 #: As above, with the answers that are given after the deal.
 LATER_DEALS = {

@@ -167,7 +167,7 @@ def test_an_answer_out_of_turn_or_of_another_amount_is_refused_and_nothing_is_lo
             rig.engine.handle(EventType.CHOOSE, value="call")
     assert [find_open_game(rig.machine) for rig in rooms] == before
     answer(rooms, "all-in")
-    rooms[0].engine.handle(EventType.CHOOSE, value="fold")  # what is bet stands
+    rooms[0].engine.handle(EventType.CHOOSE, value="fold")  # standing bets stay
     assert find_deciding_rig(rooms).hands.messages[-1].options == (
         "fold",
         "call",
@@ -238,7 +238,7 @@ def test_a_round_that_not_every_position_has_started_returns_the_table_stakes(se
         rig.machine.random_service = chance
         lay(rig, 200)
     seat = table_of(rooms).seats[2]
-    seat.submit_event, handle = lambda _: None, seat.submit_event  # its game is not begun
+    seat.submit_event, handle = lambda _: None, seat.submit_event  # its game has not begun
     table_of(rooms).close_betting(rooms[0].machine.games[GAME].digest)
     seat.submit_event = handle
     assert [find_open_game(rig.machine) is None for rig in rooms] == [False, True, False]

@@ -422,7 +422,7 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
         spin(room, 17)
     room.close()
     restarted = start_rig(tmp_path)
-    phase(restarted, WheelPhase.NUMBER, number=17)  # the reader goes on telling it
+    phase(restarted, WheelPhase.NUMBER, number=17)  # the reader repeats its report
     deliver_spin_number(restarted.machine)
     starts, ended = restarted.records("game.start"), restarted.records("game.choice")
     assert len(starts) == (entries > 1)

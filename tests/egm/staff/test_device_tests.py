@@ -17,7 +17,7 @@ from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 
-#: What a test may count: that people were at the machine, never anything of value or play.
+#: The only meters that a test may count: visits of people, never value or play.
 SERVICE = ("door.", "sign_in_refused")
 KINDS = {"bill": "bill_acceptor", "printer": "ticket_printer", "hopper": "hopper", "io": "io_board"}
 

@@ -130,7 +130,9 @@ def test_a_lost_ticket_stays_locked_until_a_ruling(rig, tmp_path, decided, state
     number = lose_ticket(rig)
     rig.close()
     restarted = MachineRig(tmp_path / "state", devices=("printer",)).boot()
-    assert restarted.store.find_ticket(number).state is TicketState.PENDING  # nobody else can have it paid
+    assert (
+        restarted.store.find_ticket(number).state is TicketState.PENDING
+    )  # no other person can have it paid
     rule(restarted, 1000)
     assert restarted.state is State.TILT  # it is worth all or nothing
     rule(restarted, decided)
@@ -203,7 +205,7 @@ def test_a_payout_by_a_hopper_that_lost_its_count_ends_with_the_recorded_coins(c
     rig.close()
     restarted = coins.room = coins()
     record = restarted.ledgers.payout_ledger.find_open()
-    if record is not None:  # the driver finds it once more, and with it what was seen before the cut
+    if record is not None:  # the driver finds it again, with what it had seen before the power cut
         assert record.paid_coins == seen
         restarted.ledgers.payout_ledger.close_payout(
             payout_id, record.paid_coins, "another hopper is in its place"

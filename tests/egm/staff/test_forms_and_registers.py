@@ -89,7 +89,7 @@ def test_above_the_threshold_nothing_is_paid_without_the_form(rig):
     ):
         fill_in(rig, "handpay", **lacking)
         assert rig.notice == "refused.payment_form_is_complete"
-    fill_in(rig, "handpay", **NAMED, method="cash")  # nobody has proved to be there
+    fill_in(rig, "handpay", **NAMED, method="cash")  # no signature was verified
     assert rig.notice == "refused.authorised"
     assert rig.records("handpay.form") == []
 
@@ -224,7 +224,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     (record,) = rig.records("machine.checked")
     assert record["meters"]["coin_in"] == rig.journal.meters().values["coin_in"]
     assert rig.notice == "machine_checked"
-    assert record["software"] is None  # a development checkout: nobody vouches for it
+    assert record["software"] is None  # a development checkout, which nobody has signed
     entries = list(rig.journal.entries())
     before = entries[[entry.kind for entry in entries].index("machine.checked") - 1]
     assert record["head"] == before.hash_hex
@@ -349,7 +349,7 @@ def test_credits_without_an_owner_leave_only_by_a_recorded_decision(rig):
     write_undeclared_entry(
         rig.machine, "promo", transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", 40),)
     )
-    fill_in(rig, "orphan_credits")  # nobody says so
+    fill_in(rig, "orphan_credits")  # no person is recorded
     assert (rig.notice, rig.credit_cents) == ("refused.authorised", 540)
     for place_answer in ({}, {"place": " "}):  # nor where
         fill_in(rig, "orphan_credits", **ONE, **place_answer)
@@ -370,7 +370,7 @@ def test_an_unclaimed_hand_pay_is_booked_as_orphan_once_despite_power_cuts(rig, 
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     handpay_id = rig.machine.memory.get(MoneyKey.HANDPAY)["id"]
-    if cut:  # the power goes between giving the hand-pay up and posting the orphan
+    if cut:  # the power is cut between forfeiting the hand-pay and posting the orphan
         append = rig.journal.append
 
         def cut_short(transaction):
@@ -383,7 +383,7 @@ def test_an_unclaimed_hand_pay_is_booked_as_orphan_once_despite_power_cuts(rig, 
             fill_in(rig, "orphan_handpay", **TWO, place="bank 4")
         rig.journal.append = append
         assert rig.journal.balance_cents("house:orphan") == 0
-        if cut != "cut":  # an older journal said source and amount
+        if cut != "cut":  # an earlier version recorded source and amount
             stored_handpay = rig.machine.memory.get(MoneyKey.UNCLAIMED_HANDPAY)
             flows = [[source, cents] for source, _, cents in stored_handpay["flows"]]
             write_undeclared_entry(
@@ -460,7 +460,7 @@ def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine
         fill_in(rig, "forfeit_game", **lacking)
         assert rig.notice == "refused.authorised"
     fill_in(rig, "forfeit_game", **TWO)
-    assert rig.notice == "refused.game_is_forfeit"  # nobody said why
+    assert rig.notice == "refused.game_is_forfeit"  # no reason is recorded
     fill_in(rig, "forfeit_game", **TWO, **DISRUPTED)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.credit_cents) == (State.IDLE, credit_cents)
@@ -470,7 +470,9 @@ def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine
     assert (line["persons"], line["reason"]) == (["2", "5"], "a magnet at the reels")
     assert register(rig, "refunds") == []
     fill_in(rig, "forfeit_credits", **TWO, **DISRUPTED, amount_cents=100)
-    assert rig.notice == "refused.credits_are_forfeit"  # what he had before is his, in this place
+    assert (
+        rig.notice == "refused.credits_are_forfeit"
+    )  # under this profile, the player keeps the earlier credit
     rig.close()
 
 
@@ -517,7 +519,7 @@ def test_an_unrecoverable_game_is_refunded_or_resumed(tmp_path, broken):
         rig.play()
         while not mended and can_collect_win_without_draw(
             rig.machine
-        ):  # what is won already is collected instead
+        ):  # an amount that is already won is collected instead
             rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
             rig.report_shown()
             credit_cents = rig.credit_cents

@@ -89,7 +89,7 @@ def test_a_door_counts_as_identified_once_the_monitoring_system_has_read_the_mec
     assert rig.machine.active_faults == {}
     finish(rig, "done", "").touch("leave")
     Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "again").touch("leave")
-    rig.engine.handle(EventType.DOOR_OPENED, door="main")  # what was read of the last one is not this one
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")  # readings of the last intervention do not count
     assert rig.machine.active_faults["unidentified_opening"]["detail"] == "main"
 
 

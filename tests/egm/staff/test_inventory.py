@@ -441,7 +441,7 @@ def test_no_menu_option_or_host_changes_the_machines_identity(rig, tmp_path):
 def test_another_machines_journal_is_not_continued(tmp_path, monkeypatch, labelled):
     monkeypatch.setattr(
         MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
-    )  # it works no more if it comes up
+    )  # it starts, but cannot be used any more
     state = StateFolder(tmp_path)
     state.create_private_folders()
     Journal.open(tmp_path, now=StoppedClock().now, machine_id="EGM-1").close()

@@ -37,7 +37,7 @@ def test_a_jackpot_is_paid_in_monaco_as_the_order_requires(menu):
     menu.touch("leave")
     assert menu.room.state is State.HANDPAY
     menu.room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    menu.prove(Role.MECHANIC)  # the page says that this role may not do it
+    menu.prove(Role.MECHANIC)  # the page says that this role lacks the permission
     assert menu.room.state is State.HANDPAY
     menu.prove(Role.ATTENDANT)
     assert menu.room.state is State.IDLE
@@ -110,7 +110,7 @@ def test_a_forfeit_needs_a_second_different_person(tmp_path):
     rig.play()
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     menu.sign_in(Role.SUPERVISOR).fill("forfeit_game", "a wire in the slot", second=Role.SUPERVISOR)
-    assert rig.machine.memory.get(PlayKey.GAME) is not None  # nobody is two people
+    assert rig.machine.memory.get(PlayKey.GAME) is not None  # one person cannot sign twice
     menu.prove(Role.MANAGER)
     assert rig.machine.memory.get(PlayKey.GAME) is None
     (line,) = register(menu, "forfeited-games")

@@ -208,7 +208,7 @@ def test_a_bet_below_the_operators_minimum_is_refused_and_moves_no_meter(menu, t
     restarted = room_of(tmp_path)
     restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
     restarted.insert(2000)
-    assert restarted.machine.selection.bet_credits == 3  # the least that is taken is what is proposed
+    assert restarted.machine.selection.bet_credits == 3  # the lowest accepted value is proposed
     before = restarted.journal.meters().values
     restarted.engine.handle(EventType.BET, value=2)
     assert restarted.notice == "refused.bet_is_offered"

@@ -61,7 +61,7 @@ FEATURE_FORMS = [*Path(__file__).parents[1].glob("features/*/forms.toml")]
 for _file in FEATURE_FORMS:
     for _form, _row in tomllib.loads(_file.read_text(encoding="utf-8")).items():
         TABLE[_form] = (_row["requirements"], tuple(map(Role, _row["roles"])), _row["fields"])
-#: Forms that stand on a page of their own, which is offered instead: the page, and who is offered it.
+#: Forms on a page that is offered instead of them: the page, and the roles to which it is offered.
 ON_PAGES = {
     **dict.fromkeys(
         ("options_game", "options_denomination", "options_bet_limit", "options_bet_minimum"),
@@ -70,9 +70,9 @@ ON_PAGES = {
     **dict.fromkeys(("link_request", "link_answer", "link_enrol"), ("link", SET_UP)),
     **dict.fromkeys(("disputed", "disputed_ticket"), ("disputed", COUNT)),
 }
-#: Two people, each with the right: what takes money or a prize from a player.
+#: Forms that take money or a prize from a player: two people, each with the permission.
 BY_TWO = {"prize_ruling", "link_enrol", "forfeit_prize", "forfeit_credits", "forfeit_game", "refund_game"}
-#: The book of the place has the person behind these, whoever opens the page.
+#: Forms for which the venue's register has the person, whoever opens the page.
 RECORDED = {"dispute": "dispute.decided", "exclusion": "exclusion.noted"}
 
 

@@ -121,7 +121,7 @@ def test_wrong_pins_lock_the_number_for_a_while_also_over_a_restart(menu, tmp_pa
     assert restarted.notice == "service.refused.locked"
     restarted.room.clock.pass_seconds(seconds - 1)
     restarted.room.close()
-    restarted = Menu(MachineRig(tmp_path).boot()).open()  # what was left when somebody last tried begins anew
+    restarted = Menu(MachineRig(tmp_path).boot()).open()  # the entries of an unfinished attempt are discarded
     restarted.room.clock.pass_seconds(seconds - 1)
     restarted.prove(Role.MECHANIC)
     assert restarted.notice == "service.refused.locked"
@@ -280,7 +280,7 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
         assert (entry.id in reached) is allowed, entry.id
     hidden = next((entry.id for entry in SERVICE_MENU.menu_entries if entry.id not in reached), None)
     if hidden is not None:
-        menu.touch(hidden, page=menu.page.id)  # a forged touch on what is not shown
+        menu.touch(hidden, page=menu.page.id)  # a forged touch on a key that is not shown
         assert menu.notice == "service.refused.not_offered"
     for action in sorted(reached):
         menu.touch(action)

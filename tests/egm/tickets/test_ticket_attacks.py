@@ -47,7 +47,7 @@ def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
     assert isinstance(office.desk.begin_redemption("in-2", number), TicketRedemption)
 
 
-# ---------------------------------------------------------------- ids that come again
+# ---------------------------------------------------------------- repeated ids
 @pytest.mark.parametrize(
     "change",
     [

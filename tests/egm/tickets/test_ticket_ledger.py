@@ -90,7 +90,7 @@ def test_machines_that_share_a_new_ledger_number_their_own_tickets(tmp_path):
         assert store.verify_moves() == 80
 
 
-# ---------------------------------------------------------------- the life
+# ---------------------------------------------------------------- the states of a ticket
 PATHS = {
     TicketState.RESERVED: (),
     TicketState.ISSUED: (TicketAction.ISSUE,),
@@ -287,7 +287,7 @@ def test_a_damaged_log_is_written_again(tmp_path):
             assert (store.verify_moves(), store.restoration_text) == (
                 11,
                 "",
-            )  # what was written again can be read
+            )  # the rewritten log can be read
 
 
 def test_when_both_copies_are_damaged_nothing_is_guessed(tmp_path):

@@ -103,7 +103,7 @@ def end_song(machine: Machine, _: Event) -> None:
     machine.post(SONG_ENDED, SongEnded(song=song), state={JukeboxKey.SONG: None})
 
 
-# ---------------------------------------------------------------------------------------------- what it shows
+# ---------------------------------------------------------------------------------------------- pages and notices
 FORM = Form(
     id="song",
     event=JukeboxEvent.SONG_CHOSEN,

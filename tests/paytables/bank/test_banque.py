@@ -25,7 +25,7 @@ from paytables.contract import Cue
 GAME = "monaco-banque-a-tout-va"
 TABLEAUX = ("tableau-1", "tableau-2")
 BACK = "??"
-#: The banker's table that the game publishes, written again: third cards against which he draws, "-" for none.
+#: The banker's published table, written again: third cards against which the banker draws, "-" for none.
 BANKER = {**dict.fromkeys(range(3), "-0123456789"), 3: "-012345679", 4: "-234567", 5: "-4567", 6: "67"}
 
 
@@ -179,7 +179,7 @@ def test_a_hundred_thousand_rounds_are_settled_as_the_text_says(seeded_draw):
     check_rounds(seeded_draw, 100_000)
 
 
-# ---------------------------------------------------------------------------------- who holds a hand, and what is seen
+# ---------------------------------------------------------------------------------- holders of hands, and views
 @pytest.mark.requirement("S-52")
 def test_the_holder_of_a_tableau_is_asked_at_five_and_everyone_who_bets_on_it_is_bound(seeded_draw):
     game = load_game(GAME)

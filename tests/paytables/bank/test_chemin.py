@@ -28,7 +28,7 @@ from paytables.contract import Bet, Cue
 
 GAME = "monaco-chemin-de-fer"
 SEATS, BACK, MOST = 8, "??", 2000
-#: The bank's draws (art. 13.6), written again: third cards of the player, "-" where he stood.
+#: The bank's draws (art. 13.6), written again: third cards of the player, "-" if the player stood.
 BANK = {**dict.fromkeys(range(3), "-0123456789"), 3: "-012345679", 4: "-234567", 5: "-4567", 6: "67"}
 
 

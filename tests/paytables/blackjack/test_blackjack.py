@@ -18,7 +18,7 @@ from paytables import (
 )
 from paytables.cards.card import RANK_LETTERS
 
-#: What is played at random: the definition, and what the texts say of it (not read from the definition).
+#: The randomly played games: the definition, and the rules from the texts (not read from the definition).
 GAMES = {
     "quebec": (load_game(QUEBEC), {"h17", "obo"}, (9, 11), 2),
     "options": (load_game(OPTIONS), {"obo", "das", "at-once"}, (2, 20), 5),
@@ -57,7 +57,7 @@ def is_natural(hand):
 MORE = {"bank-2": "second", "bank-3": "third"}
 
 
-#: One credit is insured for each so many credits staked.
+#: Credits of the stake for each credit of insurance.
 INSURED_PART = {"insurance": 2, "insurance_quarter": 4}
 
 
@@ -349,7 +349,7 @@ def add_back_bets(game, seats, draw):
             seats[seat] = bets
 
 
-#: What can come of rounds of each rule set: answers given, and what stakes are settled as.
+#: Possible results of each rule set: given answers, and settlement names.
 ALWAYS = {"stand", "hit", "double", "split", "insurance", "no_insurance", "won", "lost", "push", "blackjack"}
 MORE_LOST = {"met by a blackjack, more than the first bet staked"}  # a hidden blackjack ends the round before
 EVEN = {"even_money", "even-money"}
@@ -367,7 +367,7 @@ COMES = {
     "boxes": ALWAYS | MORE_LOST | BESIDE_OPTIONS,
     "seats": ALWAYS | MORE_LOST | EVEN | BESIDE_MONACO | {"insurance_quarter"},
 }
-#: What comes less than once in a thousand hands: each has its named cards in test_blackjack_cases.
+#: Results rarer than one in a thousand hands: test_blackjack_cases has named cards for each.
 SELDOM = {"sevens-two-suited", "sevens-three", "sevens-suited", "three-sevens", "6-7-8"}
 
 

@@ -121,14 +121,14 @@ def test_without_first_stake_protection_every_stake_loses_to_a_blackjack():
 @pytest.mark.parametrize(
     ("name", "cards", "answers", "settled"),
     [
-        # Blackjack: paid at once where the dealer can have none, compared where he can, pushed by his.
+        # Blackjack: paid at once if the dealer cannot have one, compared if the dealer can, pushed by the dealer's.
         (QUEBEC, "As 9h Kd", (), [("blackjack", 20, 50)]),
         (QUEBEC, "As Th Kd 9c", (), [("blackjack", 20, 50)]),
         (QUEBEC, "As Th Kd Ac", (), [("push", 20, 20)]),
         (QUEBEC, "As Ah Kd 9c", ("no_insurance",), [("blackjack", 20, 50)]),
         (QUEBEC, "As Ah Kd Tc", ("insurance",), [("won", 10, 30), ("push", 20, 20)]),
         (QUEBEC, "As Ah Kd 5c", ("insurance",), [("lost", 10, 0), ("blackjack", 20, 50)]),
-        # At most half of the stake is insured: a quarter, too, where the table says so.
+        # At most half of the stake is insured, or a quarter if the table says so.
         (MONACO, "As Ah Kd Tc", ("insurance_quarter",), [("won", 5, 15), ("push", 20, 20)]),
         (MONACO, "Ts Ah 9d 8c", ("insurance_quarter", "stand"), [("lost", 5, 0), ("push", 20, 20)]),
         (MONACO, "As Th Kd", ("even_money",), [("even-money", 20, 40)]),
@@ -138,12 +138,12 @@ def test_without_first_stake_protection_every_stake_loses_to_a_blackjack():
         (QUEBEC, "9s Th 2d Tc Ac", ("hit",), [("lost", 20, 0)]),
         (MONACO, "As 6h Ad Tc Kc 5c 9s", ("split",), [("won", 20, 40), ("won", 20, 40)]),
         (MONACO, "As Th Ad Tc Kc Ac", ("split",), [("lost", 20, 0), ("lost", 20, 0)]),
-        # A soft 17 is hit in Québec, and stood on where the table says so.
+        # A soft 17 is hit in Québec, and stood on if the table says so.
         (QUEBEC, "Ts 6h 9d Ac 3c", ("stand",), [("lost", 20, 0)]),
         (MONACO, "Ts 6h 9d Ac", ("stand",), [("won", 20, 40)]),
-        # Over 21 is lost at once: the dealer takes no card.
+        # Over 21 loses at once: the dealer draws no card.
         (QUEBEC, "Ts 6h 6d Tc", ("hit",), [("lost", 20, 0)]),
-        # What was doubled and busted is spared by a blackjack only.
+        # Only a blackjack spares the additional stake of a busted double.
         (QUEBEC, "6s Th 5d Ac 9h", ("double",), [("lost", 40, 0)]),
         (OPTIONS, "Ts Th 6d Tc Ac", ("double",), [("lost", 20, 0), ("push", 20, 20)]),
         (OPTIONS, "Ts Th 6d Tc 9c", ("double",), [("lost", 20, 0), ("lost", 20, 0)]),
@@ -155,7 +155,7 @@ def test_without_first_stake_protection_every_stake_loses_to_a_blackjack():
         (OPTIONS, "8s Ah 7s 6s", ("no_insurance", "hit"), [("6-7-8", 20, 60)]),
         (OPTIONS, "8s 9h 7s 6d 8c", ("hit",), [("won", 20, 40)]),
         (QUEBEC, "7s 9h 7d 7c 8c", ("hit",), [("won", 20, 40)]),
-        # A hand of a split may be doubled where the table says so; 9 is 9 with an ace counted as one, too.
+        # A hand of a split may be doubled if the table says so; 9 includes an ace counted as one.
         (QUEBEC, "As 6h 8d Tc Td 2c", ("double",), [("won", 40, 80)]),
         (MONACO, "Ts 6h Td As Ac 5c 9c", ("split", "stand", "stand"), [("won", 20, 40), ("won", 20, 40)]),
     ],
@@ -479,7 +479,7 @@ def test_the_help_states_the_chosen_rule_options_in_both_languages():
         (OPTIONS, "8s 6h 8d 8c", ("split",), "split"),
         (OPTIONS, "As 6h 7d", (), "double"),
         (MONACO, "8s 7h 8d 8c 8h", ("split", "split"), "hit"),  # no further split is open
-        (MONACO, "8s Th 8d", (), "hit"),  # what is added is lost to his blackjack
+        (MONACO, "8s Th 8d", (), "hit"),  # the additional stake is lost to the dealer's blackjack
         (OPTIONS, "8s Th 8d", (), "split"),
         (MONACO, "As Th Kd", (), "no_insurance"),
     ],

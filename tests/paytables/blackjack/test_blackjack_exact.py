@@ -84,7 +84,7 @@ QUEBEC = {"has_hole_card": False, "first_stake_only": True}
 EIGHTS, NINES = (1, 0, 0, 0, 0, 0, 0, 4, 0, 6), (1, 0, 0, 0, 0, 0, 0, 0, 5, 12)
 SEVENS = (0, 0, 0, 0, 0, 0, 5, 0, 0, 8)
 PAID = {"sevens": Fraction(3, 2)}
-#: Shoe by value, the dealer's first card, two cards, most hands (0: kept), the house, and the same for the brute.
+#: Shoe by value, dealer's first card, two cards, most hands (0: no split), the rules, and those of the brute force.
 TINY = {
     "resplit": ((0, 0, 0, 0, 0, 0, 0, 4, 5, 8), 9, (8, 8), 3, {**EUROPE, "hands_max": 3}, {"das": False, "hands": 3}),
     "all lost to a blackjack": (EIGHTS, 10, (8, 8), 2, EUROPE, {"das": False}),
@@ -114,7 +114,7 @@ TINY = {
 def test_the_best_and_worst_means_equal_those_over_every_possible_play(name):
     counts, up, cards, hands, rules, brute = TINY[name]
     best, worst, plays = every_play(Brute(**brute), counts, up, cards, split=bool(hands))
-    assert plays > 1 or cards == (1, 1)  # a card to each ace is all there is
+    assert plays > 1 or cards == (1, 1)  # each ace gets only one card
     assert compute_split_means(house(**rules), counts, up, cards, hands=hands) == (best, worst)
 
 
@@ -170,7 +170,7 @@ def test_one_deck_with_one_split_has_the_published_return():
     assert f"{float(mean):.9f}" == "0.000247914"
 
 
-#: Wizard of Odds, blackjack appendix 9: two cards against an ace, as they stand, hit and double.
+#: Wizard of Odds, blackjack appendix 9: two cards against an ace: stand, hit and double.
 WIZARD = {
     ("euro 6d h17", 6, True, False): {
         (2, 1): "-0.722356 -0.379910 -1.024099", (3, 1): "-0.722119 -0.403855 -1.023717",
@@ -233,7 +233,7 @@ def test_the_returns_of_whole_games_agree_with_published_returns(name):
 
 
 # ------------------------------------------------------------------------------- charts
-BASIC = (  # as any book has it for one deck, soft 17 stood on, no double after a split
+BASIC = (  # as published for one deck, stand on soft 17, no double after a split
     "hard  4 HHHHHHHHHH", "hard  5 HHHHHHHHHH", "hard  6 HHHHHHHHHH", "hard  7 HHHHHHHHHH", "hard  8 HHHDDHHHHH",
     "hard  9 DDDDDHHHHH", "hard 10 DDDDDDDDHH", "hard 11 DDDDDDDDDD", "hard 12 HHSSSHHHHH", "hard 13 SSSSSHHHHH",
     "hard 14 SSSSSHHHHH", "hard 15 SSSSSHHHHH", "hard 16 SSSSSHHHHH", "hard 17 SSSSSSSSSS", "hard 18 SSSSSSSSSS",

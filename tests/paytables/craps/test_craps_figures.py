@@ -86,7 +86,7 @@ def test_the_bets_decided_per_throw_are_those_of_the_stationary_table():
     points = (4, 5, 6, 8, 9, 10)
     share = {None: F(165, 557)} | {n: F(165, 557) * F(ways[n], ways[n] + 6) for n in points}
     assert sum(share.values()) == 1
-    for n in points:  # what flows into a point is what stays of it and of a come-out
+    for n in points:  # the inflow of a point equals its outflow and that of a come-out
         assert share[n] == share[None] * F(ways[n], 36) + share[n] * (1 - F(ways[n] + 6, 36))
     assert share[None] == COME_OUT_SHARE_OF_THROWS
     rules_by_spot = load_game(QUEBEC).rules.rules_by_spot
@@ -207,7 +207,7 @@ def test_added_bets_are_analysed_with_the_bets_that_stand_on_the_table():
     )
     assert (bet.rtp, bet.max_win_credits) == (1, 22 + 27)
     assert bet.prizes[1].stage_or_spot == "odds-come-4"
-    # its odds come back where a come-out decides the come bet: on the next come-out they are off
+    # its odds are returned if a come-out decides the come bet, because they are off on the next come-out
     assert {prize.name for prize in bet.prizes} == {"won", "push"}
     nothing = game_at_table.rules.analyse_wager(game_at_table.build_wager(0))
     assert (nothing.cost_credits, nothing.distribution.counts) == (0, {0: 1})
@@ -253,7 +253,7 @@ def test_the_highest_return_of_a_throw_counts_standing_bets_that_can_win_togethe
         game_at_table.rules.find_highest_round_return(game_at_table.build_wager(25, bets={"odds-pass": 25}))
         == 10 + 55
     )
-    # a 6 for the pass, and for a come bet that has travelled there
+    # a 6 wins the pass bet, and a come bet that has moved there
     assert (
         game_at_table.rules.find_highest_round_return(
             game_at_table.build_wager(8, bets={"come": 5, "field": 3})

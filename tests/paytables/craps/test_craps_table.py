@@ -127,7 +127,7 @@ def test_a_leaving_player_gets_back_only_bets_that_may_be_taken_down():
         "lay-10": {"commission": 1},
     }
     assert state_left == table(9, ("come-4", 3), ("pass", 5))
-    # what is left is thrown for with nothing staked, whoever throws
+    # the remaining bets are thrown for without a stake, whoever throws
     assert list_settlements(throw(load_game(QUEBEC).with_table_state(state_left), 5, 2)) == [
         ("come-4", "lost", 0),
         ("pass", "lost", 0),
@@ -171,7 +171,7 @@ def test_a_dont_come_bet_with_no_action_stays_in_the_come_box():
     assert list_settlements(throw(game_at_table, 6, 5, plays)) == [("dontcome", "lost", 0)]
     assert throw(game_at_table, 6, 4, plays).table == table(6, ("dontcome-10", 4), ("pass", 5))
     assert list_settlements(throw(game_at_table, 6, 6, plays)) == [("dontcome", "push", 4)]
-    # the point made, it waits through the come-out, whatever was asked
+    # after the point is made, it is off during the come-out, whatever was requested
     come_out = game.with_table_state(throw(game_at_table, 3, 3).table)
     assert (
         throw(come_out, 2, 1, come_out.build_wager(0, bets={}, working={"dontcome": True})).settlements == ()

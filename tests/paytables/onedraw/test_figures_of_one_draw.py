@@ -200,7 +200,9 @@ def test_seats_share_one_spin_and_have_separate_settlements() -> None:
         {"held": [{"spot": "red", "credits": 8}]},
         {"held": [{"spot": "red", "credits": 8, "count": True}]},
         {"held": [{"spot": "red", "credits": 8, "count": 0}]},
-        {"held": [{"spot": "red", "credits": 8, "count": 3}]},  # its next part would be no whole credit
+        {
+            "held": [{"spot": "red", "credits": 8, "count": 3}]
+        },  # its next part would not be a whole number of credits
         {"held": [{"spot": "red", "credits": 6, "count": 1}]},
         {"held": [{"spot": "red", "credits": 8, "count": 10**15}]},
         {"held": [{"spot": "red", "credits": 4000, "count": 1}]},

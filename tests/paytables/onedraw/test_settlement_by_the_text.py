@@ -163,7 +163,7 @@ def settle(
             stands.append((spot, stake, count + 1))
         elif zero_asks and drawn == "0" and spot in SIMPLE:
             part = stake // 2 ** (count + 1)  # the half, the quarter, the eighth of the stake first laid
-            may_stay = stake % 2 ** (count + 2) == 0  # as long as the next part is whole credits
+            may_stay = stake % 2 ** (count + 2) == 0  # while the next part is a whole number of credits
             if may_stay and answers.pop(0) == "prison":
                 stands.append((spot, stake, count + 1))
             else:

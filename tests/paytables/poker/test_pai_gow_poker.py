@@ -366,7 +366,7 @@ def test_the_stake_has_the_known_figures(game):
         assert all(pairs % part.denominator == 0 for part in parts)
     assert round(float(stake.rtp), 6) == 0.972901
     assert round(float(best.rtp), 6) == 0.975262
-    assert stake.worst_rtp == 0  # whoever gives up every stake
+    assert stake.worst_rtp == 0  # a player who gives up every stake
     analysis = game.rules.analyse_wager(game.build_wager(24, bets={"stake": 20, "under": 2, "position-1": 2}))
     assert analysis.rtp * 24 == stake.rtp * 20 + found["under"].rtp * 2 + found["position-1"].rtp * 2
 

@@ -180,7 +180,7 @@ SEEN = {
 }
 
 
-#: Equal hands of seven cards of one's own are too rare for a few games.
+#: Ties of separate hands of seven cards are too rare for a few games.
 RARE_AT_STUD = {"split", "odd credits"}
 
 
@@ -296,7 +296,7 @@ def test_a_player_who_is_all_in_is_not_asked_and_the_others_continue():
     assert act(found, "bet", "fold") is None
     assert found.return_uncalled_bet() == (1, 8)
     alone = betting(10, 500)
-    assert act(alone, "all-in") == (1, {"fold": 0, "call": 10})  # nobody is left who could call a raise
+    assert act(alone, "all-in") == (1, {"fold": 0, "call": 10})  # no other seat could call a raise
     assert act(alone, "call") is None
     alone.start_round(alone.bet_sizes, 0)
     assert alone.find_next_player() is None

@@ -98,7 +98,7 @@ def boston(level, own_score):
     return {"raise": (0, 4 + extra, extra, -4 + (-1 if ante is None else ante)), "fold": (-3, -3, -3, -3)}
 
 
-#: The game, the bank's cards, the judge, the lowest hand that opens, what answers come to; how many deals.
+#: The game, the bank's cards, the judge, the lowest qualifying hand, the value of the answers, the number of deals.
 DUELS = {
     "quebec-caribbean-stud": (5, other.best_five, "As Kd 4h 3c 2s", caribbean, 1500),
     "quebec-four-card-poker": (6, other.best_four, None, four, 250),

@@ -242,4 +242,4 @@ def test_a_game_played_by_its_advice_agrees_with_its_return(seeded_draw):
         won += outcome.win_credits
     error = (float(figures.variance) / 150) ** 0.5
     assert abs(won / 150 - float(figures.mean_credits)) < 4 * error
-    assert won / 150 > 85  # the first option every time comes to some 35
+    assert won / 150 > 85  # always taking the first option returns about 35

@@ -196,7 +196,7 @@ ROWS = (
         attendant_pays_by_hand=case(request_ticket),
         handpay_is_in_order=case(with_profile_text(open_handpay, *IDENTITY)),
     ),
-    # ------------------------------------------------------------------ what persons decide about money
+    # ------------------------------------------------------------------ decisions about money
     *rows(
         "handpay_form in handpay: record_handpay_form",
         HANDPAY,
@@ -254,7 +254,7 @@ ROWS = (
         found_ticket_is_named=case(number=" "),
         location_is_stated=case(place=" "),
     ),
-    # ------------------------------------------------------------------ what persons decide about a game
+    # ------------------------------------------------------------------ decisions about a game
     *rows(
         "exchange_prize in handpay: exchange_prizes",
         owe_prizes,

@@ -213,7 +213,7 @@ def test_a_void_game_without_two_persons_a_reason_and_its_record_is_reported(voi
     assert audit_findings(voided).keys() == {len(voided)}
 
 
-#: What stops a machine, what happens meanwhile that may not, and the entries by which it goes on.
+#: Each reason for a stop, a forbidden activity during it, and the entries that end the stop.
 STOPPED = {
     "a door": (
         (EventType.DOOR_OPENED, {"door": "main"}),

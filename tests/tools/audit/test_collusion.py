@@ -136,7 +136,7 @@ def test_nobody_is_reported_in_a_room_where_everybody_folds_after_large_bets():
     everybody = dict.fromkeys(permutations(range(1, 7), 2), 2)
     assert list_accused(everybody, 600) == []
     assert list_accused({(1, 2): 1}, 600) == []
-    assert list_accused({(1, 2): 2}, 600) == [(1, 2)]  # nobody else did it in 580 rounds
+    assert list_accused({(1, 2): 2}, 600) == [(1, 2)]  # no other player did so in 580 rounds
     assert list_accused(everybody | {(1, 2): 15}, 600) == [(1, 2)]
 
 

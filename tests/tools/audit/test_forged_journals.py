@@ -102,7 +102,7 @@ def find_last_game(bodies):
 
 def make_cheating_entries(bodies):
     index = find_last_game(bodies[:-1])
-    tail = bodies[:-1]  # without the signed checkpoint of the clean end: nothing signed comes after
+    tail = bodies[:-1]  # without the signed checkpoint of the clean end, so that no later entry is signed
     other = edit(tail, 1, lambda raw: raw.update(id="b2"))[1]
     return {
         "edit": (edit(tail, index, lambda raw: raw.update(record=raw["record"] | {"note": 1})), index + 1),
@@ -122,7 +122,7 @@ def test_entries_written_without_the_machine_key_are_neither_exported_nor_passed
     changed, wrong_at = make_cheating_entries(bodies)[forgery]
     rewrite_both_copies(memory_copy, lambda _: changed)
     key = MachineKey.load(DiskStorage(), memory_copy)
-    for folder in (memory_copy, memory_copy / "second"):  # a sealed head of long ago, kept for such a day
+    for folder in (memory_copy, memory_copy / "second"):  # an old signed head, stored for this attack
         AnchorFile(DiskStorage(), folder, key, AnchoredHead(2, decode(bodies[1]).hash_hex)).close()
     code, output = run_audit("export", memory_copy / "export.jsonl", "--state", memory_copy)
     assert (code, (memory_copy / "export.jsonl").exists()) == (1, False)
@@ -149,7 +149,7 @@ def test_a_journal_with_its_end_cut_off_both_copies_is_neither_exported_nor_pass
     code, output = run_audit("export", memory_copy / "export.jsonl", "--state", memory_copy)
     assert code == 1
     assert "every journal head is missing" in output
-    # Whoever has no key but an earlier export misses what it reached.
+    # Without a key but with an earlier export, a forger still cannot hide that the export went further.
     early = {len(bodies): decode(bodies[-1]).hash_hex}
     report = Auditor(GameFiles(), early).audit_entries(bodies[:-4])
     assert [f.why for f in report.findings] == [

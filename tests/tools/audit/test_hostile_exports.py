@@ -25,7 +25,7 @@ KEY = MachineKey(bytes(range(32)))
 TIME = "2026-05-01T00:00:00.000000+00:00"
 DEEP = "[" * 100_000 + "]" * 100_000
 
-#: What stands in the place of the second entry, by what is wrong with it; the text is its JSON.
+#: The JSON that replaces the second entry, by what is wrong with it.
 HOSTILE = {
     "sequence of another type": '{"id":"a","kind":"bill.in","previous":"P","sequence":"2","time":"T"}',
     "sequence a list": '{"id":"a","kind":"bill.in","previous":"P","sequence":[2],"time":"T"}',

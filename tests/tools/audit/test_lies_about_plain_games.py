@@ -49,7 +49,7 @@ FREE = {"time", "record.language"}
 #: decks: another copy of the same card changes nothing.
 FREE_DRAWS = {RAISED: "record.steps.0.draws", SHOE: "record.steps.0.draws"}
 
-#: Members that say what their absence says, and a round that no other position played.
+#: Members with the same meaning as their absence, and a round that no other position played.
 HARMLESS = [
     *(("phase", "post"), ("marks", []), ("counts", {}), ("state", {})),
     *(("record.standing_credits", 0), ("record.table", None), ("record.pools", {})),
@@ -355,7 +355,7 @@ def test_a_game_without_start_or_end_is_reported_even_with_repaired_credit(journ
     assert compare_audits(bodies, monkeypatch)
 
 
-# ---------------------------------------------------------------------------------------- what a game relies on
+# ---------------------------------------------------------------------------------------- what a game depends on
 def rely_on(path, value, reason, entry_kind="bill.confirmed"):
     return pytest.param(path, value, reason, entry_kind, id=".".join(map(str, path)))
 
@@ -416,7 +416,7 @@ def test_an_id_of_an_earlier_play_does_not_slow_the_check_of_later_games(journal
         assert len(list_games(checked, REEL)) == 1, "the first game, which records its definition"
 
 
-# ---------------------------------------------------------------------------------------- what the auditor knows
+# ---------------------------------------------------------------------------------------- the auditor's state
 def open_play(auditor, entry, _):
     auditor._games._open_plays["play-1"] = tools.audit.games._Play(entry, None)
     auditor._games._latest_play_ids[1] = "play-1"

@@ -13,7 +13,7 @@ from tools.audit.clears import belongs_to_memory_clear
 from tools.audit.rules import RULES, find_rules
 
 SOURCES = [path for package in (egm, meters) for path in Path(package.__file__).parent.rglob("*.py")]
-#: Kinds that are made of a value: pattern -> what it can be.
+#: Kinds that contain a value: pattern -> possible values.
 MADE = {}
 
 
@@ -83,7 +83,7 @@ def test_every_entry_kind_of_the_product_has_an_audit_rule_and_every_rule_a_kind
     every = {kind for kind in kinds if "{}" not in kind} | set().union(*MADE.values())
     ruled = [
         kind for kind in every if not belongs_to_memory_clear(kind)
-    ]  # what a clear may say, its first entry says
+    ]  # the first entry of a clear states its possible kinds
     without = sorted(f"{kind} ({kinds.get(kind, 'made')})" for kind in ruled if not find_rules(kind))
     assert not without, "kinds of entry without a row in tools/audit/rules"
     idle = sorted({rule.kind for rule in RULES} - every)

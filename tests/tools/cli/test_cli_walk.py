@@ -36,7 +36,7 @@ def iter_commands(group, path=()):
 
 
 LEAVES = {path: command for group in (main, dev) for path, command in iter_commands(group)}
-#: What only developers have, and the name it is called by.
+#: Packages that only developers have, by the names under which they are imported.
 DEV = set(dict(iter_commands(dev)))
 
 
@@ -144,7 +144,7 @@ def test_a_command_that_needs_the_laboratory_packages_names_them_in_one_line(arg
         r"Error: this command needs \w+, which is not installed\. In a checkout: make setup-dev; "
         r"elsewhere: pip install 'open-egm\[lab\]'", lines[-1],
     )  # fmt: skip
-    assert not result.stdout.strip()  # said before any work, not after it
+    assert not result.stdout.strip()  # reported before the work, not after it
     assert not list(tmp_path.rglob("manifest.sig"))
 
 

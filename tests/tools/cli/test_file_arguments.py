@@ -155,7 +155,7 @@ def create_sparse_file(file, *heads):
 
 @pytest.mark.parametrize("command", READERS[2:], ids=" ".join)
 def test_a_line_without_end_is_read_up_to_a_limit(command, state, tmp_path, monkeypatch):
-    monkeypatch.setattr("meters.export.BODY_BYTES_MAX", 1 << 20)  # 64 MiB: what each entry may have
+    monkeypatch.setattr("meters.export.BODY_BYTES_MAX", 1 << 20)  # 64 MiB: the limit of each entry
     assert egm("audit", "export", tmp_path / "good", "--state", state).exit_code == 0
     heads = (tmp_path / "good").read_bytes().splitlines()[:2]
     for known in (0, 2) if command != ("audit", "readout") else (0,):

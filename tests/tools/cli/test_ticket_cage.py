@@ -31,7 +31,7 @@ PAYEE = TicketPayee("Anne Tremblay", "5, rue Racine, Chicoutimi")
 
 
 PIN = "8053"
-#: A supervisor, an attendant, and a mechanic who pays nobody.
+#: A supervisor, an attendant, and a mechanic, who may not pay.
 LUC, MIA, TOM = "11", "12", "13"
 
 
@@ -255,14 +255,14 @@ def test_a_tickets_value_comes_only_from_its_number_in_the_ledger(office, egm):
     office.desk.record_failed_print(failed, "jam")
     last = good[-1]
     for paper, reason in (
-        (good[:-1], "not a valid ticket number"),  # a corner is gone
+        (good[:-1], "not a valid ticket number"),  # a corner is missing
         (good[:-1] + str((int(last) + 1) % 10), "not paid: "),  # a figure was altered
-        ("9" * 18, "no ticket has this number"),  # a counterfeit that was made up whole
+        ("9" * 18, "no ticket has this number"),  # a complete counterfeit
         (misprinted, "no machine has confirmed that this ticket was printed"),
         (failed, "not paid: the ticket is void"),
     ):
         assert reason in egm("pay", paper, "--person", LUC, status=1), paper
-    # the amount on an altered paper is nobody's: what the ledger says is paid, and once
+    # the amount on an altered paper is ignored: the ledger's amount is paid, once
     assert egm("pay", good, "--person", LUC) == "paid: $42.00\n"
     assert "redeemed already" in egm("pay", good, "--person", LUC, status=1)  # a copy of it
 
@@ -322,7 +322,7 @@ def test_check_reports_expiry_only_if_the_clock_is_plausible(office, egm, tmp_pa
     number = office.issue_ticket().number
     clock = StandingClock()
     monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: clock)
-    clock.pass_days(31)  # as long as a machine may be off without anybody being asked
+    clock.pass_days(31)  # the longest time off after which no confirmation is needed
     assert egm("check", number, status=1).startswith("expired")
     clock.pass_days(4000)
     assert egm("check", number).startswith("issued")
@@ -392,7 +392,7 @@ def test_a_damaged_ledger_is_reported_with_what_to_do(office, egm, tmp_path, com
     number = office.issue_ticket("a", 1000).number
     build_journal(tmp_path, out_cents=1000)
     office.store.close()
-    if "pay" in command:  # whose ledger is mended from a whole log, or begun where both are empty
+    if "pay" in command:  # the ledger is repaired from a complete log, or started if both are empty
         byte_count = 5000
         (tmp_path / SECOND_FOLDER / LOG_NAME).write_bytes(b"")
     file = tmp_path / TICKET_DATABASE_FILE_NAME

@@ -104,7 +104,7 @@ def test_the_example_rules_explain_every_key_and_are_accepted(tmp_path):
     assert (repeated.exit_code, "exists and was not changed" in repeated.output) == (1, True)
 
 
-#: A change of the rules, and what is said: key and reason.
+#: A change of the rules, with the key and the reason of the refusal.
 REFUSED = {
     "no start": (("starts = 2027-03-08T19:00:00\n", ""), "starts: must be given: The date and time of the start"),
     "no length": (("duration_minutes = 180\n", ""), "duration_minutes: must be given: How long"),

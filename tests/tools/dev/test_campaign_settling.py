@@ -49,7 +49,7 @@ def test_machine_killed_by_its_prize_message_is_not_settled(tmp_path):
 
     async def session():
         seat = CampaignMachine("ONE", POOL, nobody, random.Random(1), Counter())
-        assert seat.is_settled  # it has given nothing, and nobody owes it anything
+        assert seat.is_settled  # nothing was paid, and nothing is owed
         seat.kill_after("award received")
         with suppress(ProcessKilled):
             seat.machine._handle_mystery_win(won)

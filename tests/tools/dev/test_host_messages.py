@@ -244,7 +244,7 @@ def test_a_damaged_reply_states_the_reason(got, expected_text):
 @pytest.mark.parametrize(
     ("text", "expected_text"),
     [
-        ("01 54 05 363032 41", "cut short"),  # length says more than there is
+        ("01 54 05 363032 41", "cut short"),  # the length exceeds the data
         ("01 54 03 363032 41", "surplus"),
         ("01 54 02 3630", "version: cut short"),
         ("01 54 04 36303241 FF", "surplus"),

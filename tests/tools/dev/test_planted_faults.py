@@ -27,7 +27,7 @@ from tools.dev.simulation.shrinking import run_and_report
 
 ONE = CabinetSetup(games=("maple-classic",))
 HOLDEM = "quebec-texas-holdem-room"
-#: Actions that change nothing, for what was begun to go on meanwhile.
+#: Actions that change nothing, so that earlier actions can finish.
 WAIT = ("language",) * 8
 
 

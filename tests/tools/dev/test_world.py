@@ -37,7 +37,7 @@ from tools.dev.simulation.shrinking import (
 )
 from tools.dev.simulation.world import SimulatedWorld
 
-#: Seeds that failed once, one with a ticket in dispute that needs a ruling by its own form, and a range nobody chose.
+#: Seeds that failed once (one needs a ruling on a disputed ticket by its own form), and a range of other seeds.
 SEEDS = (
     202611260,
     202611101,
@@ -217,7 +217,7 @@ def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
     def life():
         result = run_case(_new(folder), case)
         assert result.actions.keys() >= {"lose file", "update", "clear memory"}
-        assert result.verdict.entries > 50  # of both journals: the old one lies in the evidence
+        assert result.verdict.entries > 50  # of both journals: the old one is in the evidence folder
         state = folder / "state"
         files = {path.relative_to(state) for path in state.rglob("*") if path.is_file()}
         lasting = {file for file in files if file.parts[0] != "run" and file.name != "machine.lock"}
@@ -236,7 +236,7 @@ def test_a_seed_gives_the_same_journal_byte_for_byte(tmp_path):
     assert once[1] == twice[1]
 
 
-# ------------------------------------------------------------ what is wrong is found
+# ------------------------------------------------------------ faults are found
 class Taken:
     """An action that takes a dollar out of the bill box."""
 

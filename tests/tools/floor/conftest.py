@@ -34,7 +34,7 @@ def open_store(request, tmp_path):
         server = request.getfixturevalue("postgres")
         name = f"test_{next(_NAMES)}"
         with psycopg.connect(server.dsn(), autocommit=True) as connection:
-            connection.execute(f"CREATE SCHEMA {name}")  # a database of its own costs ten times as much
+            connection.execute(f"CREATE SCHEMA {name}")  # a separate database costs ten times as much
         dsn = f"{server.dsn()} options=-csearch_path={name}"
 
         def make():

@@ -79,7 +79,7 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
             for name in [*victims, ""]:
                 async with open_connection(rogue, build_tls_context(rogue), name) as line:
                     await line.subscribe(topics.build_downlink_topic(ROGUE))
-                    await asyncio.sleep(0.1)  # whoever was ended would hear of it now
+                    await asyncio.sleep(0.1)  # a disconnected client would notice it now
             for task in tasks:
                 task.cancel()
 
@@ -103,7 +103,7 @@ def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_pa
                             await line.publish(topics.build_heartbeat_topic(name), b"{}", QOS_AT_MOST_ONCE)
                         await line.subscribe(
                             topics.LEVEL_VALUE_TOPIC_FILTER
-                        )  # answered: what was said before it is through
+                        )  # the reply shows that earlier messages have arrived
                 async for message in listening.messages:
                     sign_ids.append(topics.parse_sign_id(str(message.topic)))
                     if sign_ids[-1] == "sign-1" and sign_ids.count("sign-1") == 2:

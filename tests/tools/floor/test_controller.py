@@ -284,7 +284,7 @@ def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
     assert isinstance(first, Award)
     assert isinstance(second, Award)
     assert (first.amount_cents, first.order, second.order) == (1_000_00, 1, 2)
-    assert second.amount_cents == 1_000_00  # the base, and no whole minor unit more yet
+    assert second.amount_cents == 1_000_00  # the base, and less than one minor unit
     for award in (first, second):
         repeated_award = floor.claim(award.machine, award.claim, 1)
         assert repeated_award == award
@@ -389,9 +389,9 @@ def test_a_closed_level_passes_all_its_money_to_another_late_messages_included(f
     moved = floor.controller.close_level("grand", "petit")
     assert moved == stored_level.current + stored_level.hidden
     assert floor.record("petit").level.current == 50_00 + moved
-    assert isinstance(floor.give("EGM-1", 2), ContributionCount)  # made before, heard of now
+    assert isinstance(floor.give("EGM-1", 2), ContributionCount)  # made earlier, received now
     late = floor.claim("EGM-1", "c1", 2)
-    assert late.amount_cents == 1_000_00  # what it showed at its end
+    assert late.amount_cents == 1_000_00  # the amount that it last showed
     assert floor.claim("EGM-1", "c1", 2) == late
     assert floor.join("EGM-1").reason is RefusalReason.LEVEL_CLOSED
     for wrong in (("grand", "petit"), ("petit", "grand"), ("petit", "petit"), ("none", "petit")):

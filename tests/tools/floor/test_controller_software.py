@@ -56,7 +56,7 @@ def test_a_controller_with_one_altered_bit_does_not_serve(shipped, tmp_path):
     altered = shipped.root / "egm" / "progressive" / "level.py"
     original = altered.read_bytes()
     data = bytearray(original)
-    data[3] ^= 1  # a letter of its docstring: nothing but the digest tells
+    data[3] ^= 1  # one letter of a docstring, which only the digest reveals
     altered.write_bytes(bytes(data))
     output, kinds = run_serve(shipped, tmp_path, *signed)
     altered.write_bytes(original)

@@ -199,7 +199,7 @@ def test_the_store_does_not_reveal_the_trigger_and_another_key_cannot_read_it(op
     for vault, error in ((SecretStore(b"k" * 32), SecretError), (None, MysteryError)):
         opened = open_store()
         other = Controller(opened, controller._now, vault)
-        other.check()  # what is on record adds up without the key
+        other.check()  # the record is consistent without the key
         before = other.list_level_records()
         with pytest.raises(error, match="mystery"):
             other.process_messages([ReceivedMessage("EGM-1", floor.contribution("EGM-1", 1))])
@@ -252,7 +252,7 @@ def test_a_change_of_a_mysterys_chance_requires_another_level(floor):
 def test_a_void_mystery_prize_returns_and_the_next_is_won_by_the_ceiling(floor):
     winner, answer_won = floor.until_won("EGM-1")
     floor.commit(winner, answer_won.won[0], way="void")
-    assert floor.record().level.shown_cents == 105  # all of it came back; what is above is the overflow
+    assert floor.record().level.shown_cents == 105  # everything was returned; the excess is the overflow
     assert floor.record().level.overflow > 0
     floor.controller.check()
     assert floor.give("EGM-1").won[0].amount_cents == 105
@@ -263,7 +263,7 @@ def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager
     winner, answer_won = floor.until_won("EGM-1")
     floor.commit(
         winner, answer_won.won[0], way="void"
-    )  # back it comes: to the ceiling, the rest to the overflow
+    )  # the returned amount fills the level up to its ceiling; the remainder is overflow
     assert floor.give("EGM-1").won[0].amount_cents == 105
     assert floor.record().level.shown_cents == 105  # the overflow has filled the new prize
     assert floor.give("EGM-1").won[-1].amount_cents == 105
@@ -283,7 +283,7 @@ def test_a_closed_mystery_reveals_its_trigger_and_passes_on_its_money(floor):
     assert (shown["claim"], MysteryTrigger.from_json(shown["trigger"]).commitment) == ("", luck.commitment)
     assert isinstance(
         floor.give("EGM-1"), ContributionCount
-    )  # made before, heard of now: it goes on to the other
+    )  # made earlier, received now: it goes to the other level
     floor.controller.check()
 
 

@@ -196,7 +196,7 @@ def test_machine_and_sign_show_a_level_again_whatever_the_restored_controllers_c
     house.listeners.append(sign)
     house.pass_seconds(2)
     house.copy("older.db")
-    for _ in range(5):  # each takes the store over: their terms are higher than that of the restored copy
+    for _ in range(5):  # each takes over the store, because its term is higher than that of the restored copy
         house.store.close()
         house.start()
         house.machines["A"].play(random.Random(1), 0)

@@ -234,7 +234,7 @@ def test_installing_the_package_makes_a_fresh_debian_a_cabinet(built, debian):
                                      "amount_cents=2000", "--state", STATE).returncode == 0)  # fmt: skip
     debian.until(lambda: debian.credits() == 2000)
 
-    # A machine that hangs is ended by its watchdog, and comes back with what it had.
+    # The watchdog ends a machine that hangs; after the restart, the credit is unchanged.
     debian.says("systemctl", "kill", "-s", "STOP", "--kill-whom=main", "open-egm-machine")
     debian.until(lambda: debian.machine("NRestarts") == "1" and debian.machine("SubState") == "running")
     assert "watchdog" in debian.says("journalctl", "-u", "open-egm-machine", "-o", "cat")

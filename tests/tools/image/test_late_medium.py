@@ -151,7 +151,9 @@ def test_the_awaited_media_are_those_mounted_by_fstab():
 @pytest.mark.skipif(os.geteuid() != 0, reason="the update's units are root's")
 def test_the_update_reads_no_more_in_the_machines_folder_than_the_machine_may():
     """Regression: a token that linked to a file of root was read and disclosed."""
-    with tempfile.TemporaryDirectory() as folder:  # pytest's own lies in one that only its user may enter
+    with (
+        tempfile.TemporaryDirectory() as folder
+    ):  # pytest's own folder is in one that only its user may enter
         Path(folder).chmod(0o755)
         _steal(Path(folder))
 

@@ -75,7 +75,7 @@ def test_users_and_folders_are_created_and_the_units_are_valid(root):
     assert [line for line in output.splitlines() if "open-egm" in line] == []
 
 
-#: What a unit with `TemporaryFileSystem=` and `BindReadOnlyPaths=` sees of the machine's folder.
+#: The part of the machine's folder that a unit with `TemporaryFileSystem=` and `BindReadOnlyPaths=` sees.
 _SHUT_IN = """
 mount --make-rprivate / && mkdir -p {hold} && mount --bind {state}/run {hold} && mount -t tmpfs -o mode=0755 none {state} &&
 mkdir {state}/run && mount --bind {hold} {state}/run && mount -o remount,bind,ro {state}/run && exec setpriv --reuid={screens}
@@ -138,7 +138,7 @@ def _shown_and_shut_out(folder):
             link.send(json.dumps({"session": session}))
             words = ""
             end = time.monotonic() + 60
-            while "credit" not in words.lower():  # what only a linked machine says
+            while "credit" not in words.lower():  # only on a linked machine
                 assert time.monotonic() < end, words
                 reply = link.recv(timeout=60)
                 if isinstance(reply, bytes):

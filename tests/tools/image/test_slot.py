@@ -95,7 +95,7 @@ def test_an_unsigned_or_wrongly_signed_bundle_is_refused(released, empty):
 
 @pytest.mark.parametrize("kept_share", [0.0, 0.3, 0.7, 0.999])
 def test_a_truncated_bundle_leaves_an_empty_slot(released, empty, kept_share):
-    install(released, empty)  # what was there before must not come back either
+    install(released, empty)  # the previous content must not return either
     line = released.index(b"\n") + 1
     torn = released[: line + round((len(released) - line) * kept_share)]
     with pytest.raises(SlotError, match="is truncated"):

@@ -15,7 +15,7 @@ from tools.lab.certification.depicted import depicted_odds
 from tools.lab.certification.finding import CertificationCase, FindingStatus
 from tools.lab.simulation import SimulationTally
 
-#: A game of each way to draw: its family's own dealing function, and what it never draws when that is planted.
+#: A game for each way to draw: its dealing function, and the outcome that the planted mistake never draws.
 GAMES = {
     "quebec-three-card-poker": "Shoe.deal",
     "jacks-or-better-9-6": "Shoe.deal",

@@ -197,7 +197,7 @@ def test_a_game_beyond_exact_analysis_is_checked_with_a_simulated_interval(tmp_p
     monkeypatch.setattr("paytables.reels.enumerated.ENUMERATED_WINDOWS_MAX", 1000)
     own_game_file = (
         tmp_path / "icebreak.toml"
-    )  # a game of its own: the library's may have been enumerated before
+    )  # another game than the library's, which may have been enumerated before
     own_game_file.write_bytes(read_source("icebreak").data)
     monkeypatch.setattr("tools.cli.commands.par.ESTIMATE_GAMES", 2000)
     output = run("game", "check", own_game_file)
@@ -302,7 +302,7 @@ def test_a_bet_is_simulated_with_the_bets_it_needs_and_those_of_other_seats(bet)
     [(2_500, "maple-classic"), pytest.param(25_000, "aurora-twenty", marks=pytest.mark.slow)],
 )
 def test_simulation_uses_the_production_code_or_the_compiled_one(tmp_path, games, plain):
-    # the certified generator takes no seed, so the game played here always comes to the same: one credit back
+    # the certified generator takes no seed, so that this game always returns one credit
     sure = tmp_path / "sure.toml"
     text = read_source("maple-classic").path.read_text(encoding="utf-8").split("[stage.base]")[0]
     sure.write_text(
@@ -420,7 +420,7 @@ def test_pays_are_tuned_to_a_return():
     assert abs(compute_rtp(tuned) - Fraction(91, 100)) < Fraction(1, 1000)
     tuned_once = tune_pays(data, Fraction(9, 10), [parse_key("stage.base.pay.0.pays.3")])
     assert abs(compute_rtp(tuned_once) - Fraction(9, 10)) < abs(compute_rtp(data) - Fraction(9, 10))
-    assert compute_rtp(data) == Fraction(12079, 13824)  # what was given is left as it was
+    assert compute_rtp(data) == Fraction(12079, 13824)  # the given file is unchanged
     with pytest.raises(TuningError, match="there is no 'base2'"):
         tune_pays(data, Fraction(9, 10), [parse_key("stage.base2.pay.0.pays.3")])
     with pytest.raises(TuningError, match="is not a pay"):

@@ -111,7 +111,7 @@ REFUSED = {
     ),
     "same-file": lambda: build_case(build_changed_game("maple-classic", game__version="9.9.9"), path="maple-classic"),
 }  # fmt: skip
-#: Held against what the machine plays, not against what the definition says: each has its test below.
+#: Rules that examine what the machine plays, not what the definition says; each has its own test below.
 OF_PLAY = {"simulation", "replay"}
 #: A fact a laboratory must read, that no profile here forbids.
 ONLY_NOTED = {"levy", "long-odds", "return-by-stake"}

@@ -203,7 +203,7 @@ def test_a_submission_is_reproduced_from_its_own_content(bundles, submission, tm
     assert set(reproduced.values()) == {""}
     assert any(".whl from " in change for change in reproduced)
 
-    # a maker who signs what his source does not make
+    # a manufacturer signs files that the source does not build
     wheel = next(name for name in report["files"] if name.endswith(".whl"))
     other = io.BytesIO((submission / wheel).read_bytes())
     with zipfile.ZipFile(other, "a") as archive:

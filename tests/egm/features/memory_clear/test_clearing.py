@@ -62,7 +62,7 @@ def claims_of(folder: Path) -> dict[str, Fraction]:
     return {proposal.id: proposal.claim.amount for proposal in inspect_claims(folder, FEATURES).proposals}
 
 
-# ---------------------------------------------------------------------------------------------- what is declared
+# ---------------------------------------------------------------------------------------------- declarations
 def test_every_stored_key_states_its_treatment_at_a_clear_and_debts_have_a_claim():
     owed = {key for key in FEATURES.storage_keys if key.clear_action is ClearAction.OWED}
     assert owed == CLAIM_MAKER_BY_KEY.keys() | CLAIM_KEY_BY_DEPENDENT_KEY.keys()
@@ -377,7 +377,7 @@ def test_ticket_missing_its_end_in_the_ledger_is_ended_according_to_the_old_jour
     number = rig.hands.jobs[-1].barcode
     rig.machine.find_installed(TicketDesk).record_printed = lambda _: (
         None
-    )  # the power goes here, the bar code out and the journal written
+    )  # the power is cut here: the bar code is printed and the journal written
     rig.report_print_state(PrintState.BARCODE_DONE)
     assert rig.store.find_ticket(number).state is TicketState.RESERVED
     rig = reopen_cleared(rig, tmp_path)
@@ -442,7 +442,7 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
     rig.close()
     log = next((tmp_path / "second").glob("*.log"))
     content = bytearray(log.read_bytes())
-    content[-200] ^= 1  # the log is whole but for its end
+    content[-200] ^= 1  # the log is complete except for its end
     log.write_bytes(content)
     full_inspection = inspect_claims(tmp_path, FEATURES)
     assert full_inspection.inspection.second_copy.damage

@@ -65,7 +65,7 @@ def test_without_proof_no_identifier_moves_value_before_the_host_registers(tmp_p
     assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
     rig.close()
     for medium in (tmp_path, tmp_path / "second"):
-        (medium / "journal.head").unlink()  # nobody can say where the journal ended
+        (medium / "journal.head").unlink()  # the end of the journal is unknown
     rig = reopen_cleared(
         rig, tmp_path, make=lambda: open_with_host(tmp_path), credit_1_cashable=build_paid_decision(5000)
     )

@@ -376,7 +376,7 @@ def test_a_round_recorded_for_another_name_counts_once_somebody_has_confirmed_it
         hall.room.close()
 
 
-#: Two rounds of one game each; one participant goes on.
+#: Two rounds of one game each; one participant reaches the second.
 TWO_ROUNDS = describe_machine(
     ('"A-102"', '"8"'),
     ("games = 100", "games = 1"),
