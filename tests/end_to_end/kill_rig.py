@@ -227,11 +227,11 @@ class Rig:
         self.manager = Manager(self.folder, lambda on: self._operate("io", "key", name="operator", on=on))
         twins = {"bill": "id003", "printer": "tcl", "coin": "cctalk_coin", "io": "ioboard"}
         self.bench = DeviceSimulator(self.folder.root, twins, speed=SPEED)
-        # Its patience is not sped up: at forty times the speed, a computer busy for a moment would be a machine
-        # that slept for ten seconds while papers changed places (tests/contract/test_bill_faults.py has that).
+        # The acceptor's time limit is not shortened. At forty times the speed, a short delay of this computer would be
+        # a delay of ten seconds, in which the acceptor returns the paper (tests/contract/test_bill_faults.py).
         self.bench.simulated_devices["bill"].escrow_seconds = None
-        # Nor is the way of a paper back to the player: it would be over in 12 ms, unseen between two polls of a
-        # loaded machine, and a paper of which nobody has seen which way it went is rightly a person's to decide.
+        # The return of a paper is not shortened either. It would take 12 ms, less than two polls of a loaded machine,
+        # and if no poll has seen where a paper went, staff must decide.
         self.bench.simulated_devices["bill"].return_seconds *= SPEED
 
     async def campaign(self, kills: int) -> None:

@@ -33,8 +33,8 @@ from meters import Journal, Transaction, open_view
 from tools.cli import main
 from tools.floor.progressive.certificates import make_authority
 
-#: The machine's process, without the serial ports of the computer that runs the test: to ask one takes 18 s, and
-#: it may have somebody's device.
+#: The command of the machine's process without the serial ports of this computer: probing a port takes 18 s, and a
+#: user's device may be connected to it.
 MACHINE = (
     sys.executable,
     "-I",

@@ -20,10 +20,10 @@ LENGTHS = tomllib.loads(
     (Path(__file__).parents[1] / "vectors" / "sas_answer_lengths.toml").read_text(encoding="utf-8")
 )["lengths"]
 
-#: Polls this cabinet has nothing to say to: it has no hopper, no coin acceptor of another maker, no legacy
-#: bonus, and validates by system, not by numbers of its own.
+#: Polls that this cabinet does not answer: it has no hopper, no coin acceptor of another maker and no legacy
+#: bonus, and its tickets are validated by the system, not by its own numbers.
 SILENT = {"2C", "47", "9A", "4C"}
-#: Answered only when something of the kind is under way, or with an effect: shown by the money tests.
+#: Polls that are answered only during a transaction, or that have an effect: the money tests cover them.
 ELSEWHERE = {"1B", "21", "4D", "50", "57", "58", "7C", "7D", "94", "A8", "3D"}
 
 #: Expected values after ten dollars in and three games of one credit of five cents.

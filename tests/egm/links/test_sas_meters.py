@@ -18,9 +18,9 @@ from meters import Transaction, Transfer
 WON = (23, 7, 5)
 PAYBACK = 0x7F
 
-#: What is not zero after :func:`session`; everything in minor units but numbers of games, bills and tickets.
+#: Meters that are not zero after :func:`session`, in minor units except numbers of games, bills and tickets.
 #: In: bills of 20.00, 5.00 and 1.00, 0.30 restricted and 0.20 nonrestricted credit from a host. Out: a ticket
-#: of 27.95, then by hand 1.20; 0.30 stays, as it can only be played.
+#: of 27.95, then a hand-pay of 1.20; 0.30 stays, because restricted credit can only be played.
 NOT_ZERO: Mapping[int, int] = {
     0x00: 5,
     0x01: 300,

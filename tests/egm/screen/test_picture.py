@@ -379,15 +379,18 @@ def test_touch_targets_are_large_enough_for_a_finger(published, theme):
 
 #: A telephone's page between the bars of its browser.
 SHORT_PHONE = build_telephone_layout(390, 700)
-#: What is smaller for a finger than 44 of a telephone's pixels each way, and its size there.
+#: Touch targets smaller than 44 x 44 pixels on a telephone, with their size there.
 SMALLER = {
     "letter": (34, 43),  # ten in a row, as on the keyboard of every telephone
-    "search": (34, 33),  # the page that finds pages: what is found stands above the letters
-    "drawer": (30, 80),  # the handle of the simulated cabinet's drawer: beside the reels, and higher instead
+    "search": (34, 33),  # the search page has its results above the letters
+    "drawer": (
+        30,
+        80,
+    ),  # the handle of the simulated cabinet's drawer: narrower, but higher, beside the reels
 }
 
 
-#: What is lower than that on a page between a browser's own bars: the keys of forms, and boxes in three rows.
+#: Touch targets lower than that on a page between a browser's bars: the keys of forms, and boxes in three rows.
 LOWER_ON_A_SHORT_PAGE = {"type", "enter", "shift", "clear", "erase", "choose"}
 
 

@@ -27,8 +27,8 @@ from tools.audit.verify import Auditor
 
 GAME = "quebec-blackjack-options"
 STAKE, STAKE_CENTS, CREDIT_CENTS = 10, 1000, 10000
-#: Three boxes and the dealer, then what each answer brings: a pair of eights split, one of them doubled on ten;
-#: eleven doubled; nineteen, which stands; the dealer draws to twenty.
+#: The first cards of three boxes and the dealer, then the cards of each answer: a pair of eights is split, and one of
+#: them doubled on ten; eleven is doubled; nineteen stands; the dealer draws to twenty.
 DEAL = "8s 6h Th Ks 8d 5h 9c"
 ANSWERS = (
     (0, "split", "2h"),

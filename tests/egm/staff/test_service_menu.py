@@ -239,7 +239,7 @@ def test_no_sequence_of_attempts_reveals_whether_a_number_exists(menu):
     _, nobody, first, second, *_ = counted.values()
     replies = {real: [], nobody: []}
     menu.open()
-    for number in (first, first, first, first, second, second, second):  # lock others of nobody's first
+    for number in (first, first, first, first, second, second, second):  # lock other missing numbers first
         menu.enter(number).enter("1379").touch("back")
     for _ in range(5):
         for number, words in replies.items():

@@ -94,7 +94,7 @@ def bets_of_baccarat(game, p, b, naturals, third, cards):
     yield bet_names[0], paid(cost[0], ("won", p > b, 2 * cost[0]), ("push", equal, cost[0]))
     if game == "monaco-punto-2000":
         cases = [("won with six", (b > p) & (b == 6), 15), ("won", b > p, 20)]
-    else:  # 5 % of the win or of the stake, at least a credit
+    else:  # 5 % of the win, or of the stake, is one credit
         cases = [("won", b > p, 39)]
     yield bet_names[1], paid(cost[1], *cases, ("push", equal, cost[1]))
     stake = 2 if game == "quebec-baccarat" else 5

@@ -250,9 +250,9 @@ def test_a_simulation_by_advice_agrees_with_the_figures(name):
     assert judge(tally, bet.cost_credits, bet.rtp, compute_sample_variance(tally)).agrees_with_exact
 
 
-#: What a compiled play of its own needs to know of a table, from the texts: decks, soft 17 hit, the first stake
-#: alone lost to a blackjack, what is doubled, after a split too, most hands and of aces, halves won at once; and
-#: how many hands the dealer plays of one first card.
+#: The rules of a table, from the texts, for the compiled simulation: decks, hit soft 17, only the first stake lost to a
+#: blackjack, totals that may be doubled, double after a split, most hands (and of aces), half stakes won at once, and
+#: number of hands that the dealer plays from one first card.
 TEXTS = {
     "quebec-blackjack": (6, True, True, range(9, 12), False, (2, 2), (0, 0), 1),
     "quebec-blackjack-options": (8, False, True, range(2, 21), True, (4, 2), (3, 4), 1),
