@@ -90,7 +90,7 @@ class Setting:
         self.state.create_private_folders()
         self._sign(create_restore_step(self.state, self.file, self.now), CabinetFileDraft())
 
-    def give_back(self):
+    def restore_backup(self):
         """Restore the backup."""
         words = ["--person", "1", "--second", "2", "--reason", "the disk was lost"]
         where = ["--state", str(self.state.root), "--cabinet", str(self.file)]
@@ -116,13 +116,13 @@ class Setting:
         faults = asyncio.run(life())
         assert not faults, faults
 
-    def keep(self):
+    def write_backup(self):
         """Write a backup."""
         words = ["backup", "create", str(self.backup), "--person", "1", "--state", str(self.state.root)]
         result = CliRunner().invoke(main, [*words, "--cabinet", str(self.file)], input=f"{build_pin('1')}\n")
         assert result.exit_code == 0, result.output
 
-    def judge(self, *, linked=True):
+    def check_machine(self, *, linked=True):
         """Check that the machine runs and that nothing in or beside its memory is incomplete."""
         self.run()
         text = self.file.read_text()
@@ -180,7 +180,7 @@ class Setting:
         assert move is NextStep.FORWARD, move
 
 
-def child(doing, *, under=None, writes=None, seconds=None):
+def run_in_child(acts, *, under=None, writes=None, seconds=None):
     """Run the acts in a child process; end it before its ``writes``-th write ``under`` a folder or after a time."""
     pid = os.fork()
     if pid:
@@ -197,7 +197,7 @@ def child(doing, *, under=None, writes=None, seconds=None):
     if writes is not None:
         sys.addaudithook(hook)
     try:
-        for act in doing:
+        for act in acts:
             act()
         os._exit(DONE)
     except BaseException:  # noqa: BLE001 (a child says what it failed with, and ends)
@@ -241,24 +241,27 @@ class Campaign:
         self.setting, self.made_folder = Setting(root, state_path), root / "made"
         make_authority(self.setting.floor, machine_clock())
         self.setting.stick.write_bytes(bytes(1 << 15))
-        assert child((self.setting.first_start, self.setting.judge, self.setting.keep)) == DONE
+        assert (
+            run_in_child((self.setting.first_start, self.setting.check_machine, self.setting.write_backup))
+            == DONE
+        )
         shutil.copytree(
             state_path, self.made_folder, symlinks=True, ignore=shutil.ignore_patterns("run", "lost+found")
         )
         shutil.copytree(self.setting.floor, root / "floor.made")
-        self.empty()
+        self.delete_state()
 
-    def empty(self):
+    def delete_state(self):
         """Delete the content of the state folder."""
         for path in self.setting.state.root.iterdir():
             if path.name == "lost+found":
                 continue
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
-    def lay(self, kind):
+    def prepare(self, kind):
         """Prepare the initial state."""
         setting = self.setting
-        self.empty()
+        self.delete_state()
         shutil.rmtree(setting.floor)
         if kind is Kind.FIRST_START_MARKER_FILE_NAME:
             make_authority(setting.floor, machine_clock())
@@ -271,20 +274,20 @@ class Campaign:
             setting.file.unlink()
         os.sync()
 
-    def doing(self, kind):
+    def list_acts(self, kind):
         """Return the act, and the run of the machine with the files that the act wrote."""
         setting = self.setting
         steps = {
             Kind.FIRST_START_MARKER_FILE_NAME: setting.first_start,
             Kind.ANOTHER_BOARD: setting.another_board,
-            Kind.GIVE_BACK: setting.give_back,
-            Kind.NEW_MEMORY: setting.give_back,
+            Kind.GIVE_BACK: setting.restore_backup,
+            Kind.NEW_MEMORY: setting.restore_backup,
         }
         return steps[kind], setting.run
 
-    def judged(self, kind):
+    def check_result(self, kind):
         """Return ``asks`` if the act had to be repeated after a cut, or ``runs``; fail with the reason."""
-        step, _ = self.doing(kind)
+        step, _ = self.list_acts(kind)
         setting = self.setting
         is_unset = not setting.file.exists()
         if is_unset and not kind.begins_with_memory:
@@ -292,6 +295,6 @@ class Campaign:
                 "half a memory, and no file"
             )
         linked = kind is not Kind.NEW_MEMORY
-        work = (*((step,) if is_unset else ()), partial(setting.judge, linked=linked))
-        assert child(work) == DONE
+        work = (*((step,) if is_unset else ()), partial(setting.check_machine, linked=linked))
+        assert run_in_child(work) == DONE
         return "asks" if is_unset else "runs"

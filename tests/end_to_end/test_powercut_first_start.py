@@ -8,7 +8,7 @@ import random
 import time
 
 import pytest
-from first_start_rig import CUT, DONE, Campaign, Kind, child
+from first_start_rig import CUT, DONE, Campaign, Kind, run_in_child
 from powercut_rig import Medium, list_missing_requirements
 
 
@@ -24,9 +24,9 @@ def campaign(tmp_path_factory):
 )
 def test_a_setup_that_ends_at_a_write_is_started_again(campaign, kind, write):
     """A few writes on a file system that loses nothing; the slow test covers all writes on one that does."""
-    campaign.lay(kind)
-    assert child(campaign.doing(kind), under=campaign.setting.state.root, writes=write) == CUT
-    assert campaign.judged(kind) == "asks"
+    campaign.prepare(kind)
+    assert run_in_child(campaign.list_acts(kind), under=campaign.setting.state.root, writes=write) == CUT
+    assert campaign.check_result(kind) == "asks"
 
 
 class Forgetful:
@@ -63,19 +63,21 @@ def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data
         campaign = Campaign(tmp_path, tmp_path / "state")
         took, writes = {}, {}
         for kind in Kind:  # the duration, so that random instants are within it
-            campaign.lay(kind)
+            campaign.prepare(kind)
             began = time.monotonic()
-            assert child(campaign.doing(kind)) == DONE
+            assert run_in_child(campaign.list_acts(kind)) == DONE
             took[kind] = time.monotonic() - began
             writes[kind] = 40 if kind is Kind.FIRST_START_MARKER_FILE_NAME else 16
         for number in range(request.config.getoption("--kills")):
             kind = chance.choice([*Kind, Kind.FIRST_START_MARKER_FILE_NAME])
-            campaign.lay(kind)
+            campaign.prepare(kind)
             write_number = chance.randrange(writes[kind]) if number % 2 else None
             seconds = None if number % 2 else chance.random() * took[kind]
-            child(campaign.doing(kind), under=tmp_path / "state", writes=write_number, seconds=seconds)
+            run_in_child(
+                campaign.list_acts(kind), under=tmp_path / "state", writes=write_number, seconds=seconds
+            )
             lost += media.cut()
-            seen[kind].append(campaign.judged(kind))
+            seen[kind].append(campaign.check_result(kind))
     finally:
         media.medium.close()
     summary = {

@@ -42,26 +42,26 @@ class Machine:
         self.room = MachineRig(folder, devices=("printer",)).boot()
 
     # -------------------------------------------------------------- time and power
-    def passes(self, seconds):
+    def pass_time(self, seconds):
         self.truth += timedelta(seconds=seconds)
         self.room.clock.pass_seconds(seconds)
 
-    def goes_wrong(self):
+    def set_wrong_clock(self):
         self.room.clock.wall = self.dice.choice(WRONG)
 
-    def is_set(self):
+    def set_true_clock(self):
         self.room.clock.wall = self.truth
 
-    def is_confirmed(self):
+    def confirm_clock(self):
         """Let a technician confirm the correct date with the door open."""
-        self.is_set()
+        self.set_true_clock()
         self.room.engine.handle(EventType.DOOR_OPENED, door="main")
         signed = {"form": "clock", "person": TECHNICIAN, "persons": (TECHNICIAN,)}
         self.room.engine.handle(EventType.CLOCK_CONFIRMED, date=f"{self.truth:%Y%m%d}", **signed)
         self.room.engine.handle(EventType.DOOR_CLOSED, door="main")
         assert self.room.machine.timekeeper.is_clock_trusted
 
-    def restarts(self):
+    def restart(self):
         wall = self.room.clock.wall
         self.room.close()
         off = timedelta(days=self.dice.choice((0, 1, 40)))
@@ -70,12 +70,12 @@ class Machine:
         self.room = MachineRig(self.folder, devices=("printer",), wall=shown).boot()
 
     # -------------------------------------------------------------- money
-    def inserts(self):
+    def insert_bill(self):
         if self.room.state is State.IDLE and self.meter_cents < 10_000:
             self.room.insert(500)
             self.meter_cents += 500
 
-    def cashes_out(self):
+    def cash_out(self):
         if self.room.state is not State.IDLE or not self.meter_cents:
             return
         believed, cents = self.room.machine.timekeeper.is_clock_trusted, self.meter_cents
@@ -95,7 +95,7 @@ class Machine:
         self.room.engine.handle(EventType.KEY_TURNED, key="attendant")
         self.by_hand_cents += cents
 
-    def puts_in(self):
+    def insert_ticket(self):
         if self.room.state is not State.IDLE or not self.tickets:
             return
         number = self.dice.choice(sorted(self.tickets))
@@ -113,14 +113,23 @@ class Machine:
         self.meter_cents += self.tickets.pop(number)
 
     def step(self):
-        acts = (self.inserts, self.cashes_out, self.puts_in, self.restarts, self.goes_wrong, self.is_set)
-        act = self.dice.choice((*acts, self.inserts, self.cashes_out, self.puts_in, self.is_confirmed))
+        acts = (
+            self.insert_bill,
+            self.cash_out,
+            self.insert_ticket,
+            self.restart,
+            self.set_wrong_clock,
+            self.set_true_clock,
+        )
+        act = self.dice.choice(
+            (*acts, self.insert_bill, self.cash_out, self.insert_ticket, self.confirm_clock)
+        )
         act()
         record_clock_trust(self.room.machine)
-        self.passes(self.dice.choice((1, 600, 90_000)))
-        self.holds()
+        self.pass_time(self.dice.choice((1, 600, 90_000)))
+        self.check_money()
 
-    def holds(self):
+    def check_money(self):
         journal, machine = self.room.journal, self.room.machine
         assert machine.credit_cents == self.meter_cents
         assert journal.balance_cents("out:handpay_cancelled_credit") == self.by_hand_cents
@@ -139,7 +148,7 @@ def test_whatever_the_clock_shows_no_money_is_lost_and_the_audit_agrees(tmp_path
     machine = Machine(tmp_path, seed)
     for _ in range(OPERATIONS):
         machine.step()
-    machine.is_confirmed()
+    machine.confirm_clock()
     assert machine.dated, "no ticket was printed: the run shows nothing"
     journal = machine.room.journal
     report = Auditor(GameFiles()).audit_entries(

@@ -87,13 +87,13 @@ class Referee:
     def answer(self, decision, chosen):
         hand = decision.prompt["hand"]
         if decision.kind == "insurance":
-            self._before(decision, hand)
+            self._check_insurance(decision, hand)
             self.even |= {hand} if chosen == "even_money" else set()
             if chosen in INSURED_PART:
                 self.insured[hand] = INSURED_PART[chosen]
             return
-        self._in_turn(hand)
-        self._asked(set(decision.options), hand)
+        self._check_turn(hand)
+        self._check_options(set(decision.options), hand)
         if chosen == "double":
             self.added[hand] = self.added.get(hand, 0) + 1
         elif chosen == "split":
@@ -101,7 +101,7 @@ class Referee:
             others = [hand for hand in self.hands if hand[:5] == box]
             self.added[f"{box}-{len(others) + 1}"] = 1
 
-    def _before(self, decision, hand):
+    def _check_insurance(self, decision, hand):
         up = self.banks["bank"][0]
         even = f"even-{worth(up)}" in self.rules or (worth(up) == 1 and "even-10" in self.rules)
         offered = {"insurance"} if up[0] == "A" else set()
@@ -110,14 +110,14 @@ class Referee:
         offered |= {"even_money"} if even and is_natural(self.hands[hand]) else set()
         assert set(decision.options) == {"no_insurance"} | offered
 
-    def _in_turn(self, hand):
+    def _check_turn(self, hand):
         """Check that every hand has two cards, that the boxes draw in turn, and that the dealer draws last."""
         assert all(len(cards) >= 2 for cards in self.dealt.values())
         assert hand[:5] >= self.turn
         assert [len(cards) for cards in self.banks.values()] == [2 if "hole" in self.rules else 1]
         self.turn = hand[:5]
 
-    def _asked(self, options, hand):
+    def _check_options(self, options, hand):
         """Check that the options are those that the texts give this hand."""
         cards, split = self.hands[hand], hand in self.split
         two, aces = len(cards) == 2, split and cards[0][0] == "A"
@@ -143,7 +143,7 @@ class Referee:
             return 5, 2
         return (3, 1) if ranks == ["6", "7", "8"] and len({card[1] for card in cards}) == 1 else None
 
-    def due(self, hand, first, bank):
+    def compute_return(self, hand, first, bank):
         """Return the return of a hand against the dealer's, given the box's first stake."""
         cards = self.hands[hand]
         base = first if hand[5:] == "" else 0
@@ -160,7 +160,7 @@ class Referee:
         won, bust = total(bank) > 21 or total(cards) > total(bank), total(cards) > 21
         return (base + added) * (0 if bust else 2 if won else total(cards) == total(bank))
 
-    def due_to_backer(self, hand, staked, bank):
+    def compute_backer_return(self, hand, staked, bank):
         """Return what another player's bet on a hand pays: as the hand, but never doubled or paid early."""
         cards = self.hands[hand]
         natural = is_natural(cards) and hand not in self.split
@@ -171,7 +171,7 @@ class Referee:
         won, bust = total(bank) > 21 or total(cards) > total(bank), total(cards) > 21
         return staked * (0 if bust else 2 if won else total(cards) == total(bank))
 
-    def hold_bank(self, name):
+    def check_bank(self, name):
         """Check that the dealer drew as many cards as the texts say, and none if no bet needed any."""
         cards, last = self.banks[name], list(self.banks)[-1]
         compared = [
@@ -261,7 +261,7 @@ def hold_round(game, wager, referee, played, seen):
     boxes = game.rules.definition.boxes
     due = Counter()
     for bank, (name, cards) in enumerate(referee.banks.items()):
-        referee.hold_bank(name)
+        referee.check_bank(name)
         spot_name = ("main", "second", "third")[bank]
         for hand in referee.hands:
             seat, box = divmod(int(hand[4]) - 1, boxes)
@@ -269,11 +269,11 @@ def hold_round(game, wager, referee, played, seen):
             first = build_wager_from_chips(wager, seat).get(spot_name + end, 0)
             if first and referee.added and is_natural(cards):
                 seen["met by a blackjack, more than the first bet staked"] += 1
-            due[seat, "main" + end] += referee.due(hand, first, cards)
+            due[seat, "main" + end] += referee.compute_return(hand, first, cards)
             for backer in {bet.seat for bet in wager.bets} if len(hand) == 5 else ():
                 backed = build_wager_from_chips(wager, backer).get(f"back-{seat + 1}", 0)
                 if backed:
-                    due[backer, f"back-{seat + 1}"] += referee.due_to_backer(hand, backed, cards)
+                    due[backer, f"back-{seat + 1}"] += referee.compute_backer_return(hand, backed, cards)
                     seen["backed, and split" if hand in referee.split else "backed"] += 1
                     seen["backed, and doubled"] += bool(referee.added.get(hand))
             if hand in referee.insured:

@@ -70,7 +70,7 @@ class House:
             sqlite3.connect(self.folder / "levels.db").backup(copy)
         copy.close()
 
-    def put_back(self, name):
+    def restore_copy(self, name):
         """Replace the store by the older copy while all connections to the broker remain open."""
         self.store.close()
         for old in self.folder.glob("levels.db*"):
@@ -96,17 +96,17 @@ class House:
         (record,) = self.controller.list_level_records()
         return record
 
-    def unruled(self):
+    def list_unruled_payments(self):
         """Return the payments that wait for a ruling."""
         with self.controller.open_read_session() as session:
             return [held_claim.claim for held_claim in session.list_held_claims() if not held_claim.ruling]
 
-    def in_order(self):
+    def check_consistency(self):
         """Check that every machine shows the controller's amount and that payments equal the level's.
 
         The controller has lost the record of some awards; persons therefore confirm those payments.
         """
-        for claim in self.unruled():
+        for claim in self.list_unruled_payments():
             self.controller.check()
             self.controller.rule(claim, "award", ("1", "2"), "the store was restored from an older copy")
         self.pass_seconds()
@@ -155,19 +155,19 @@ def test_a_level_continues_after_its_restored_controller_missed_hits_of_two_mach
     play(30)
     house.pass_seconds(3)
     before = house.record
-    assert not house.unruled()
-    house.put_back("older.db")
+    assert not house.list_unruled_payments()
+    house.restore_copy("older.db")
     house.pass_seconds(8)
-    house.in_order()
+    house.check_consistency()
     assert house.record.level.contributed_amount == before.level.contributed_amount
     for _ in range(2):
         play(10)
         house.pass_seconds(4)
-        house.in_order()
+        house.check_consistency()
     for name in "AB":  # and after the machines' own restarts
         house.boot(name)
     house.pass_seconds(4)
-    house.in_order()
+    house.check_consistency()
 
 
 @pytest.mark.requirement("I-07")
@@ -179,12 +179,12 @@ def test_a_machine_rejoins_when_the_controllers_values_start_again(tmp_path):
     for _ in range(5):
         house.machines["A"].play(random.Random(1), 0)
         house.pass_seconds(20)
-    house.put_back("older.db")
+    house.restore_copy("older.db")
     house.pass_seconds(3)
     assert house.controller.list_level_records()[0].level.contributed_amount == 5 * 25 * (
         Fraction(1, 25) + Fraction(1, 70)
     )
-    house.in_order()
+    house.check_consistency()
 
 
 @pytest.mark.requirement("I-02", "I-07")
@@ -203,11 +203,11 @@ def test_machine_and_sign_show_a_level_again_whatever_the_restored_controllers_c
         house.pass_seconds(20)
     amount = house.record.level.shown_cents
     house.clock.move(timedelta(hours=hours))
-    house.put_back("older.db")
+    house.restore_copy("older.db")
     house.pass_seconds(8)
     (plate,) = sign.build_plates(house.now_ns)
     assert plate.thousandths == house.record.level.shown_cents * 1000 == amount * 1000
-    house.in_order()
+    house.check_consistency()
 
 
 def test_a_silent_sign_accepts_a_restarted_level_with_fewer_falls():
