@@ -16,7 +16,7 @@ from functools import partial
 from itertools import count
 
 from click.testing import CliRunner
-from rigs.moments import machine_clock
+from rigs.moments import get_real_now
 
 from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.link import LinkEnrolmentStep
@@ -163,7 +163,7 @@ class Setting:
 
     def _floor_answers(self):
         stick = EnrolmentStick(self.stick)
-        request, now = stick.read()["request"], machine_clock()
+        request, now = stick.read()["request"], get_real_now()
         key = compute_key_digest(read_request(request)[1])
         try:
             answer = answer_request(self.floor, request, key, now, ("127.0.0.1", 8883))
@@ -239,7 +239,7 @@ class Campaign:
 
     def __init__(self, root, state_path):
         self.setting, self.made_folder = Setting(root, state_path), root / "made"
-        make_authority(self.setting.floor, machine_clock())
+        make_authority(self.setting.floor, get_real_now())
         self.setting.stick.write_bytes(bytes(1 << 15))
         assert (
             run_in_child((self.setting.first_start, self.setting.check_machine, self.setting.write_backup))
@@ -264,7 +264,7 @@ class Campaign:
         self.delete_state()
         shutil.rmtree(setting.floor)
         if kind is Kind.FIRST_START_MARKER_FILE_NAME:
-            make_authority(setting.floor, machine_clock())
+            make_authority(setting.floor, get_real_now())
         else:
             shutil.copytree(setting.root / "floor.made", setting.floor)
         EnrolmentStick(setting.stick).write()

@@ -11,7 +11,7 @@ import sys
 import urllib.request
 
 import pytest
-from rigs.moments import machine_clock
+from rigs.moments import get_real_now
 from run_rig import EGM, PATIENCE_SECONDS, Visit, build_demonstration_file, cabinet, connect, snapshot, until
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
@@ -114,7 +114,7 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_continues(t
 
 def test_a_running_machine_refuses_its_state_folder_to_another_cabinet(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    with Journal.open(folder.root, now=machine_clock):
+    with Journal.open(folder.root, now=get_real_now):
         result = _run(folder.root)
     assert result.returncode == 1
     assert (
@@ -225,7 +225,7 @@ async def alone(folder):
 @pytest.mark.requirement("A-05", "A-09")
 def test_damage_to_both_copies_is_a_hard_tilt_that_survives_restarts(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    with Journal.open(folder.root, now=machine_clock) as journal:
+    with Journal.open(folder.root, now=get_real_now) as journal:
         for n in range(50):
             journal.append(Transaction(id=f"e{n}", kind="event", record={"n": n}))
     for copy in [folder.root / "journal.sqlite", *sorted(folder.root.rglob("*.log"))]:
@@ -262,7 +262,7 @@ def test_damage_to_both_copies_is_a_hard_tilt_that_survives_restarts(tmp_path):
 )
 def test_an_unreadable_record_is_shown_on_the_screen_and_nothing_restarts(tmp_path, state, expected_text):
     folder = StateFolder(tmp_path / "state")
-    with Journal.open(folder.root, now=machine_clock, machine_id="EGM-0000001") as journal:
+    with Journal.open(folder.root, now=get_real_now, machine_id="EGM-0000001") as journal:
         journal.append(Transaction(id="e1", kind="event", record={}, state=state))
 
     async def session():

@@ -14,7 +14,7 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from rigs.moments import machine_clock
+from rigs.moments import get_real_now
 from run_rig import EGM, PATIENCE_SECONDS, connect, snapshot, until
 
 from egm.app.first_start.draft import CabinetFileDraft
@@ -262,7 +262,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
 
     stick = tmp_path / "stick"
     stick.write_bytes(bytes(1 << 15))
-    make_authority(tmp_path / "floor", machine_clock())
+    make_authority(tmp_path / "floor", get_real_now())
 
     async def session():
         twins = plug_twins(tmp_path, "id003", "ioboard", "tcl")
@@ -381,7 +381,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
 
 def test_an_unreadable_memory_is_shown_at_first_start_and_nothing_is_asked(tmp_path):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
-    with Journal.open(folder.root, now=machine_clock) as journal:
+    with Journal.open(folder.root, now=get_real_now) as journal:
         for n in range(50):
             journal.append(Transaction(id=f"e{n}", kind="event", record={"n": n}))
     for copy in [folder.root / "journal.sqlite", *sorted(folder.root.rglob("*.log"))]:

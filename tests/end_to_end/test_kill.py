@@ -10,7 +10,7 @@ import asyncio
 
 import pytest
 from kill_rig import AIMS, KINDS, LEVELS_GAME, STATES, Rig
-from rigs.moments import machine_clock
+from rigs.moments import get_real_now
 
 from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
@@ -31,7 +31,7 @@ def campaign(tmp_path_factory, request):
     rig = Rig(tmp_path_factory.mktemp("kill"), seed=20261121)
     asyncio.run(rig.campaign(kills))
     assert not rig.witness.contradictions, f"{rig.witness.contradictions[:3]}\n{rig.read_last_log()}"
-    with Journal.open(rig.folder.root, now=machine_clock) as journal:
+    with Journal.open(rig.folder.root, now=get_real_now) as journal:
         yield rig, journal, list(journal.entries())
 
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from rigs.moments import machine_clock
+from rigs.moments import get_real_now
 from run_rig import connect, egm, snapshot, until
 
 from egm.app.tilt_screen import retry_until_media_respond
@@ -66,7 +66,7 @@ def has_notices(*codes):
 
 def put_in(folder, second, cents):
     """Record a bill as the cabinet does."""
-    with Journal.open(folder.root, second_dir=second, machine_id=SERIAL, now=machine_clock) as journal:
+    with Journal.open(folder.root, second_dir=second, machine_id=SERIAL, now=get_real_now) as journal:
         bill = journal.fresh_id("bill")
         paper = {"id": bill, "amount_cents": cents, "ticket": "", "phase": "ordered", "mark": 0}
         entries = (

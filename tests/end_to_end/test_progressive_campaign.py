@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from rigs.postgres import postgres_or_skip
+from rigs.postgres import start_postgres_or_skip
 
 from tools.dev.progressive.broker import BrokerMissingError, find_mosquitto
 from tools.dev.progressive.campaign import Campaign, run_campaign
@@ -26,7 +26,7 @@ def open_store(request, tmp_path):
     if request.param == "sqlite":
         yield lambda: SqliteStore(tmp_path / "levels.db")
         return
-    server = postgres_or_skip()
+    server = start_postgres_or_skip()
     yield lambda: PostgresStore(server.dsn())
     server.close()
 

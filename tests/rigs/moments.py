@@ -10,17 +10,17 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 CERTIFIED = datetime(1970, 1, 1, 1, tzinfo=UTC)
 
 
-def stated_now() -> datetime:
+def get_fixed_now() -> datetime:
     """Return the fixed time :data:`NOW`."""
     return NOW
 
 
-def machine_clock() -> datetime:
+def get_real_now() -> datetime:
     """Return the real time, for a test that writes into the same ledger as a process of the product."""
     return datetime.now(UTC)
 
 
-def certify_for_ever(monkeypatch) -> None:
+def make_certificates_permanent(monkeypatch) -> None:
     """Make certificates issued at :data:`CERTIFIED` valid until the year 9999."""
     days = (datetime(9999, 12, 31, tzinfo=UTC) - CERTIFIED).days
     monkeypatch.setattr(certificates, "_CERTIFICATE_VALID_DAYS", days)

@@ -5,7 +5,7 @@ import pytest
 from tools.dev.progressive.postgres import Postgres, PostgresMissingError
 
 
-def postgres_or_skip() -> Postgres:
+def start_postgres_or_skip() -> Postgres:
     """Start a server and return it; if PostgreSQL is not installed, skip the test."""
     try:
         return Postgres()

@@ -14,7 +14,7 @@ from tools.audit.verify import AuditFinding
 NOT_PAID = "the play may not be void: the game is decided, and is paid as recorded"
 
 
-def undecided_game(folder: Path, profile: str | Path = "generic") -> MachineRig:
+def make_undecided_game(folder: Path, profile: str | Path = "generic") -> MachineRig:
     """Return a machine whose open game asks which reels to hold, with nothing won."""
     chance = ScriptedChance(0, 0, 0)
     rig = MachineRig(folder, games=("hold-fast",), profile=profile, chance=chance).boot().insert(500)
@@ -22,7 +22,7 @@ def undecided_game(folder: Path, profile: str | Path = "generic") -> MachineRig:
     return rig
 
 
-def void_by_an_earlier_version(rig: MachineRig, ruling: Ruling = Ruling.DEFECT) -> None:
+def void_as_earlier_version(rig: MachineRig, ruling: Ruling = Ruling.DEFECT) -> None:
     """Stop the machine by a tilt, and void its open game without the check whether that is allowed."""
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="planted"))
@@ -31,6 +31,6 @@ def void_by_an_earlier_version(rig: MachineRig, ruling: Ruling = Ruling.DEFECT) 
     rig.engine.update_state()
 
 
-def besides_the_void(findings: Iterable[AuditFinding]) -> list[AuditFinding]:
+def exclude_void_finding(findings: Iterable[AuditFinding]) -> list[AuditFinding]:
     """Return the findings without the one on a decided play that is void."""
     return [finding for finding in findings if finding.why != NOT_PAID]

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import aiomqtt
 import pytest
-from rigs.moments import CERTIFIED, certify_for_ever, stated_now
+from rigs.moments import CERTIFIED, get_fixed_now, make_certificates_permanent
 
 from egm.config.levels import LevelScope, ProgressiveLinkTable
 from egm.progressive import topics
@@ -50,7 +50,7 @@ LEVEL = LevelDefinition(
 
 @pytest.fixture(autouse=True)
 def _certified_for_ever(monkeypatch):
-    certify_for_ever(monkeypatch)
+    make_certificates_permanent(monkeypatch)
 
 
 class Taciturn:
@@ -171,7 +171,7 @@ def machine(broker, folder):
 
 def controller(broker, folder):
     events, store = [], SqliteStore(folder / "levels.db")
-    serving = Controller(store, stated_now)
+    serving = Controller(store, get_fixed_now)
     serving.open_levels([LEVEL])
     slot = broker.slot(CONTROLLER_CERTIFICATE_NAME)
     service = ControllerService(serving, slot, events.append, retry_seconds=0.01, limit_seconds=LIMIT)
@@ -296,7 +296,7 @@ def test_a_stop_at_the_moment_of_a_reply_takes_effect(tmp_path, monkeypatch, ans
 
 def test_consecutive_wagers_share_one_disk_write(tmp_path):
     store = SqliteStore(tmp_path / "levels.db")
-    keeper = Controller(store, stated_now)
+    keeper = Controller(store, get_fixed_now)
     keeper.open_levels([LEVEL])
     keeper.admit("EGM-1")
     enrolment = LevelEnrolment(level="grand", stake_cents=25, odds=LEVEL.stake_and_odds.odds)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from rigs.floor_controller import RealController
 from rigs.three_levels import GAME, LINKED_MYSTERY, MYSTERY_TERMS, NO_LUCK, STAKE, B, define_mystery_level
-from rigs.voids import NOT_PAID, void_by_an_earlier_version
+from rigs.voids import NOT_PAID, void_as_earlier_version
 from test_progressive_link import Rig, run
 
 from egm.kernel.events import EventType, State
@@ -224,7 +224,7 @@ def test_the_prize_of_a_void_game_returns_to_its_level(tmp_path, controller):
 
     async def second():
         async with build_rig(tmp_path, controller) as rig:
-            void_by_an_earlier_version(rig.room)
+            void_as_earlier_version(rig.room)
             assert rig.room.credit_cents == 2000 - STAKE + 15
 
     run(second())

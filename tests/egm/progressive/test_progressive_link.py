@@ -22,7 +22,7 @@ from rigs.three_levels import (
     make_levels_machine,
     write_profile,
 )
-from rigs.voids import NOT_PAID, void_by_an_earlier_version
+from rigs.voids import NOT_PAID, void_as_earlier_version
 
 from egm.app.view import build_snapshot
 from egm.clock import SystemClock
@@ -337,7 +337,7 @@ def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decisi
     persons = {"person": "2", "persons": ("2", "5")}
     if not late:
         room.engine.handle(EventType.AWARD_LOCKED, **award)
-    void_by_an_earlier_version(room, Ruling.DISRUPTED)
+    void_as_earlier_version(room, Ruling.DISRUPTED)
     assert room.records("game.void")
     if late:
         room.engine.handle(EventType.AWARD_LOCKED, **award)

@@ -26,7 +26,7 @@ from rigs.jackpot import (
     start_game,
 )
 from rigs.three_levels import FixedDisplays
-from rigs.voids import besides_the_void, void_by_an_earlier_version
+from rigs.voids import exclude_void_finding, void_as_earlier_version
 
 import paytables
 from egm.app.view import build_snapshot
@@ -246,10 +246,10 @@ def test_a_void_game_gives_its_share_back_to_the_level(rig, tmp_path):
     decide(machine)
     machine.close()
     machine = make_jackpot_machine(tmp_path).boot()
-    void_by_an_earlier_version(machine)
+    void_as_earlier_version(machine)
     assert read_level(machine).current == 10_000_00 + 1000_05
     assert (read_level(machine).paid_cents, read_level(machine).hit_count) == (0, 0)
-    assert besides_the_void(audit_journal(machine)) == []
+    assert exclude_void_finding(audit_journal(machine)) == []
     machine.close()
 
 

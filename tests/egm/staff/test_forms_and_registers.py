@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from rigs.forms import ONE, TWO, fill_in
-from rigs.voids import undecided_game
+from rigs.voids import make_undecided_game
 
 from egm.app.features import FEATURES, STAFF_REGISTERS, list_staff_registers
 from egm.errors import InvariantError, OperatorError
@@ -452,7 +452,7 @@ QUEBEC = ("quebec-casino", "quebec-vlt")
 @pytest.mark.requirement("F-14", "F-15")
 @pytest.mark.parametrize("profile", QUEBEC)
 def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine(tmp_path, profile):
-    rig = undecided_game(tmp_path, profile)
+    rig = make_undecided_game(tmp_path, profile)
     rig.play()
     credit_cents = rig.credit_cents
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
@@ -550,7 +550,7 @@ def test_an_unrecoverable_game_is_refunded_or_resumed(tmp_path, broken):
 @pytest.mark.requirement("F-14")
 @pytest.mark.parametrize("profile", QUEBEC)
 def test_the_stake_of_a_defective_machine_is_refunded_in_quebec(tmp_path, profile):
-    rig = undecided_game(tmp_path, profile)
+    rig = make_undecided_game(tmp_path, profile)
     stake_cents = 500 - rig.credit_cents
     assert stake_cents > 0
     rig.machine.random_service = FailingChance()

@@ -1,7 +1,7 @@
 """The forms about money, filled in at the service menu by people with PINs, as on a real machine."""
 
 import pytest
-from rigs.voids import undecided_game
+from rigs.voids import make_undecided_game
 
 from egm.app.features import STAFF_REGISTERS
 from egm.kernel.events import EventType, State
@@ -105,7 +105,7 @@ def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_i
 
 @pytest.mark.requirement("F-15")
 def test_a_forfeit_needs_a_second_different_person(tmp_path):
-    rig = undecided_game(tmp_path, "quebec-casino")
+    rig = make_undecided_game(tmp_path, "quebec-casino")
     menu = Menu(rig)
     rig.play()
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")

@@ -114,7 +114,7 @@ def rows(
         )
 
 
-def in_state(state: State, *devices: str, **options: Any) -> Arrangement:
+def arrange_state(state: State, *devices: str, **options: Any) -> Arrangement:
     """Return the arrangement of a machine that :func:`make_machine_in` brings into a state."""
 
     def arrange(folder: Path) -> MachineRig:
@@ -125,7 +125,7 @@ def in_state(state: State, *devices: str, **options: Any) -> Arrangement:
     return arrange
 
 
-def after(arrange: Arrangement, *steps: Callable[[MachineRig], object]) -> Arrangement:
+def extend_arrangement(arrange: Arrangement, *steps: Callable[[MachineRig], object]) -> Arrangement:
     """Return an arrangement followed by further steps."""
 
     def arrange_more(folder: Path) -> MachineRig:
@@ -137,7 +137,7 @@ def after(arrange: Arrangement, *steps: Callable[[MachineRig], object]) -> Arran
     return arrange_more
 
 
-def happens(event: EventName, **values: Any) -> Callable[[MachineRig], None]:
+def handle_event(event: EventName, **values: Any) -> Callable[[MachineRig], None]:
     """Return the step in which an event happens and is accepted."""
 
     def step(rig: MachineRig) -> None:

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rigs.every_event import TWO, VALUES
-from rigs.guards.alone import after, case, happens, in_state, rows
-from rigs.guards.money import IDLE, MENU, OPEN_MENU, empty, with_profile_text, with_sign_in
+from rigs.guards.alone import arrange_state, case, extend_arrangement, handle_event, rows
+from rigs.guards.money import IDLE, MENU, OPEN_MENU, arrange_empty_machine, with_profile_text, with_sign_in
 from rigs.guards.staff import DOOR, KEY
 from rigs.three_levels import DROPPED_LEVEL, await_linked_award, drop_denomination
 
@@ -77,39 +77,39 @@ ROWS = (
     ),
     *rows(
         "faults_settled in at work: settle_faults",
-        after(empty(), happens(EventType.FAULT_RAISED, code="meter_jump")),
+        extend_arrangement(arrange_empty_machine(), handle_event(EventType.FAULT_RAISED, code="meter_jump")),
         VALUES[EventType.FAULTS_SETTLED],
         technician_is_needed=case(MENU),
     ),
     *rows(
         "clock_confirmed in at work: confirm_clock",
-        after(set_clock_back, OPEN_MENU),
+        extend_arrangement(set_clock_back, OPEN_MENU),
         CLOCK,
         clock_is_doubted=case(MENU),
         date_is_the_clocks=case(date="20200101"),
     ),
     *rows(
         "file_signed in at work: sign_file",
-        after(empty(), _install_file, OPEN_MENU),
+        extend_arrangement(arrange_empty_machine(), _install_file, OPEN_MENU),
         {**TWO, "form": "file_signed", "reason": "a new bank"},
         marks="A-22",
-        file_is_unsigned=case(after(empty(), OPEN_MENU)),
-        nothing_is_owed=case(after(MENU, _install_file)),
+        file_is_unsigned=case(extend_arrangement(arrange_empty_machine(), OPEN_MENU)),
+        nothing_is_owed=case(extend_arrangement(MENU, _install_file)),
     ),
     *rows(
         "verify in at work: verify_software",
-        after(MENU, _install_manifest),
+        extend_arrangement(MENU, _install_manifest),
         VALUES[EventType.VERIFY],
         marks="A-14",
         software_is_signed=case(MENU),
     ),
     *rows(
         "counters_exchanged in at work: record_hard_meter_exchange",
-        after(MENU, _fit_counters, DOOR),
+        extend_arrangement(MENU, _fit_counters, DOOR),
         {**COUNTERS, "persons": ("5",)},
         marks="D-20",
-        machine_is_open=case(after(MENU, _fit_counters)),
-        hard_meters_are_fitted=case(after(MENU, DOOR)),
+        machine_is_open=case(extend_arrangement(MENU, _fit_counters)),
+        hard_meters_are_fitted=case(extend_arrangement(MENU, DOOR)),
     ),
     # ------------------------------------------------------------------ progressive levels
     *rows(
@@ -129,27 +129,27 @@ ROWS = (
         "key_turned in awaiting_award: ask_for_sign_in",
         with_sign_in(await_linked_award),
         KEY,
-        no_service_page_is_open=case(after(with_sign_in(await_linked_award), OPEN_MENU)),
+        no_service_page_is_open=case(extend_arrangement(with_sign_in(await_linked_award), OPEN_MENU)),
         attendant_may_settle=case(with_profile_text(await_linked_award, *WAIT)),
     ),
     *rows(
         "move_level in at work: move_level",
-        after(drop_denomination, DOOR),
+        extend_arrangement(drop_denomination, DOOR),
         MOVE,
         marks="I-13 I-06",
-        machine_is_open=case(after(drop_denomination, OPEN_MENU)),
-        nothing_is_owed=case(after(drop_denomination, insert, DOOR)),
+        machine_is_open=case(extend_arrangement(drop_denomination, OPEN_MENU)),
+        nothing_is_owed=case(extend_arrangement(drop_denomination, insert, DOOR)),
         level_may_move=case(target="nowhere"),
     ),
     *rows(
         "link_enrolment in at work: enrol_link",
-        after(MENU, _name_link),
+        extend_arrangement(MENU, _name_link),
         VALUES[EventType.LINK_ENROLMENT],
         link_folder_is_own=case(MENU),
     ),
     *rows(
         "prize_ruled in ruling on prizes: rule_on_prize",
-        after(await_linked_award, _state_impossible_award),
+        extend_arrangement(await_linked_award, _state_impossible_award),
         RULED,
         marks="I-17",
         prize_is_held=case(MENU, decision="decline"),
@@ -159,13 +159,13 @@ ROWS = (
     # ------------------------------------------------------------------ the closing of the tables
     *rows(
         "play in idle: notify_table_closed",
-        in_state(State.IDLE),
+        arrange_state(State.IDLE),
         table_is_closed=case(then="start_game"),
     ),
     *rows("close_tables in service_menu: announce_closing", MENU, CLOSING, marks="S-55"),
     *rows(
         "open_tables in service_menu: open_tables",
-        after(MENU, happens(ClosingEvent.CLOSE_TABLES, **CLOSING)),
+        extend_arrangement(MENU, handle_event(ClosingEvent.CLOSE_TABLES, **CLOSING)),
         {**TWO, "form": "open_tables"},
         marks="S-55",
         closing_is_announced=case(MENU),

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from rigs.every_event import TICKET, TWO, VALUES
-from rigs.guards.alone import Arrangement, after, case, happens, in_state, rows
+from rigs.guards.alone import Arrangement, arrange_state, case, extend_arrangement, handle_event, rows
 from rigs.three_levels import write_profile
-from rigs.voids import undecided_game
+from rigs.voids import make_undecided_game
 
 from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode
@@ -22,7 +22,7 @@ SIGN_IN = ("[coins]", '[staff]\nkey_alone = ["answer_calls"]\n\n[coins]')
 IDENTITY = ("identity_cents = 1000000", "identity_cents = 100")
 
 
-def empty(*devices: str, **options) -> Arrangement:
+def arrange_empty_machine(*devices: str, **options) -> Arrangement:
     """Return the arrangement of an idle machine without credit."""
     return lambda folder: MachineRig(folder, devices=devices, **options).boot()
 
@@ -81,11 +81,13 @@ def owe_prizes(folder: Path, profile: str | Path = "generic") -> MachineRig:
     return rig
 
 
-IDLE, MENU, HANDPAY = (in_state(state) for state in (State.IDLE, State.SERVICE_MENU, State.HANDPAY))
-OPEN_MENU = happens(EventType.MENU, key="operator")
-TILTED = happens(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-JAM = happens(EventType.FAULT_RAISED, code="bill_acceptor.jam")
-DISPUTED = after(IDLE, happens(EventType.AMOUNT_PUT_IN_DISPUTE, **VALUES[EventType.AMOUNT_PUT_IN_DISPUTE]))
+IDLE, MENU, HANDPAY = (arrange_state(state) for state in (State.IDLE, State.SERVICE_MENU, State.HANDPAY))
+OPEN_MENU = handle_event(EventType.MENU, key="operator")
+TILTED = handle_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+JAM = handle_event(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+DISPUTED = extend_arrangement(
+    IDLE, handle_event(EventType.AMOUNT_PUT_IN_DISPUTE, **VALUES[EventType.AMOUNT_PUT_IN_DISPUTE])
+)
 
 
 def _dispute(rig: MachineRig) -> str:
@@ -94,7 +96,7 @@ def _dispute(rig: MachineRig) -> str:
     return found
 
 
-def host(**fields) -> Arrangement:
+def arrange_hosted_machine(**fields) -> Arrangement:
     """Return the arrangement of a machine with a host of its money and five dollars of credit."""
     return lambda folder: MachineRig(folder, host=HostMoney(**fields)).boot().insert(500)
 
@@ -118,18 +120,18 @@ ROWS = (
         "ticket_escrowed in idle: stack_ticket",
         IDLE,
         VALUES[EventType.TICKET_ESCROWED],
-        ticket_is_welcome=case(after(IDLE, JAM), then="return_ticket"),
+        ticket_is_welcome=case(extend_arrangement(IDLE, JAM), then="return_ticket"),
     ),
     # ------------------------------------------------------------------ value out
     *rows(
         "cash_out in payable: reserve_ticket",
-        in_state(State.IDLE, "printer"),
-        has_credit=case(empty("printer")),
+        arrange_state(State.IDLE, "printer"),
+        has_credit=case(arrange_empty_machine("printer")),
         ticket_comes_first=case(IDLE, then="open_cancelled_credit"),
     ),
     *rows(
         "cash_out in payable: reserve_coins",
-        in_state(State.IDLE, "hopper"),
+        arrange_state(State.IDLE, "hopper"),
         coins_come_first=case(IDLE, then="open_cancelled_credit"),
     ),
     *rows(
@@ -137,9 +139,12 @@ ROWS = (
         IDLE,
         restricted_may_leave=case(then="open_cancelled_credit"),
     ),
-    *rows("cash_out in payable: open_cancelled_credit", IDLE, has_credit=case(empty())),
+    *rows("cash_out in payable: open_cancelled_credit", IDLE, has_credit=case(arrange_empty_machine())),
     *rows(
-        "no_payout_device in payable: open_cancelled_credit", IDLE, {"why": "test"}, has_credit=case(empty())
+        "no_payout_device in payable: open_cancelled_credit",
+        IDLE,
+        {"why": "test"},
+        has_credit=case(arrange_empty_machine()),
     ),
     # ------------------------------------------------------------------ hand-pays
     *rows(
@@ -153,7 +158,8 @@ ROWS = (
         KEY,
         ticket_is_requested=case(open_handpay_with_paper, then="settle_handpay"),
         ticket_may_replace=case(
-            after(request_ticket, happens(EventType.FAULT_RAISED, code=PAPER)), then="withdraw_ticket_request"
+            extend_arrangement(request_ticket, handle_event(EventType.FAULT_RAISED, code=PAPER)),
+            then="withdraw_ticket_request",
         ),
         key_is_enough=case(with_sign_in(request_ticket), then="ask_for_sign_in"),
     ),
@@ -163,10 +169,12 @@ ROWS = (
         KEY,
         ticket_is_requested=case(with_sign_in(open_handpay_with_paper), then="ask_for_sign_in"),
         ticket_may_replace=case(
-            after(with_sign_in(request_ticket), happens(EventType.FAULT_RAISED, code=PAPER)),
+            extend_arrangement(
+                with_sign_in(request_ticket), handle_event(EventType.FAULT_RAISED, code=PAPER)
+            ),
             then="withdraw_ticket_request",
         ),
-        no_service_page_is_open=case(after(with_sign_in(request_ticket), OPEN_MENU)),
+        no_service_page_is_open=case(extend_arrangement(with_sign_in(request_ticket), OPEN_MENU)),
     ),
     *rows(
         "key_turned in handpay: withdraw_ticket_request",
@@ -186,7 +194,7 @@ ROWS = (
         with_sign_in(open_handpay),
         KEY,
         handpay_is_in_order=case(with_profile_text(open_handpay, *IDENTITY)),
-        no_service_page_is_open=case(after(with_sign_in(open_handpay), OPEN_MENU)),
+        no_service_page_is_open=case(extend_arrangement(with_sign_in(open_handpay), OPEN_MENU)),
     ),
     *rows(
         "handpay_reset in handpay: settle_handpay",
@@ -243,7 +251,7 @@ ROWS = (
         MENU,
         VALUES[EventType.ORPHAN_CREDITS],
         marks="Q-06",
-        credits_are_unclaimed=case(after(empty(), OPEN_MENU)),
+        credits_are_unclaimed=case(extend_arrangement(arrange_empty_machine(), OPEN_MENU)),
         location_is_stated=case(place=" "),
     ),
     *rows(
@@ -271,22 +279,22 @@ ROWS = (
     ),
     *rows(
         "refund_game in ruling: refund_game",
-        after(undecided_game, happens(EventType.CHANCE_FAILED, detail="test"), TILTED),
+        extend_arrangement(make_undecided_game, handle_event(EventType.CHANCE_FAILED, detail="test"), TILTED),
         VALUES[EventType.REFUND_GAME],
         marks="F-14",
-        game_cannot_end=case(after(undecided_game, TILTED)),
+        game_cannot_end=case(extend_arrangement(make_undecided_game, TILTED)),
     ),
     *rows(
         "forfeit_game in ruling: forfeit_game",
-        after(undecided_game, TILTED),
+        extend_arrangement(make_undecided_game, TILTED),
         VALUES[EventType.FORFEIT_GAME],
         marks="F-15",
         game_is_forfeit=case(reason=" "),
-        game_may_be_forfeit=case(after(in_state(State.PLAYING), TILTED)),
+        game_may_be_forfeit=case(extend_arrangement(arrange_state(State.PLAYING), TILTED)),
     ),
     # ------------------------------------------------------------------ the host of the money
     *rows("transfer_ordered in transferring: execute_transfer_order", IDLE, order_is_open=case()),
-    *rows("transfer_ordered in playing: nothing", IDLE, order_is_open=case(in_state(State.PLAYING))),
+    *rows("transfer_ordered in playing: nothing", IDLE, order_is_open=case(arrange_state(State.PLAYING))),
     *rows("transfer_ordered in awake: refuse_transfer", IDLE, order_is_open=case(MENU)),
     *rows("transfer_cancelled in awake: cancel_transfer", IDLE, order_is_open=case()),
     *rows("lock_asked in transferring: grant_transfer_lock", IDLE, transfer_lock_is_requested=case()),
@@ -302,20 +310,23 @@ ROWS = (
         IDLE,
         VALUES[EventType.TICKET_ESCROWED],
         ticket_is_welcome=case(
-            after(host(ticket_validator=TicketValidator.SYSTEM, is_online=True), JAM), then="return_ticket"
+            extend_arrangement(
+                arrange_hosted_machine(ticket_validator=TicketValidator.SYSTEM, is_online=True), JAM
+            ),
+            then="return_ticket",
         ),
         host_validates=case(then="stack_ticket"),
     ),
     *rows(
         "ticket_authorised in taking tickets: stack_authorised_ticket",
-        after(IDLE, _ask_for_ticket),
+        extend_arrangement(IDLE, _ask_for_ticket),
         AUTHORISED_TICKET,
         inquiry_is_open=case(id="another"),
-        acceptor_works=case(after(IDLE, _ask_for_ticket, JAM), then="return_queried_ticket"),
+        acceptor_works=case(extend_arrangement(IDLE, _ask_for_ticket, JAM), then="return_queried_ticket"),
     ),
     *rows(
         "ticket_authorised or ticket_declined in awake: return_queried_ticket",
-        after(IDLE, _ask_for_ticket),
+        extend_arrangement(IDLE, _ask_for_ticket),
         AUTHORISED_TICKET,
         inquiry_is_open=case(id="another"),
     ),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rigs.every_event import VALUES
-from rigs.guards.alone import Arrangement, Row, after, case, happens, in_state, rows
+from rigs.guards.alone import Arrangement, Row, arrange_state, case, extend_arrangement, handle_event, rows
 from rigs.guards.integrity import insert
 from rigs.guards.money import IDLE, MENU, OPEN_MENU, show_prizes, with_profile_text, with_sign_in
 from rigs.guards.staff import KEY
@@ -11,7 +11,7 @@ from rigs.jackpot import GAME, OWN, PAIR, choose_bets, make_jackpot_machine, sta
 from rigs.rounds import TURN_SECONDS_MAX
 from rigs.three_levels import FixedDisplays, show_linked_hit
 from rigs.timed_room import write_timed_room
-from rigs.voids import undecided_game
+from rigs.voids import make_undecided_game
 
 from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
@@ -27,8 +27,8 @@ from egm.seats.table import SharedTables
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 
-FAILED = happens(EventType.CHANCE_FAILED, detail="test")
-PLAYING = in_state(State.PLAYING)
+FAILED = handle_event(EventType.CHANCE_FAILED, detail="test")
+PLAYING = arrange_state(State.PLAYING)
 LINKED = (
     ProgressiveLevelTable(game=GAME, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "JACKPOT"}),
 )
@@ -118,24 +118,24 @@ def insert_and_bet(rig: MachineRig) -> None:
 def pause_at_limit(folder: Path, **options) -> MachineRig:
     """Return a machine with credit whose play is paused at a spending limit."""
     rig = MachineRig(folder, **options).boot().insert(500)
-    _remind(rig, "spend_limit")
+    _store_reminder(rig, "spend_limit")
     return rig
 
 
 def pause_without_credit(folder: Path, **options) -> MachineRig:
     """Return a machine without credit whose play is paused at a spending limit."""
     rig = MachineRig(folder, **options).boot()
-    _remind(rig, "spend_limit")
+    _store_reminder(rig, "spend_limit")
     return rig
 
 
-def _remind(rig: MachineRig, kind: str = "time") -> None:
+def _store_reminder(rig: MachineRig, kind: str = "time") -> None:
     """Store an active reminder of the session's time, or a pause at a limit."""
     reminder = ReminderRecord(kind=kind, minutes=60, spent_cents=0, pause_end="", is_own_limit=False)
     write_undeclared_entry(rig.machine, "protection.reminder", state={PlayKey.REMINDER: reminder})
 
 
-def _lag(rig: MachineRig) -> None:
+def _set_back_state(rig: MachineRig) -> None:
     """Set the engine's state back to the payout that has ended."""
     rig.engine.state = State.PAYING
 
@@ -145,7 +145,7 @@ def _lower_limit(rig: MachineRig) -> None:
     rig.machine.profile = AMOUNT_OPTIONS["bet_limit"].narrow_profile(rig.machine.profile, 100)
 
 
-def _fail_beside(rig: MachineRig) -> None:
+def _fail_at_first_position(rig: MachineRig) -> None:
     """Fail the generator at the first position, before the engine of this one updates its state."""
     assert rig.first_rig is not None
     rig.first_rig.engine.handle(EventType.CHANCE_FAILED, detail="test")
@@ -167,19 +167,19 @@ def deal_pair(folder: Path) -> MachineRig:
     return rig
 
 
-WITH_BET = after(open_second_seat, insert_and_bet)
+WITH_BET = extend_arrangement(open_second_seat, insert_and_bet)
 NO_BET = ("bet_is_taken", "bet_is_covered", "raises_are_covered")
 #: The guards on starting a game, by the arrangement in which each fails, and the later guards that fail too.
 MAY_PLAY: dict[str, tuple[Arrangement, tuple[str, ...]]] = {
-    "no_reminder_is_active": (after(WITH_BET, _remind), ()),
-    "bet_is_taken": (after(WITH_BET, _lower_limit), ()),
-    "bet_is_laid": (after(open_second_seat, insert), NO_BET),
-    "bet_is_covered": (after(open_second_seat, insert, lay_bets(5)), ("raises_are_covered",)),
-    "raises_are_covered": (after(open_second_seat, insert, lay_bets(4)), ()),
+    "no_reminder_is_active": (extend_arrangement(WITH_BET, _store_reminder), ()),
+    "bet_is_taken": (extend_arrangement(WITH_BET, _lower_limit), ()),
+    "bet_is_laid": (extend_arrangement(open_second_seat, insert), NO_BET),
+    "bet_is_covered": (extend_arrangement(open_second_seat, insert, lay_bets(5)), ("raises_are_covered",)),
+    "raises_are_covered": (extend_arrangement(open_second_seat, insert, lay_bets(4)), ()),
     "time_charge_is_covered": (open_timed_seat, ()),
-    "game_is_enabled": (after(WITH_BET, _disable_game), ()),
+    "game_is_enabled": (extend_arrangement(WITH_BET, _disable_game), ()),
     "levels_are_up": (open_linked_seat, ()),
-    "chance_is_ready": (after(WITH_BET, _fail_beside), ()),
+    "chance_is_ready": (extend_arrangement(WITH_BET, _fail_at_first_position), ()),
 }
 
 
@@ -192,7 +192,11 @@ def _list_may_play() -> list[Row]:
         found += rows(
             "no_more_bets in bettable: start_game",
             WITH_BET,
-            **{guard: case(after(arrange, _begin_round), also=also, then="notify_bets_not_accepted")},
+            **{
+                guard: case(
+                    extend_arrangement(arrange, _begin_round), also=also, then="notify_bets_not_accepted"
+                )
+            },
         )
     return found
 
@@ -208,8 +212,8 @@ def leave_bet_on_table(folder: Path) -> MachineRig:
     return rig
 
 
-FAILED_GAME = after(undecided_game, FAILED)
-SIGN_IN_GAME = with_sign_in(undecided_game)
+FAILED_GAME = extend_arrangement(make_undecided_game, FAILED)
+SIGN_IN_GAME = with_sign_in(make_undecided_game)
 #: The id of the game that is shown, as the screen reports it.
 SHOWN = {"value": lambda rig: find_open_game(rig.machine).play_id}
 #: Rules of unfinished work and their guards, all of which fail on an idle machine.
@@ -233,7 +237,7 @@ ROWS = (
     *rows("play in idle: join_betting_period", WITH_BET, plays_in_common=case(IDLE, then="start_game")),
     *rows(
         "no_more_bets in bettable: start_game",
-        after(WITH_BET, _begin_round),
+        extend_arrangement(WITH_BET, _begin_round),
         has_a_place=case(WITH_BET, then="notify_bets_not_accepted"),
     ),
     # ------------------------------------------------------------------ what the player chooses
@@ -257,8 +261,8 @@ ROWS = (
     # ------------------------------------------------------------------ standing bets
     *rows(
         "cash_out in out_of_service: return_bets_and_cash_out",
-        in_state(State.OUT_OF_SERVICE),
-        bets_stand=case(after(IDLE, FAILED), then="open_cancelled_credit"),
+        arrange_state(State.OUT_OF_SERVICE),
+        bets_stand=case(extend_arrangement(IDLE, FAILED), then="open_cancelled_credit"),
     ),
     *rows(
         "cash_out in idle: take_down_bets_and_cash_out",
@@ -268,7 +272,7 @@ ROWS = (
     *rows("cash_out in idle: notify_bets_stay", IDLE, bets_stand=case(then="open_cancelled_credit")),
     *rows(
         "orphan_credits in service_menu: return_bets_before_event",
-        after(leave_bet_on_table, OPEN_MENU),
+        extend_arrangement(leave_bet_on_table, OPEN_MENU),
         VALUES[EventType.ORPHAN_CREDITS],
         marks="Q-06",
         bets_stand=case(MENU, then="take_orphan_credits"),
@@ -284,7 +288,7 @@ ROWS = (
     ),
     *rows(
         "choose in playing: continue_game",
-        undecided_game,
+        make_undecided_game,
         {"value": 0},
         choice_is_offered=case(value="another", also=("choice_is_covered",)),
         choice_may_be_taken=case(FAILED_GAME),
@@ -293,7 +297,7 @@ ROWS = (
         "choose in playing: continue_game",
         deal_pair,
         {"value": "raise"},
-        choice_is_covered=case(after(deal_pair, _lower_limit)),
+        choice_is_covered=case(extend_arrangement(deal_pair, _lower_limit)),
     ),
     *rows(
         "shown in showing: end_game_by_hand",
@@ -321,12 +325,12 @@ ROWS = (
         "key_turned in playing: restart_generator",
         FAILED_GAME,
         KEY,
-        game_waits_for_generator=case(undecided_game),
-        key_is_enough=case(after(SIGN_IN_GAME, FAILED), then="ask_for_sign_in"),
+        game_waits_for_generator=case(make_undecided_game),
+        key_is_enough=case(extend_arrangement(SIGN_IN_GAME, FAILED), then="ask_for_sign_in"),
     ),
     *rows(
         "key_turned in playing: ask_for_sign_in",
-        after(SIGN_IN_GAME, FAILED),
+        extend_arrangement(SIGN_IN_GAME, FAILED),
         KEY,
         game_waits_for_generator=case(SIGN_IN_GAME),
     ),
@@ -334,7 +338,7 @@ ROWS = (
         "menu in playing: open_menu",
         FAILED_GAME,
         VALUES[EventType.MENU],
-        game_waits_for_chance=case(undecided_game),
+        game_waits_for_chance=case(make_undecided_game),
         menu_may_open=case(key="screen"),
     ),
     # ------------------------------------------------------------------ unfinished work
@@ -346,12 +350,12 @@ ROWS = (
     ),
     *rows(
         "at_rest in paying: resume_payout",
-        in_state(State.PAYING),
-        credits_are_reserved_for_payout=case(after(IDLE, _lag), then="nothing"),
+        arrange_state(State.PAYING),
+        credits_are_reserved_for_payout=case(extend_arrangement(IDLE, _set_back_state), then="nothing"),
     ),
     *rows(
         "at_rest in out_of_service: start_automatic_cash_out",
-        in_state(State.OUT_OF_SERVICE),
+        arrange_state(State.OUT_OF_SERVICE),
         unpaid_remainder_is_stored=case(then="nothing"),
     ),
     *rows(

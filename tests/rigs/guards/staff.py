@@ -1,8 +1,8 @@
 """The guards of the staff's own work: keys, the service menu, device tests, interventions, options, notes."""
 
 from rigs.every_event import TWO, VALUES
-from rigs.guards.alone import after, case, happens, in_state, rows
-from rigs.guards.money import IDLE, MENU, OPEN_MENU, TILTED, empty
+from rigs.guards.alone import arrange_state, case, extend_arrangement, handle_event, rows
+from rigs.guards.money import IDLE, MENU, OPEN_MENU, TILTED, arrange_empty_machine
 
 from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.records import TournamentMode
@@ -14,22 +14,24 @@ from egm.testing.service_menu import NUMBERS, Menu
 
 KEY = {"key": "attendant"}
 COLLECT = {"form": "collection", "kind": "collection", "reason": "weekly", **TWO}
-OPENED_RIGS = after(MENU, happens(EventType.INTERVENTION_OPENED, **VALUES[EventType.INTERVENTION_OPENED]))
-COLLECTING = after(MENU, happens(EventType.INTERVENTION_OPENED, **COLLECT))
-COLLECTED = after(
-    COLLECTING,
-    happens(EventType.INTERVENTION_CLOSED, **TWO, form="collection_end", kind="collection", work="done"),
+OPENED_RIGS = extend_arrangement(
+    MENU, handle_event(EventType.INTERVENTION_OPENED, **VALUES[EventType.INTERVENTION_OPENED])
 )
-DOOR = happens(EventType.DOOR_OPENED, door="main")
+COLLECTING = extend_arrangement(MENU, handle_event(EventType.INTERVENTION_OPENED, **COLLECT))
+COLLECTED = extend_arrangement(
+    COLLECTING,
+    handle_event(EventType.INTERVENTION_CLOSED, **TWO, form="collection_end", kind="collection", work="done"),
+)
+DOOR = handle_event(EventType.DOOR_OPENED, door="main")
 BASE = {"base": "12", "lock": "7", "cashier": "main", **TWO}
 BASE_OUT = {**BASE, "form": "base_out", "reason": "full"}
-WITHDRAWN = after(COLLECTING, happens(EventType.BASE_WITHDRAWN, **BASE_OUT))
+WITHDRAWN = extend_arrangement(COLLECTING, handle_event(EventType.BASE_WITHDRAWN, **BASE_OUT))
 TESTED = VALUES[EventType.TEST]
 
 
 def fail_self_test(folder) -> MachineRig:
     """Return a machine in Monaco whose self-test has failed."""
-    return in_state(State.OUT_OF_SERVICE, profile="monaco")(folder)
+    return arrange_state(State.OUT_OF_SERVICE, profile="monaco")(folder)
 
 
 def _enter_tournament(rig: MachineRig) -> None:
@@ -57,34 +59,38 @@ ROWS = (
     # ------------------------------------------------------------------ keys and the menu
     *rows(
         "key_turned in tilt: clear_tilts",
-        after(empty(), TILTED),
+        extend_arrangement(arrange_empty_machine(), TILTED),
         KEY,
-        key_is_enough=case(after(empty(profile="monaco"), TILTED), then="ask_for_sign_in"),
+        key_is_enough=case(
+            extend_arrangement(arrange_empty_machine(profile="monaco"), TILTED), then="ask_for_sign_in"
+        ),
     ),
     *rows(
         "key_turned in on call: restart_generator",
-        in_state(State.OUT_OF_SERVICE),
+        arrange_state(State.OUT_OF_SERVICE),
         KEY,
-        has_failed=case(empty(), then="answer_service_call"),
+        has_failed=case(arrange_empty_machine(), then="answer_service_call"),
         key_is_enough=case(fail_self_test, then="ask_for_sign_in"),
     ),
     *rows(
         "key_turned in on call: answer_service_call",
-        empty(),
+        arrange_empty_machine(),
         KEY,
         key_is_enough=case(fail_self_test, then="ask_for_sign_in"),
     ),
     *rows(
         "key_turned in challenged: ask_for_sign_in",
-        after(empty(profile="monaco"), TILTED),
+        extend_arrangement(arrange_empty_machine(profile="monaco"), TILTED),
         KEY,
-        no_service_page_is_open=case(after(empty(profile="monaco"), TILTED, OPEN_MENU)),
+        no_service_page_is_open=case(
+            extend_arrangement(arrange_empty_machine(profile="monaco"), TILTED, OPEN_MENU)
+        ),
     ),
     *rows(
         "menu in serviceable: open_menu",
-        after(empty(), TILTED),
+        extend_arrangement(arrange_empty_machine(), TILTED),
         VALUES[EventType.MENU],
-        menu_may_open=case(after(empty(), TILTED, OPEN_MENU)),
+        menu_may_open=case(extend_arrangement(arrange_empty_machine(), TILTED, OPEN_MENU)),
     ),
     *rows("menu_moved in at work: move_menu", MENU, {"position": 2}, position_is_another=case()),
     *rows(
@@ -121,7 +127,7 @@ ROWS = (
             ("ticket_failed", "record_test_ticket_failed", "record_slip_failed", "handle_print_failure"),
         )
         for name, guard in ((tested, "ticket_is_a_test"), (slip, "ticket_is_a_slip"))
-        for row in rows(f"{event} in awake: {name}", in_state(State.PAYING), **{guard: case(then=value)})
+        for row in rows(f"{event} in awake: {name}", arrange_state(State.PAYING), **{guard: case(then=value)})
     ),
     *rows(
         "coins_paid in awake: record_test_coins",
@@ -132,18 +138,20 @@ ROWS = (
     # ------------------------------------------------------------------ work at the machine
     *rows(
         "options in at work: change_options",
-        after(empty(), OPEN_MENU, DOOR),
+        extend_arrangement(arrange_empty_machine(), OPEN_MENU, DOOR),
         LIMIT,
         marks="O-07 A-22",
-        machine_is_open=case(after(empty(), OPEN_MENU)),
-        nothing_is_owed=case(after(MENU, DOOR)),
-        no_tournament_is_on=case(after(empty(), OPEN_MENU, DOOR, _enter_tournament)),
+        machine_is_open=case(extend_arrangement(arrange_empty_machine(), OPEN_MENU)),
+        nothing_is_owed=case(extend_arrangement(MENU, DOOR)),
+        no_tournament_is_on=case(
+            extend_arrangement(arrange_empty_machine(), OPEN_MENU, DOOR, _enter_tournament)
+        ),
         option_is_sound=case(bet_limit_cents=None),
     ),
     *rows("restart in at work: request_restart", MENU, VALUES[EventType.RESTART], marks="J-16"),
     *rows(
         "number_unlocked in at work: unlock_number",
-        after(empty(), _lock_mechanic),
+        extend_arrangement(arrange_empty_machine(), _lock_mechanic),
         UNLOCK,
         marks="J-16",
         number_is_locked=case(number=NUMBERS[Role.ATTENDANT]),
@@ -161,11 +169,11 @@ ROWS = (
         VALUES[EventType.INTERVENTION_CLOSED],
         marks="J-06:a",
         intervention_is_open=case(COLLECTING),
-        every_door_is_closed=case(after(OPENED_RIGS, DOOR)),
+        every_door_is_closed=case(extend_arrangement(OPENED_RIGS, DOOR)),
     ),
     *rows(
         "hopper_filled in at work: fill_hopper",
-        in_state(State.SERVICE_MENU, "hopper"),
+        arrange_state(State.SERVICE_MENU, "hopper"),
         {"form": "hopper_fill", "amount_cents": 1000, **TWO},
         marks="G-08",
         fill_amount_is_valid=case(amount_cents=1050),
@@ -191,9 +199,9 @@ ROWS = (
         {**BASE, "form": "base_in"},
         marks="J-05",
         somebody_is_at_work=case(
-            after(
+            extend_arrangement(
                 WITHDRAWN,
-                happens(
+                handle_event(
                     EventType.INTERVENTION_CLOSED,
                     **TWO,
                     form="collection_end",

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rigs.guards.alone import Arrangement, after, case, rows
+from rigs.guards.alone import Arrangement, case, extend_arrangement, rows
 from rigs.guards.money import OPEN_MENU, TILTED
 from rigs.guards.play import FAILED, PLAYING, SHOWN
 from rigs.tournament import FEE_CENTS, MANAGER, Hall, describe_machine
-from rigs.voids import undecided_game
+from rigs.voids import make_undecided_game
 
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney, TransferLock
@@ -65,7 +65,7 @@ def start(hall: Hall) -> object:
     return hall.open_play()
 
 
-def fail_beside(hall: Hall) -> None:
+def fail_at_second_position(hall: Hall) -> None:
     """Fail the generator at the second position, before the engine of the first updates its state."""
     hall.rooms[1].engine.handle(EventType.CHANCE_FAILED, detail="test")
 
@@ -93,7 +93,7 @@ def move_machine(hall: Hall) -> None:
     hall.room.machine.identity = replace(hall.room.machine.identity, operator_number="8")
 
 
-def lock(rig: MachineRig) -> None:
+def request_transfer_lock(rig: MachineRig) -> None:
     """Request the transfer lock for a host."""
     rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, until_ns=10**12)
 
@@ -155,7 +155,7 @@ def _take_points(rig: MachineRig) -> None:
 
 ROUND = arrange_hall(enter, sell, start, menu=False)
 SHOWN_GAME = arrange_hall(enter, sell, start, play, menu=False)
-FAILED_GAME = after(arrange_poker(), FAILED)
+FAILED_GAME = extend_arrangement(arrange_poker(), FAILED)
 SALE = {
     **MANAGER,
     "form": "tournament_entry",
@@ -202,7 +202,7 @@ ROWS = (
         machine_fits_the_rules=case(arrange_hall(install, move_machine)),
         tournament_is_today=case(arrange_hall(install, wait_a_day)),
         nothing_is_owed=case(arrange_hall(install, insert_credit)),
-        no_transfer_waits=case(after(arrange_hall(install), lock)),
+        no_transfer_waits=case(extend_arrangement(arrange_hall(install), request_transfer_lock)),
     ),
     *rows(
         "leave_tournament in service_menu: leave_tournament",
@@ -246,7 +246,7 @@ ROWS = (
         marks="L-06",
         tournament_is_on=case(arrange_hall(install), also=("purse_is_open",)),
         purse_is_open=case(arrange_hall(enter)),
-        purse_game_is_closed=case(after(FAILED_GAME, OPEN_MENU)),
+        purse_game_is_closed=case(extend_arrangement(FAILED_GAME, OPEN_MENU)),
         ending_is_stated=case(reason=" "),
     ),
     *rows(
@@ -284,16 +284,16 @@ ROWS = (
         ),
         bet_is_the_tournaments=case(arrange_hall(enter, sell, start, select_other_bet, menu=False)),
         game_is_enabled=case(arrange_hall(enter, sell, start, disable_game, menu=False)),
-        chance_is_ready=case(arrange_hall(enter, sell, start, fail_beside, menu=False, count=2)),
+        chance_is_ready=case(arrange_hall(enter, sell, start, fail_at_second_position, menu=False, count=2)),
     ),
     *rows("bet in tournament: set_bet", ROUND, {"value": 3}, bet_is_within_the_tournaments=case(value=2)),
     *rows(
         "choose in playing: continue_purse_game",
         arrange_poker(),
         {"value": 0},
-        purse_game_is_open=case(undecided_game, then="continue_game"),
+        purse_game_is_open=case(make_undecided_game, then="continue_game"),
         choice_is_offered=case(value="another", also=("choice_is_covered",)),
-        choice_is_covered=case(after(deal_blackjack, _take_points), value=_find_costly_answer),
+        choice_is_covered=case(extend_arrangement(deal_blackjack, _take_points), value=_find_costly_answer),
         choice_may_be_taken=case(FAILED_GAME),
     ),
     *rows(
@@ -305,19 +305,19 @@ ROWS = (
     ),
     *rows(
         "refund_game in ruling: refund_purse_game",
-        after(FAILED_GAME, TILTED),
+        extend_arrangement(FAILED_GAME, TILTED),
         {**TWO, "form": "refund_game"},
         marks="F-14",
-        purse_game_is_open=case(after(undecided_game, FAILED, TILTED), then="refund_game"),
-        game_cannot_end=case(after(arrange_poker(), TILTED)),
+        purse_game_is_open=case(extend_arrangement(make_undecided_game, FAILED, TILTED), then="refund_game"),
+        game_cannot_end=case(extend_arrangement(arrange_poker(), TILTED)),
     ),
     *rows(
         "forfeit_game in ruling: forfeit_purse_game",
-        after(arrange_poker(), TILTED),
+        extend_arrangement(arrange_poker(), TILTED),
         {**TWO, "form": "forfeit_game", "reason": "a wire in the bill slot"},
         marks="F-15",
-        purse_game_is_open=case(after(undecided_game, TILTED), then="forfeit_game"),
+        purse_game_is_open=case(extend_arrangement(make_undecided_game, TILTED), then="forfeit_game"),
         game_is_forfeit=case(reason=" "),
-        game_may_be_forfeit=case(after(SHOWN_GAME, TILTED)),
+        game_may_be_forfeit=case(extend_arrangement(SHOWN_GAME, TILTED)),
     ),
 )

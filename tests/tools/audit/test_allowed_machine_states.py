@@ -14,7 +14,7 @@ from rigs.lies import (
     remove_residual_terms,
     reorder_entries,
 )
-from rigs.voids import undecided_game
+from rigs.voids import make_undecided_game
 from test_honest_machines import SOLD
 from test_liars import record_honest_journals
 
@@ -149,7 +149,7 @@ TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
 @pytest.fixture
 def voided(tmp_path):
     """A game that two persons declared void after the generator failed during it."""
-    rig = undecided_game(tmp_path / "state")
+    rig = make_undecided_game(tmp_path / "state")
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
     rig.engine.handle(EventType.DOOR_OPENED, door="main")

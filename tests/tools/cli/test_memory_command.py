@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from click.testing import CliRunner
-from rigs.moments import stated_now
+from rigs.moments import get_fixed_now
 
 from meters import Journal, MediumMissing, Transaction, Transfer
 from tools.cli.commands.memory import command
@@ -13,7 +13,7 @@ CREDIT = "credit:1:cashable"
 
 
 def open_journal(state, second):
-    return Journal.open(state, second_dir=second, machine_id="M-1", now=stated_now)
+    return Journal.open(state, second_dir=second, machine_id="M-1", now=get_fixed_now)
 
 
 def egm(*arguments):

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 from controller_clock import Clock
-from rigs.postgres import postgres_or_skip
+from rigs.postgres import start_postgres_or_skip
 
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.secret_store import SecretStore
@@ -13,7 +13,7 @@ from tools.floor.progressive.store import SqliteStore
 
 @pytest.fixture(scope="session")
 def postgres():
-    server = postgres_or_skip()
+    server = start_postgres_or_skip()
     yield server
     server.close()
 

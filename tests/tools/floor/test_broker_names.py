@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 from click.testing import CliRunner
-from rigs.moments import NOW, machine_clock
+from rigs.moments import NOW, get_real_now
 
 from egm.errors import OperatorError
 from egm.progressive import topics
@@ -26,7 +26,7 @@ ROGUE = "EGM-1"
 async def run_broker(folder):
     """Run a broker for two machines and two signs; the certificates in its folder decide who may connect."""
     try:
-        make_link(folder / "link", (), "127.0.0.1", machine_clock(), ("1", "2"))
+        make_link(folder / "link", (), "127.0.0.1", get_real_now(), ("1", "2"))
         broker = Broker(folder / "link", (ROGUE, "EGM-2"))
     except BrokerMissingError as missing:
         pytest.skip(str(missing))

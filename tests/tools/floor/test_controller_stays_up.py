@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from rigs.moments import CERTIFIED, certify_for_ever
+from rigs.moments import CERTIFIED, make_certificates_permanent
 from test_controller import SHARE, STAKE, Floor, _events, level
 
 from egm.config.levels import ProgressiveLinkTable
@@ -178,7 +178,7 @@ def test_a_void_hit_of_amount_zero_leaves_the_level_unchanged(controller):
 def test_the_controller_survives_a_restart_of_postgresql(postgres, tmp_path, monkeypatch):
     """Regression: the controller ended when its database restarted, and every linked level was down."""
     dsn = postgres.create_database("restarted")
-    certify_for_ever(monkeypatch)
+    make_certificates_permanent(monkeypatch)
     make_link(tmp_path, (), "127.0.0.1", CERTIFIED, ())
     files = {"authority": "authority.crt", "certificate": "controller.crt", "key": "controller.key"}
     slot = ProgressiveLinkTable(

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from rigs.moments import stated_now
+from rigs.moments import get_fixed_now
 
 from egm.config.levels import LevelScope
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
@@ -198,7 +198,7 @@ def run_sign_on_link(folder, act):
         broker = Broker(folder / "link", ("EGM-1",))
         await broker.start()
         store = SqliteStore(folder / "levels.db")
-        controller = Controller(store, stated_now)
+        controller = Controller(store, get_fixed_now)
         controller.open_levels([LEVEL])
         controller.admit("EGM-1")
         service = ControllerService(

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
-from rigs.moments import stated_now
+from rigs.moments import get_fixed_now
 from test_sign import LEVEL, Eye, build_level_value
 
 from egm.links.metrics import MetricsExporter
@@ -118,7 +118,7 @@ def test_another_controller_stores_the_signs_and_gives_each_five_seconds(book, o
     assert later.read_states_at(5.1) == {"sign-1": "silent"}
     later.beat("sign-2", grand=100)
     assert later.read_states_at(6) == {"sign-1": "silent", "sign-2": "lit"}
-    Controller(later.store, stated_now).forget_sign("sign-1")
+    Controller(later.store, get_fixed_now).forget_sign("sign-1")
     assert later.read_states_at(7.5) == {"sign-2": "lit"}
     assert list(later.read_stored_signs()) == ["sign-2"]
     later.beat("sign-1", grand=100)
@@ -170,7 +170,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
     async def run():
         broker = Broker(tmp_path / "link", ("EGM-1",))
         await broker.start()
-        controller = Controller(store, stated_now)
+        controller = Controller(store, get_fixed_now)
         controller.open_levels([LEVEL])
         silent = asyncio.Event()
 
@@ -179,7 +179,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
             if "silent" in line:
                 silent.set()
 
-        signs = SignBook(store, stated_now, clock_ns, tell)
+        signs = SignBook(store, get_fixed_now, clock_ns, tell)
         readings = Readings()
         service = ControllerService(
             controller,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 from rigs.emulated_cabinet import PATIENCE_S, Cabinet, find_or_build_image, list_missing_image_requirements
-from rigs.moments import machine_clock
+from rigs.moments import get_real_now
 from rigs.screen_words import is_plate_shown
 
 from tools.image.emulated import EMULATED_DEVICE_PORTS
@@ -74,7 +74,7 @@ class SlowComputer(Cabinet):
         self.disks = [disk + self._slowness.disk for disk in disks]
         for name in EMULATED_DEVICE_PORTS:
             self.command_device(name, "power_on")
-        self._power_on_s = machine_clock().timestamp()
+        self._power_on_s = get_real_now().timestamp()
         began, seen = time.monotonic(), {}
         self.switch_on(*self._slowness.options)
         if late:
