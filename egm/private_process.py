@@ -30,9 +30,9 @@ def make_process_private() -> None:
 
 
 def end_with_parent(parent: int, with_signal: signal.Signals) -> None:
-    """Let the kernel end this process with ``with_signal`` when the process ``parent``, which started it, ends.
+    """Let the kernel send ``with_signal`` to this process when its parent process, ``parent``, ends.
 
-    Also ignore Ctrl-C, which a terminal sends to all processes: the parent ends this one.
+    Also ignore Ctrl-C, which a terminal sends to every process: the parent decides when this one ends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _LIBC.prctl(_PR_SET_PDEATHSIG, with_signal, 0, 0, 0)

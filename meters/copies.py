@@ -187,8 +187,8 @@ class JournalCopies:
     def _remove_unacknowledged_record(self, log: LogCopy, scan: LogScan) -> bool:
         """Remove an incomplete last record from the log; return whether the log is now intact.
 
-        The record is only removed if every anchor is intact and the damage is in the log's last segment. Then
-        the newest journal head proves that the entry was never acknowledged. Otherwise return False.
+        The record is only removed if it was certainly never acknowledged: every anchor is intact, the damage is in
+        the log's last segment, and the newest journal head does not include the record. Otherwise return False.
         """
         anchors = [anchor for _, anchor in self._read_anchors() if anchor.head is not None]
         if (

@@ -23,7 +23,7 @@ class GameRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenRefused:
-    """A screen was refused, or sent an invalid message."""
+    """The connection of a screen was refused, or a screen sent an invalid message."""
 
     text: str
     """The reason of the refusal, or what is wrong with the message."""

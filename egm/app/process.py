@@ -38,7 +38,7 @@ from egm.devices.cctalk.hopper_twin import INITIAL_COIN_COUNT
 from egm.devices.line import PortOpener, open_port
 from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.garbage_collector import pause_garbage_collector
-from egm.host.ticket_recovery import close_printed_ticket, open_ticket_desk, recover_tickets
+from egm.host.ticket_recovery import close_printed_ticket, create_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
 from egm.integrity.events import SelfTestFailure, SelfTestResult, StartUpCompleted
 from egm.integrity.keys import IntegrityKey
@@ -327,7 +327,7 @@ class MachineProcess:
         """Return the desk that numbers and redeems tickets; None if the machine has no ticket store."""
         if store is None:
             return None
-        return open_ticket_desk(
+        return create_ticket_desk(
             store,
             first_machine.identity,
             self._profile,

@@ -59,7 +59,7 @@ from rng import RandomService
 _ENTRY_KINDS_CREDITING_TICKETS: Final = (VOUCHER_IN.kind, ORPHAN_TICKET.kind, DISPUTE_RULED.kind)
 
 
-def open_ticket_desk(
+def create_ticket_desk(
     store: TicketStore,
     identity: MachineIdentity,
     profile: Profile,

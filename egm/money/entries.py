@@ -59,7 +59,7 @@ class BillIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BillNotStacked:
-    """A bill ordered into the box did not reach it, or it is disputed whether it did; nothing is credited."""
+    """A bill sent to the bill box did not reach it, or this is disputed; nothing is credited."""
 
     amount_cents: Cents
     reason: str = field(metadata=stored_as("why"))

@@ -77,7 +77,9 @@ class MqttCarrier:
             self._outbox = outbox
             listener.handle_connection()
             try:
-                await run_together(self._pass_messages_on(line, listener), self._send_all(line, outbox))
+                await run_together(
+                    self._pass_messages_on(line, listener), self._publish_queued_messages(line, outbox)
+                )
             except aiomqtt.MqttError as error:
                 listener.handle_disconnection(str(error))
                 raise
@@ -114,7 +116,9 @@ class MqttCarrier:
             else:
                 listener.process_message(update)
 
-    async def _send_all(self, line: BrokerLine, outbox: DeduplicatingQueue[MachineMessage]) -> None:
+    async def _publish_queued_messages(
+        self, line: BrokerLine, outbox: DeduplicatingQueue[MachineMessage]
+    ) -> None:
         """Publish the queued messages.
 
         Wait until the broker has acknowledged each, except for contributions.

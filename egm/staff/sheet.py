@@ -155,7 +155,7 @@ def iter_sheets(
             yield _build_sheet(start, lines, entry)
             start = None
         elif start is not None and declarations.is_on_intervention_sheet(entry):
-            event, authors = _name_event(entry, declarations), declarations.list_authors(entry)
+            event, authors = _build_event_code(entry, declarations), declarations.list_authors(entry)
             lines.append(SheetLine(entry.time_utc.isoformat(), event, authors))
     if start is not None:
         yield _build_sheet(start, lines, None)
@@ -202,7 +202,7 @@ def _build_sheet(
     )
 
 
-def _name_event(entry: StoredEntry, declarations: EntryDeclarations) -> str:
+def _build_event_code(entry: StoredEntry, declarations: EntryDeclarations) -> str:
     """Return the event of a sheet's line as ``kind`` or ``kind:subject``; for a test the subject is the device."""
     record = read_details(entry)
     device = record.get("device")

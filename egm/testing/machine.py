@@ -19,7 +19,7 @@ from egm.config.cabinet_file import GameTable
 from egm.config.levels import ProgressiveLevelTable
 from egm.devices.interface import Banknote, Barcode, Devices, PrintState, TicketJob
 from egm.gaming_day import UTC_GAMING_DAY, GamingDay
-from egm.host.ticket_recovery import open_ticket_desk, recover_tickets
+from egm.host.ticket_recovery import create_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
 from egm.integrity.lockups import GeneratorFactory
 from egm.kernel.engine import StateMachineEngine
@@ -386,7 +386,7 @@ class MachineRig:
             self.store, reason = open_ticket_store(self.journal, folder, folder / SECOND_FOLDER)
         if self.store is not None:
             self.machine.install(
-                open_ticket_desk(
+                create_ticket_desk(
                     self.store,
                     self.machine.identity,
                     self.profile,

@@ -1,4 +1,4 @@
-"""A test machine and one SAS host's channel, without a serial line: received bytes go in, sent bytes come out."""
+"""A test machine and a SAS host without a serial line: the host's bytes are passed to the machine in memory."""
 
 import asyncio
 from collections.abc import Iterable

@@ -402,7 +402,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         return max(returns, key=lambda answers: returns[answers])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
-        """Return the figures of a bet for the best, the simplest (always draw) and the worst decision at five points.
+        """Return a bet's figures for three ways to decide at five points: the best, the worst, and always to draw.
 
         A tableau without a stake draws at five, and so does one whose holder is absent or does not answer.
         """

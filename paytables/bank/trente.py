@@ -239,7 +239,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return tuple(settle_partial_return(bet) for bet in self.held_bets), self.table
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
-        """Return the wager of ``credits_``, which may be 0 while stakes are in prison."""
+        """Return the wager of ``credits_`` credits. It may be 0 while stakes of earlier rounds are still in prison."""
         if self.held_bets and credits_ == 0 and options in ({}, {"bets": {}}):
             return Wager(0, {"bets": {}})
         return super().build_wager(credits_, **options)

@@ -125,8 +125,8 @@ class WinGraph:
         """Return the steps from an automaton's node after which a win is still possible.
 
         A step is (next node, factor, letters). Letters that lead to the same node with the same factor form one
-        step. The letters are a list of (sign, letter): the step of most letters is written as any letter (+1)
-        without the exceptions (-1).
+        step. The letters are a list of (sign, letter). The step of most letters has (+1, any letter), and (-1, letter)
+        for each exception.
         """
         if node not in self._live_steps_by_node:
             first = self.letter_offsets[node]

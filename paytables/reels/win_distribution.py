@@ -114,9 +114,10 @@ ROWS_BEFORE_MERGE = 400_000
 
 
 class _CaseArrays(NamedTuple):
-    """The windows of the reels read so far, with equivalent windows as one case: a column of the arrays.
+    """The windows of the reels read so far. Equivalent windows are one case, and each column of an array is a case.
 
-    ``nodes`` and ``weights`` have a row per component; ``counts`` has the number of windows of each case.
+    ``nodes`` and ``weights`` have a row for each component of the pays; ``counts`` has the number of windows of each
+    case.
     """
 
     nodes: "Ints"

@@ -98,7 +98,10 @@ class SignersStep(SetupStep):
         raise NotImplementedError
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
-        """Return the service page of facts to be signed; or the prompt for the number or PIN of the next signer."""
+        """Return the page of facts to be signed.
+
+        Once signing has begun, return the page that asks the next signer for the staff number or PIN instead.
+        """
         if not self.is_asking_for_signers:
             sign = PageAction(
                 id="sign", label=build_text("first.sign"), style="confirm", enabled=self.may_sign(draft)

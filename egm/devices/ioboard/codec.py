@@ -114,10 +114,10 @@ class IdentityQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoBoardPoll:
-    """The machine's poll of the I/O board: it sets all outputs and acknowledges input changes.
+    """The machine's poll of the I/O board, which sets all outputs.
 
-    It acknowledges the changes up to number ``acknowledged_edge_number``. The board replies within ``wait_hundredths``
-    hundredths of a second, earlier if an input changes.
+    It acknowledges the input changes up to number ``acknowledged_edge_number``. The board replies when an input
+    changes, at the latest after ``wait_hundredths`` hundredths of a second.
     """
 
     acknowledged_edge_number: int

@@ -41,7 +41,7 @@ def write_family_sounds(family: str, output: IO[bytes]) -> None:
         output.flush()
 
 
-async def read_family_sounds(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
+async def read_sounds_of_family(stream: asyncio.StreamReader) -> AsyncIterator[tuple[str, bytes]]:
     """Yield the name and the samples of each sound that :func:`write_family_sounds` wrote.
 
     Raises ValueError for invalid data.
@@ -161,7 +161,7 @@ class SoundStore:
         stream = process.stdout
         try:
             if stream is not None:
-                async for cue, data in read_family_sounds(stream):
+                async for cue, data in read_sounds_of_family(stream):
                     self._samples_by_cue_and_family[cue, family] = data
         except ValueError:  # Not a sound; the exit status shows the error.
             process.kill()

@@ -1,6 +1,6 @@
-"""Conversion of a hold'em definition for the solver of hold'em against the bank, and of its solution to a proof.
+"""Conversion of a hold'em definition to the solver's input, and of the solver's solution to exact figures.
 
-The solver is :mod:`paytables.poker.community`.
+The solver, for hold'em against the bank, is :mod:`paytables.poker.community`.
 """
 
 from __future__ import annotations

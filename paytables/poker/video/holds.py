@@ -228,10 +228,10 @@ class HoldEvaluation:
         return card_parts
 
     def compute_mean(self, values: Ints, masks: Ints) -> Fraction:
-        """Return the mean win of one hand, in credits, if the player holds the cards in ``masks``.
+        """Return the mean win per hand, in credits, over all deals, of the strategy in ``masks``.
 
-        ``masks`` has the held cards in each class of deals, as bits of indices; ``values`` is what
-        :meth:`compute_mean_wins` returns.
+        ``masks`` has one number for each class of deals: its bit *i* is set if the card with index *i* is held.
+        ``values`` is what :meth:`compute_mean_wins` returns.
         """
         wins = values[masks, np.arange(len(masks))] * self.like
         return Fraction(sum(wins.tolist()), self.unit * self.sets.count)

@@ -23,7 +23,7 @@ def _check_charge(scope: CheckContext) -> None:
     Raises :class:`PatternMismatch`.
     """
     record = scope.record
-    charge, denomination_cents = _read_terms(scope, record["digest"])
+    charge, denomination_cents = _read_time_charge_and_denomination(scope, record["digest"])
     amount_cents = 0 if charge is None else charge.credits * denomination_cents
     if charge is None or (record["amount_cents"], record["minutes"]) != (amount_cents, charge.minutes):
         charge_text = "no charge" if charge is None else f"{amount_cents} cents for {charge.minutes} minutes"
@@ -44,7 +44,7 @@ def _check_charge(scope: CheckContext) -> None:
         )
 
 
-def _read_terms(scope: CheckContext, digest: str) -> tuple[TimeCharge | None, int]:
+def _read_time_charge_and_denomination(scope: CheckContext, digest: str) -> tuple[TimeCharge | None, int]:
     """Return the time charge and the denomination in minor units of the definition stored under a digest.
 
     The charge is None if the definition has none or cannot be read.

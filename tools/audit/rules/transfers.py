@@ -179,9 +179,9 @@ def _read_result(scope: CheckContext) -> TransferRecord:
 
 
 def _derive_transfers(scope: CheckContext) -> Any:
-    """Return the transfers between accounts that the recorded result of a host's transfer requires.
+    """Return the transfers between accounts that must follow from the recorded result of a host's transfer.
 
-    There is one for each kind of credit.
+    There is one for each kind of credit with an amount.
     """
     transfer_type, cents = scope["way"], _read_result(scope).cents_by_credit_kind
     if transfer_type not in _ACCOUNTS_BY_TRANSFER_KIND:
