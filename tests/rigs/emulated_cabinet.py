@@ -169,6 +169,10 @@ class Cabinet:
         self.computer("device_add", driver="usb-storage", id="stick", bus="usb.0", drive="stick")
         time.sleep(30)
 
+    def press_keys(self, *names):
+        """Press the named keys of the emulated keyboard together; the names are QEMU's."""
+        self.computer("send-key", keys=[{"type": "qcode", "data": name} for name in names])
+
     def plug_medium(self, file, image_format):
         """Plug a disk with one of the two media into a USB port of the running computer."""
         file_node = {"driver": "file", "filename": str(file)}

@@ -181,10 +181,6 @@ class EmulatedComputer:
             self("input-send-event", events=event)
             time.sleep(0.3)
 
-    def press_keys(self, *names: str) -> None:
-        """Press the named keys of the emulated keyboard together; the names are QEMU's."""
-        self("send-key", keys=[{"type": "qcode", "data": name} for name in names])
-
     def cut(self) -> None:
         """Cut the power of the emulated computer."""
         self.process.kill()

@@ -69,7 +69,7 @@ def test_a_cabinet_boots_takes_a_bill_plays_pays_and_admits_no_intruder(cabinet)
     )
     for keys in (*escapes, ("f10",), ("f2",), ("spc",), ("c",), ("esc",), ("alt", "f4"), ("meta_l",)):
         for _ in range(8):
-            cabinet.computer.press_keys(*keys)
+            cabinet.press_keys(*keys)
             time.sleep(0.2)
     # Plug in a stick with a file system.
     stick = cabinet.folder / "stick.img"
