@@ -44,12 +44,13 @@ async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) 
     ``progress`` is called before each progress report; if it returns False, that report is omitted.
     """
     interval_us = _read_watchdog_interval_us()
-    restored_interval = f"\n{WATCHDOG_INTERVAL_PREFIX}{interval_us}" if interval_us else ""
-    notify_systemd(f"{READY_NOTIFICATION}\n{WATCHDOG_NOTIFICATION}{restored_interval}")
+    # Every report restores the interval, because a report can be lost.
+    report = WATCHDOG_NOTIFICATION + (f"\n{WATCHDOG_INTERVAL_PREFIX}{interval_us}" if interval_us else "")
+    notify_systemd(f"{READY_NOTIFICATION}\n{report}")
     while True:
         await asyncio.sleep(interval_us / 1e6 / 4 or _REPORT_INTERVAL_SECONDS_WITHOUT_WATCHDOG)
         if progress():
-            notify_systemd(WATCHDOG_NOTIFICATION)
+            notify_systemd(report)
 
 
 class DriverProgressCheck:

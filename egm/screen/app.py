@@ -129,7 +129,11 @@ class ScreenApp:
         self._is_started = False
         self._progress_report_at = 0.0
         self.view = View(
-            now=now, last_activity_at=now, has_device_drawer=bench is not None, reduced_motion=reduced_motion
+            now=now,
+            disconnected_at=now,
+            last_activity_at=now,
+            has_device_drawer=bench is not None,
+            reduced_motion=reduced_motion,
         )
 
     def run_frame(self) -> bool:

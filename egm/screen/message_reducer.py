@@ -431,7 +431,7 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
 def mark_machine_connection_lost(view: View) -> View:
     """Return the view after the connection to the machine was lost; the same view if it already shows this."""
     return (
-        replace(view, is_machine_connected=False, scene_began_at=view.now)
+        replace(view, is_machine_connected=False, disconnected_at=view.now, scene_began_at=view.now)
         if view.is_machine_connected
         else view
     )
@@ -440,7 +440,7 @@ def mark_machine_connection_lost(view: View) -> View:
 def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View:
     """Return the view of a machine that is not connected and is doing ``activity`` to start; None: it does not start.
 
-    A machine that stops starting is waited for again before an attendant is called.
+    If the machine ends a start, it is connected soon; so the time until an attendant is called begins anew.
     """
     has_stopped_starting = activity is None and view.start_up_activity is not None
     return replace(

@@ -73,6 +73,8 @@ class View:
     now: float = 0.0
     is_machine_connected: bool = False
     """Whether the screen is connected to the machine."""
+    disconnected_at: float = 0.0
+    """When the connection to the machine was lost, or when the screen began without one."""
     snapshot: Snapshot | None = None
     """The machine's latest snapshot; None until the first arrives."""
     start_up_activity: StartUpActivity | None = None

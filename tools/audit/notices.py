@@ -1,7 +1,7 @@
 """The notices of an audit, about events whose reason a reader of the journal should ask for.
 
 The entries are valid: they record that the machine's memory was repaired or unavailable, or that its clock was
-changed.
+changed, or that two people who are not enrolled began a new staff list.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,6 +15,7 @@ from egm.integrity.entries import (
     MEDIUM_REPLACEMENT_NOTED,
 )
 from egm.integrity.journal_entries import MEMORY_EVENT_RECORDED
+from egm.staff.entries import ROSTER_RENEWED
 from meters import StoredEntry
 from meters.recall import read_details
 
@@ -56,6 +57,10 @@ _SENTENCE_BY_KIND: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     CLOCK_CONFIRMED.kind: lambda record: (
         f"{record.get('person')} confirmed the clock at {record.get('now')}: {record.get('why')}"
     ),
+    ROSTER_RENEWED.kind: lambda record: (
+        f"{record.get('person')} and {record.get('witness')}, who are not enrolled, began a new staff list: "
+        f"{record.get('reason')}"
+    ),
 }
 
 
@@ -65,9 +70,11 @@ def _format_location_and_reason(record: Mapping[str, Any]) -> str:
 
 
 def format_notice(entry: StoredEntry) -> str:
-    """Return the notice for an entry about the machine's memory or clock, or "" for any other entry."""
+    """Return the notice for an entry about the machine's memory, clock or a new staff list; "" for any other entry."""
     kind = entry.transaction.kind
-    if kind != MEMORY_EVENT_RECORDED.kind and not kind.startswith(_NOTICE_KIND_PREFIXES):
+    if kind not in {MEMORY_EVENT_RECORDED.kind, ROSTER_RENEWED.kind} and not kind.startswith(
+        _NOTICE_KIND_PREFIXES
+    ):
         return ""
     record = read_details(entry)
     code = str(record.get("code")) if kind == MEMORY_EVENT_RECORDED.kind else kind

@@ -21,9 +21,9 @@ from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.prizes import format_prize_names
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.scenes.value import draw_value_in_motion
-from egm.screen.text import LOCALE_BY_LANGUAGE, Texts, format_fault
+from egm.screen.text import LOCALE_BY_LANGUAGE, CatalogueError, Texts, format_fault
 from egm.screen.theme import Colour, mix_colours
-from egm.screen.view import Scene, compute_seconds_since
+from egm.screen.view import Scene, View, compute_seconds_since
 
 #: Colour and sign of each scene. The sign's shape distinguishes them without colour.
 _COLOUR_AND_SIGN_BY_SCENE: Final = {
@@ -48,6 +48,9 @@ _SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.T
 _DETAIL_LINES_MAX: Final = 3
 #: Seconds without a machine link before the screen asks to call an attendant.
 CONNECTION_LOST_SECONDS_UNTIL_CALL: Final = 60.0
+#: The same while the machine is starting, or starts again and again: the time that systemd allows for a start
+#: (``TimeoutStartSec`` of the machine's unit).
+START_SECONDS_UNTIL_CALL: Final = 900.0
 #: Who may clear a fault, in ascending order of authority.
 _CLEARING_AUTHORITY_ORDER: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
@@ -142,9 +145,8 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
     text_key = (
         f"paying.{paying.way}" if paying and stage.texts.has_text(f"paying.{paying.way}") else "paying.other"
     )
-    activity = stage.view.start_up_activity
-    if scene is Scene.BOOT and (snapshot is None or activity is not None):
-        return _describe_start_up(activity or StartUpActivity("link"))
+    if scene is Scene.BOOT and (snapshot is None or stage.view.start_up_activity is not None):
+        return _describe_start_up(stage)
     return {
         Scene.DOOR: LockupText(
             say("door.title"), doors, (say("door.say"),), say(_format_door_remedy(snapshot))
@@ -165,10 +167,16 @@ def _format_door_remedy(snapshot: Snapshot | None) -> str:
     return "door.examined" if examined else "door.attendant"
 
 
+def _is_start_overdue(view: View) -> bool:
+    """Return whether the machine has not been connected for longer than a start may take."""
+    return view.now - view.disconnected_at >= START_SECONDS_UNTIL_CALL
+
+
 def _describe_unresponsive_machine(stage: Stage) -> LockupText:
     """Return the texts while the machine sends nothing: please wait and, after some time, call an attendant."""
     say = stage.texts.say
-    if stage.view.now - stage.view.scene_began_at < CONNECTION_LOST_SECONDS_UNTIL_CALL:
+    waited_s = stage.view.now - stage.view.scene_began_at
+    if waited_s < CONNECTION_LOST_SECONDS_UNTIL_CALL and not _is_start_overdue(stage.view):
         return LockupText(say("lost.title"), "", (say("lost.say"),))
     return LockupText(
         say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign_name="warning"
@@ -181,18 +189,24 @@ def _load_catalogue(language: str) -> Texts:
     return Texts(language)
 
 
-def _describe_start_up(activity: StartUpActivity) -> LockupText:
-    """Return the texts about the progress of the machine's start, in every language.
+def _describe_start_up(stage: Stage) -> LockupText:
+    """Return the texts about the progress of the machine's start, or, if it takes too long, who is to be called.
 
-    At its first start the machine has not reported its language yet.
+    The progress is shown in every language, because at its first start the machine has not reported its language yet.
     """
+    if _is_start_overdue(stage.view):
+        return _describe_unresponsive_machine(stage)
+    activity = stage.view.start_up_activity or StartUpActivity("link")
     catalogues = [_load_catalogue(language) for language in LOCALE_BY_LANGUAGE]
     key = (
         f"boot.{activity.activity_code}"
         if catalogues[0].has_text(f"boot.{activity.activity_code}")
         else "boot.link"
     )
-    lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
+    try:
+        lines = tuple(texts.say(key, **activity.values) for texts in catalogues)
+    except CatalogueError:  # the file of another version of the machine, with other values
+        lines = tuple(texts.say("boot.link") for texts in catalogues)
     return LockupText(FACT_SEPARATOR.join(texts.say("boot.title") for texts in catalogues), "", lines)
 
 

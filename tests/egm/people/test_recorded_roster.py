@@ -16,6 +16,8 @@ from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared_entry
 from meters import open_view
 from meters.clear import inspect_journal
+from tools.audit.games import GameFiles
+from tools.audit.verify import Auditor
 from tools.cli import main
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -257,6 +259,11 @@ def test_two_people_may_renew_a_lost_roster_while_the_machine_is_stopped(machine
     ]
     assert machine.fault == "technician"
     assert (machine.sign_in("1"), machine.sign_in("2")) == ("", "")
+    with open_view(machine.folder) as view:
+        report = Auditor(GameFiles()).audit_entries(view.iter_bodies())
+    assert [notice.why for notice in report.notices if notice.id.startswith("staff-")] == [
+        "Ada and Ben, who are not enrolled, began a new staff list: the disk died"
+    ]
 
 
 def test_a_memory_clear_carries_the_recorded_roster_into_the_new_journal(machine):

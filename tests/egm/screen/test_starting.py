@@ -1,6 +1,7 @@
 """A machine that is slow to start reports what it does, and the screen shows that it starts before any message."""
 
 import asyncio
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,3 +108,24 @@ def test_a_machine_that_starts_again_is_described_with_the_step_of_its_start(idl
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
         lines = describe_lockup(stage, view.scene).lines
         assert lines == tuple(Texts(language).say("boot.self_test") for language in ("en", "fr"))
+
+
+@pytest.mark.parametrize("steps", [[StartUpActivity("memory")], [StartUpActivity("memory"), None]])
+def test_an_attendant_is_called_if_a_machine_starts_or_restarts_for_longer_than_a_start(
+    idle_view, theme, steps
+):
+    """Each attempt wrote its step and removed it, and each time the minute until the call began anew."""
+    view = mark_machine_connection_lost(replace(idle_view, now=100.0))
+    calls = []
+    for second, step in zip(range(0, 1000, 20), itertools.cycle(steps), strict=False):
+        view = show_start_up_activity(replace(view, now=100.0 + second), step)
+        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+        calls.append("attendant" in describe_lockup(stage, view.scene).who_can_help)
+    assert calls == [False] * 45 + [True] * 5
+
+
+def test_the_step_of_another_version_does_not_end_the_screen(theme):
+    view = View(start_up_activity=StartUpActivity("game", {}))
+    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
+    lines = describe_lockup(stage, Scene.BOOT).lines
+    assert lines == tuple(Texts(language).say("boot.link") for language in ("en", "fr"))

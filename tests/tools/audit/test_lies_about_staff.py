@@ -11,6 +11,7 @@ from rigs.lies import audit_findings, read_signed_entries
 
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
+from egm.people.roster import RosterError
 from egm.staff.service.sign_in import read_staff
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu, build_pin
@@ -198,3 +199,67 @@ def test_an_enrolment_without_an_author_is_named_once_anybody_has_signed_in(auth
     findings = audit_findings(entries)
     assert "enrols only before an enrolled person has signed in" in findings[enrolments[-1]["sequence"]]
     assert not {raw["sequence"] for raw in enrolments[:-1]} & set(findings)
+
+
+@pytest.mark.requirement("E-13", "J-16")
+@pytest.mark.parametrize("author", UNPROVED_AUTHORS)
+def test_a_second_enrolment_without_an_author_is_named_after_money_was_inserted(author):
+    def enrol_before_and_after_a_bill(folder):
+        rig = MachineRig(folder / "state").boot()
+        for number, role in (("1", Role.MANAGER), ("2", Role.ATTENDANT)):
+            person, digest = Person(number, role.value, role), PinDigest.from_pin(build_pin(number), cost=2)
+            roster = rig.machine.component(Roster) if number == "2" else Roster()
+            rig.machine.install(
+                roster.enrol_person(
+                    person, digest, changed_by="" if number == "1" else "1", changed_at=rig.clock.now()
+                )
+            )
+            read_staff(rig.machine)
+            rig.insert(2000)
+        return rig
+
+    entries = copy.deepcopy(honest_entries(enrol_before_and_after_a_bill))
+    *_, last = (raw for raw in entries if raw["kind"] == "staff.added")
+    last["record"]["person"] = author
+    assert "only directly after the previous person" in audit_findings(entries)[last["sequence"]]
+
+
+def lose_roster_file_once(folder):
+    """The roster's file cannot be read when the machine looks first; then both people of the first start are there."""
+    rig = MachineRig(folder / "state").boot()
+    roster = Roster(folder / "people.json")
+    roster.path.mkdir()
+    rig.machine.install(roster)
+    with pytest.raises(RosterError):
+        read_staff(rig.machine)
+    roster.path.rmdir()
+    for number, role in (("1", Role.MANAGER), ("2", Role.ATTENDANT)):
+        person, digest = Person(number, role.value, role), PinDigest.from_pin(build_pin(number), cost=2)
+        roster = roster.enrol_person(person, digest, changed_by="", changed_at=rig.clock.now())
+    read_staff(rig.machine)
+    return rig
+
+
+@pytest.mark.requirement("E-13", "J-16")
+def test_a_first_staff_list_that_could_not_be_read_at_once_is_not_accused():
+    kinds = [raw["kind"] for raw in honest_entries(lose_roster_file_once)]
+    assert kinds.index("staff.unreadable") < kinds.index("staff.added")
+    assert kinds.count("staff.added") == 2
+
+
+@pytest.mark.requirement("E-13", "J-16")
+def test_a_staff_list_carried_over_without_a_clear_is_named():
+    """Such an entry replaced the list by people of its own."""
+    entries = copy.deepcopy(honest_entries(change_staff_list))
+    index = [raw["kind"] for raw in entries].index("staff.disabled")
+    recorded = next(
+        raw["state"]["staff"] for raw in reversed(entries[:index]) if "staff" in (raw.get("state") or {})
+    )
+    forged = copy.deepcopy(entries[index]) | {
+        "kind": "staff.carried",
+        "id": "staff-forged",
+        "record": {**recorded, "people": {"99": "manager"}, "disabled": []},
+        "state": {"staff": recorded},
+    }
+    findings = audit_findings([*entries[:index], forged])
+    assert "carried over only by a memory clear" in findings[index + 1]

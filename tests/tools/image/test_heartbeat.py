@@ -17,7 +17,8 @@ from meters import JournalUnwritable
 from tools import image
 
 _UNIT_FILE = Path(image.__file__).parent / "debian/open-egm-machine.service"
-_READY = "READY=1\nWATCHDOG=1\nWATCHDOG_USEC=80000"
+_PROGRESS = "WATCHDOG=1\nWATCHDOG_USEC=80000"
+_READY = f"READY=1\n{_PROGRESS}"
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_the_watchdog_is_fed_only_after_progress(systemd):
         return queries[-1] in {1, 3}
 
     beats(lambda: len(queries) < 6, progress=progress)
-    assert [systemd() for _ in range(3)] == [_READY, "WATCHDOG=1", "WATCHDOG=1"]
+    assert [systemd() for _ in range(3)] == [_READY, _PROGRESS, _PROGRESS]
 
 
 def test_a_machine_that_waits_for_a_medium_feeds_the_watchdog_and_then_has_the_time_of_a_start(systemd):

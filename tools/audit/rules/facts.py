@@ -31,7 +31,9 @@ from meters.transaction import Phase
 KEY_SWITCH_NAMES: Final = frozenset({*HARDWARE_KEYS, "screen"})
 
 #: The recorded authors of the first enrolments, which nobody can authorise: none, or that of a demonstration.
-FIRST_ENROLMENT_AUTHORS: Final = frozenset({"", DEMONSTRATION_ENROLLER})
+_FIRST_ENROLMENT_AUTHORS: Final = frozenset({"", DEMONSTRATION_ENROLLER})
+#: The kinds of entries that change the staff list by one person, without their prefix ``staff.``.
+_ROSTER_CHANGES: Final = frozenset({"added", "disabled", "enabled", "pin"})
 
 #: Kinds of entries that explain why no cash-out follows a conversion of credit.
 _KINDS_ENDING_CONVERSION: Final = frozenset({FAULT_RAISED.kind, GENERATOR_FAILED.kind})
@@ -39,6 +41,11 @@ _KINDS_ENDING_CONVERSION: Final = frozenset({FAULT_RAISED.kind, GENERATOR_FAILED
 _OFFER_CHANGE_KINDS: Final = frozenset(
     {OPTIONS_CHANGED.kind, INVENTORY_CHANGED.kind, CABINET_FILE_SIGNED.kind, GAME_REFUSED.kind}
 )
+
+
+def is_first_enrolment_author(author: object) -> bool:
+    """Return whether the recorded author is the one of a first enrolment, which nobody can authorise."""
+    return type(author) is str and author in _FIRST_ENROLMENT_AUTHORS
 
 
 def read_position(entry: StoredEntry) -> int:
@@ -61,6 +68,11 @@ class Facts:
 
         From then on everybody who is enrolled is enrolled by an enrolled person.
         """
+        self.last_staff_change_sequence = 0
+        """The number of the last entry that changed the staff list; 0 before the first."""
+        self.has_money_moved_since_power_up = False
+        self.may_carry_staff_over = False
+        """Whether the journal begins with a memory clear and has no power-up yet."""
         self.journal_tag = ""
         """The journal tag: the random last part of each id created in this journal, which identifies the journal."""
         self.serial = ""
@@ -150,17 +162,20 @@ class Facts:
             self.cached_states.clear()
         if entry.transfers or entry.phase is not Phase.POST:
             self.last_money_entry_kinds[read_position(entry)] = kind
+            self.has_money_moved_since_power_up = True
         self._track_conversion(entry)
         self._track_game_starts(entry)
         if kind == POWER_UP.kind:
             self.entries_name_position, self.has_player_session = "position" in entry.transaction.dims, None
             self.tables_played, self.changed_tables = set(), set()
             self.taxable_min_cents, self.untaxed_max_cents = None, 0
+            self.has_money_moved_since_power_up = self.may_carry_staff_over = False
         elif kind in _OFFER_CHANGE_KINDS:
             self.smallest_stake_cents = None
         elif entry.sequence == 1:
             self.journal_tag = make_journal_tag(entry.hash_hex)
             self.serial = str(read_details(entry).get("machine_id", ""))
+            self.may_carry_staff_over = "cleared" in read_details(entry)
         elif kind == CLAIM_CARRIED_KIND and "reserved_as" in read_details(entry):
             self.original_reservation_kinds[entry.id] = str(read_details(entry)["reserved_as"])
         elif kind == CLAIM_CLOSED.kind:
@@ -173,7 +188,7 @@ class Facts:
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 self._update_tables_and_stakes(kind, read_details(entry))
         elif kind.startswith("staff.") or kind == MENU_ENTERED.kind:
-            self._update_staff(kind.removeprefix("staff."), read_details(entry))
+            self._update_staff(kind.removeprefix("staff."), entry)
 
     def _track_conversion(self, entry: StoredEntry) -> None:
         """Store that a position's credit was converted to cashable, so that a cash-out must follow; or clear this fact.
@@ -248,11 +263,12 @@ class Facts:
             return worth_cents > self.untaxed_max_cents
         return self.taxable_min_cents is None or worth_cents < self.taxable_min_cents
 
-    def _update_staff(self, change: str, record: Any) -> None:
+    def _update_staff(self, change: str, entry: StoredEntry) -> None:
         """Update the staff and their roles from an entry about staff, or about a sign-in to the service menu.
 
         ``change`` is the entry's kind without ``staff.``.
         """
+        record = read_details(entry)
         if change == MENU_ENTERED.kind:
             self.has_first_enrolment_ended |= bool(self.roles_by_staff_number)
             return
@@ -264,13 +280,14 @@ class Facts:
             self.disabled_staff = {str(number) for number in record.get("disabled", ())}
             self.has_first_enrolment_ended = change == "carried"
             return
-        self.has_first_enrolment_ended |= record.get("person") not in FIRST_ENROLMENT_AUTHORS
         person_id, role = record.get("whom"), record.get("role")
-        if type(person_id) is not str or role not in set(Role):
+        if change not in _ROSTER_CHANGES or type(person_id) is not str or role not in set(Role):
             return
+        self.last_staff_change_sequence = entry.sequence
+        self.has_first_enrolment_ended |= not is_first_enrolment_author(record.get("person"))
         if change == "disabled":
             self.disabled_staff.add(person_id)
-        elif change in {"added", "enabled", "pin"}:
+        else:
             self.roles_by_staff_number[person_id] = role
             if change != "pin":
                 self.disabled_staff.discard(person_id)

@@ -8,7 +8,7 @@ from egm.people import Permission
 from egm.people.person import STAFF_NUMBER_PATTERN
 from egm.staff import entries
 from egm.staff.entries import STAFF_ADDED, STAFF_PIN_CHANGED
-from tools.audit.rules.facts import FIRST_ENROLMENT_AUTHORS
+from tools.audit.rules.facts import is_first_enrolment_author
 from tools.audit.rules.parts import check_in_menu, require, require_equal
 from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule
@@ -54,14 +54,23 @@ def _check_author_of_change(scope: CheckContext, *, is_added: bool) -> None:
     """Check the author of a change to the staff list; ``is_added`` is whether the change enrols a person.
 
     The author must have the permission to enrol others, or change their own PIN. The people of a machine's first start
-    have no author; they are enrolled before anybody signs in.
+    have no author. The machine records all of them at its first power-up, one after the other, or the rest of them at
+    the next power-up if it loses power meanwhile.
     """
     facts, author = scope.facts, scope["by"]
-    if is_added and author in FIRST_ENROLMENT_AUTHORS:
+    if is_added and is_first_enrolment_author(author):
         if facts.has_first_enrolment_ended:
             raise PatternMismatch(
                 f"record.person: {format_value(author)} enrols only before an enrolled person has signed in "
                 "or changed the list"
+            )
+        is_at_power_up = not facts.has_money_moved_since_power_up
+        if facts.roles_by_staff_number and not (
+            is_at_power_up or scope.entry.sequence == facts.last_staff_change_sequence + 1
+        ):
+            raise PatternMismatch(
+                f"record.person: {format_value(author)} enrols others only directly after the previous person, "
+                "or at a power-up"
             )
     elif facts.roles_by_staff_number:
         is_own_pin = scope.entry.kind == STAFF_PIN_CHANGED.kind and author == scope["whom"]
@@ -100,6 +109,10 @@ RULES: Final = (
         record={"number": "$number", "digest": "$digest"},
         state={"staff": {"number": "$number", "digest": "$digest"}},
         extra_checks=(
+            require(
+                lambda _: "the staff list is carried over only by a memory clear, before the first power-up",
+                lambda scope: scope.facts.may_carry_staff_over,
+            ),
             require(
                 lambda scope: (
                     f"state.staff: expected {format_value(scope.value_before('staff'))}, stored before this entry; "
