@@ -415,7 +415,7 @@ def _parse_time(text: object) -> datetime:
 
 
 def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
-    """Return the transaction whose content :func:`build_entry_content` returned as ``raw``.
+    """Rebuild a transaction from its stored content: the inverse of :func:`build_entry_content`.
 
     Raises KeyError, TypeError or ValueError if it is invalid.
     """

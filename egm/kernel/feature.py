@@ -106,7 +106,10 @@ class Features:
         return texts
 
     def create_services(self, context: MachineContext) -> tuple[BackgroundService, ...]:
-        """Create the background services that the cabinet file requires, for the whole machine and for position 1."""
+        """Create the background services that the cabinet file requires: the machine's, and those of position 1.
+
+        :meth:`create_position_services` creates those of each further position.
+        """
         services = (
             service
             for feature in self.features

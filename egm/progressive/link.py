@@ -458,66 +458,66 @@ class ControllerLink:
                 self._send_due_claim(message.claim, now_ns)
 
     # ------------------------------------------------------------------ refusals
-    def _handle_refusal(self, message: Refusal, now_ns: int) -> None:
+    def _handle_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """Pass the progressive controller's refusal to the handler of the kind of message that it refuses."""
         handlers: Mapping[str, Callable[[Refusal, int], None]] = {
-            "join": self._handle_refused_enrolment,
-            "contribution": self._handle_refused_contribution,
-            "claim": self._handle_refused_claim,
-            "commit": self._handle_refused_claim,
+            "join": self._handle_enrolment_refusal,
+            "contribution": self._handle_contribution_refusal,
+            "claim": self._handle_claim_refusal,
+            "commit": self._handle_claim_refusal,
         }
-        handlers[message.of](message, now_ns)
+        handlers[refusal.of](refusal, now_ns)
 
-    def _handle_refused_enrolment(self, message: Refusal, _: int) -> None:
+    def _handle_enrolment_refusal(self, refusal: Refusal, _: int) -> None:
         """Stop feeding the level whose enrolment the controller refused; all levels if the refusal names none."""
         concerned_feeders = (
-            [self.feeders[message.level]] if message.level in self.feeders else self.feeders.values()
+            [self.feeders[refusal.level]] if refusal.level in self.feeders else self.feeders.values()
         )
-        if message.nonce == self._nonce:
+        if refusal.nonce == self._nonce:
             for feeder in concerned_feeders:
-                self._stop_feeding(feeder, message.reason, message.detail)
+                self._stop_feeding(feeder, refusal.reason, refusal.detail)
 
-    def _handle_refused_contribution(self, message: Refusal, now_ns: int) -> None:
+    def _handle_contribution_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """React to a refused contribution: send again from the gap, enrol again, or stop feeding the level."""
-        feeder = self.feeders.get(message.level)
+        feeder = self.feeders.get(refusal.level)
         if feeder is None:
             return
-        if message.reason is RefusalReason.GAP and message.next > feeder.last_counted_number:
-            feeder.process_count(message.next - 1, now_ns)
+        if refusal.reason is RefusalReason.GAP and refusal.next > feeder.last_counted_number:
+            feeder.process_count(refusal.next - 1, now_ns)
             feeder.last_sent_number = feeder.last_counted_number
             self._send_contributions(feeder, now_ns)
-        elif message.reason is RefusalReason.GAP:
-            self._send_enrolment_again(feeder, now_ns)  # a late message, or it has less than it reported
-        elif message.reason is RefusalReason.NOT_JOINED:
+        elif refusal.reason is RefusalReason.GAP:
+            self._send_enrolment_again(feeder, now_ns)  # a late refusal, or it has less than it reported
+        elif refusal.reason is RefusalReason.NOT_JOINED:
             self._enrol_from_start(feeder, now_ns)
         else:
-            self._stop_feeding(feeder, message.reason, f"contribution {message.sequence}: {message.detail}")
+            self._stop_feeding(feeder, refusal.reason, f"contribution {refusal.sequence}: {refusal.detail}")
 
-    def _handle_refused_claim(self, message: Refusal, now_ns: int) -> None:
+    def _handle_claim_refusal(self, refusal: Refusal, now_ns: int) -> None:
         """React to a refused claim by its reason: enrol again, send it again, wait, or report the refusal."""
-        entry = self._open_claims.get(message.claim)
+        entry = self._open_claims.get(refusal.claim)
         if entry is None:
             return
         feeder = self.feeders.get(entry.claim.level)
-        if message.reason is RefusalReason.NOT_JOINED and feeder is not None:
+        if refusal.reason is RefusalReason.NOT_JOINED and feeder is not None:
             entry.sent_ns = None
             self._enrol_from_start(feeder, now_ns)
         elif (
-            message.of == "commit"
-            and message.reason is RefusalReason.UNKNOWN_CLAIM
+            refusal.of == "commit"
+            and refusal.reason is RefusalReason.UNKNOWN_CLAIM
             and not entry.is_unknown_to_controller
         ):
             entry.is_unknown_to_controller, entry.sent_ns = True, None
-            self._send_due_claim(message.claim, now_ns)
-        elif message.reason is RefusalReason.CLAIM_EARLY or (
-            entry.is_prize_held and message.reason is RefusalReason.CLAIM_HELD
+            self._send_due_claim(refusal.claim, now_ns)
+        elif refusal.reason is RefusalReason.CLAIM_EARLY or (
+            entry.is_prize_held and refusal.reason is RefusalReason.CLAIM_HELD
         ):
             return
         else:
-            entry.is_prize_held = message.reason is RefusalReason.CLAIM_HELD
+            entry.is_prize_held = refusal.reason is RefusalReason.CLAIM_HELD
             self._notifications.append(
                 ControllerComplaint(
-                    f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}"
+                    f"refused.{refusal.reason}", f"{refusal.of} {refusal.claim}: {refusal.detail}"
                 )
             )
 

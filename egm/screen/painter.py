@@ -371,7 +371,10 @@ class Painter:
         return y - line_height / 2 - rect[1]
 
     def wrap_text(self, text: str, width: float, style: TextStyle) -> list[str]:
-        """Return a text as lines of at most ``width`` layout units. No line ends at a no-break space."""
+        """Return a text as lines of at most ``width`` layout units. No line ends at a no-break space.
+
+        A word that is wider has a line of its own.
+        """
         lines: list[str] = []
         for block in text.split("\n"):
             line = ""

@@ -25,7 +25,7 @@ from paytables.wording import format_count
 
 @dataclass(frozen=True)
 class WheelRules(TablelessRules):
-    """The rules of a playable standalone wheel game."""
+    """The rules of a wheel game for one player, whose bets are on no shared table."""
 
     definition: WheelDefinition
 

@@ -85,7 +85,7 @@ class HandLayout:
 
 
 def _compute_text_height(width: float) -> float:
-    """Return the height for the texts below the cards of a hand whose area is ``width`` wide."""
+    """Return the height of the gap and the texts below the cards of a hand whose area is ``width`` wide."""
     return CARD_TEXT_GAP + (HAND_TEXT_HEIGHT if width > _NARROW_AREA_WIDTH_MAX else NARROW_HAND_TEXT_HEIGHT)
 
 
