@@ -221,7 +221,7 @@ def test_a_second_enrolment_without_an_author_is_named_after_money_was_inserted(
     entries = copy.deepcopy(honest_entries(enrol_before_and_after_a_bill))
     *_, last = (raw for raw in entries if raw["kind"] == "staff.added")
     last["record"]["person"] = author
-    assert "only directly after the previous person" in audit_findings(entries)[last["sequence"]]
+    assert "only right after the previous person" in audit_findings(entries)[last["sequence"]]
 
 
 def lose_roster_file_once(folder):

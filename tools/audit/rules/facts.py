@@ -68,9 +68,8 @@ class Facts:
 
         From then on everybody who is enrolled is enrolled by an enrolled person.
         """
-        self.last_staff_change_sequence = 0
-        """The number of the last entry that changed the staff list; 0 before the first."""
-        self.has_money_moved_since_power_up = False
+        self.has_money_moved_since_staff_change = False
+        """Whether money has moved since the staff list last changed, or since a later power-up."""
         self.may_carry_staff_over = False
         """Whether the journal begins with a memory clear and has no power-up yet."""
         self.journal_tag = ""
@@ -162,14 +161,14 @@ class Facts:
             self.cached_states.clear()
         if entry.transfers or entry.phase is not Phase.POST:
             self.last_money_entry_kinds[read_position(entry)] = kind
-            self.has_money_moved_since_power_up = True
+            self.has_money_moved_since_staff_change = True
         self._track_conversion(entry)
         self._track_game_starts(entry)
         if kind == POWER_UP.kind:
             self.entries_name_position, self.has_player_session = "position" in entry.transaction.dims, None
             self.tables_played, self.changed_tables = set(), set()
             self.taxable_min_cents, self.untaxed_max_cents = None, 0
-            self.has_money_moved_since_power_up = self.may_carry_staff_over = False
+            self.has_money_moved_since_staff_change = self.may_carry_staff_over = False
         elif kind in _OFFER_CHANGE_KINDS:
             self.smallest_stake_cents = None
         elif entry.sequence == 1:
@@ -188,7 +187,7 @@ class Facts:
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 self._update_tables_and_stakes(kind, read_details(entry))
         elif kind.startswith("staff.") or kind == MENU_ENTERED.kind:
-            self._update_staff(kind.removeprefix("staff."), entry)
+            self._update_staff(kind.removeprefix("staff."), read_details(entry))
 
     def _track_conversion(self, entry: StoredEntry) -> None:
         """Store that a position's credit was converted to cashable, so that a cash-out must follow; or clear this fact.
@@ -263,12 +262,11 @@ class Facts:
             return worth_cents > self.untaxed_max_cents
         return self.taxable_min_cents is None or worth_cents < self.taxable_min_cents
 
-    def _update_staff(self, change: str, entry: StoredEntry) -> None:
+    def _update_staff(self, change: str, record: Any) -> None:
         """Update the staff and their roles from an entry about staff, or about a sign-in to the service menu.
 
         ``change`` is the entry's kind without ``staff.``.
         """
-        record = read_details(entry)
         if change == MENU_ENTERED.kind:
             self.has_first_enrolment_ended |= bool(self.roles_by_staff_number)
             return
@@ -283,7 +281,7 @@ class Facts:
         person_id, role = record.get("whom"), record.get("role")
         if change not in _ROSTER_CHANGES or type(person_id) is not str or role not in set(Role):
             return
-        self.last_staff_change_sequence = entry.sequence
+        self.has_money_moved_since_staff_change = False
         self.has_first_enrolment_ended |= not is_first_enrolment_author(record.get("person"))
         if change == "disabled":
             self.disabled_staff.add(person_id)

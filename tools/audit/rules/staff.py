@@ -64,12 +64,9 @@ def _check_author_of_change(scope: CheckContext, *, is_added: bool) -> None:
                 f"record.person: {format_value(author)} enrols only before an enrolled person has signed in "
                 "or changed the list"
             )
-        is_at_power_up = not facts.has_money_moved_since_power_up
-        if facts.roles_by_staff_number and not (
-            is_at_power_up or scope.entry.sequence == facts.last_staff_change_sequence + 1
-        ):
+        if facts.roles_by_staff_number and facts.has_money_moved_since_staff_change:
             raise PatternMismatch(
-                f"record.person: {format_value(author)} enrols others only directly after the previous person, "
+                f"record.person: {format_value(author)} enrols others only right after the previous person, "
                 "or at a power-up"
             )
     elif facts.roles_by_staff_number:
