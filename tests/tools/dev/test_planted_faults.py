@@ -171,7 +171,7 @@ def a_collection_that_forgets_the_one_before(monkeypatch):
 
     def collected(machine, collection):
         (key, value), *_ = honest(machine, collection).items()
-        return {key: replace(value, before=dict.fromkeys(value.before, 0))}
+        return {key: replace(value, metered_before_cents=dict.fromkeys(value.metered_before_cents, 0))}
 
     monkeypatch.setattr(interventions, "build_collection_state", collected)
     monkeypatch.setattr(actions, "_FORMS", ("form:box_count",) * 4)
