@@ -8,6 +8,7 @@ from typing import Final
 from egm.devices.driver import LineDriver
 from egm.links.systemd import (
     READY_NOTIFICATION,
+    START_SECONDS_MAX,
     WATCHDOG_INTERVAL_PREFIX,
     WATCHDOG_NOTIFICATION,
     notify_systemd,
@@ -17,8 +18,6 @@ from egm.links.systemd import (
 _WATCHDOG_ENVIRONMENT_VARIABLE: Final = "WATCHDOG_USEC"
 #: Seconds between reports if systemd does not watch the unit.
 _REPORT_INTERVAL_SECONDS_WITHOUT_WATCHDOG: Final = 60.0
-#: Microseconds that opening the memory may take once systemd counts the process as up; ``TimeoutStartSec`` of its unit.
-_START_UP_MAX_US: Final = 900_000_000
 
 
 def _read_watchdog_interval_us() -> int:
@@ -34,7 +33,7 @@ def allow_start_up_time() -> None:
     computer. :func:`send_watchdog_heartbeats` restores it.
     """
     if _read_watchdog_interval_us():
-        notify_systemd(f"{WATCHDOG_INTERVAL_PREFIX}{_START_UP_MAX_US}")
+        notify_systemd(f"{WATCHDOG_INTERVAL_PREFIX}{START_SECONDS_MAX * 1e6:.0f}")
 
 
 async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:

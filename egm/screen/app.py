@@ -153,6 +153,7 @@ class ScreenApp:
         self.sounds.play_changes(view_before, self.view)
         target = self.surface.frame()
         if target is not None:
+            # A window of another size has another picture.
             self.surface.picture.painter.on_surface_created = self._report_progress
             self.surface.picture.draw_view(target, self.view)
             self.surface.show_frame()

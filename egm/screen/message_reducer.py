@@ -438,9 +438,9 @@ def mark_machine_connection_lost(view: View) -> View:
 
 
 def show_start_up_activity(view: View, activity: StartUpActivity | None) -> View:
-    """Return the view of a machine that is not connected and is doing ``activity`` to start; None: it does not start.
+    """Return the view of a machine that is not connected after its start-up activity was read; None: no start.
 
-    If the machine ends a start, it is connected soon; so the time until an attendant is called begins anew.
+    When a start has ended, the connection follows soon, so the seconds until an attendant is called are counted anew.
     """
     has_stopped_starting = activity is None and view.start_up_activity is not None
     return replace(

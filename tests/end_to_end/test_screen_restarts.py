@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 
 
 def _screen_of(cabinet):
-    """Return the process id of a cabinet's screen, or None if there is none."""
+    """Return the process id of a cabinet's screen, or None if no screen runs."""
     for child in Path(f"/proc/{cabinet}/task/{cabinet}/children").read_text().split():
         with contextlib.suppress(OSError):
             if b"egm.screen" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0"):

@@ -20,7 +20,7 @@ from meters import StoredEntry
 from meters.recall import read_details
 
 #: Prefixes of the kinds and codes about which there are notices.
-_NOTICE_KIND_PREFIXES: Final = ("memory.", "clock.")
+_NOTICE_KIND_PREFIXES: Final = ("memory.", "clock.", ROSTER_RENEWED.kind)
 
 #: Functions that return the sentence about a code from its record.
 _SENTENCE_BY_KIND: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
@@ -72,9 +72,7 @@ def _format_location_and_reason(record: Mapping[str, Any]) -> str:
 def format_notice(entry: StoredEntry) -> str:
     """Return the notice for an entry about the machine's memory, clock or a new staff list; "" for any other entry."""
     kind = entry.transaction.kind
-    if kind not in {MEMORY_EVENT_RECORDED.kind, ROSTER_RENEWED.kind} and not kind.startswith(
-        _NOTICE_KIND_PREFIXES
-    ):
+    if kind != MEMORY_EVENT_RECORDED.kind and not kind.startswith(_NOTICE_KIND_PREFIXES):
         return ""
     record = read_details(entry)
     code = str(record.get("code")) if kind == MEMORY_EVENT_RECORDED.kind else kind

@@ -13,6 +13,7 @@ import pygame
 
 from egm.kernel.messages import HandpayView, HostLock, Snapshot, Tilt
 from egm.links.screen.starting import StartUpActivity
+from egm.links.systemd import START_SECONDS_MAX
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
@@ -48,9 +49,6 @@ _SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.T
 _DETAIL_LINES_MAX: Final = 3
 #: Seconds without a machine link before the screen asks to call an attendant.
 CONNECTION_LOST_SECONDS_UNTIL_CALL: Final = 60.0
-#: The same while the machine is starting, or starts again and again: the time that systemd allows for a start
-#: (``TimeoutStartSec`` of the machine's unit).
-START_SECONDS_UNTIL_CALL: Final = 900.0
 #: Who may clear a fault, in ascending order of authority.
 _CLEARING_AUTHORITY_ORDER: Final = ("self", "attendant", "technician", "ruling", "memory_clear")
 
@@ -169,7 +167,7 @@ def _format_door_remedy(snapshot: Snapshot | None) -> str:
 
 def _is_start_overdue(view: View) -> bool:
     """Return whether the machine has not been connected for longer than a start may take."""
-    return view.now - view.disconnected_at >= START_SECONDS_UNTIL_CALL
+    return view.now - view.disconnected_at >= START_SECONDS_MAX
 
 
 def _describe_unresponsive_machine(stage: Stage) -> LockupText:

@@ -1,4 +1,4 @@
-"""The client reconnects whichever reply the broker omits, and stops when it is told to stop.
+"""The client reconnects whichever reply the broker omits, and stops when the machine stops it.
 
 The broker speaks real MQTT 5 over real TLS, but omits the replies that a test selects.
 """

@@ -238,7 +238,7 @@ def test_a_round_that_not_every_position_has_started_returns_the_table_stakes(se
         rig.machine.random_service = chance
         lay(rig, 200)
     seat = table_of(rooms).seats[2]
-    seat.submit_event, handle = lambda _: None, seat.submit_event  # its game has not begun
+    seat.submit_event, handle = lambda _: None, seat.submit_event  # its game has not started
     table_of(rooms).close_betting(rooms[0].machine.games[GAME].digest)
     seat.submit_event = handle
     assert [find_open_game(rig.machine) is None for rig in rooms] == [False, True, False]

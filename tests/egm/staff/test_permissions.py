@@ -72,7 +72,7 @@ ON_PAGES = {
 }
 #: Forms that take money or a prize from a player: two people, each with the permission.
 BY_TWO = {"prize_ruling", "link_enrol", "forfeit_prize", "forfeit_credits", "forfeit_game", "refund_game"}
-#: Forms for which the venue's register has the person, whoever opens the page.
+#: Forms for which the venue's register has the person; anybody may open the page.
 RECORDED = {"dispute": "dispute.decided", "exclusion": "exclusion.noted"}
 
 

@@ -127,7 +127,7 @@ def test_a_leaving_player_gets_back_only_bets_that_may_be_taken_down():
         "lay-10": {"commission": 1},
     }
     assert state_left == table(9, ("come-4", 3), ("pass", 5))
-    # the remaining bets are thrown for without a stake, whoever throws
+    # any shooter may throw for the remaining bets without a stake
     assert list_settlements(throw(load_game(QUEBEC).with_table_state(state_left), 5, 2)) == [
         ("come-4", "lost", 0),
         ("pass", "lost", 0),

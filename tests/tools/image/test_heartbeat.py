@@ -60,7 +60,7 @@ def test_the_watchdog_is_fed_only_after_progress(systemd):
 
 
 def test_a_machine_that_waits_for_a_medium_feeds_the_watchdog_and_then_has_the_time_of_a_start(systemd):
-    """It told the watchdog nothing while it waited, and each attempt had the short interval of a running machine."""
+    """It sent no report to the watchdog while it waited, and each attempt had the short interval of a running machine."""
     (start_up_s,) = (
         60 * int(minutes)
         for minutes in re.findall(r"^TimeoutStartSec=(\d+)min$", _UNIT_FILE.read_text(), re.MULTILINE)

@@ -64,7 +64,7 @@ class Facts:
         """The role of each member of staff enrolled in this journal, by staff number."""
         self.disabled_staff: set[str] = set()
         self.has_first_enrolment_ended = False
-        """Whether an enrolled person has signed in, or changed the staff list, since the list was begun.
+        """Whether an enrolled person has signed in, or changed the staff list, since the list began.
 
         From then on everybody who is enrolled is enrolled by an enrolled person.
         """
