@@ -220,14 +220,17 @@ class ScreenApp:
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
         """Send requests to the machine and commands to the device simulator.
 
-        A screen that is only ``watching`` sends nothing.
+        A screen that is only ``watching`` sends nothing. Requests made before the machine's greeting are dropped: the
+        player does not see yet what they would cause.
         """
         if self._watching:
             return
         for message in messages:
-            client = self.bench if isinstance(message, BenchCommand) else self.machine
-            if client is not None:
-                client.send(message)
+            if isinstance(message, Intent):
+                if self.view.is_machine_connected:
+                    self.machine.send(message)
+            elif self.bench is not None:
+                self.bench.send(message)
 
     def _apply_machine_messages(self, now: float) -> None:
         """Apply the messages received from the machine to the view; handle reported button presses as input."""

@@ -12,9 +12,9 @@ from pathlib import Path
 import pygame
 import pytest
 
-from egm.kernel.messages import Hello, ScreenHeartbeat, decode_message
+from egm.kernel.messages import Hello, Intent, ScreenHeartbeat, decode_message
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, fit_calibration
-from egm.links.screen.client import ScreenClient
+from egm.links.screen.client import PollResult, ScreenClient
 from egm.screen.app import ScreenApp, TouchFraction, create_clients, is_staff_signed_in
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.controls import ACTION_BY_KEY_NAME, find_action_by_code, find_action_by_name
@@ -193,6 +193,44 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     app.apply_action(Action("play"))
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert not app.run_frame()
+
+
+class RecordingMachine:
+    """A connected machine whose messages the test supplies."""
+
+    def __init__(self):
+        self.news, self.received = [], []
+
+    def poll(self, _now):
+        return self.news.pop(0) if self.news else PollResult()
+
+    def send(self, message):
+        self.received.append(message)
+        return True
+
+    def close(self):
+        """It has nothing to close."""
+
+
+def test_keys_pressed_before_the_machines_greeting_request_nothing(theme, window, published):
+    """The connection is open before the machine has sent its greeting: the player does not see the game yet."""
+    machine = RecordingMachine()
+    app = build_app(theme, window, machine, lambda: 5.0)
+    snapshot = build_idle_view(published, published[0], "en").snapshot
+    greeting = (Hello(games=published), snapshot.model_copy(update={"accepts": ("play", "cash_out")}))
+    machine.news = [PollResult(greeting, has_link_opened=True)]
+    app.run_frame()
+    app.apply_action(Action("play"))
+    requests = [message for message in machine.received if isinstance(message, Intent)]
+    assert [request.name for request in requests] == ["play"]
+
+    machine.news = [PollResult(has_link_been_lost=True), PollResult(has_link_opened=True)]
+    for _ in range(2):
+        app.run_frame()
+    assert app.view.scene is Scene.LOST
+    for name in ("play", "cash_out", "bet_max", "attendant"):
+        app.apply_action(Action(name))
+    assert [message for message in machine.received if isinstance(message, Intent)] == requests
 
 
 def test_the_frame_loop_reports_every_two_seconds_that_it_runs(theme, window, tmp_path, monkeypatch):
