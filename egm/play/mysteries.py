@@ -36,8 +36,9 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     """Record a mystery prize that the controller reports, and add it to the game that won it.
 
     If that game has ended, the prize is paid by hand as soon as possible. A repeated report changes nothing. A
-    prize that belongs to no wager of this machine is recorded and not paid. A prize that cannot be verified is
-    held until staff have ruled on it (:mod:`egm.progressive.unproved`), even if a later report can be verified.
+    prize that belongs to no wager of this machine is recorded once and not paid; if the controller corrects the
+    report, the prize is paid. A prize that cannot be verified is held until staff have ruled on it
+    (:mod:`egm.progressive.unproved`), even if a later report can be verified.
     """
     report = event.read_payload(MysteryReported)
     level, prize = report.level, report.won
@@ -55,11 +56,10 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     )
     game = game or _find_contributing_game(machine, level, prize.sequence)
     if game is None:
-        machine.post(
-            PRIZE_NOT_OF_THIS_MACHINE,
-            _build_prize_record(machine, None, level, prize),
-            entry_id=unproved.build_prize_entry_id(prize.claim),
-        )
+        entry_id = unproved.build_foreign_prize_entry_id(prize)
+        if not machine.journal.has_transaction(entry_id):
+            record = _build_prize_record(machine, None, level, prize)
+            machine.post(PRIZE_NOT_OF_THIS_MACHINE, record, entry_id=entry_id)
     elif _is_game_void(machine, game):
         _return_prize_to_level(machine, game, level, prize, "void")
     elif reason := unproved.find_reason_to_doubt_prize(machine, level, prize):

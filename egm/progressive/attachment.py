@@ -367,7 +367,7 @@ class ProgressiveLinkService:
             self._context.submit_event(
                 Event(EventType.MYSTERY_WON, MysteryReported(level=found_win.level, won=found_win.won_prize))
             )
-            if unproved.is_prize_recorded(self._machine, claim):
+            if unproved.is_prize_recorded(self._machine, found_win.won_prize):
                 del self._found_mystery_wins[claim]
 
     def _store_decided_sequence(self, level: str, sequence: int) -> None:

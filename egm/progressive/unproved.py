@@ -249,12 +249,22 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
     )
 
 
-def is_prize_recorded(machine: Machine, claim: str) -> bool:
-    """Return whether the machine has recorded the mystery prize of a claim, paid or not."""
-    held_prize = machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{claim}")
-    return held_prize is not None or machine.journal.has_transaction(build_prize_entry_id(claim))
+def is_prize_recorded(machine: Machine, prize: WonPrize) -> bool:
+    """Return whether the machine has recorded a reported mystery prize: as paid, held, returned or not its own."""
+    return machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{prize.claim}") is not None or any(
+        machine.journal.has_transaction(entry_id)
+        for entry_id in (build_prize_entry_id(prize.claim), build_foreign_prize_entry_id(prize))
+    )
 
 
 def build_prize_entry_id(claim: str) -> str:
-    """Return the id of the journal entry of a mystery prize."""
+    """Return the id of the journal entry of a mystery prize that a wager of this machine has won."""
     return f"{claim}.won"
+
+
+def build_foreign_prize_entry_id(prize: WonPrize) -> str:
+    """Return the id of the journal entry of a reported mystery prize that no wager of this machine has won.
+
+    It names the reported contribution: if the controller corrects its report, the prize is paid under the same claim.
+    """
+    return f"{prize.claim}.not_ours-{prize.sequence}"

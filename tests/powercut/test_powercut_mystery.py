@@ -73,7 +73,7 @@ class Mystery(Life):
         return self.ended() == 1 and self.room.state is State.IDLE
 
     def over(self):
-        paid = unproved.is_prize_recorded(self.room.machine, WON.claim)
+        paid = unproved.is_prize_recorded(self.room.machine, WON)
         return self.ended() == GAMES and paid and self.room.state is State.IDLE
 
     def act(self):

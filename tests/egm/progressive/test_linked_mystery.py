@@ -377,29 +377,52 @@ def test_the_audit_names_an_unproved_prize_paid_without_a_ruling(tmp_path, contr
     assert any("no commitment" in finding.why for finding in report.findings), report.findings
 
 
+def report_another_wager(answer):
+    """Return the controller's answer with every prize attributed to a wager that this machine never made."""
+    won = tuple(prize.model_copy(update={"sequence": 77}) for prize in getattr(answer, "won", ()))
+    return answer.model_copy(update={"won": won}) if won else answer
+
+
 @pytest.mark.requirement("I-15")
 def test_a_prize_for_no_wager_of_this_machine_is_recorded_and_not_paid(tmp_path, controller):
-    def strange(answer):
-        won = getattr(answer, "won", ())
-        return (
-            answer.model_copy(update={"won": tuple(w.model_copy(update={"sequence": 77}) for w in won)})
-            if won
-            else answer
-        )
-
     async def life():
         async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
-            controller.spoil = strange
+            controller.spoil = report_another_wager
             rig.room.insert(2000)
             for _ in range(2):
                 await rig.one_game()
                 await rig.until(lambda: rig.room.state is State.IDLE)
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
-            assert rig.room.records("progressive.not_ours")[0]["sequence"] == 77
+            assert [record["sequence"] for record in rig.room.records("progressive.not_ours")] == [77]
             assert not rig.room.records("progressive.won")
 
     run(life())
+
+
+@pytest.mark.requirement("I-15")
+def test_a_prize_first_reported_for_no_wager_is_paid_once_the_controller_names_its_wager(
+    tmp_path, controller
+):
+    async def life():
+        async with build_rig(tmp_path, controller, *numbers(3)) as rig:
+            await rig.up()
+            controller.spoil = report_another_wager
+            rig.room.insert(2000)
+            for _ in range(2):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+            assert rig.room.records("progressive.not_ours")
+            controller.spoil = lambda answer: answer
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            assert len(rig.room.records("progressive.not_ours")) == 1
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
+
+    run(life())
+    assert [hit.way for hit in controller.hits] == ["hand"]
+    check_audit(tmp_path)
 
 
 @pytest.mark.requirement("I-03")

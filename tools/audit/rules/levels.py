@@ -25,6 +25,7 @@ from tools.audit.rules.parts import (
     require_equal,
 )
 from tools.audit.rules.pattern import (
+    AlternativePatterns,
     CheckContext,
     ObjectWithMembers,
     Pattern,
@@ -404,8 +405,9 @@ _MYSTERY_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_NOT_OF_THIS_MACHINE,
-        id="{claim}.won",
-        record={"claim": "$claim"},
+        # Earlier versions used the id of a prize that is paid.
+        id=AlternativePatterns("{claim}.not_ours-{contribution:n}", "{claim}.won"),
+        record={"claim": "$claim", "sequence": "$contribution:int"},
         extra_checks=(
             require(
                 lambda scope: (
