@@ -95,7 +95,7 @@ def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, s
     lines.append((top, texts.say("odds.one_in", games=texts.number(chances.top_one_in))))
     if stage.view.game is not None and len(stage.view.game.chances) > 1:
         first, figure = lines[0]
-        lines[0] = (texts.say("odds.way", way=_describe_bet(stage, chances), what=first), figure)
+        lines[0] = (texts.say("odds.bet_and_prize", bet=_describe_bet(stage, chances), prize=first), figure)
     return lines
 
 
