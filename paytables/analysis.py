@@ -190,7 +190,7 @@ class ProgressiveFigures:
 class MerchandiseFigures:
     """A prize in kind in a bet's figures: how often one game wins it on average, and its stated value.
 
-    No return includes it; :meth:`compute_rtp_at` states its share separately.
+    The RTP figures do not include it; :meth:`compute_rtp_at` returns its share of the RTP.
     """
 
     prize: str

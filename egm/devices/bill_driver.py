@@ -283,10 +283,10 @@ class BillDriver(LineDriver[M]):
             and not self._escrow.is_stacking_ordered()
         )
 
-    def _find_escrow_command(self, protocol_position: int = 0) -> EscrowCommand:
+    def _find_escrow_command(self, exchange_progress: int = 0) -> EscrowCommand:
         """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
 
-        ``protocol_position`` says how far the driver has read its protocol's exchange; it is stored with a
+        ``exchange_progress`` says how far the driver has read its protocol's exchange; it is stored with a
         stack order.
 
         The acceptor stacks whatever is in escrow when a stack order arrives. The order is therefore recorded in one
@@ -308,7 +308,7 @@ class BillDriver(LineDriver[M]):
             if not self._escrow.may_order_stacking():
                 item.machine_decision, item.return_reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
                 return EscrowCommand.RETURN
-            self._escrow.record_stack_order(item.content, protocol_position)
+            self._escrow.record_stack_order(item.content, exchange_progress)
             self._wake.set()
             return EscrowCommand.UNDECIDED
         if (

@@ -72,21 +72,21 @@ class EscrowRules:
         return None if record is None else record.content
 
     @property
-    def protocol_position(self) -> int | None:
-        """Return the driver's position in the open stacking record; None without an open record.
+    def exchange_progress(self) -> int | None:
+        """Return the driver's progress in the exchange from the open stacking record; None without an open record.
 
         It says how far the driver has read its protocol's exchange, for example the last event.
         """
         record = self._ledger.find_open()
-        return None if record is None else record.protocol_position
+        return None if record is None else record.exchange_progress
 
     def may_order_stacking(self) -> bool:
         """Return whether the machine now permits an order to stack the item in escrow."""
         return self._ledger.may_order_stacking()
 
-    def record_stack_order(self, content: PaperContent, protocol_position: int = 0) -> None:
+    def record_stack_order(self, content: PaperContent, exchange_progress: int = 0) -> None:
         """Record the decision to keep ``content``; the stack command may be sent after this returns."""
-        self._ledger.reserve_credit_before_stacking(content, protocol_position)
+        self._ledger.reserve_credit_before_stacking(content, exchange_progress)
 
     def is_stacking_ordered(self) -> bool:
         """Return whether the stacking of an item is ordered and not yet credited."""
@@ -142,10 +142,10 @@ class EscrowRules:
         self._ledger.dispute_lost_paper(reason)
         return EscrowVerdict.LOST_TRACK
 
-    def set_protocol_position(self, position: int) -> None:
+    def record_exchange_progress(self, progress: int) -> None:
         """Store in the open stacking record how far the driver has read its protocol's exchange.
 
         Do nothing without an open record or a change.
         """
-        if self.protocol_position not in {None, position}:
-            self._ledger.set_protocol_position(position)
+        if self.exchange_progress not in {None, progress}:
+            self._ledger.record_exchange_progress(progress)

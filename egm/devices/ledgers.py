@@ -33,13 +33,13 @@ class EscrowPhase(StrEnum):
 class EscrowRecord:
     """The record of a bill or ticket whose stacking is not finished.
 
-    ``protocol_position`` says how far the driver has read its protocol's exchange, such as the last event; after a
+    ``exchange_progress`` says how far the driver has read its protocol's exchange, such as the last event; after a
     restart it continues from there. ``is_returning``: the acceptor has reported that it returns the item.
     """
 
     content: PaperContent
     phase: EscrowPhase
-    protocol_position: int = 0
+    exchange_progress: int = 0
     is_returning: bool = False
 
 
@@ -52,7 +52,7 @@ class EscrowLedger(Protocol):
     def may_order_stacking(self) -> bool:
         """Return whether the machine still accepts money, so that the item in escrow may be stacked."""
 
-    def reserve_credit_before_stacking(self, content: PaperContent, protocol_position: int) -> None:
+    def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
 
     def credit_stacked_paper(self) -> None:
@@ -73,10 +73,10 @@ class EscrowLedger(Protocol):
     def record_direction(self, *, is_returning: bool) -> None:
         """Store in the open stacking record whether the acceptor reports that the item moves back to the player."""
 
-    def set_protocol_position(self, position: int) -> None:
+    def record_exchange_progress(self, progress: int) -> None:
         """Store in the open stacking record how far the driver has read its protocol's exchange.
 
-        ``position`` is in the driver's own encoding; it is for example the number of the last event.
+        ``progress`` is in the driver's own encoding; it is for example the number of the last event.
         """
 
 

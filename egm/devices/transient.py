@@ -47,14 +47,14 @@ class TransientEscrowLedger:
         """Return True: without a machine, nothing forbids the stacking of an item."""
         return True
 
-    def reserve_credit_before_stacking(self, content: PaperContent, protocol_position: int) -> None:
+    def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED. Raises LedgerOrderError if one is still open."""
         if self._record is not None:
             raise LedgerOrderError(
                 f"a bill or ticket cannot be stacked, because a stacking is still open: {self._record}"
             )
         self._record = EscrowRecord(
-            content=content, phase=EscrowPhase.ORDERED, protocol_position=protocol_position
+            content=content, phase=EscrowPhase.ORDERED, exchange_progress=exchange_progress
         )
 
     def credit_stacked_paper(self) -> None:
@@ -94,10 +94,10 @@ class TransientEscrowLedger:
         """Store whether the acceptor reports that the ordered item moves out to the player."""
         self._record = replace(self._require_record(EscrowPhase.ORDERED), is_returning=is_returning)
 
-    def set_protocol_position(self, position: int) -> None:
-        """Store the driver's protocol position in the open stacking record, if there is one."""
+    def record_exchange_progress(self, progress: int) -> None:
+        """Store the driver's progress in the protocol's exchange in the open stacking record, if there is one."""
         if self._record is not None:
-            self._record = replace(self._record, protocol_position=position)
+            self._record = replace(self._record, exchange_progress=progress)
 
 
 class TransientCoinLedger:

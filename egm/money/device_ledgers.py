@@ -78,7 +78,7 @@ class JournalEscrowLedger:
         return EscrowRecord(
             content=content,
             phase=paper.phase,
-            protocol_position=paper.protocol_position,
+            exchange_progress=paper.exchange_progress,
             is_returning=bool(paper.is_returning),
         )
 
@@ -91,7 +91,7 @@ class JournalEscrowLedger:
             self._machine.component(Features).state_table.derive_state(self._machine) in STATES_TAKING_TICKETS
         )
 
-    def reserve_credit_before_stacking(self, content: PaperContent, protocol_position: int) -> None:
+    def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:
         """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
         check_invariant(self.find_open() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Banknote):
@@ -115,7 +115,7 @@ class JournalEscrowLedger:
             amount_cents=amount_cents,
             masked_ticket_number=ticket,
             phase=EscrowPhase.ORDERED,
-            protocol_position=protocol_position,
+            exchange_progress=exchange_progress,
         )
         self._machine.post(
             VOUCHER_ESCROW if ticket else BILL_ESCROW,
@@ -183,14 +183,14 @@ class JournalEscrowLedger:
             PAPER_DIRECTION_REPORTED, state={MoneyKey.PAPER: replace(paper, is_returning=is_returning)}
         )
 
-    def set_protocol_position(self, position: int) -> None:
+    def record_exchange_progress(self, progress: int) -> None:
         """Store which message of the stacking protocol the driver has reached for the open bill or ticket.
 
         After a restart, the driver continues from there.
         """
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
         self._machine.post(
-            PAPER_POSITION_STORED, state={MoneyKey.PAPER: replace(paper, protocol_position=position)}
+            PAPER_POSITION_STORED, state={MoneyKey.PAPER: replace(paper, exchange_progress=progress)}
         )
 
     def _find_phase(self) -> EscrowPhase | None:

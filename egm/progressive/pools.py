@@ -165,8 +165,8 @@ def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) ->
 def list_closed_spots(pools: ProgressivePools, game: Game, denomination_cents: int) -> tuple[str, ...]:
     """Return the ids of a game's betting spots that accept no bet at a denomination.
 
-    A spot is closed if its progressive level is not configured, or if no bet at this denomination has the
-    amount that a regulation prescribes for it.
+    A spot is closed if its progressive level is not configured. It is also closed if a regulation prescribes the
+    amount of its bet, and no number of credits of this denomination is that amount.
     """
     available = pools.find_side_bet_pools(game, denomination_cents)
     unavailable_spots = {spot for play in game.list_every_level() for spot in play.spots} - available.keys()

@@ -59,7 +59,7 @@ class TextStyle(NamedTuple):
 
 
 def _measure_accent_drop(font: pygame.font.Font, text: str) -> int:
-    """Return how many pixels lower a text is rendered because an accent rises above the font's box."""
+    """Return by how many pixels a rendered text is moved down, to make room for an accent above the font's box."""
     highest = max((glyph[3] for glyph in font.metrics(text) if glyph is not None), default=0)
     return max(0, highest - font.get_ascent())
 

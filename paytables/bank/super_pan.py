@@ -81,7 +81,7 @@ class SuperPanDefinition(BankDefinition):
 
     @model_validator(mode="after")
     def _check_bank(self) -> Self:
-        """Refuse invalid terms of a player-held bank; if there are such terms, refuse any stake id but ``stake``."""
+        """If a player may hold the bank, refuse invalid terms of that bank, and any stake id but ``stake``."""
         if self.player_bank is not None:
             if self.stake.id != STAKE_SPOT:
                 raise ValueError(f"stake.id: must be {STAKE_SPOT!r} if a player may be the bank")

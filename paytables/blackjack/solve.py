@@ -1,15 +1,15 @@
 """Exact solution of blackjack from a full shoe: for laboratories (numpy counts the dealer's results).
 
-After the dealer's first card, each course of play has an integer weight: the number of ways in which a fixed
-number of further cards can be drawn so that it occurs. The figures of a hand are therefore sums over the hands
-that it can become. A condition (the dealer has no blackjack, or some pair cards are no longer in the shoe) is
-another weight. The only division is the last step.
+After the dealer's first card, each course of play has an integer weight: of all sequences in which a fixed number
+of further cards can be drawn, the number in which it occurs. The figures of a hand are therefore sums over the hands
+that it can become. A condition, such as that the dealer has no blackjack, only changes the weights. The only
+division is the last step.
 
 Splits: the strategies considered here decide on a hand of a split by its own cards and the dealer's first
 card, not by the cards of the other hands. For every such strategy all orders of the shoe are equally likely,
 so each hand may be treated as the first, and the mean of a split is a sum over hands in shoes that lack pair
 cards (:func:`~.hands.compute_split_coefficients`). The best and the worst strategy are those among these
-strategies; a box that has not split uses all its information.
+strategies. A decision on a hand that was not split uses all cards that the player sees.
 """
 
 from __future__ import annotations

@@ -291,7 +291,7 @@ def record_draw_fault(record: TicketRecord, draw: int, day: date) -> TicketRecor
 
 
 def _check_open(record: TicketRecord, draw: int) -> None:
-    """Raise :class:`TicketRefusedError` unless the Keno ticket takes part in the draw and the draw is not decided."""
+    """Raise :class:`TicketRefusedError` if a Keno ticket has no part in a draw, or if the draw's sales are closed."""
     if draw not in record.printed_ticket.draws:
         raise TicketRefusedError(
             ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.printed_ticket.draws)}"

@@ -29,7 +29,7 @@ from paytables.reels.run import (
     select_given_awards,
 )
 from paytables.reels.spin import ReelsStageBase, list_awards, list_winning_cells
-from paytables.reels.stage import WinHit
+from paytables.reels.stage import WindowWin
 
 #: Maximum number of windows to enumerate for the figures of a stage without a faster method.
 ENUMERATED_WINDOWS_MAX = 400_000
@@ -63,7 +63,7 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         self._check_window_count()
         return self._enumerate()
 
-    def _list_won_prizes(self, hits: Sequence[WinHit], factor: int = 1) -> list[tuple[str, int]]:
+    def _list_won_prizes(self, hits: Sequence[WindowWin], factor: int = 1) -> list[tuple[str, int]]:
         """Return the name and credits of each prize won in a window, including prizes that only give an award."""
         return [
             (h.end.prize.name, h.credits * factor * self.reels.multiplier)
@@ -156,8 +156,8 @@ class CascadingReels(_EnumeratedStage):
     """The multiplier of each fall; the last is that of all later falls."""
 
     def list_cascade_windows(
-        self, stops: Sequence[int], first_hits: list[WinHit] | None = None
-    ) -> list[tuple[list[SymbolColumn], list[WinHit], int]]:
+        self, stops: Sequence[int], first_hits: list[WindowWin] | None = None
+    ) -> list[tuple[list[SymbolColumn], list[WindowWin], int]]:
         """Return the window at these stops and after each fall of the cascade, with its prizes and multiplier.
 
         ``first_hits`` are the hits of the first window, if already known.
@@ -165,7 +165,7 @@ class CascadingReels(_EnumeratedStage):
         strips, heights = self.reels.strips, self.reels.heights
         window = [list(c) for c in self.reels.find_visible_columns(stops)]
         tops = list(stops)
-        falls: list[tuple[list[SymbolColumn], list[WinHit], int]] = []
+        falls: list[tuple[list[SymbolColumn], list[WindowWin], int]] = []
         while True:
             columns = [tuple(c) for c in window]
             hits = first_hits if first_hits is not None and not falls else self.reels.evaluate(columns)[1]
@@ -296,7 +296,7 @@ class HeldReels(_EnumeratedStage):
         return reel_weights
 
     @cached_property
-    def _window_results(self) -> dict[tuple[int, ...], tuple[int, list[WinHit]]]:
+    def _window_results(self) -> dict[tuple[int, ...], tuple[int, list[WindowWin]]]:
         """Return the credits and the prizes of every window, by the classes of the columns that the reels show.
 
         A class is a set of columns that pay alike (:meth:`_column_classes`).
@@ -355,9 +355,9 @@ class HeldReels(_EnumeratedStage):
         ]
 
     def _compute_hold_worth(self, key: tuple[int, ...], mask: int) -> Fraction:
-        """Return the expected credits, before the stage's multiplier, if the reels of ``mask`` are held.
+        """Return the expected credits of holding some reels after a first window, before the stage's multiplier.
 
-        ``key`` has the column classes of the first window.
+        The bits of ``mask`` state which reels are held; ``key`` has the column classes of the first window.
         """
         return Fraction(
             self._respin_pay_totals[mask].get(_select_held_columns(key, mask), 0), self._respin_counts[mask]

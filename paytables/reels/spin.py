@@ -20,7 +20,7 @@ from paytables.reels.run import (
     build_run_figures,
     find_top_pays_by_awards,
 )
-from paytables.reels.stage import ReelSet, WinHit
+from paytables.reels.stage import ReelSet, WindowWin
 from paytables.reels.win_distribution import compute_run_distribution, count_losing_windows
 
 
@@ -47,7 +47,7 @@ class ReelsStageBase:
         """Return a window's symbol numbers as symbol ids, reel by reel, top to bottom."""
         return [[self.symbol_ids[s] for s in column] for column in window]
 
-    def build_payment(self, window: Sequence[SymbolColumn], hit: WinHit, factor: int = 1) -> PaidWin:
+    def build_payment(self, window: Sequence[SymbolColumn], hit: WindowWin, factor: int = 1) -> PaidWin:
         """Return a won prize as it is paid and shown; its credits include the stage's multiplier and ``factor``."""
         assert hit.end.prize is not None  # only components that won make a hit
         detail: dict[str, Json] = {
@@ -84,7 +84,7 @@ class ReelsStageBase:
         )
 
 
-def list_winning_cells(window: Sequence[SymbolColumn], hit: WinHit) -> list[tuple[int, int]]:
+def list_winning_cells(window: Sequence[SymbolColumn], hit: WindowWin) -> list[tuple[int, int]]:
     """Return the cells of the window, (reel, row), that show a prize that was won."""
     part = hit.end.winning_mask
     if hit.component.kind == "line":
@@ -97,7 +97,7 @@ def list_winning_cells(window: Sequence[SymbolColumn], hit: WinHit) -> list[tupl
     ]
 
 
-def list_awards(hits: Sequence[WinHit]) -> tuple[Award, ...]:
+def list_awards(hits: Sequence[WindowWin]) -> tuple[Award, ...]:
     """Return the awards given by the prizes in ``hits``, in their order."""
     return tuple(award for hit in hits if hit.end.prize is not None for award in hit.end.prize.awards)
 

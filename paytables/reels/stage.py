@@ -13,7 +13,7 @@ from paytables.reels.components import SymbolColumn, WinComponent
 
 
 @dataclass(frozen=True, slots=True)
-class WinHit:
+class WindowWin:
     """A prize won in a window: the pay component that won it, its result (prize and multiplier), and its ways."""
 
     component: WinComponent
@@ -174,7 +174,7 @@ class ReelSet:
         """
         return [dict(zip(*both, strict=True)) for both in zip(self.columns, self.letters, strict=True)]
 
-    def evaluate(self, window: Sequence[SymbolColumn]) -> tuple[int, list[WinHit]]:
+    def evaluate(self, window: Sequence[SymbolColumn]) -> tuple[int, list[WindowWin]]:
         """Return the credits that a window wins at level 1, before the stage's multiplier, and each prize won."""
         count = len(self.components)
         letters: list[int] = []
@@ -184,7 +184,7 @@ class ReelSet:
             letters += letters_by_column[column]
         return self._settle(letters, [x * count for x in range(len(window))])
 
-    def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[WinHit]]:
+    def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[WindowWin]]:
         """Return the credits at level 1 and the prizes that the window at these stops wins.
 
         The result equals :meth:`evaluate` of that window, but is faster: the letters are known already.
@@ -194,7 +194,7 @@ class ReelSet:
             letters += reel_letters[at[stop]]
         return self._settle(letters, self._letter_offsets)
 
-    def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[WinHit], int]]:
+    def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[WindowWin], int]]:
         """Yield the stops of every window that wins, with its prizes and its number of equally likely cases.
 
         The reels are read from left to right; stops after which no component can win are not followed
@@ -204,14 +204,14 @@ class ReelSet:
 
     def _iter_winning_stops(
         self, stops: tuple[int, ...], alive: list[tuple[int, int, int]], cases: int
-    ) -> Iterator[tuple[tuple[int, ...], list[WinHit], int]]:
+    ) -> Iterator[tuple[tuple[int, ...], list[WindowWin], int]]:
         """Yield the stops, prizes and cases of every winning window that begins with ``stops``.
 
         ``alive`` are the components that can still win, each with its node and its weight after these stops.
         """
         g, x = self.graph, len(stops)
         if x == len(self.strips):
-            hits = [WinHit(self.components[c], g.ends[node], weight) for c, node, weight in alive]
+            hits = [WindowWin(self.components[c], g.ends[node], weight) for c, node, weight in alive]
             yield stops, hits, cases
             return
         alive_after: list[list[tuple[int, int, int]]] = []
@@ -236,7 +236,7 @@ class ReelSet:
         """Return, for each reel, the offset of its letters in a window's flat list, as :func:`settle_window` needs."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
-    def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[WinHit]]:
+    def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[WindowWin]]:
         """Return the credits and prizes of a window, given the letters that the pay components read in it.
 
         ``at[x]`` is the offset in ``letters`` of the column of reel x.
@@ -259,7 +259,7 @@ class ReelSet:
         )
         graph_ends = g.ends
         hits = [
-            WinHit(components[n], graph_ends[node], weights[n])
+            WindowWin(components[n], graph_ends[node], weights[n])
             for n, node in enumerate(ends)
             if graph_ends[node].prize is not None and weights[n]
         ]

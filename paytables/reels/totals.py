@@ -34,7 +34,10 @@ WinProbabilities = list[int]
 
 @dataclass(slots=True)
 class TotalWinDistributions:
-    """Win distributions of a mode's stages, series and whole game at bet level 1, for wins below ``size`` credits."""
+    """Computes the win distributions of a mode: of each stage, of each series of plays, and of the whole game.
+
+    Wins are at bet level 1; wins of ``size`` credits or more are left out.
+    """
 
     stages: ModeStages
     """The stages of the mode."""

@@ -45,9 +45,9 @@ class MortalLedger(CrashingLedger, TransientEscrowLedger):
         with self._die_if_due_around():
             super().record_direction(is_returning=is_returning)
 
-    def set_protocol_position(self, mark):
+    def record_exchange_progress(self, mark):
         with self._die_if_due_around():
-            super().set_protocol_position(mark)
+            super().record_exchange_progress(mark)
 
 
 class BillRig(DeviceRig):

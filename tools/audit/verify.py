@@ -400,8 +400,8 @@ class Auditor:
     def _is_bet_covered(self, position: int, digest: str, bets: Mapping[str, int]) -> bool:
         """Return whether a position's credits cover these bets and the raises that the certified strategy may make.
 
-        A player may place bets and then change them to more than the credits, so that the position's game is
-        refused when betting closes. Return True if the position has not selected exactly these bets.
+        Also return True if nothing can be checked: the stored selection is unreadable, or it has other bets. The player
+        has then changed the bets after placing them, and the game was refused when betting closed.
         """
         stored_selection = self._ledger.state.get(format_storage_key(KernelKey.SELECTION, position))
         if stored_selection is None:

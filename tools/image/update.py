@@ -191,9 +191,9 @@ class ScreenWatch:
 
     @property
     def is_up(self) -> bool:
-        """Return whether the machine has opened its memory, which it needs for play.
+        """Return whether a position replies, and the machine behind each reply has opened its memory.
 
-        The result is False if no position replies.
+        Without its memory, a machine cannot play.
         """
         snapshots = self.list_snapshots()
         return bool(snapshots) and all(snapshot.journal_sequence > 0 for snapshot in snapshots)

@@ -1,7 +1,7 @@
 """Driver of ccTalk bill validators.
 
 The validator reports numbered events, stores the last five, and does not wait for an acknowledgement. The number of the
-last processed event is stored with the open escrow record (its ``protocol_position``, see
+last processed event is stored with the open escrow record (its ``exchange_progress``, see
 :mod:`egm.devices.cctalk.events`), so a restarted machine reads exactly the events that it has missed.
 
 A validator that loses power loses its events, but not its lifetime accept counter. Before an ordered stacking is closed
@@ -109,7 +109,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
     def _reset_device_state(self) -> None:
         """Clear what the validator has reported in the last session; keep the position of its last stored event."""
-        self._event_position = self._escrow.protocol_position
+        self._event_position = self._escrow.exchange_progress
         self._scaling_by_country.clear()
         self._identified = False
         self._restarted_at = None
@@ -163,7 +163,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         self._update_faults(self._present_faults)
         await self._read_bill_path(events, is_clear=is_clear, has_new_events=bool(news.new_events))
         self._event_position = compute_event_position(events, accepted)
-        self._escrow.set_protocol_position(self._event_position)
+        self._escrow.record_exchange_progress(self._event_position)
         return True
 
     def _handle_accept_without_event(self, counted_bills: int) -> None:

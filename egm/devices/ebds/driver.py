@@ -102,7 +102,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         self._settled = False
         self._identify_tries = _IDENTIFY_TRIES
         self._note_tries = _NOTE_QUERY_TRIES
-        position = self._escrow.protocol_position
+        position = self._escrow.exchange_progress
         if position is not None:
             self._ack = position
 
@@ -139,7 +139,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
 
     async def _query(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
         """Send a query to the acceptor and process the replies; a repeated reply is skipped."""
-        self._escrow.set_protocol_position(self._ack)
+        self._escrow.record_exchange_progress(self._ack)
         for frame in await self._exchange(question.encode()):
             message = self._decode_or_count_invalid(codec.decode_acceptor_message, frame)
             if frame.control & 1 != self._ack or not codec.is_from_acceptor(frame):

@@ -475,7 +475,7 @@ def _iter_unsuitable_games(rules: Tournament) -> Iterator[ConfigFault]:
     """Yield a fault for each machine whose game does not accept the wager, or cannot be played in a tournament."""
     for n, machine in enumerate(rules.machines, 1):
         game = _load_library_game(machine.game or rules.game)
-        if not _has_wager(game, machine.bet):
+        if not _can_stake_exactly(game, machine.bet):
             yield build_config_fault(f"machines[{n}].bet", f"{game.id} has no wager of {machine.bet} credits")
         if game.list_prizes_in_kind():
             yield build_config_fault(f"machines[{n}].game", f"{game.id} has prizes in kind")
@@ -485,7 +485,7 @@ def _iter_unsuitable_games(rules: Tournament) -> Iterator[ConfigFault]:
             )
 
 
-def _has_wager(game: Game, credits_: int) -> bool:
+def _can_stake_exactly(game: Game, credits_: int) -> bool:
     """Return whether a player can stake exactly ``credits_`` in a game: as one bet, or on spots of a table."""
     spots = {spot.id: spot for spot in game.rules.list_spots()}
     if not spots:

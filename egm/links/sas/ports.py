@@ -111,7 +111,7 @@ class _FileDescriptorPort:
             os.write(self._waker, b"\0")
 
     def close(self) -> None:
-        """Close the descriptors that wake a waiting read."""
+        """Close the pipe that wakes a waiting read; the subclasses also close the port."""
         os.close(self._woken)
         os.close(self._waker)
 

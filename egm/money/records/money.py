@@ -167,7 +167,7 @@ class PaperRecord:
     """The masked number of the ticket, empty for a bill."""
     phase: EscrowPhase
     """How far the stacking has come."""
-    protocol_position: int = field(metadata=stored_as("mark"))
+    exchange_progress: int = field(metadata=stored_as("mark"))
     """Which message of the stacking protocol the acceptor's driver has reached for this bill or ticket."""
     is_returning: bool | None = omit_if_default(None, key="outward")
     """Whether the acceptor reports that it is returning the bill or ticket; None if it has reported no direction."""

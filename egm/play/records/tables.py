@@ -137,7 +137,11 @@ def extract_stored_state(machine: Machine, digest: str, table: JSON) -> JSON:
 
 
 def is_round_shared(machine: Machine, digest: str) -> bool:
-    """Return whether this position plays the table's rounds together with other positions."""
+    """Return whether this position plays the next round of a table game together with the other positions.
+
+    It does not while bets stand that missed the last common round: it then plays these bets alone first. ``digest`` is
+    the digest of the game.
+    """
     record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     return has_seen_last_round(
         None if record is None else record.table_state, read_shared_state(machine, digest), keys

@@ -86,7 +86,7 @@ class FlushPatterns:
     Each field has one element or row for each hand.
     """
 
-    suit_masks: Ints
+    flush_rank_masks: Ints
     """The ranks of the cards in the flush suit, as bits."""
     other_cards_indexes: Ints
     """The index in ``OTHER_CARDS_OF_FLUSH`` of the ranks outside the flush; with a joker, plus that list's length."""
@@ -300,7 +300,7 @@ class SuitQuestions:
             OTHER_CARDS_OF_FLUSH[plane % len(OTHER_CARDS_OF_FLUSH)]
             for plane in self.suited.other_cards_indexes.tolist()
         ]
-        for mask, other_ranks in zip(self.suited.suit_masks.tolist(), others, strict=True):
+        for mask, other_ranks in zip(self.suited.flush_rank_masks.tolist(), others, strict=True):
             first_rank, second_rank = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
             masks.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
         sizes = np.repeat([len(each) for each in masks], np.diff(self.first_way_by_hand))
@@ -347,7 +347,7 @@ class SuitQuestions:
                 [
                     strengths[moved, 1],
                     strengths[moved, 0],
-                    suited.suit_masks[moved],
+                    suited.flush_rank_masks[moved],
                     suited.other_cards_indexes[moved],
                     [sign] * len(moved),
                 ]

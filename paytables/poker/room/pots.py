@@ -102,9 +102,10 @@ def award_pots(
 
 
 def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[Settlement]:
-    """Yield the settlements of a seat's table stakes: the part not bet is returned, the bets are won or lost.
+    """Yield how the table stakes of a seat are settled.
 
-    ``award`` is what the seat receives from the pots.
+    The credits that were not bet are returned. The bets win ``award``, the seat's part of the pots, or are lost if it
+    is None.
     """
     if player.unbet_credits:
         yield Settlement(

@@ -132,8 +132,8 @@ def test_a_second_bill_waits_for_the_first(rig):
 
 def test_the_drivers_protocol_state_is_stored(rig):
     rig.offer(2000)
-    rig.ledger.set_protocol_position(7)
-    assert rig.ledger.find_open().protocol_position == 7
+    rig.ledger.record_exchange_progress(7)
+    assert rig.ledger.find_open().exchange_progress == 7
 
 
 def test_a_ticket_is_never_stacked_as_a_bill(rig):
