@@ -90,7 +90,7 @@ def test_roulette_and_boule_as_wheels_of_equal_parts():
 
 def moments_of(law, award):
     """Return E and Var of a run's credits and of its runs of ``award``, and their covariance."""
-    pairs = [(c, sum(a.times for a in given if a.name == award), p) for (c, given), p in law.items()]
+    pairs = [(c, sum(a.run_count for a in given if a.name == award), p) for (c, given), p in law.items()]
     x, k = (sum(pair[i] * pair[2] for pair in pairs) for i in (0, 1))
     xx, kk = (sum(pair[i] ** 2 * pair[2] for pair in pairs) for i in (0, 1))
     xk = sum(c * n * p for c, n, p in pairs)

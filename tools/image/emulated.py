@@ -21,6 +21,7 @@ import click
 
 from egm.errors import OperatorError
 from egm.terminal import echo
+from egm.unix_sockets import open_socket_address
 from tools.image import deb
 from tools.image.image import IMAGE_CONTENT
 
@@ -79,11 +80,14 @@ class EmulatedComputer:
         self._socket = folder / "qmp"
         self._socket.unlink(missing_ok=True)
         command = ["qemu-system-x86_64", *_HARDWARE_OPTIONS, "-display", display]
-        command += ["-vnc", f"unix:{folder / 'second'},display=card,head=1"]
+        # QEMU inherits a descriptor of the folder, because the path of a socket may be too long for its address.
+        folder_descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+        sockets = f"/proc/self/fd/{folder_descriptor}"
+        command += ["-vnc", f"unix:{sockets}/second,display=card,head=1"]
         command += ["-drive", f"if=pflash,format=raw,readonly=on,file={_FIRMWARE_FILE}"]
         command += ["-drive", f"if=pflash,format=raw,file={variables}"]
-        command += ["-qmp", f"unix:{self._socket},server=on,wait=off"]
-        command += ["-chardev", f"socket,id=debug,path={folder / 'debug'},server=on,wait=off"]
+        command += ["-qmp", f"unix:{sockets}/{self._socket.name},server=on,wait=off"]
+        command += ["-chardev", f"socket,id=debug,path={sockets}/debug,server=on,wait=off"]
         command += ["-device", "virtconsole,chardev=debug"]
         command += ["-chardev", f"file,id=console,path={folder / 'console.log'}"]
         command += ["-device", "isa-serial,chardev=console"]
@@ -100,11 +104,14 @@ class EmulatedComputer:
                 stdin=subprocess.DEVNULL,
                 stdout=self._told,
                 stderr=subprocess.STDOUT,
+                pass_fds=(folder_descriptor,),
             )
         except FileNotFoundError as error:
             raise OperatorError(
                 "qemu-system-x86_64: is not installed on this computer (Debian packages: qemu-system-x86, ovmf)"
             ) from error
+        finally:
+            os.close(folder_descriptor)
         self._qmp = self._connect(folder / "qemu.log")
         self("qmp_capabilities")
 
@@ -114,7 +121,8 @@ class EmulatedComputer:
         while True:
             line = socket.socket(socket.AF_UNIX)
             try:
-                line.connect(str(self._socket))
+                with open_socket_address(self._socket) as address:
+                    line.connect(address)
             except OSError:
                 line.close()
                 if self.process.poll() is not None or time.monotonic() > end:
@@ -154,7 +162,8 @@ class EmulatedComputer:
         """
         with socket.socket(socket.AF_UNIX) as line, line.makefile("rb") as stream:
             line.settimeout(60)
-            line.connect(str(self._folder / "second"))
+            with open_socket_address(self._folder / "second") as address:
+                line.connect(address)
             line.sendall(stream.read(12))  # reply with the server's own version
             stream.read(*stream.read(1))  # the security types, one of which must be "None"
             line.sendall(b"\x01")

@@ -13,6 +13,7 @@ import pytest
 from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, list_missing_image_requirements
 from rigs.screen_words import is_console_text_shown, is_plate_shown
 
+from egm.unix_sockets import open_socket_address
 from egm.verify.manifest import create_signing_key
 from tools.image import image as builder
 
@@ -75,7 +76,8 @@ def test_no_money_is_accepted_without_a_stable_screen(cabinet):
     cabinet.wait_until_up()
     lines = _ENDED.read_text().partition("\x1b[H")[2].splitlines()
     with socket.socket(socket.AF_UNIX) as shell:
-        shell.connect(str(cabinet.folder / "debug"))
+        with open_socket_address(cabinet.folder / "debug") as address:
+            shell.connect(address)
 
         def run_in_shell(command):
             """Run a command in the shell; return its output."""

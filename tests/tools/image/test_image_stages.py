@@ -138,3 +138,16 @@ def test_the_time_from_power_to_attract_is_measured_beside_a_bare_boot(tmp_path,
         stages.print_stages(boot.__name__, load)
         reached.append(stages.seen[-1][1])
     assert reached[0] < reached[1]
+
+
+def test_a_computer_in_a_folder_with_a_long_path_starts(tmp_path):
+    """The paths of its sockets are longer than a socket's address can hold."""
+    folder = tmp_path / ("long" * 25)
+    folder.mkdir()
+    computer = EmulatedComputer(folder, [], {})
+    try:
+        assert computer("query-status")["running"]
+        computer.plug_second_display(640, 480)
+    finally:
+        computer("quit")
+        computer.process.wait(60)
