@@ -354,7 +354,7 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
     A page with a text field opens without a focused target, so that Enter confirms the typed text.
     """
     replay = snapshot.page.replay if snapshot.page is not None else None
-    page_input = update_input_for_page(view.page_input, snapshot.page, view.now)
+    page_input = update_input_for_page(view.page_input, snapshot.page)
     recall = None if replay is None else build_recall_view(view, snapshot, replay)
     if page_input.page_id == view.page_input.page_id:
         return replace(view, page_input=page_input, recalled_view=recall)

@@ -179,11 +179,6 @@ class Painter:
         """Return the theme's colour if the paint is a colour name; otherwise return the paint itself."""
         return self.theme.colour(paint) if isinstance(paint, str) else paint
 
-    def get_faded_colour(self, name: str, alpha: float = 1.0) -> Colour:
-        """Return a theme colour by name, with its opacity multiplied by ``alpha`` (0 to 1)."""
-        r, g, b, a = self.theme.colour(name)
-        return (r, g, b, round(a * alpha))
-
     # ------------------------------------------------------------------ words
     def find_font(self, face: str, pixels: int) -> pygame.font.Font:
         """Return the theme's font for a role (``face``) at a height in pixels."""
@@ -249,10 +244,6 @@ class Painter:
             self._measure_line(style.font_face, self.scale_length(self.theme.sizes[style.size_name]), text)
             / self.scale
         )
-
-    def _fit_font(self, text: str, style: TextStyle, width: float | None) -> pygame.font.Font:
-        """Return the font in the style's size, or in a smaller size if the text would exceed ``width`` layout units."""
-        return self.find_font(style.font_face, self._fit_font_pixels(text, style, width))
 
     def _fit_font_pixels(self, text: str, style: TextStyle, width: float | None) -> int:
         """Return the largest font size in pixels at which the text fits in ``width`` units, at most the style's."""

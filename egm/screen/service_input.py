@@ -46,8 +46,6 @@ class ServicePageInput:
     """Whether the shift key applies to the next letter."""
     sheets: tuple[int, ...] = (0,)
     """The index of the sheet of tables shown on each page, from the first menu page to the open service page."""
-    opened_at: float = 0.0
-    """When the page was opened, in monotonic seconds."""
     touched_targets: frozenset[int] = field(default_factory=frozenset)
     """In a touch test: the indices of the targets touched so far."""
     calibration_touches: tuple[TouchPoint, ...] = ()
@@ -63,9 +61,7 @@ class ServicePageInput:
         return self.sheets[-1]
 
 
-def update_input_for_page(
-    page_input: ServicePageInput, page: ServicePage | None, now: float
-) -> ServicePageInput:
+def update_input_for_page(page_input: ServicePageInput, page: ServicePage | None) -> ServicePageInput:
     """Return the input for the open service page.
 
     It is ``page_input`` if the same page is still open; otherwise it is new, with the prompt's initial text.
@@ -76,9 +72,7 @@ def update_input_for_page(
         return page_input
     sheets_above = page_input.sheets[: max(1, page.depth)]
     sheets = (*sheets_above, *(0 for _ in range(max(1, page.depth) - len(sheets_above))))
-    return ServicePageInput(
-        page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, opened_at=now
-    )
+    return ServicePageInput(page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets)
 
 
 def append_character(page_input: ServicePageInput, page: ServicePage, char: str) -> ServicePageInput:

@@ -122,16 +122,11 @@ class VectorCanvas:
     def _to_pixels(self, path: Sequence[Point]) -> list[tuple[float, float]]:
         return [(x * self.kx, y * self.ky) for x, y in path]
 
-    def _paint_through_mask(
-        self, mask: pygame.Surface, at: tuple[int, int], paint: Paint, box: pygame.Rect | None = None
-    ) -> None:
-        """Draw a shape, given as a white mask, at the pixel ``at``.
-
-        It is coloured with ``paint``; a gradient spans the rectangle ``box``.
-        """
-        span = box or mask.get_rect()
-        colour = create_painted_surface(span.size, paint)
-        mask.blit(colour, span.topleft, special_flags=pygame.BLEND_RGBA_MULT)
+    def _paint_through_mask(self, mask: pygame.Surface, at: tuple[int, int], paint: Paint) -> None:
+        """Draw a shape, given as a white mask, at the pixel ``at`` in ``paint``. A gradient spans the mask."""
+        mask.blit(
+            create_painted_surface(mask.get_size(), paint), (0, 0), special_flags=pygame.BLEND_RGBA_MULT
+        )
         self.surface.blit(mask, at, special_flags=pygame.BLEND_PREMULTIPLIED)
 
     def fill_path(self, path: Sequence[Point], paint: Paint) -> None:
@@ -182,17 +177,14 @@ class VectorCanvas:
             cut = layer.subsurface(box).copy()
             self._paint_through_mask(cut, box.topleft, paint)
 
-    def draw_glow(self, path: Sequence[Point], spread: float, colour: Colour, dy: float = 0.0) -> None:
-        """Draw a soft glow around an outline, or a shadow if the colour is dark.
-
-        It is ``spread`` units wide, and moved down by ``dy`` units.
-        """
+    def draw_glow(self, path: Sequence[Point], spread: float, colour: Colour) -> None:
+        """Draw a soft glow around an outline, ``spread`` units wide."""
         shrink = 4
         small_surface = pygame.Surface(
             (max(1, self.surface.get_width() // shrink), max(1, self.surface.get_height() // shrink)),
             pygame.SRCALPHA,
         )
-        points = [(x * self.kx / shrink, (y + dy) * self.ky / shrink) for x, y in path]
+        points = [(x * self.kx / shrink, y * self.ky / shrink) for x, y in path]
         pygame.draw.polygon(small_surface, premultiply_colour(colour), points)
         radius = max(1, round(spread * self.kx / shrink / 2))
         soft = pygame.transform.gaussian_blur(small_surface, radius)

@@ -15,7 +15,6 @@ from egm.screen.motion import ease_in_out
 from egm.screen.painter import Painter, Rect
 from egm.screen.theme import Colour, mix_colours
 
-BLACK: Final[Colour] = (0, 0, 0, 255)
 WHITE: Final[Colour] = (255, 255, 255, 255)
 #: Seconds in which the displayed value reaches a newly reported one.
 AMOUNT_ROLL_SECONDS: Final = 1.6

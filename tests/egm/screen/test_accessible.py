@@ -73,7 +73,10 @@ class Meter(Painter):
         if words.strip() and letters is not None:
             edged = style.edge_width > 0
             ground = style.edge_colour if edged else np.median(pygame.surfarray.array3d(under), (0, 1))
-            height = self._fit_font(words, style, width).get_height() / self.scale
+            height = (
+                self.find_font(style.font_face, self._fit_font_pixels(words, style, width)).get_height()
+                / self.scale
+            )
             ratio = contrast(letters, ground)
             if ratio < (LARGE if height >= LARGE_FROM else SMALL):
                 self.faint.append((words, round(ratio, 2), round(height)))

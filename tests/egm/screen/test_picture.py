@@ -62,7 +62,13 @@ class Watcher(TextPainter):
         rect = super().draw_text(words, at, style, align=align, width=width, alpha=alpha)
         ink = self.render_text(words, style, width).get_bounding_rect().move(rect.topleft)
         if words.strip():
-            self.written.append((words, ink, self._fit_font(words, style, width).point_size))
+            self.written.append(
+                (
+                    words,
+                    ink,
+                    self.find_font(style.font_face, self._fit_font_pixels(words, style, width)).point_size,
+                )
+            )
             self._stands(words, ink)
         return rect
 

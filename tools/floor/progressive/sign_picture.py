@@ -9,6 +9,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.odometer import draw_odometer
 from egm.screen.scenes.stage import Stage, draw_frame_lamps
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
+from egm.screen.theme import fade_colour
 from egm.screen.top import draw_backdrop, find_board_rect
 from egm.screen.view import View
 from tools.floor.progressive.sign import Plate
@@ -116,7 +117,6 @@ def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
     ages_ns = [plate.value_age_ns for plate in plates if plate.value_age_ns is not None]
     is_alarm = not plates or any(plate.thousandths is None for plate in plates)
     is_bright = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_BRIGHT_NS
-    paint = stage.painter.get_faded_colour(
-        "alarm" if is_alarm else "win", 1.0 if is_alarm or is_bright else 0.3
-    )
+    colour = stage.theme.colour("alarm" if is_alarm else "win")
+    paint = fade_colour(colour, 1.0 if is_alarm or is_bright else 0.3)
     stage.painter.draw_shade((wide - 66, high - 52, 28, 28), paint, 14)
