@@ -7,7 +7,7 @@ full scale, so no mix of sounds can clip.
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -279,31 +279,32 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
     notes: Notes = []
     for bar in range(bars):
         at, chord = bar * 8 * family.eighth_seconds, family.chords[bar % len(family.chords)]
-        for pitch in family.list_triad_pitches(chord):
-            notes.append(Note(family.chord_instrument, at, pitch, 7.6 * family.eighth_seconds, 0.16))
-        for half in (0, 4):
-            notes.append(
-                Note(
-                    instruments["bass"],
-                    at + half * family.eighth_seconds,
-                    family.compute_pitch(chord) / 2,
-                    0.3,
-                    0.6,
-                )
+        notes += [
+            Note(family.chord_instrument, at, pitch, 7.6 * family.eighth_seconds, 0.16)
+            for pitch in family.list_triad_pitches(chord)
+        ]
+        bass_pitch = family.compute_pitch(chord) / 2
+        notes += [
+            Note(instruments["bass"], at + half * family.eighth_seconds, bass_pitch, 0.3, 0.6)
+            for half in (0, 4)
+        ]
+        notes += [
+            Note(
+                family.second_instrument,
+                at + index * family.eighth_seconds,
+                family.compute_pitch(chord + int(above)),
+                0.12,
+                0.3,
             )
-        for index, above in enumerate(family.figure):
-            if above != ".":
-                pitch = family.compute_pitch(chord + int(above))
-                notes.append(
-                    Note(family.second_instrument, at + index * family.eighth_seconds, pitch, 0.12, 0.3)
-                )
-        for name, pattern in family.percussion_patterns.items():
-            struck = instruments[name]
-            notes += [
-                Note(struck, at + index * family.eighth_seconds, 90.0, 0.1, 0.3)
-                for index, mark in enumerate(pattern)
-                if mark == "x"
-            ]
+            for index, above in enumerate(family.figure)
+            if above != "."
+        ]
+        notes += [
+            Note(instruments[name], at + index * family.eighth_seconds, 90.0, 0.1, 0.3)
+            for name, pattern in family.percussion_patterns.items()
+            for index, mark in enumerate(pattern)
+            if mark == "x"
+        ]
     return notes
 
 
@@ -403,13 +404,13 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
     bars = 1 if grade == 3 else 2
     start = 5 * 0.09
     opening = _build_note_run(family, (0, 2, 4, top, top + 2), 0.09)
-    accompaniment = [_delay_note(note, start) for note in _build_accompaniment(family, bars)]
     theme = [
-        _delay_note(note, start)
-        for note in _build_melody(family, family.melody[: bars * 8], family.melody_instrument, 1.0)
+        *_build_accompaniment(family, bars),
+        *_build_melody(family, family.melody[: bars * 8], family.melody_instrument, 1.0),
     ]
+    delayed_theme = [replace(note, start_seconds=note.start_seconds + start) for note in theme]
     end = start + bars * 8 * family.eighth_seconds
-    notes = [*opening, *accompaniment, *theme, *_build_chord(family, 0, end, 1.4)]
+    notes = [*opening, *delayed_theme, *_build_chord(family, 0, end, 1.4)]
     if grade == 4:
         bell = read_sound_table().instruments["bell"]
         notes += [
@@ -417,11 +418,6 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
             for i, d in enumerate((4, 2, 4, top))
         ]
     return notes
-
-
-def _delay_note(note: Note, seconds: float) -> Note:
-    """Return the note with its start moved by ``seconds``."""
-    return Note(note.instrument, note.start_seconds + seconds, note.pitch_hz, note.seconds, note.loudness)
 
 
 def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
