@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from egm.kernel.messages import BenchCommand, Intent
 from egm.screen import keno_slip
-from egm.screen.pockets import list_neighbour_spots
 from egm.screen.service_input import apply_page_action
 from egm.screen.steps import KenoStep
 from egm.screen.table import (
@@ -19,9 +18,9 @@ from egm.screen.table import (
     TABLE_ACTIONS,
     build_bet_limits,
     clear_chips,
-    double_bets,
+    list_neighbour_spots,
     place_chips,
-    repeat_last_bets,
+    replace_bets,
     request_bet,
     undo_chips,
 )
@@ -355,8 +354,10 @@ def _apply_action_on_table(view: View, name: str, value: Any) -> tuple[View, Out
         ),
         "undo": lambda: undo_chips(chips),
         "clear": lambda: clear_chips(chips),
-        "repeat": lambda: repeat_last_bets(table, chips, limits),
-        "double": lambda: double_bets(table, chips, limits),
+        "repeat": lambda: replace_bets(table, chips, chips.last_round_bets, limits),
+        "double": lambda: replace_bets(
+            table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
+        ),
     }[name]()
     requests: OutgoingMessages = ()
     if changed_chips.bets != chips.bets or changed_chips.is_on_by_spot != chips.is_on_by_spot:
@@ -483,8 +484,8 @@ def _apply_screen_action(view: View, name: str) -> View:
         "games": lambda: _toggle_page(view, PlayerPage.GAMES),
         "slip": lambda: _toggle_page(view, PlayerPage.SLIP),
         "close": lambda: replace(view, page=PlayerPage.NONE),
-        "next": lambda: _turn_sheet(view, 1),
-        "back": lambda: _turn_sheet(view, -1),
+        "next": lambda: replace(view, sheet=view.sheet + 1),
+        "back": lambda: replace(view, sheet=view.sheet - 1),
         "volume": lambda: replace(view, volume_step=(view.volume_step + 1) % 4),
         "drawer": lambda: _toggle_drawer(view),
     }.get(name, lambda: view)()
@@ -494,11 +495,6 @@ def _toggle_page(view: View, page: PlayerPage) -> View:
     """Open the given page at its first sheet; if it is open already, close it."""
     new_page = PlayerPage.NONE if view.page is page else page
     return replace(view, page=new_page, sheet=0, focus=0, is_focus_shown=False)
-
-
-def _turn_sheet(view: View, sheet_count: int) -> View:
-    """Return the view with the open page turned by ``sheet_count`` sheets; a negative number turns back."""
-    return replace(view, sheet=view.sheet + sheet_count)
 
 
 def _toggle_drawer(view: View) -> View:

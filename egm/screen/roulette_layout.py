@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from egm.screen.layout import Layout
+from egm.screen.layout import Layout, find_rect_centre
 from egm.screen.painter import Rect
-from egm.screen.pockets import map_pockets_to_straight_up_spots
 from egm.screen.spot_layout import (
     OUTSIDE_BET_HEIGHT,
     FeltCell,
@@ -26,7 +25,7 @@ from egm.screen.spot_layout import (
     lay_out_rows,
     place_chip_beside_label,
 )
-from egm.screen.table import BetSpot, ChipsOnTable, TableGameData
+from egm.screen.table import BetSpot, ChipsOnTable, TableGameData, map_pockets_to_straight_up_spots
 from egm.screen.view import Action
 
 #: The part of a roulette layout that shows the pockets in wheel order.
@@ -348,11 +347,6 @@ def _find_chip_corner(rect: Rect) -> Point:
     return (x + w - 14, y + h - 14)
 
 
-def _find_rect_centre(rect: Rect) -> Point:
-    """Return the centre of a rectangle."""
-    return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)
-
-
 def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, part: str) -> FeltLayout:
     """Return the layout of the outside bets, beside and below the number cells of a roulette layout."""
     cells: list[FeltCell] = []
@@ -379,7 +373,7 @@ def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, part: str) ->
                 OUTSIDE_BET_HEIGHT,
             )
         double = len(spot.covered_pockets) == _DOUBLE_BET_POCKET_COUNT
-        at.append((spot.id, _find_rect_centre(rect) if double else place_chip_beside_label(rect)))
+        at.append((spot.id, find_rect_centre(rect) if double else place_chip_beside_label(rect)))
         if not double:
             cells.append(FeltCell(rect, spot=spot.id))
         is_open = double == doubles or len(spot.covered_pockets) == 18

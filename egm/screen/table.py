@@ -7,7 +7,7 @@ Standing bets from earlier rounds are held by the machine only; chips do not inc
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from egm.kernel.messages import FeltState, GameView, Intent, Snapshot, SpotState
@@ -101,11 +101,11 @@ class CallBet:
     """The number of chips on each spot."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TableGameData:
     """The data of a table game for its screen: the layout, the spots in layout order, and the bets on offer.
 
-    It is parsed once. Values derived from it are cached under the object's identity.
+    It is parsed once. Values derived from it are cached in the object or under its identity.
     """
 
     felt_kind: str
@@ -148,18 +148,30 @@ class TableGameData:
         ]
         return (smallest_step, *fit[: _CHIP_VALUES_MAX - 1])
 
-    @property
+    @cached_property
     def lowest_round_credits(self) -> int:
         """Return the cost of the cheapest bet that starts a round, in credits.
 
         It is the lowest bet on a spot, with the lowest bets on all spots that must be bet together with it.
         """
-        return _compute_lowest_bet(self)
+        return min(
+            sum(self.spots[each].bet_min for each in (spot.id, *spot.cycle_spots))
+            + sum(
+                max(each.bet_min, each.required_spot_multiple * spot.bet_min)
+                for each in self.spots.values()
+                if each.required_spot == spot.id and each.required_spot_multiple is not None
+            )
+            for spot in self.spots.values()
+            if spot.required_spot is None or spot.cycle_spots
+        )
 
-    @property
+    @cached_property
     def groups(self) -> Mapping[str, tuple[BetSpot, ...]]:
         """Return the bet spots of each group, by the group's id, in layout order."""
-        return _group_spots(self)
+        spots_by_group: dict[str, list[BetSpot]] = {}
+        for spot in self.spots.values():
+            spots_by_group.setdefault(spot.group, []).append(spot)
+        return {group: tuple(spots) for group, spots in spots_by_group.items()}
 
     @property
     def can_bets_stay(self) -> bool:
@@ -168,33 +180,6 @@ class TableGameData:
         At such a table, the chips of new bets are removed from the player's chips after each round.
         """
         return self.felt_kind == "craps"
-
-
-@lru_cache(maxsize=64)
-def _group_spots(table: TableGameData) -> Mapping[str, tuple[BetSpot, ...]]:
-    """Return the spots of a table by group. Results are cached for each table."""
-    spots_by_group: dict[str, list[BetSpot]] = {}
-    for spot in table.spots.values():
-        spots_by_group.setdefault(spot.group, []).append(spot)
-    return {group: tuple(spots) for group, spots in spots_by_group.items()}
-
-
-@lru_cache(maxsize=64)
-def _compute_lowest_bet(table: TableGameData) -> int:
-    """Return the lowest bet that starts a round, in credits.
-
-    It includes the lowest bets on all spots that must be bet together.
-    """
-    return min(
-        sum(table.spots[each].bet_min for each in (spot.id, *spot.cycle_spots))
-        + sum(
-            max(each.bet_min, each.required_spot_multiple * spot.bet_min)
-            for each in table.spots.values()
-            if each.required_spot == spot.id and each.required_spot_multiple is not None
-        )
-        for spot in table.spots.values()
-        if spot.required_spot is None or spot.cycle_spots
-    )
 
 
 def is_table_game(game: GameView | None) -> bool:
@@ -271,6 +256,32 @@ def _group_spots_needing_each_other(spots: Mapping[str, BetSpot]) -> dict[str, B
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
     """Return the credits (or numbers of chips) on each spot, by the spot's id, from a game's published data."""
     return {str(spot): int(credits_) for spot, credits_ in data.items()}
+
+
+def list_neighbour_spots(table: TableGameData, pocket: str, each_side: int) -> tuple[str, ...]:
+    """Return the straight-up spots of a pocket and of ``each_side`` pockets on either side of it on the wheel.
+
+    Empty if the wheel has no such pocket.
+    """
+    if pocket not in table.wheel_pockets:
+        return ()
+    pocket_index, count = table.wheel_pockets.index(pocket), len(table.wheel_pockets)
+    straight = map_pockets_to_straight_up_spots(table)
+    neighbours = (
+        table.wheel_pockets[(pocket_index + step) % count] for step in range(-each_side, each_side + 1)
+    )
+    return tuple(straight[each] for each in neighbours if each in straight)
+
+
+def map_pockets_to_straight_up_spots(table: TableGameData) -> dict[str, str]:
+    """Return the id of each pocket's straight-up spot (a bet on this pocket only), by pocket.
+
+    The spots are those of the first group of spots that cover one pocket each.
+    """
+    straight_spots = [spot for spot in table.spots.values() if len(spot.covered_pockets) == 1]
+    return {
+        spot.covered_pockets[0]: spot.id for spot in straight_spots if spot.group == straight_spots[0].group
+    }
 
 
 # ---------------------------------------------------------------------- chips
@@ -671,25 +682,7 @@ def clear_chips(chips: ChipsOnTable) -> ChipsOnTable:
     return chips.with_bets({}) if chips.bets else replace(chips, refusal_key="nothing")
 
 
-def repeat_last_bets(table: TableGameData, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
-    """Return the chips with the bets of the last round, each lowered to its maximum.
-
-    If the credit or the limit of the total bet does not cover all of them, the bets do not change.
-    """
-    return _replace_bets(table, chips, chips.last_round_bets, limits)
-
-
-def double_bets(table: TableGameData, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
-    """Return the chips with every new bet doubled, up to its maximum.
-
-    If the credit or the limit of the total bet does not cover all of them, the bets do not change.
-    """
-    return _replace_bets(
-        table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
-    )
-
-
-def _replace_bets(
+def replace_bets(
     table: TableGameData, chips: ChipsOnTable, target_bets: BetsBySpot, limits: BetLimits
 ) -> ChipsOnTable:
     """Return the chips with the bets ``target_bets``, each lowered to its maximum.
