@@ -13,8 +13,7 @@ from egm.screen.art.symbols import render_drawing
 from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount, ease_out
 from egm.screen.painter import FACT_SEPARATOR, TextStyle, build_gold_gradient
 from egm.screen.presentation import OutcomePresentation, find_step_stage, is_feature_step
-from egm.screen.scenes.prizes import format_prizes_won
-from egm.screen.scenes.stage import BLACK, Stage, format_stage_name
+from egm.screen.scenes.stage import BLACK, Stage, format_prizes_won, format_stage_name
 from egm.screen.theme import fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, is_decision_due
 

@@ -1,6 +1,5 @@
 """Drawing of the meters (CREDIT, BET, WIN) and of the keys below them, which are visible in every scene."""
 
-import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -12,7 +11,7 @@ from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import LinearGradient, Paint, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import DECK_KEYS
-from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount
+from egm.screen.motion import clamp_to_unit_interval, compute_pulse, compute_roll_up_amount
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
@@ -307,9 +306,11 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
         lambda size: _draw_key_cap(size, (w, h), bright, deep, is_lit=is_lit, is_pressed=down),
     )
     if is_lit and name == "play" and view.accepts_request("play") and not view.reduced_motion:
-        glow = 0.5 - 0.5 * math.cos(view.now * 0.8 * math.tau)
         p.draw_cached_picture(
-            ("key glow", name), rect, lambda size: _draw_key_glow(size, (w, h)), alpha=0.55 * glow
+            ("key glow", name),
+            rect,
+            lambda size: _draw_key_glow(size, (w, h)),
+            alpha=0.55 * compute_pulse(view.now, 0.8),
         )
     drop = 3 if down else 0
     paint: Paint | str = "text" if is_lit else (150, 143, 176, 255)

@@ -19,8 +19,7 @@ from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
 from egm.screen.motion import ease_out
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
-from egm.screen.scenes.prizes import format_prize_names
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
+from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message, format_prize_names
 from egm.screen.scenes.value import draw_value_in_motion
 from egm.screen.text import LOCALE_BY_LANGUAGE, CatalogueError, Texts, format_fault
 from egm.screen.theme import Colour, mix_colours

@@ -1,6 +1,7 @@
 """The drawing context of every scene, and the small elements that all scenes share."""
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -8,10 +9,12 @@ from typing import Final
 
 import pygame
 
+from egm.kernel.messages import PrizeInKind
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import Layout, grow_rect
-from egm.screen.painter import Painter, Rect, TextStyle
+from egm.screen.motion import compute_pulse
+from egm.screen.painter import FACT_SEPARATOR, Painter, Rect, TextStyle
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, GameLook, Theme, fade_colour, mix_colours
 from egm.screen.view import View
@@ -105,7 +108,7 @@ class Stage:
         """
         if self.view.reduced_motion:
             return 1.0
-        return 0.5 - 0.5 * math.cos(self.view.now * self.theme.motion.flash_hz * math.tau)
+        return compute_pulse(self.view.now, self.theme.motion.flash_hz)
 
 
 def build_metal_gradient(theme: Theme, rim: str) -> LinearGradient:
@@ -260,6 +263,20 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
     }
     values_by_short_name = {name.removesuffix("_cents"): value for name, value in amounts_in_words.items()}
     return stage.texts.format_text_by_count(key, amounts_in_words | values_by_short_name)
+
+
+def format_prize_names(stage: Stage, prizes: Iterable[PrizeInKind]) -> str:
+    """Return the names of merchandise prizes as one text. A prize that was won several times has its count."""
+    counts = Counter(stage.texts.choose_translation(prize.names, prize.id) for prize in prizes)
+    return FACT_SEPARATOR.join(
+        name if count == 1 else stage.texts.say("help.kind", count=count, name=name)
+        for name, count in counts.items()
+    )
+
+
+def format_prizes_won(stage: Stage, prizes: Iterable[PrizeInKind]) -> str:
+    """Return the text that announces the merchandise prizes won."""
+    return stage.texts.say("win.prize", name=format_prize_names(stage, prizes))
 
 
 def draw_heading(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:

@@ -22,9 +22,8 @@ from egm.screen.scenes.decision_text import (
 )
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
 from egm.screen.scenes.keno import describe_purchase
-from egm.screen.scenes.prizes import format_prizes_won
 from egm.screen.scenes.side_panels import find_base_field, format_prize_name
-from egm.screen.scenes.stage import Stage, format_message, format_stage_name
+from egm.screen.scenes.stage import Stage, format_message, format_prizes_won, format_stage_name
 from egm.screen.scenes.table_side_panels import (
     describe_felt_status,
     describe_needed_credit,
