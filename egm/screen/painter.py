@@ -8,7 +8,8 @@ entry that was used least recently is removed.
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Final, Literal, NamedTuple, TypeVar, cast
 
@@ -165,6 +166,16 @@ class Painter:
             name, (*key, surface.get_size(), surface.get_masks(), box, self.scale), copy_drawn
         )
         surface.blit(drawn, box)
+
+    @contextmanager
+    def clip_to(self, rect: Rect) -> Iterator[None]:
+        """Restrict everything that is drawn in this context to a rectangle."""
+        clip = self.surface.get_clip()
+        self.surface.set_clip(self.scale_rect(rect).clip(clip))
+        try:
+            yield
+        finally:
+            self.surface.set_clip(clip)
 
     def use_pictures_of(self, game: GameView | None) -> None:
         """Draw symbols with the pictures that ``game`` supplies from now on; without a game, with the built-in ones."""

@@ -194,15 +194,13 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
         faded.blit(create_painted_surface(small_size, mask), (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         return pygame.transform.smoothscale(faded, size)
 
-    clip = p.surface.get_clip()
-    p.surface.set_clip(p.scale_rect(stage.layout.field))
-    p.draw_cached_picture(
-        ("rays", step, stage.look.name),
-        (centre[0] - side / 2, centre[1] - side / 2, side, side),
-        render_rays,
-        alpha=strength,
-    )
-    p.surface.set_clip(clip)
+    with p.clip_to(stage.layout.field):
+        p.draw_cached_picture(
+            ("rays", step, stage.look.name),
+            (centre[0] - side / 2, centre[1] - side / 2, side, side),
+            render_rays,
+            alpha=strength,
+        )
 
 
 def _find_closing_title(stage: Stage, show: OutcomePresentation) -> str:
@@ -221,28 +219,26 @@ def _draw_celebration_items(stage: Stage, elapsed_seconds: float, count: int, le
     p, symbol = stage.painter, _find_highest_prize_symbol(stage)
     x, y, w, h = stage.layout.field
     place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.celebration_animation]
-    clip = p.surface.get_clip()
-    p.surface.set_clip(p.scale_rect(stage.layout.field).clip(clip))
-    for i in range(count):
-        born = (i * 0.618034 % 1.0) * max(0.2, length - 1.4)
-        t = elapsed_seconds - born
-        if not 0 <= t <= 1.6:
-            continue
-        side = 62.0
-        right, down = place_item(i, t)
-        cx, cy = x + w * right, y + h * down
-        if symbol and i % 2:
-            item_rect = (cx - side / 2, cy - side / 2, side, side)
+    with p.clip_to(stage.layout.field):
+        for i in range(count):
+            born = (i * 0.618034 % 1.0) * max(0.2, length - 1.4)
+            t = elapsed_seconds - born
+            if not 0 <= t <= 1.6:
+                continue
+            side = 62.0
+            right, down = place_item(i, t)
+            cx, cy = x + w * right, y + h * down
+            if symbol and i % 2:
+                item_rect = (cx - side / 2, cy - side / 2, side, side)
+                p.draw_cached_picture(
+                    ("cheer", symbol), item_rect, lambda size: p.render_symbol(symbol, "", size)
+                )
+                continue
+            frame = round(abs(math.cos(t * 7 + i)) * 6)
+            width = max(8.0, side * frame / 6)
             p.draw_cached_picture(
-                ("cheer", symbol), item_rect, lambda size: p.render_symbol(symbol, "", size)
+                ("coin", frame), (cx - width / 2, cy - side / 2, width, side), _draw_turned_coin
             )
-            continue
-        frame = round(abs(math.cos(t * 7 + i)) * 6)
-        width = max(8.0, side * frame / 6)
-        p.draw_cached_picture(
-            ("coin", frame), (cx - width / 2, cy - side / 2, width, side), _draw_turned_coin
-        )
-    p.surface.set_clip(clip)
 
 
 def _find_highest_prize_symbol(stage: Stage) -> str:

@@ -112,15 +112,15 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim:
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
     painter.draw_cached_picture(("odometer drum",), window, _draw_drum_window)
     area = painter.scale_rect(window)
-    clip = painter.surface.get_clip()
-    painter.surface.set_clip(area.clip(clip))
-    for shown_digit, row in ((digit, -turn), ((digit + 1) % 10, 1 - turn)):
-        if abs(row) >= 1:
-            continue
-        art = _render_digit(painter, shown_digit, h, is_dim=is_dim)
-        middle = area.top + area.height * (0.52 + row)
-        painter.draw_surface(art, (area.centerx - art.get_width() // 2, round(middle - art.get_height() / 2)))
-    painter.surface.set_clip(clip)
+    with painter.clip_to(window):
+        for shown_digit, row in ((digit, -turn), ((digit + 1) % 10, 1 - turn)):
+            if abs(row) >= 1:
+                continue
+            art = _render_digit(painter, shown_digit, h, is_dim=is_dim)
+            middle = area.top + area.height * (0.52 + row)
+            painter.draw_surface(
+                art, (area.centerx - art.get_width() // 2, round(middle - art.get_height() / 2))
+            )
     painter.draw_cached_picture(("odometer glass",), window, _draw_glass_shading)
 
 

@@ -124,22 +124,20 @@ def draw_cascade_window(
     _draw_bezels(stage, grid)
     _draw_pay_line_tabs(stage, field, grid)
     for reel in range(field.reel_count):
-        clip = stage.painter.surface.get_clip()
-        stage.painter.surface.set_clip(stage.painter.scale_rect(grid.find_reel_rect(reel)))
-        drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
-        for row, symbol in enumerate(fall[reel]):
-            has_moved = symbol != previous[reel][row] or any(
-                a != b for a, b in zip(fall[reel][row:], previous[reel][row:], strict=True)
-            )
-            _draw_cell(
-                stage,
-                grid,
-                field,
-                reel,
-                row - (drop * field.reel_heights[reel] if has_moved else 0.0),
-                symbol,
-            )
-        stage.painter.surface.set_clip(clip)
+        with stage.painter.clip_to(grid.find_reel_rect(reel)):
+            drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
+            for row, symbol in enumerate(fall[reel]):
+                has_moved = symbol != previous[reel][row] or any(
+                    a != b for a, b in zip(fall[reel][row:], previous[reel][row:], strict=True)
+                )
+                _draw_cell(
+                    stage,
+                    grid,
+                    field,
+                    reel,
+                    row - (drop * field.reel_heights[reel] if has_moved else 0.0),
+                    symbol,
+                )
         _draw_reel_glass(stage, grid, reel)
 
 
@@ -239,19 +237,17 @@ def draw_spinning_reels(
             and not stage.view.reduced_motion
         )
         top = math.floor(position)
-        clip = stage.painter.surface.get_clip()
-        stage.painter.surface.set_clip(stage.painter.scale_rect(grid.find_reel_rect(reel)))
-        for row in range(field.reel_heights[reel] + 1):
-            _draw_cell(
-                stage,
-                grid,
-                field,
-                reel,
-                row - (position - top),
-                _find_strip_symbol(strip, top + row),
-                blurred=fast,
-            )
-        stage.painter.surface.set_clip(clip)
+        with stage.painter.clip_to(grid.find_reel_rect(reel)):
+            for row in range(field.reel_heights[reel] + 1):
+                _draw_cell(
+                    stage,
+                    grid,
+                    field,
+                    reel,
+                    row - (position - top),
+                    _find_strip_symbol(strip, top + row),
+                    blurred=fast,
+                )
         _draw_reel_glass(stage, grid, reel)
         if reel == find_anticipated_reel(result, step_time, elapsed_seconds):
             draw_anticipation_light(stage, grid.find_reel_rect(reel))

@@ -124,12 +124,10 @@ def draw_value_in_motion(
     paper: Rect = (x + w * 0.14, 0.0, w * 0.72, h - 40)
     hidden = 1 - share if leaving else share
     top = y + 22 - hidden * (paper[3] + 4)
-    clip = p.surface.get_clip()
-    p.surface.set_clip(p.scale_rect((x, y + 21, w, h)).clip(clip))
-    p.draw_cached_picture(
-        ("paper", kind), (paper[0], top, paper[2], paper[3]), partial(render_own_picture, kind)
-    )
-    p.surface.set_clip(clip)
+    with p.clip_to((x, y + 21, w, h)):
+        p.draw_cached_picture(
+            ("paper", kind), (paper[0], top, paper[2], paper[3]), partial(render_own_picture, kind)
+        )
     p.draw_cached_picture(("slot",), slot, partial(render_own_picture, "slot"))
 
 
