@@ -289,7 +289,7 @@ class ScreenApp:
 
 def is_staff_signed_in(view: View) -> bool:
     """Return whether a staff member has signed in to the service menu."""
-    page = view.snapshot.page if view.snapshot is not None else None
+    page = view.service_page
     return view.is_machine_connected and page is not None and page.person is not None
 
 

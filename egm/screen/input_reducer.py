@@ -121,7 +121,7 @@ def _has_unconfirmed_entries(view: View) -> bool:
 
     The machine then warns instead of closing the page; a second turn of the key closes it.
     """
-    page = view.snapshot.page if view.snapshot is not None else None
+    page = view.service_page
     return page is not None and page.unconfirmed
 
 
@@ -227,7 +227,7 @@ def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
 
 def _apply_action_on_page(view: View, action: Action) -> tuple[View, OutgoingMessages]:
     """Apply a touch or a key while a service page is open. The player's keys have no effect then."""
-    page = view.snapshot.page if view.snapshot is not None else None
+    page = view.service_page
     if page is None:
         return view, ()
     name, value = action.name, action.value

@@ -49,6 +49,7 @@ from egm.screen.view import (
     build_view_timeline,
     compute_bet_credits,
     compute_drawer_share,
+    has_presentation_stopped,
     is_presentation_running,
     is_selecting_targets,
 )
@@ -258,11 +259,7 @@ class Picture:
                 ]
                 touches.append(TouchTarget(self.layout.drawer, Action("")))
         stage = self._build_stage(view)
-        plate = (
-            find_value_plate_rect(stage)
-            if view.scene is Scene.GAME and view.page is PlayerPage.NONE
-            else None
-        )
+        plate = find_value_plate_rect(stage) if _is_game_visible(view) else None
         if plate is not None and find_due_reminder(stage) is None:
             touches.append(TouchTarget(plate, Action("")))
         touches += self._list_content_touches(stage)
@@ -270,7 +267,8 @@ class Picture:
             touches += [TouchTarget(rect, action) for rect, action in lay_out_table_keys(view, stage.layout)]
         if (
             view.table is not None
-            and _is_table_round_presented(view, self.theme)
+            and _is_game_visible(view)
+            and not has_presentation_stopped(view, self.theme)
             and find_due_reminder(stage) is None
         ):
             touches.append(TouchTarget(stage.layout.field, Action("skip")))
@@ -305,17 +303,6 @@ def _may_delay_frame(view: View) -> bool:
 def _is_game_visible(view: View) -> bool:
     """Return whether the game is visible, with no page in front of it."""
     return view.scene is Scene.GAME and view.page is PlayerPage.NONE
-
-
-def _is_table_round_presented(view: View, theme: Theme) -> bool:
-    """Return whether the round of a table game is still being presented and no page covers it.
-
-    The caller must have checked that the game is a table game.
-    """
-    line = build_view_timeline(view, theme)
-    if view.presentation is None or line is None or not _is_game_visible(view):
-        return False
-    return view.now - view.presentation.began_at < line.last_stop
 
 
 def _can_give_up_residual_credit(view: View) -> bool:

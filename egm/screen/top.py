@@ -148,13 +148,12 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
     texts, view = stage.texts, stage.view
     field, game = find_base_field(stage), view.game
     if field is not None:
-        unit = view.snapshot.denomination_cents if view.snapshot is not None else 1
         prizes = list_current_prizes(stage, field)[:_PRIZES_SHOWN_MAX]
         rows = [
             _TopPrizeRow(
                 field.list_prize_icons(prize),
                 format_prize_name(texts, field, prize.symbol_count, prize.symbol, prize.name),
-                stage.money(credits_ * unit),
+                stage.money(credits_ * view.denomination_cents),
             )
             for prize, credits_ in prizes
         ]

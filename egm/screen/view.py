@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, GameView, Notice, Snapshot
+from egm.kernel.service_pages import ServicePage
 from egm.links.screen.starting import StartUpActivity
 from egm.screen import keno_slip
 from egm.screen.motion import clamp_to_unit_interval
@@ -178,6 +179,22 @@ class View:
         return None if self.game is None else self.tables.get(self.game.id)
 
     @property
+    def service_page(self) -> ServicePage | None:
+        """Return the open service page, or None."""
+        return None if self.snapshot is None else self.snapshot.page
+
+    @property
+    def denomination_cents(self) -> int:
+        """Return the value of one credit, in minor units; 1 before the machine's first snapshot."""
+        return 1 if self.snapshot is None else self.snapshot.denomination_cents
+
+    @property
+    def selected_game_presentation(self) -> OutcomePresentation | None:
+        """Return ``presentation`` if it is of the game that is selected now, otherwise None."""
+        show, game = self.presentation, self.game
+        return show if show is not None and game is not None and show.outcome.game_id == game.id else None
+
+    @property
     def scene(self) -> Scene:
         """Return the scene to draw."""
         snapshot = self.snapshot
@@ -251,6 +268,14 @@ def is_presentation_running(view: View, theme: Theme) -> bool:
     )
 
 
+def has_presentation_stopped(view: View, theme: Theme) -> bool:
+    """Return whether all moving parts of the presented game have stopped; True if no game is presented."""
+    line = build_view_timeline(view, theme)
+    return (
+        line is None or view.presentation is None or view.now - view.presentation.began_at >= line.last_stop
+    )
+
+
 def is_decision_due(view: View, theme: Theme) -> bool:
     """Return whether a player decision is pending and the steps that lead to it have been presented."""
     line = build_view_timeline(view, theme)
@@ -267,7 +292,7 @@ def is_marking_decision(view: View) -> bool:
 
 def is_text_field_open(view: View) -> bool:
     """Return whether a text field is open. Characters typed on a keyboard then go into it."""
-    page = view.snapshot.page if view.scene is Scene.SERVICE and view.snapshot is not None else None
+    page = view.service_page if view.scene is Scene.SERVICE else None
     return page is not None and page.prompt is not None and page.prompt.kind in KEYBOARD_PROMPT_KINDS
 
 
@@ -320,13 +345,8 @@ def find_last_step(view: View) -> Step | None:
 
     If none was presented, return the last step of the outcome that the machine reported most recently.
     """
-    if (
-        view.presentation is not None
-        and view.game is not None
-        and view.presentation.outcome.game_id == view.game.id
-    ):
-        return view.presentation.steps[-1]
-    return view.last_display_step
+    show = view.selected_game_presentation
+    return view.last_display_step if show is None else show.steps[-1]
 
 
 def has_changed_marks_since_game(view: View) -> bool:
@@ -355,12 +375,8 @@ def should_show_scoreboard(view: View) -> bool:
 def find_shown_reel_spin(view: View) -> ReelSpin | None:
     """Return the reel spin whose symbols the reels show now, or None."""
     steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
-    if (
-        view.presentation is not None
-        and view.game is not None
-        and view.presentation.outcome.game_id == view.game.id
-    ):
-        steps = view.presentation.steps
+    if view.selected_game_presentation is not None:
+        steps = view.selected_game_presentation.steps
     return next((step for step in reversed(steps) if isinstance(step, ReelSpin)), None)
 
 

@@ -40,8 +40,8 @@ def draw_board(stage: Stage) -> None:
     if view.decision is not None and is_decision_due(view, stage.theme):
         draw_decision(stage, view.decision)
         return
-    line, show = build_view_timeline(view, stage.theme), view.presentation
-    if show is None or line is None or show.outcome.game_id != view.game.id:
+    line, show = build_view_timeline(view, stage.theme), view.selected_game_presentation
+    if show is None or line is None:
         _draw_between_games(stage)
         return
     since = view.now - show.began_at

@@ -56,11 +56,10 @@ def format_item_award(stage: Stage, item: BonusAward) -> str:
     """Return the award of a wheel segment, box or coin as text: its credits, or else its name."""
     if item.credits:
         return stage.texts.number(item.credits)
-    data = stage.view.game.presentation if stage.view.game else {}
-    symbol = data.get("symbols", {}).get(item.name)
+    symbol = stage.game_data.get("symbols", {}).get(item.name)
     if symbol is not None:
         return stage.texts.choose_translation(symbol["name"], item.name)
-    names = data.get("names", {}).get(item.name)
+    names = stage.game_data.get("names", {}).get(item.name)
     return stage.texts.choose_translation(names, item.name) if names else item.name.capitalize()
 
 
@@ -323,8 +322,7 @@ def _draw_wheel_result(stage: Stage, item: BonusAward, rect: Rect) -> None:
     """Draw the award of the winning segment in the rectangle next to the wheel."""
     p, (x, y, w, h) = stage.painter, rect
     p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent_colour, line=4)
-    game = stage.view.game
-    symbol_names = game.presentation.get("symbols", {}).get(item.name) if game else None
+    symbol_names = stage.game_data.get("symbols", {}).get(item.name)
     if symbol_names is None:
         p.draw_text(
             format_item_award(stage, item),
@@ -369,8 +367,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
         )
         ink.stroke_path([(50.0, 50.0), arc[0]], 0.4, stage.theme.colour("gold_light"))
     face = ink.finish_surface()
-    game = stage.view.game
-    symbols = game.presentation.get("symbols", {}) if game else {}
+    symbols = stage.game_data.get("symbols", {})
     side = min(pixels * 0.12, pixels * math.tau * 0.42 / len(step.segments) * 0.95)
     for i, item in enumerate(step.segments):
         sign = (

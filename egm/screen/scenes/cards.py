@@ -94,8 +94,7 @@ def find_suits_key_rect(layout: Layout) -> Rect:
 
 def _can_hold_cards(stage: Stage) -> bool:
     """Return whether the player of this game holds cards and draws others, as in video poker."""
-    game = stage.view.game
-    return game is not None and bool(game.presentation.get("hold"))
+    return bool(stage.game_data.get("hold"))
 
 
 def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
@@ -103,9 +102,8 @@ def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
 
     An example is ``cards``, the highest number of cards of the hand.
     """
-    game = stage.view.game
-    data = game.presentation.get("hands", ()) if game is not None else ()
-    return next((int(hand_data.get(entry, 0)) for hand_data in data if hand_data["id"] == hand), 0)
+    hands = stage.game_data.get("hands", ())
+    return next((int(hand_data.get(entry, 0)) for hand_data in hands if hand_data["id"] == hand), 0)
 
 
 def _list_hands_with_area(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
@@ -196,16 +194,12 @@ def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
 
 def _map_hands_to_bets(stage: Stage) -> dict[str, list[str]]:
     """Return, for each hand that is dealt only if a certain bet is made, the ids of the spots of this bet."""
-    game = stage.view.game
-    data = game.presentation.get("hands", ()) if game is not None else ()
-    return {str(hand["id"]): hand["with"] for hand in data if "with" in hand}
+    return {str(hand["id"]): hand["with"] for hand in stage.game_data.get("hands", ()) if "with" in hand}
 
 
 def _read_hand_names(stage: Stage) -> dict[str, Mapping[str, str]]:
     """Return the names of the game's hands, by id."""
-    game = stage.view.game
-    data = game.presentation.get("hands", ()) if game is not None else ()
-    return {str(hand_data["id"]): hand_data.get("names", {}) for hand_data in data}
+    return {str(hand["id"]): hand.get("names", {}) for hand in stage.game_data.get("hands", ())}
 
 
 def _find_base_hand(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:

@@ -34,8 +34,7 @@ class StrategyChart:
 
 def find_strategy_chart(stage: Stage) -> StrategyChart | None:
     """Return the strategy chart of the game on the screen; None if it has none or the venue does not allow charts."""
-    game = stage.view.game
-    data = None if game is None else game.presentation.get("chart")
+    data = stage.game_data.get("chart")
     if data is None:
         return None
     rows = tuple((row["names"], str(row["cells"])) for row in data["rows"])

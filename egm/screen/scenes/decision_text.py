@@ -16,8 +16,7 @@ def format_answer(stage: Stage, decision: DecisionRequest, option: str) -> str:
     """Return the text of an answer to a decision, with the amount that it adds to the stake, if any."""
     text = format_option(stage, option)
     cost = decision.costs.get(option, 0)
-    unit_cents = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-    return f"{text}  +{stage.money(cost * unit_cents)}" if cost else text
+    return f"{text}  +{stage.money(cost * stage.view.denomination_cents)}" if cost else text
 
 
 def format_option(stage: Stage, option: str) -> str:

@@ -129,8 +129,7 @@ def choose_win_meter_label_key(stage: Stage) -> str:
 
     At a table game the label of an amount above 0 says that it was returned, because the amount includes stakes.
     """
-    game = stage.view.game
-    if game is None or not is_table_game(game) or game.presentation.get("hold"):
+    if not is_table_game(stage.view.game) or stage.game_data.get("hold"):
         return "meter.win"
     return "meter.returned" if compute_meter_amounts(stage).win_cents else "meter.win"
 
@@ -273,7 +272,7 @@ def _choose_play_label(stage: Stage) -> str:
 
 def _find_open_prompt(view: View) -> Prompt | None:
     """Return the text field of the open service page, or None if there is no page or it has no field."""
-    page = view.snapshot.page if view.snapshot is not None else None
+    page = view.service_page
     return page.prompt if page is not None else None
 
 

@@ -28,8 +28,8 @@ _SEARCHLIGHT_ANGLE_COUNT: Final = 15
 
 def find_shown_feature_step(view: View, line: PresentationTimeline | None) -> int | None:
     """Return the index of the step that is shown now if it belongs to a feature, otherwise None."""
-    show = view.presentation
-    if show is None or line is None or view.game is None or show.outcome.game_id != view.game.id:
+    show = view.selected_game_presentation
+    if show is None or line is None:
         return None
     since = view.now - show.began_at
     index = line.find_step_index(since)

@@ -130,19 +130,14 @@ def draw_felt(stage: Stage) -> None:
     """Draw a table game at this moment of its presentation: layout, chips, cards and moving parts."""
     view, table = stage.view, stage.view.table
     assert table is not None
-    p, show, line = stage.painter, view.presentation, build_view_timeline(view, stage.theme)
+    p, show, line = stage.painter, view.selected_game_presentation, build_view_timeline(view, stage.theme)
     p.draw_cached_picture(
         ("table", stage.look.name), stage.layout.field, partial(_draw_felt_background, stage)
     )
-    decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
+    decision = view.decision if is_decision_due(view, stage.theme) else None
     step, time, since = find_last_step(view), None, 0.0
     previous_step: TableStep | None = None
-    if (
-        show is not None
-        and line is not None
-        and view.game is not None
-        and show.outcome.game_id == view.game.id
-    ):
+    if show is not None and line is not None:
         since = view.now - show.began_at
         index = line.find_step_index(since)
         step, time = show.steps[index], line.steps[index] if since < line.steps[index].last_stop else None
@@ -555,7 +550,6 @@ def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest
     At a game without cards, also draw the question and the dice that have been thrown.
     """
     x, y, w, _ = stage.layout.field
-    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     keys = lay_out_felt_answers(stage, decision)
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt_kind != "cards":
@@ -564,7 +558,7 @@ def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest
         stage.painter.draw_text(text, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
         at = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
-        staked = stage.money(int(decision.display.get("staked", 0)) * unit)
+        staked = stage.money(int(decision.display.get("staked", 0)) * stage.view.denomination_cents)
         text = (
             f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"
         )

@@ -72,7 +72,7 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
             pages.append(HelpPage(say("help.in_kind"), _draw_merchandise_prizes))
         if field.pay_lines:
             pages.append(HelpPage(say("help.lines"), partial(_draw_pay_lines, field=field)))
-    if stage.view.game is not None and "tables" in stage.view.game.presentation:
+    if "tables" in stage.game_data:
         pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
     if is_wheel_game_shown(stage):
         pages.append(HelpPage(say("help.prizes"), draw_wheel_prizes))
@@ -425,8 +425,7 @@ def _draw_prize_name(
 
 def read_merchandise_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
     """Return the merchandise prizes of the game on the screen, as the game's definition states them."""
-    game = stage.view.game
-    prizes: Sequence[Mapping[str, Any]] = game.presentation.get("merchandise", ()) if game else ()
+    prizes: Sequence[Mapping[str, Any]] = stage.game_data.get("merchandise", ())
     return prizes
 
 
@@ -453,11 +452,10 @@ def _draw_merchandise_prizes(stage: Stage, rect: Rect) -> None:
 
 def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     """Draw what each catch (number of hits) pays for each number of spots, for one credit staked (M-01)."""
-    game = stage.view.game
-    tables: dict[str, dict[str, int]] = game.presentation.get("tables", {}) if game else {}
+    tables: dict[str, dict[str, int]] = stage.game_data.get("tables", {})
     p, (x, y, w, h) = stage.painter, rect
     spots = sorted(tables, key=int)
-    levels = game.presentation.get("progressives", ()) if game else ()
+    levels = stage.game_data.get("progressives", ())
     paid_catches = {int(catch) for table in tables.values() for catch in table}
     rows = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
     draw_heading(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))

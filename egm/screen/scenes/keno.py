@@ -29,7 +29,14 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.steps import KenoCard, KenoStep, Step
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix_colours, parse_colour
-from egm.screen.view import Action, Scene, View, compute_bet_credits, has_changed_marks_since_game
+from egm.screen.view import (
+    Action,
+    Scene,
+    View,
+    compute_bet_credits,
+    find_last_step,
+    has_changed_marks_since_game,
+)
 
 #: The colour of a marked number.
 _MARKED_COLOUR: Final = parse_colour("#ffd23f")
@@ -52,7 +59,7 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elap
     """
     draw_board_background(stage)
     view, game = stage.view, stage.view.game
-    data = game.presentation if game else {}
+    data = stage.game_data
     numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
     keno = step if isinstance(step, KenoStep) else None
     if step_time is None and (keno is None or has_changed_marks_since_game(view)):
@@ -233,38 +240,35 @@ def count_tray_rows(game: GameView) -> int:
 
 def _draw_marking_keys(stage: Stage) -> None:
     """Draw the keys with which the player fills in a Keno slip: quick pick, cards and groups."""
-    view, game, say = stage.view, stage.view.game, stage.texts.say
-    if game is None or not view.accepts_request("bet") or not is_keno_game(game):
+    view = stage.view
+    if not view.accepts_request("bet") or not is_keno_game(view.game):
         return
     if stage.layout.is_telephone:
         for rect, action in list_keno_touches(view, stage.layout)[:2]:
-            draw_button(stage, rect, say(f"keno.{action.name}"))
+            draw_slip_key(stage, rect, action)
         return
     if view.marked_keno_slip.has_marks or not _should_show_marks(view):
-        draw_button(stage, _find_quick_pick_rect(stage.layout), say("keno.quick_pick"))
+        draw_button(stage, _find_quick_pick_rect(stage.layout), stage.texts.say("keno.quick_pick"))
     for rect, action in _lay_out_slip_keys(view, stage.layout):
-        if action.name in {"form", "draws", "bonus"}:
-            lit = action.name == "bonus" and action.value in view.marked_keno_slip.bonus_ids
-            draw_button(stage, rect, format_slip_key(stage, action), is_active=lit)
-            continue
-        if action.name != "card":
-            draw_button(stage, rect, say(f"keno.{action.name}"))
-            continue
-        index = int(action.value)
-        draw_button(
-            stage,
-            rect,
-            str(index + 1),
-            is_active=index == view.marked_keno_slip.current_card_index,
-            is_enabled=bool(view.marked_keno_slip.cards[index][0]),
-        )
+        is_enabled = action.name != "card" or bool(view.marked_keno_slip.cards[int(action.value)][0])
+        draw_slip_key(stage, rect, action, is_enabled=is_enabled)
 
 
-def format_slip_key(stage: Stage, action: Action) -> str:
-    """Return the text of a key of a Keno slip: its name, the number of draws, or a bonus with its fee."""
+def draw_slip_key(stage: Stage, rect: Rect, action: Action, *, is_enabled: bool = True) -> None:
+    """Draw a key of a Keno slip. It is lit if its card is the current one or its bonus is on the ticket."""
+    slip = stage.view.marked_keno_slip
+    is_active = action == Action("card", slip.current_card_index) or (
+        action.name == "bonus" and action.value in slip.bonus_ids
+    )
+    draw_button(stage, rect, _format_slip_key(stage, action), is_active=is_active, is_enabled=is_enabled)
+
+
+def _format_slip_key(stage: Stage, action: Action) -> str:
+    """Return the text of a key of a Keno slip: a number of a card or of draws, a bonus with its fee, or a name."""
     view, game, texts = stage.view, stage.view.game, stage.texts
     assert game is not None
-    assert view.snapshot is not None
+    if action.name == "card":
+        return str(int(action.value) + 1)
     if action.name == "draws":
         return texts.say("keno.draws", count=view.marked_keno_slip.draw_count)
     if action.name == "bonus":
@@ -325,17 +329,14 @@ def _draw_purchase(stage: Stage) -> None:
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
     p, (text, price_cents) = stage.painter, describe_purchase(stage)
     style, price = TextStyle("strong", "small", "text"), stage.money(price_cents)
-    if stage.layout.is_telephone:  # On a telephone, the slip has the other texts.
-        p.draw_label(text, (x + 16, y + 40, w * 0.62, 52), style, align="left")
-        p.draw_text(
-            price, (x + w - 16, y + 66), TextStyle("numbers", "lead", "meter"), align="right", width=w * 0.3
-        )
-        return
     if stage.layout.is_portrait:
-        p.draw_label(text, (x + 16, y + 40, w * 0.64, 52), style, align="left")
+        width = w * (0.62 if stage.layout.is_telephone else 0.64)
+        p.draw_label(text, (x + 16, y + 40, width, 52), style, align="left")
         p.draw_text(
             price, (x + w - 16, y + 66), TextStyle("numbers", "lead", "meter"), align="right", width=w * 0.3
         )
+        if stage.layout.is_telephone:
+            return  # The slip has the other texts.
         room = (x + 16, y + 92, w - 32, h)
     else:
         y += 50 + p.write_paragraph(text, (x + 16, y + 50, w - 32, 120), style, leading=1.2)
@@ -601,7 +602,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     The ticket is the one that the player has marked. Without marks it is the last one played or, before any game, the
     one that PLAY buys.
     """
-    game, show = stage.view.game, stage.view.presentation
+    game = stage.view.game
     if game is None:
         return 0, []
     card = stage.view.marked_keno_slip.current_card
@@ -610,11 +611,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
         if stage.view.marked_keno_slip.has_marks
         else 0
     )
-    last = (
-        show.steps[-1]
-        if show is not None and show.outcome.game_id == game.id
-        else stage.view.last_display_step
-    )
+    last = find_last_step(stage.view)
     if not spots and isinstance(last, KenoStep) and last.cards:
         spots = len(last.cards[0].numbers)
     snapshot = stage.view.snapshot

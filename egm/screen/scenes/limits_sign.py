@@ -40,7 +40,7 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
         return None
     limits, unit_cents = build_bet_limits(snapshot), snapshot.denomination_cents
     spots = [limits.limit_spot(spot) for spot in table.spots.values() if not spot.added_bet_multiples]
-    lowest, highest = min(spot.bet_min for spot in spots), max(map(limits.find_spot_maximum, spots))
+    lowest, highest = _find_lowest_and_highest_bet(limits, spots)
     return (
         stage.money(max(lowest, limits.venue_bet_min) * unit_cents),
         stage.money(highest * unit_cents),

@@ -112,7 +112,7 @@ def _describe_bet(stage: Stage, chances: BetChances) -> str:
     spots, _, suffix = chances.bet.partition(" ")
     if suffix in {"spot", "spots"} and spots.isdigit():
         return texts.format_count("keno.of", int(spots))
-    for area in game.presentation.get("areas", ()) if game else ():
+    for area in stage.game_data.get("areas", ()):
         if area["id"] == chances.bet.partition(" ")[0]:
             return texts.choose_translation(area["name"])
     return texts.say("help.bet", bet=texts.number(chances.cost_credits))

@@ -7,7 +7,7 @@ from egm.screen.art.ink import Paint
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.scenes.odometer import compute_displayed_thousandths, draw_odometer
 from egm.screen.scenes.stage import Stage
-from egm.screen.view import build_view_timeline
+from egm.screen.view import has_presentation_stopped
 
 #: More levels than this do not fit beside a field; the top screen shows them all.
 LEVELS_BESIDE_FIELD_MAX: Final = 3
@@ -31,7 +31,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     has_won = view.presentation is not None and any(
         win.id == level.id for win in view.presentation.outcome.progressives
     )
-    has_stopped = not has_won or _has_game_stopped(stage)
+    has_stopped = not has_won or has_presentation_stopped(view, stage.theme)
     won = has_won and has_stopped
     head = stage.theme.sizes[size] * 1.35
     current = level.status == "up"
@@ -55,14 +55,6 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)
     amount = stage.money(thousandths // 1000)
     draw_odometer(p, amount, drums, thousandths=thousandths % 1000, is_dim=not current)
-
-
-def _has_game_stopped(stage: Stage) -> bool:
-    """Return whether all reels or balls of the presented game have stopped, so that its win may be seen."""
-    view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    return (
-        view.presentation is None or line is None or view.now - view.presentation.began_at >= line.last_stop
-    )
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:

@@ -32,8 +32,7 @@ _RECALL_MARK_COLOUR: Final[Colour] = (255, 214, 64, 255)
 
 def draw_page(stage: Stage) -> None:
     """Draw the open service page. If it recalls a past game, draw the replay of that game in the field."""
-    snapshot = stage.view.snapshot
-    page = snapshot.page if snapshot is not None else None
+    page = stage.view.service_page
     if page is None:
         return
     if page.replay is None or stage.view.recalled_view is None:
@@ -44,8 +43,7 @@ def draw_page(stage: Stage) -> None:
 
 def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
-    snapshot = stage.view.snapshot
-    page = snapshot.page if snapshot is not None else None
+    page = stage.view.service_page
     if page is None or page.replay is None or stage.view.recalled_view is None:
         return list_service_touches(stage)
     return [

@@ -129,9 +129,10 @@ def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, floa
 def _draw_bead_plate(stage: Stage, table: TableGameData, rect: Rect, results: Sequence[str]) -> None:
     """Draw the bead plate: the letter of every past result, column by column."""
     left, top, side, columns = _draw_ruled_sheet(stage, rect, "felt.bead_plate")
-    game = stage.view.game
-    hands = game.presentation.get("hands", ()) if game is not None else ()
-    letters = {str(hand["id"]): stage.texts.choose_translation(hand["names"])[:1] for hand in hands}
+    letters = {
+        str(hand["id"]): stage.texts.choose_translation(hand["names"])[:1]
+        for hand in stage.game_data.get("hands", ())
+    }
     paints = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
     plate = place_bead_plate(results)
     first = max(0, max((column for column, _ in plate), default=0) + 1 - columns)

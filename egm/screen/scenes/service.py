@@ -190,8 +190,7 @@ def _lay_out_action_tiles(
 
 def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
-    snapshot = stage.view.snapshot
-    page = snapshot.page if snapshot is not None else None
+    page = stage.view.service_page
     if page is None:
         return []
     page_layout = lay_out_page(stage, page)
@@ -257,8 +256,7 @@ def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
 
 def draw_service(stage: Stage) -> None:
     """Draw the open service page."""
-    snapshot = stage.view.snapshot
-    page = snapshot.page if snapshot is not None else None
+    page = stage.view.service_page
     if page is None:
         return
     page_layout = lay_out_page(stage, page)

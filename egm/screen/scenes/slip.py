@@ -12,8 +12,8 @@ from egm.screen.scenes.keno import (
     describe_slip,
     draw_group_letters,
     draw_keno_numbers,
+    draw_slip_key,
     find_number_rect,
-    format_slip_key,
     format_slip_legal_text,
     map_numbers_to_group_letters,
 )
@@ -126,12 +126,6 @@ def draw_slip(stage: Stage) -> None:
             draw_button(
                 stage, key_rect, f"{numbers[0]}\u2013{numbers[-1]}", is_active=numbers == shown_numbers
             )
-        elif action.name == "card":
-            index = int(action.value)
-            draw_button(
-                stage, key_rect, str(index + 1), is_active=index == view.marked_keno_slip.current_card_index
-            )
         else:
-            lit = action.name == "bonus" and action.value in view.marked_keno_slip.bonus_ids
-            draw_button(stage, key_rect, format_slip_key(stage, action), is_active=lit)
+            draw_slip_key(stage, key_rect, action)
     draw_button(stage, touches[-1][0], stage.texts.say("key.close"))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Final
+from typing import Any, Final
 
 import pygame
 
@@ -88,6 +88,11 @@ class Stage:
         if snapshot is not None and snapshot.current_tournament is not None:
             return self.texts.say("tournament.banner")
         return self.texts.choose_translation(game.title, game.id) if game else "Open EGM"
+
+    @property
+    def game_data(self) -> Mapping[str, Any]:
+        """Return what the selected game publishes for its screen; empty if no game is selected."""
+        return {} if self.view.game is None else self.view.game.presentation
 
     def money(self, amount_cents: int) -> str:
         """Return an amount of minor units as text: money in the machine's currency, or points in a tournament.
@@ -287,8 +292,7 @@ def draw_heading(stage: Stage, text: str, rect: Rect, size: str = "small") -> No
 
 def format_stage_name(stage: Stage, name: str) -> str:
     """Return the name of a game's stage (such as a feature) in the player's language; empty for the base game."""
-    game = stage.view.game
-    names = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
+    names = stage.game_data.get("stages", {}).get(name, {}).get("name")
     return stage.texts.choose_translation(names) if isinstance(names, dict) else ""
 
 

@@ -259,15 +259,15 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
 
     Return None for any other game.
     """
-    show, game = stage.view.presentation, stage.view.game
-    if show is None or game is None or show.outcome.game_id != game.id or not show.is_complete:
+    show = stage.view.selected_game_presentation
+    if show is None or not show.is_complete:
         return None
     draws = sum(isinstance(step, KenoStep) for step in show.steps)
     if draws < _KENO_DRAWS_FOR_SUMMARY_MIN:
         return None
     won_cents, staked_cents = (
         show.outcome.win_cents,
-        show.outcome.bet_credits * _read_denomination_cents(stage),
+        show.outcome.bet_credits * stage.view.denomination_cents,
     )
     staked = stage.money(staked_cents)
     if not won_cents:
@@ -294,7 +294,7 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
         standing_bets = {
             str(n): int(bet["credits"]) for n, bet in enumerate(result.display.get("standing", ()))
         }
-    stays_cents = sum(standing_bets.values()) * _read_denomination_cents(stage)
+    stays_cents = sum(standing_bets.values()) * stage.view.denomination_cents
     stays_text = (
         stage.texts.say("status.on_the_table", amount=stage.money(stays_cents)) if stays_cents else ""
     )
@@ -351,9 +351,9 @@ def _choose_game_status(
             series = find_feature_steps(show, index)
             number, games = count_games_awarded(show, index, has_stopped=since >= line.steps[index].last_stop)
             progress = say("feature.free_left", left=number, total=games)
-            won_cents = sum_credits_of_ended_steps(
-                show, line, since, series.start
-            ) * _read_denomination_cents(stage)
+            won_cents = (
+                sum_credits_of_ended_steps(show, line, since, series.start) * stage.view.denomination_cents
+            )
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
             return FACT_SEPARATOR.join([name, *([progress] if games > 1 else []), *total]), "amber"
         return say("status.resumed" if show.outcome.resumed else "status.spinning"), "text"
@@ -374,29 +374,24 @@ def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
     ticket = _describe_keno_ticket(stage)
     if ticket is not None:
         return ticket
-    say, game, amount = stage.texts.say, stage.view.game, stage.money(cents)
+    say, amount = stage.texts.say, stage.money(cents)
     result = find_settled_result(stage)
     staked_cents = 0 if result is None else result.staked_cents
     if result is not None and result.is_push:
         return say("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
         return say("status.part_returned", amount=amount, staked=stage.money(staked_cents)), "text"
-    if game is None or not is_table_game(game) or game.presentation.get("hold"):
+    if not is_table_game(stage.view.game) or stage.game_data.get("hold"):
         return say("status.win_total", amount=amount), "win"
     if not staked_cents:
         return say("status.received", amount=amount), "win"
     return say("status.received_for", amount=amount, staked=stage.money(staked_cents)), "win"
 
 
-def _read_denomination_cents(stage: Stage) -> int:
-    """Return the value of one credit of the game on the screen, in minor units."""
-    return stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
-
-
 def _format_win(stage: Stage, win: WinOnReels) -> str:
     """Return the text of one win: its pay line, the name of its combination and its amount."""
     field = find_base_field(stage)
-    amount = stage.money(win.credits * _read_denomination_cents(stage))
+    amount = stage.money(win.credits * stage.view.denomination_cents)
     name = (
         format_prize_name(stage.texts, field, win.symbol_count, win.symbol, win.name) if field else win.name
     )

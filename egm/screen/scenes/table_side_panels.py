@@ -31,10 +31,10 @@ from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.table import BetSpot, TableGameData, build_bet_limits, find_reason_spot_is_closed, is_bet_on
 from egm.screen.view import (
-    build_view_timeline,
     can_place_chips,
     find_last_step,
     has_changed_marks_since_game,
+    has_presentation_stopped,
     is_decision_due,
     is_presentation_running,
 )
@@ -74,7 +74,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     room: Rect = (x + 18, top + 8, w - 36, y + h - 66 - top)
     settled_step = find_settled_step(stage)
     spot = find_selected_spot(stage, table)
-    decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
+    decision = view.decision if is_decision_due(view, stage.theme) else None
     free = decision is None and (settled_step is None or has_changed_marks_since_game(view)) and spot is None
     if len(list_shown_results(stage)) >= _RESULTS_FOR_FREQUENCIES_MIN and table.felt_kind in {
         "roulette",
@@ -108,20 +108,17 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
 
 def find_settled_step(stage: Stage) -> TableStep | None:
     """Return the last step of a table round if the step was presented to its end and settled bets, otherwise None."""
-    view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    if view.presentation is None or line is None or view.now - view.presentation.began_at < line.last_stop:
-        return None
-    step = find_last_step(view)
-    return step if isinstance(step, TableStep) and step.settlements else None
+    step = find_last_step(stage.view)
+    is_ended = stage.view.presentation is not None and has_presentation_stopped(stage.view, stage.theme)
+    return step if is_ended and isinstance(step, TableStep) and step.settlements else None
 
 
 def find_settled_result(stage: Stage) -> RoundResultView | None:
     """Return the result of the round on the table if it was presented to its end, otherwise None."""
-    view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    show, game = view.presentation, view.game
-    if show is None or line is None or game is None or show.outcome.game_id != game.id:
-        return None
-    return show.round_result if view.now - show.began_at >= line.last_stop else None
+    show = stage.view.selected_game_presentation
+    return (
+        show.round_result if show is not None and has_presentation_stopped(stage.view, stage.theme) else None
+    )
 
 
 def describe_outcome(stage: Stage, result: RoundResultView) -> str:
@@ -280,9 +277,8 @@ def _draw_spot_details(stage: Stage, spot: BetSpot, rect: Rect) -> float:
     Return the height used, in units.
     """
     p, view, (x, y, w, h) = stage.painter, stage.view, rect
-    unit = view.snapshot.denomination_cents if view.snapshot else 1
     head = TextStyle("heavy", "body", stage.look.accent_colour)
-    lines = format_spot_lines(stage, spot, unit)
+    lines = format_spot_lines(stage, spot, view.denomination_cents)
     gap, leading, size = 4, 1.2, "caption"
     if stage.layout.is_portrait:  # A portrait panel has room for a name and three lines.
         terms = "  ·  ".join(text for text, colour in lines if colour != "amber")
@@ -331,7 +327,6 @@ def format_question_lines(
     """
     if not decision.options:
         return []
-    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     spot, added_spot = table.spots.get(str(decision.display.get("spot", ""))), table.spots.get(decision.kind)
     about = spot or added_spot
     name = "" if about is None else stage.texts.choose_translation(about.names)
@@ -341,10 +336,11 @@ def format_question_lines(
     low = TextStyle("strong", "caption", "text")
     lines = [(name, "", TextStyle("heavy", "body", stage.look.accent_colour))] if name else []
     if "staked" in decision.display:
-        amount = stage.money(int(decision.display["staked"]) * unit)
+        amount = stage.money(int(decision.display["staked"]) * stage.view.denomination_cents)
         lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
     for option, cost in decision.costs.items():
-        lines.append((format_option(stage, option), f"+{stage.money(cost * unit)}", low))
+        cost_text = f"+{stage.money(cost * stage.view.denomination_cents)}"
+        lines.append((format_option(stage, option), cost_text, low))
     if added_spot is not None:
         text = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added_spot))
         lines.append((text, "", low._replace(paint="meter")))
@@ -475,7 +471,6 @@ def describe_bet_refusal(stage: Stage, spot: BetSpot | None, why: str) -> str:
 def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableStep, rect: Rect) -> float:
     """Draw the result of each spot's bet, first the bets with a return. Return the height used, in units."""
     p, (x, y, w, h) = stage.painter, rect
-    unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
     if any(int(settlement["credits"]) for settlement in rows):
         style = TextStyle("strong", "caption", stage.look.accent_colour)
@@ -500,7 +495,9 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
             TextStyle("numbers", "small", "win") if returned_credits else TextStyle("text", "caption", "text")
         )
         p.draw_text(
-            stage.money(returned_credits * unit) if returned_credits else settlement_text,
+            stage.money(returned_credits * stage.view.denomination_cents)
+            if returned_credits
+            else settlement_text,
             (x + w, at),
             style,
             align="right",
@@ -514,8 +511,7 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left_panel
     spot = find_selected_spot(stage, table)
     settled_step = find_settled_step(stage)
-    decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
-    unit = view.snapshot.denomination_cents if view.snapshot else 1
+    decision = view.decision if is_decision_due(view, stage.theme) else None
     style = TextStyle("strong", "caption", "text")
     levels = list_levels_beside_field(stage)
     for i, level in enumerate(levels):
@@ -530,7 +526,7 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
     if spot is not None and decision is None and (settled_step is None or has_changed_marks_since_game(view)):
         texts = [
             stage.texts.choose_translation(spot.names),
-            *(words for words, _ in format_spot_lines(stage, spot, unit)),
+            *(words for words, _ in format_spot_lines(stage, spot, view.denomination_cents)),
         ]
         odds = stage.texts.say("felt.odds", odds=format_spot_odds(stage, spot))
         ways = ([texts[0], texts[1], texts[-1]], texts[:2], [texts[0], odds])  # the longest that fits

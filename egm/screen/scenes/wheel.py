@@ -39,8 +39,9 @@ def draw_idle_wheel(stage: Stage) -> None:
         for area in _read_areas(stage):
             for symbol, pay in area["pays"].items():
                 worth.setdefault(symbol, int(pay))
-        data = view.game.presentation if view.game else {}
-        parts = tuple(BonusAward(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
+        parts = tuple(
+            BonusAward(str(name), worth.get(str(name), 0)) for name in stage.game_data.get("parts", ())
+        )
         step = WheelStep("wheel", parts, 0, 0)
     has_room_for_texts = (
         view.scene is not Scene.ATTRACT
@@ -136,9 +137,9 @@ def draw_wheel_side_panels(stage: Stage) -> None:
         return  # The help shows the possible bets.
     x, y, w, _ = stage.layout.right_panel
     draw_heading(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
-    top, game = y + 66, stage.view.game
+    top = y + 66
     style = TextStyle("strong", "small", "text")
-    for form in game.presentation.get("forms", []) if game else ():
+    for form in stage.game_data.get("forms", ()):
         text = stage.texts.choose_translation(form["name"])
         top += stage.painter.write_paragraph(text, (x + 26, top, w - 52, 90), style, leading=1.2) + 10
     if stage.layout.is_portrait:
@@ -208,6 +209,5 @@ def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
 
 def _read_areas(stage: Stage) -> list[dict[str, Any]]:
     """Return the betting areas that a wheel game has published; none for any other game."""
-    game = stage.view.game
-    areas: list[dict[str, Any]] = game.presentation.get("areas", []) if game else []
+    areas: list[dict[str, Any]] = stage.game_data.get("areas", [])
     return areas

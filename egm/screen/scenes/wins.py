@@ -86,18 +86,13 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     view, motion = stage.view, stage.theme.motion
     line, show, last, since = (
         build_view_timeline(view, stage.theme),
-        view.presentation,
+        view.selected_game_presentation,
         find_last_step(view),
         view.now,
     )
     if not isinstance(last, ReelSpin) or view.snapshot is None:
         return None
-    if (
-        show is not None
-        and line is not None
-        and view.game is not None
-        and show.outcome.game_id == view.game.id
-    ):
+    if show is not None and line is not None:
         since -= (
             show.began_at
             + find_reels_stop_time(line.steps[-1], motion)
