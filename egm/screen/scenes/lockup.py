@@ -121,8 +121,7 @@ def describe_lockup_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
     text, snapshot = describe_lockup(stage, scene), stage.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _SCENES_WITH_JOURNAL_HEAD:
         return text
-    head = stage.texts.say("tilt.journal", head=snapshot.journal_head)
-    return replace(text, lines=(*text.lines, head))
+    return replace(text, lines=(*text.lines, stage.texts.say("tilt.journal", head=snapshot.journal_head)))
 
 
 def describe_lockup(stage: Stage, scene: Scene) -> LockupText:

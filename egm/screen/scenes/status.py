@@ -331,8 +331,9 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
     if game is None or not is_wheel_game_shown(stage):
         return ""
     areas = len(read_area_stakes(game, snapshot))
-    price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
-    return stage.texts.format_count("wheel.buys", areas, price=price)
+    return stage.texts.format_count(
+        "wheel.buys", areas, price=stage.money(snapshot.bet_credits * snapshot.denomination_cents)
+    )
 
 
 def _choose_game_status(
