@@ -312,14 +312,11 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent
 
 def find_current_stake(snapshot: Snapshot, game: GameView) -> int:
     """Return the stake of the current ticket, in credits, or the lowest stake if it has none."""
-    for selection in snapshot.bet_wager.get("selections", ()):
-        for stake in selection.get("stakes", {}).values():
-            if stake in list_permitted_stakes(game):
-                return int(stake)
-    return (
-        snapshot.bet_credits
-        if snapshot.bet_credits in list_permitted_stakes(game)
-        else min(list_permitted_stakes(game))
+    permitted = list_permitted_stakes(game)
+    selections = snapshot.bet_wager.get("selections", ())
+    stakes = [stake for selection in selections for stake in selection.get("stakes", {}).values()]
+    return next(
+        (int(stake) for stake in (*stakes, snapshot.bet_credits) if stake in permitted), min(permitted)
     )
 
 
@@ -340,7 +337,10 @@ def build_slip_from_wager(wager: Mapping[str, Any]) -> KenoSlip:
 
 # ---------------------------------------------------------------------- the wheel
 def is_wheel_game(game: GameView | None) -> bool:
-    """Return whether the game is a wheel with betting areas on which the player places stakes."""
+    """Return whether the game is a wheel with betting areas on which the player places stakes.
+
+    A reel game that has a wheel as a feature is not.
+    """
     return game is not None and "areas" in game.presentation
 
 

@@ -51,8 +51,15 @@ def apply_message(view: View, message: Message) -> View:
         }
         games = {game.id: game for game in message.games}
         tables = {game.id: read_table(game) for game in message.games if is_table_game(game)}
-        view = replace(view, games=games, reel_fields_by_game=fields, tables=tables)
-        return replace(view, is_machine_connected=True, machine_texts=message.words, start_up_activity=None)
+        return replace(
+            view,
+            games=games,
+            reel_fields_by_game=fields,
+            tables=tables,
+            is_machine_connected=True,
+            machine_texts=message.words,
+            start_up_activity=None,
+        )
     if isinstance(message, GameOutcome):
         return _start_presentation(view, message)
     if isinstance(message, DecisionRequest):

@@ -1,7 +1,7 @@
 """The presentation of a game's outcome on the screen: its steps, and the time of every event in them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final
@@ -25,12 +25,13 @@ _QUICK_STOP_NEXT_SECONDS: Final = 0.06
 _REEL_TURN_SECONDS_MIN: Final = 0.55
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class OutcomePresentation:
     """The presentation of a game's outcome on the screen.
 
     A game with player decisions is presented in parts: each part ends with a decision or with the end of the game, and
-    is a separate object of this class.
+    is a separate object of this class. Objects are compared by identity, so that :func:`build_timeline` can cache its
+    result for them.
     """
 
     outcome: GameOutcome
@@ -164,36 +165,15 @@ def find_anticipated_reel(step: Step, step_time: StepTimes, elapsed_seconds: flo
     return turning[0] if turning and turning[0] in step.awaited_reels else None
 
 
+@lru_cache(maxsize=4)
 def build_timeline(
     show: OutcomePresentation, motion: MotionTimes, level: int, *, calm: bool = False
 ) -> PresentationTimeline:
     """Return when the steps, the roll-up of the win and the whole presentation end.
 
-    ``calm`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation.
+    ``calm`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation. The result
+    is cached, because every frame needs it several times.
     """
-    return _build_timeline(_TimelineKey(show, motion, id(show), id(motion), level, calm))
-
-
-@dataclass(frozen=True, slots=True)
-class _TimelineKey:
-    """A cache key with the arguments of :func:`build_timeline`, which every frame calls with the same arguments.
-
-    Two keys are equal if they have the very same ``OutcomePresentation`` and ``MotionTimes`` objects, level and
-    motion setting.
-    """
-
-    presentation: OutcomePresentation = field(compare=False)
-    motion: MotionTimes = field(compare=False)
-    presentation_id: int
-    motion_id: int
-    celebration_level: int
-    has_reduced_motion: bool
-
-
-@lru_cache(maxsize=4)
-def _build_timeline(key: _TimelineKey) -> PresentationTimeline:
-    """Compute the timeline for the arguments of :func:`build_timeline` in ``key``."""
-    show, motion, level, calm = key.presentation, key.motion, key.celebration_level, key.has_reduced_motion
     steps = _build_step_times(replace(show, shortened_at=()), motion, 1.0, calm=calm)
     pace = (
         1.0

@@ -126,8 +126,6 @@ class Texts:
         # A text of the catalogue has priority.
         self._texts = {**brought_texts, **catalogue} if texts_of_language else catalogue
         self._timezone = timezone
-        self._money: dict[tuple[int, str], str] = {}
-        self._numbers: dict[int, str] = {}
         self._clock = ("", "")
         """Cache: the last time that :meth:`clock` has formatted, and the result, which every frame requests."""
 
@@ -227,13 +225,7 @@ class Texts:
         """
         if not currency:
             return self.format_amount(amount_cents)
-        key = (amount_cents, currency)
-        if key not in self._money:
-            if len(self._money) > _CACHED_FORMATS_MAX:
-                self._money.clear()
-            sign = "CAD" if currency in _DOLLAR_CURRENCIES else currency
-            self._money[key] = format_currency(Decimal(amount_cents).scaleb(-2), sign, locale=self.locale)
-        return self._money[key]
+        return _format_money(amount_cents, currency, self.locale)
 
     def format_amount(self, amount_cents: int) -> str:
         """Return an amount of minor units without its currency: ``20.00``, ``20,00``."""
@@ -241,11 +233,7 @@ class Texts:
 
     def number(self, value: int) -> str:
         """Return a whole number with this language's group separators."""
-        if value not in self._numbers:
-            if len(self._numbers) > _CACHED_FORMATS_MAX:
-                self._numbers.clear()
-            self._numbers[value] = format_decimal(value, locale=self.locale)
-        return self._numbers[value]
+        return _format_number(value, self.locale)
 
     def clock(self, time_utc: str) -> str:
         """Return the time of day of an ISO 8601 UTC time, in the venue's time zone and the language's short format."""
@@ -269,6 +257,19 @@ class Texts:
         except ValueError as error:
             raise CatalogueError(f"time {time_utc!r}: not ISO 8601: {error}") from error
         return time.astimezone(self._timezone).replace(tzinfo=None)
+
+
+@lru_cache(maxsize=_CACHED_FORMATS_MAX)
+def _format_money(amount_cents: int, currency: str, locale: str) -> str:
+    """Return an amount of minor units in a currency, in the format of a locale."""
+    sign = "CAD" if currency in _DOLLAR_CURRENCIES else currency
+    return format_currency(Decimal(amount_cents).scaleb(-2), sign, locale=locale)
+
+
+@lru_cache(maxsize=_CACHED_FORMATS_MAX)
+def _format_number(value: int, locale: str) -> str:
+    """Return a whole number with the group separators of a locale."""
+    return format_decimal(value, locale=locale)
 
 
 def format_fault(texts: Texts, code: str) -> str:

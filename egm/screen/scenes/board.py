@@ -1,6 +1,6 @@
 """The content of the game field: a step of the game being presented, a decision, or the last result."""
 
-from egm.screen.keno_slip import is_keno_game
+from egm.screen.keno_slip import is_keno_game, is_wheel_game
 from egm.screen.outcome import ReelSpin
 from egm.screen.presentation import (
     PRESENTATION_SECONDS_MAX,
@@ -17,7 +17,7 @@ from egm.screen.scenes.gamble import draw_gamble
 from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_cascade_window, draw_spinning_reels, draw_stopped_reels
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel_game_shown
+from egm.screen.scenes.wheel import draw_idle_wheel
 from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
 from egm.screen.view import (
@@ -72,7 +72,7 @@ def _draw_between_games(stage: Stage) -> None:
     view = stage.view
     game = view.game
     fields = view.reel_fields_by_game.get(game.id, {}) if game else {}
-    if is_wheel_game_shown(stage):
+    if is_wheel_game(game):
         draw_idle_wheel(stage)
         return
     if not fields:

@@ -132,7 +132,9 @@ def _draw_hold_cell(
         return
     side = min(w, h) - 14
     p.draw_cached_picture(
-        ("hold coin",), (x + (w - side) / 2, y + (h - side) / 2, side, side), _draw_blank_coin
+        ("hold coin",),
+        (x + (w - side) / 2, y + (h - side) / 2, side, side),
+        lambda size: render_drawing("blank_coin", min(size)),
     )
     p.draw_text(
         format_item_award(stage, coin),
@@ -140,11 +142,6 @@ def _draw_hold_cell(
         TextStyle("numbers", "lead", (74, 38, 4, 255), 1.5, (255, 236, 170, 200)),
         width=side * 0.68,
     )
-
-
-def _draw_blank_coin(size: tuple[int, int]) -> pygame.Surface:
-    """Return the drawing of a coin without a value. Its award is written on it later."""
-    return render_drawing("blank_coin", min(size))
 
 
 # ---------------------------------------------------------------------- picks

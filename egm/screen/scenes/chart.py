@@ -1,7 +1,6 @@
 """A best-play chart on a help page: a row for each hand, a column for each first card of the dealer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from egm.screen.painter import Rect, TextStyle
@@ -21,32 +20,19 @@ _COLOUR_BY_ANSWER: Final[Mapping[str, Colour]] = {
 _HAND_NAMES_WIDTH_SHARE: Final = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class StrategyChart:
-    """A strategy chart: a column for each first card of the dealer, and a row for each hand of the player.
-
-    A row has the hand's names by language, and a letter for each column: the advised decision.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Mapping[str, str], str], ...]
-
-
-def find_strategy_chart(stage: Stage) -> StrategyChart | None:
-    """Return the strategy chart of the game on the screen; None if it has none or the venue does not allow charts."""
-    data = stage.game_data.get("chart")
-    if data is None:
-        return None
-    rows = tuple((row["names"], str(row["cells"])) for row in data["rows"])
-    return StrategyChart(tuple(map(str, data["columns"])), rows)
+def has_strategy_chart(stage: Stage) -> bool:
+    """Return whether the game on the screen has a strategy chart and the venue allows charts."""
+    return stage.game_data.get("chart") is not None
 
 
 def draw_chart(stage: Stage, rect: Rect) -> None:
-    """Draw the chart, and the meaning of its letters below."""
-    chart, p, (x, y, w, h) = find_strategy_chart(stage), stage.painter, rect
-    if chart is None:
-        return
-    columns, rows = chart.columns, chart.rows
+    """Draw the chart of a game that has one, and the meaning of its letters below.
+
+    The chart has a column for each first card of the dealer, and a row for each hand of the player: its names by
+    language, and a letter for each column, the advised decision.
+    """
+    columns, rows = stage.game_data["chart"]["columns"], stage.game_data["chart"]["rows"]
+    p, (x, y, w, h) = stage.painter, rect
     height = min(46.0, (h - (64 if not stage.layout.is_telephone else 92)) / (len(rows) + 1))
     left, width = x + w * _HAND_NAMES_WIDTH_SHARE, w * (1 - _HAND_NAMES_WIDTH_SHARE) / len(columns)
     size = "small" if height > 34 else "caption"
@@ -56,16 +42,16 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
         TextStyle("text", size, "text_dim"),
     )
     for n, column in enumerate(columns):
-        p.draw_label(column, (left + n * width, y, width, height), TextStyle("strong", size, "meter"))
-    for n, (names, cells) in enumerate(rows):
+        p.draw_label(str(column), (left + n * width, y, width, height), TextStyle("strong", size, "meter"))
+    for n, row in enumerate(rows):
         top = y + (n + 1) * height
         p.draw_label(
-            stage.texts.choose_translation(names),
+            stage.texts.choose_translation(row["names"]),
             (x, top, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
             TextStyle("strong", size, "text"),
             align="left",
         )
-        for column_number, letter in enumerate(cells):
+        for column_number, letter in enumerate(row["cells"]):
             cell: Rect = (left + column_number * width + 1, top + 1, width - 2, height - 2)
             p.draw_panel(cell, radius=4, fill=_COLOUR_BY_ANSWER[letter])
             if letter != ".":

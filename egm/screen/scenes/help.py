@@ -13,10 +13,11 @@ import pygame
 
 from egm.screen.art.ink import VectorCanvas
 from egm.screen.art.paths import build_rounded_box
+from egm.screen.keno_slip import is_wheel_game
 from egm.screen.layout import TOUCH_TARGET_SIZE_MIN, grow_rect
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
-from egm.screen.scenes.chart import draw_chart, find_strategy_chart
+from egm.screen.scenes.chart import draw_chart, has_strategy_chart
 from egm.screen.scenes.keno import format_catch_award
 from egm.screen.scenes.limits_sign import format_table_limits
 from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages
@@ -28,7 +29,7 @@ from egm.screen.scenes.side_panels import find_base_field, format_prize_name
 from egm.screen.scenes.stage import Stage, draw_button, draw_heading, draw_rim_panel, format_stage_name
 from egm.screen.scenes.status import format_help_line, format_return
 from egm.screen.scenes.table_side_panels import draw_felt_prizes, list_prize_pages
-from egm.screen.scenes.wheel import draw_wheel_prizes, is_wheel_game_shown
+from egm.screen.scenes.wheel import draw_wheel_prizes
 from egm.screen.view import Action, list_offered_costs
 
 #: The most feature-triggering prizes pictured with the rules.
@@ -74,13 +75,13 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
             pages.append(HelpPage(say("help.lines"), partial(_draw_pay_lines, field=field)))
     if "tables" in stage.game_data:
         pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
-    if is_wheel_game_shown(stage):
+    if is_wheel_game(stage.view.game):
         pages.append(HelpPage(say("help.prizes"), draw_wheel_prizes))
     entries = list_prize_pages(stage)
     pages += [HelpPage(say("help.prizes"), partial(draw_felt_prizes, groups=groups)) for groups in entries]
     if list_pay_table_entries(stage):
         pages.append(HelpPage(say("help.prizes"), partial(draw_pays, rows=list_pay_table_entries(stage))))
-    if find_strategy_chart(stage) is not None:
+    if has_strategy_chart(stage):
         pages.append(HelpPage(say("chart.title"), draw_chart))
     pages += [
         HelpPage(say("odds.chances"), partial(draw_chances, entries=entries))

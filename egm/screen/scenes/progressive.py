@@ -15,11 +15,6 @@ LEVELS_BESIDE_FIELD_MAX: Final = 3
 _DRUMS_HEIGHT_MIN: Final = 60.0
 
 
-def format_level_name(stage: Stage, level: ProgressiveView) -> str:
-    """Return a progressive level's name in the player's language."""
-    return stage.texts.choose_translation(level.names, level.level)
-
-
 def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "small") -> None:
     """Draw one progressive level: its name, and below it its amount on drums.
 
@@ -36,7 +31,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     head = stage.theme.sizes[size] * 1.35
     current = level.status == "up"
     paint: Paint | str = "win" if won else build_gold_gradient(stage.theme) if current else "amber"
-    text = format_level_name(stage, level)
+    text = stage.texts.choose_translation(level.names, level.level)
     if not current:
         text = f"{text}  ·  {stage.texts.say(f'progressive.{level.status}')}"
     low = current and h < head + _DRUMS_HEIGHT_MIN  # The name then stands next to the drums.

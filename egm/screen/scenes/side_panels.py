@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.kernel.messages import GameView
-from egm.screen.keno_slip import compute_current_preset_ticket_price, find_current_preset_ticket
+from egm.screen.keno_slip import (
+    compute_current_preset_ticket_price,
+    find_current_preset_ticket,
+    is_wheel_game,
+)
 from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle
@@ -14,7 +18,7 @@ from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.stage import Stage, draw_heading
 from egm.screen.scenes.table_side_panels import draw_table_side_panels
-from egm.screen.scenes.wheel import draw_wheel_side_panels, is_wheel_game_shown
+from egm.screen.scenes.wheel import draw_wheel_side_panels
 from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts
 
@@ -78,8 +82,8 @@ def draw_side_panels(stage: Stage) -> None:
         return
     on_strip = stage.layout.is_telephone and stage.view.table is not None
     right = stage.layout.right_panel if on_strip else draw_levels(stage, stage.layout.right_panel)
-    if is_wheel_game_shown(stage) or stage.view.table is not None:
-        if is_wheel_game_shown(stage):
+    if is_wheel_game(stage.view.game) or stage.view.table is not None:
+        if is_wheel_game(stage.view.game):
             draw_wheel_side_panels(stage)
         else:
             has_long_print = stage.layout.is_portrait and not on_strip  # elsewhere it has two lines at most

@@ -4,7 +4,13 @@ from decimal import Decimal
 from typing import Final
 
 from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
-from egm.screen.keno_slip import is_keno_game, is_valid_slip, list_permitted_spot_counts, read_area_stakes
+from egm.screen.keno_slip import (
+    is_keno_game,
+    is_valid_slip,
+    is_wheel_game,
+    list_permitted_spot_counts,
+    read_area_stakes,
+)
 from egm.screen.layout import Layout
 from egm.screen.outcome import WinOnReels
 from egm.screen.painter import FACT_SEPARATOR, TextStyle
@@ -30,7 +36,6 @@ from egm.screen.scenes.table_side_panels import (
     describe_outcome,
     find_settled_result,
 )
-from egm.screen.scenes.wheel import is_wheel_game_shown
 from egm.screen.scenes.wins import find_lit_win
 from egm.screen.steps import KenoStep
 from egm.screen.table import CHIP_CHANGING_ACTIONS, is_table_game
@@ -328,7 +333,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
         return say("keno.buys", what=text, price=stage.money(cents)) if text else ""
     if stage.view.table is not None:
         return describe_felt_status(stage)
-    if game is None or not is_wheel_game_shown(stage):
+    if game is None or not is_wheel_game(game):
         return ""
     areas = len(read_area_stakes(game, snapshot))
     return stage.texts.format_count(

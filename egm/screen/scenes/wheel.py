@@ -19,14 +19,6 @@ from egm.screen.view import Action, Scene, View, find_last_step
 _ROOM_WIDTH_FOR_PRIZES_MIN: Final = 300.0
 
 
-def is_wheel_game_shown(stage: Stage) -> bool:
-    """Return whether the game on the screen is a wheel game.
-
-    A reel game that has a wheel as a feature is not.
-    """
-    return is_wheel_game(stage.view.game)
-
-
 def draw_idle_wheel(stage: Stage) -> None:
     """Draw the wheel of a wheel game at rest where the last game stopped it.
 
