@@ -50,11 +50,11 @@ def build_rounded_box(x: float, y: float, w: float, h: float, r: float = 0.0) ->
     return path
 
 
-def scale_path(path: Iterable[Point], factor: float, centre: Point = (50, 50)) -> Outline:
-    """Return the path scaled by ``factor`` about ``centre``."""
-    return [(centre[0] + (x - centre[0]) * factor, centre[1] + (y - centre[1]) * factor) for x, y in path]
+def scale_path(path: Iterable[Point], factor: float) -> Outline:
+    """Return the path scaled by ``factor`` about the middle of a drawing of 100 by 100 units."""
+    return [(50 + (x - 50) * factor, 50 + (y - 50) * factor) for x, y in path]
 
 
-def mirror_path(path: Sequence[Point], axis: float = 50.0) -> Outline:
-    """Return the path mirrored left to right about the vertical line x = ``axis``."""
-    return [(2 * axis - x, y) for x, y in reversed(path)]
+def mirror_path(path: Sequence[Point]) -> Outline:
+    """Return the path mirrored left to right in a drawing 100 units wide."""
+    return [(100 - x, y) for x, y in reversed(path)]

@@ -374,11 +374,21 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
         rotated_sign = pygame.transform.rotozoom(
             sign, (0 if item.name in symbols else 90) - part * (i + 0.5), 1.0
         )
-        angle, reach = math.radians(part * (i + 0.5)), pixels * (0.43 if item.name in symbols else 0.36)
-        at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))
-        label_at = (at[0] - rotated_sign.get_width() / 2, at[1] - rotated_sign.get_height() / 2)
-        face.blit(rotated_sign, label_at, special_flags=pygame.BLEND_PREMULTIPLIED)
+        draw_on_wheel_face(face, rotated_sign, part * (i + 0.5), 0.43 if item.name in symbols else 0.36)
     return face
+
+
+def draw_on_wheel_face(
+    face: pygame.Surface, sign: pygame.Surface, degrees: float, distance_share: float
+) -> None:
+    """Draw a sign on a square picture of a wheel, ``degrees`` clockwise from the top.
+
+    ``distance_share`` is the distance of the sign's middle from that of the wheel, as a share of the wheel's width.
+    """
+    pixels, angle = face.get_width(), math.radians(degrees)
+    x = pixels / 2 + pixels * distance_share * math.sin(angle) - sign.get_width() / 2
+    y = pixels / 2 - pixels * distance_share * math.cos(angle) - sign.get_height() / 2
+    face.blit(sign, (x, y), special_flags=pygame.BLEND_PREMULTIPLIED)
 
 
 def _render_segment_award(stage: Stage, item: BonusAward, pixels: int) -> pygame.Surface:

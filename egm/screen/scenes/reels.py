@@ -99,9 +99,7 @@ def draw_stopped_reels(stage: Stage, field: ReelField, window: ReelWindow | None
 
     Without a window, because no game was played yet, draw stops at which no bet wins (A-20).
     """
-    grid = ReelGrid(stage.layout.field, field.reel_heights)
-    _draw_bezels(stage, grid)
-    _draw_pay_line_tabs(stage, field, grid)
+    grid = _draw_frame(stage, field)
     for reel in range(field.reel_count):
         column = (
             window[reel]
@@ -120,9 +118,7 @@ def draw_cascade_window(
     stage: Stage, field: ReelField, fall: ReelWindow, previous: ReelWindow, elapsed_seconds: float
 ) -> None:
     """Draw the next window of a cascade (``fall``): new symbols drop into the window ``previous`` from above."""
-    grid = ReelGrid(stage.layout.field, field.reel_heights)
-    _draw_bezels(stage, grid)
-    _draw_pay_line_tabs(stage, field, grid)
+    grid = _draw_frame(stage, field)
     for reel in range(field.reel_count):
         with stage.painter.clip_to(grid.find_reel_rect(reel)):
             drop = 0.0 if stage.view.reduced_motion else 1 - ease_out((elapsed_seconds - 0.05 * reel) / 0.4)
@@ -139,6 +135,14 @@ def draw_cascade_window(
                     symbol,
                 )
         _draw_reel_glass(stage, grid, reel)
+
+
+def _draw_frame(stage: Stage, field: ReelField) -> ReelGrid:
+    """Draw what surrounds the reels: the bezels and the tabs of the pay lines. Return the positions of the cells."""
+    grid = ReelGrid(stage.layout.field, field.reel_heights)
+    _draw_bezels(stage, grid)
+    _draw_pay_line_tabs(stage, field, grid)
+    return grid
 
 
 def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
@@ -221,9 +225,7 @@ def draw_spinning_reels(
     elapsed_seconds: float,
 ) -> None:
     """Draw the reels as they spin to their stops, ``elapsed_seconds`` after the game's presentation began."""
-    grid, motion = ReelGrid(stage.layout.field, field.reel_heights), stage.theme.motion
-    _draw_bezels(stage, grid)
-    _draw_pay_line_tabs(stage, field, grid)
+    grid, motion = _draw_frame(stage, field), stage.theme.motion
     for reel in range(field.reel_count):
         strip, start, target = _choose_strip(field, result, previous, reel)
         travel = ReelTravel(start, target, len(strip), step_time.stops[reel] - step_time.begin)

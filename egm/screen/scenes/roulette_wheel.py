@@ -11,7 +11,7 @@ from egm.screen.art.paths import build_ellipse
 from egm.screen.keno_slip import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.bonus import draw_wheel_pointer
+from egm.screen.scenes.bonus import draw_on_wheel_face, draw_wheel_pointer
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, parse_colour
@@ -174,10 +174,7 @@ def _draw_wheel_face(stage: Stage, table: TableGameData, pixels: int) -> pygame.
         text = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
         sign = font.render(text, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
         rotated_sign = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)
-        angle, reach = math.radians(part * (i + 0.5)), pixels * 0.388
-        at = (pixels / 2 + reach * math.sin(angle), pixels / 2 - reach * math.cos(angle))
-        label_at = (at[0] - rotated_sign.get_width() / 2, at[1] - rotated_sign.get_height() / 2)
-        face.blit(rotated_sign, label_at, special_flags=pygame.BLEND_PREMULTIPLIED)
+        draw_on_wheel_face(face, rotated_sign, part * (i + 0.5), 0.388)
     return face
 
 
