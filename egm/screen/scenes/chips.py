@@ -31,7 +31,6 @@ def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
         build_ellipse(50, 47, 46), LinearGradient(((0, mix_colours(colour, WHITE, 0.2)), (1, colour)))
     )
     for turn in range(0, 360, 60):
-        ink.fill_path(build_ellipse(50, 9, 7, 5), (255, 255, 255, 0))
         mark = pygame.math.Vector2(0, -40).rotate(turn)
         ink.fill_path(build_ellipse(50 + mark.x, 47 + mark.y, 8, 6, turn), (250, 248, 240, 255))
     ink.fill_path(build_ellipse(50, 47, 31), (252, 250, 244, 255))

@@ -508,13 +508,11 @@ def _draw_pay_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
         colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
         p.draw_text(str(i + 1), (cx + 26, cy + height / 2), TextStyle("heavy", "small", colour), width=44)
         grid: Rect = (cx + 52, cy + 6, cell - 64, height - 14)
-
-        def render_line_grid(
-            size: tuple[int, int], line: tuple[int, ...] = line, colour: tuple[int, int, int, int] = colour
-        ) -> pygame.Surface:
-            return _draw_pay_line_grid(size, field, line, colour)
-
-        p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, render_line_grid)
+        p.draw_cached_picture(
+            ("line grid", line, field.reel_heights, colour),
+            grid,
+            partial(_draw_pay_line_grid, field=field, line=line, colour=colour),
+        )
 
 
 def _draw_pay_line_grid(

@@ -127,7 +127,6 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim:
 def _draw_non_digit(painter: Painter, cell: Rect, char: str, *, is_dim: bool) -> None:
     """Draw a character of an amount that is not a digit, such as the currency sign or the decimal point."""
     x, y, w, h = cell
-    low = char in ".,"
     pixels = painter.scale_length(h * 0.86)
 
     def render_sign() -> pygame.Surface:
@@ -139,9 +138,8 @@ def _draw_non_digit(painter: Painter, cell: Rect, char: str, *, is_dim: bool) ->
         return letters.subsurface(letters.get_bounding_rect())
 
     art = painter.find_or_create(("odometer sign", char, pixels, is_dim), render_sign)
-    top = y + h * 0.84 - art.get_height() / painter.scale * (0.5 if low else 1.0)
-    if not low:
-        top = y + h * 0.52 - art.get_height() / painter.scale / 2
+    middle = y + h * (0.84 if char in ".," else 0.52)
+    top = middle - art.get_height() / painter.scale / 2
     painter.draw_surface(
         art, (painter.scale_length(x + w / 2) - art.get_width() // 2, painter.scale_length(top))
     )

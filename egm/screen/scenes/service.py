@@ -16,7 +16,7 @@ from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.form import draw_action_key, draw_icon, draw_page_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.listing import draw_listing, lay_out_listing, measure_listing
-from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
+from egm.screen.scenes.stage import BLACK, COLOUR_BY_SEVERITY, WHITE, Stage, draw_button
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS
 from egm.screen.text import format_fault
 from egm.screen.theme import Colour, mix_colours
@@ -50,8 +50,6 @@ _FACTS_GAP: Final = 16.0
 _PAGE_NUMBER_WIDTH: Final = 200.0
 #: Seconds for which the key of a test tone is lit.
 _TEST_TONE_KEY_LIT_SECONDS: Final = 1.5
-#: The colour of each severity of a notice.
-_COLOUR_BY_SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +373,7 @@ def draw_notice_line(stage: Stage, rect: Rect, severity: str, text: str) -> None
 
     It is the result of the last action, or says which doors are open and which faults are active.
     """
-    colour = stage.theme.colour(_COLOUR_BY_SEVERITY[severity])
+    colour = stage.theme.colour(COLOUR_BY_SEVERITY[severity])
     stage.painter.draw_shade(rect, (*mix_colours(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = TextStyle("strong", "small", mix_colours(colour, WHITE, 0.45))

@@ -21,6 +21,8 @@ from egm.screen.view import View
 
 BLACK: Colour = (0, 0, 0, 255)
 WHITE: Colour = (255, 255, 255, 255)
+#: The theme's colour for each severity of a notice.
+COLOUR_BY_SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 
 #: How far a feature's sky is shifted towards its light colour, 0 to 1.
@@ -188,7 +190,7 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
     p, now = stage.painter, stage.view.now
     places = _list_lamp_places(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, p.scale)
     levels: Iterable[int]
-    if stage.view.reduced_motion or mode == "steady":
+    if stage.view.reduced_motion:
         levels = (2,) * len(places)
     elif mode == "chase":
         first = int(now * 9)

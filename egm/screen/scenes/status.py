@@ -29,7 +29,13 @@ from egm.screen.scenes.decision_text import (
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
 from egm.screen.scenes.keno import describe_purchase
 from egm.screen.scenes.side_panels import find_base_field, format_prize_name
-from egm.screen.scenes.stage import Stage, format_message, format_prizes_won, format_stage_name
+from egm.screen.scenes.stage import (
+    COLOUR_BY_SEVERITY,
+    Stage,
+    format_message,
+    format_prizes_won,
+    format_stage_name,
+)
 from egm.screen.scenes.table_side_panels import (
     describe_felt_status,
     describe_needed_credit,
@@ -163,8 +169,7 @@ def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
 
 def _format_notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
     """Return a notice's text and its colour for the status line."""
-    colours = {"info": "info", "warning": "amber", "alarm": "alarm"}
-    return format_notice(stage, notice), colours[notice.severity]
+    return format_notice(stage, notice), COLOUR_BY_SEVERITY[notice.severity]
 
 
 def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
