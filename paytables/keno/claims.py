@@ -106,8 +106,8 @@ class ClaimRefusal(StrEnum):
     """The ticket's state does not permit the event."""
     NOT_ITS_DRAW = "not_its_draw"
     """The ticket does not take part in the draw."""
-    DRAW_IS_DECIDED = "draw_is_decided"
-    """The draw was closed or settled before."""
+    DRAW_IS_CLOSED = "draw_is_decided"
+    """Sales for the draw are closed, or the draw is already settled for the ticket."""
     DRAW_IS_OPEN = "draw_is_open"
     """The draw is still open to bets, so that it cannot be settled."""
     VOID = "void"
@@ -297,7 +297,7 @@ def _check_open(record: TicketRecord, draw: int) -> None:
             ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.printed_ticket.draws)}"
         )
     if draw in record.closed_draws:
-        raise TicketRefusedError(ClaimRefusal.DRAW_IS_DECIDED, f"sales for draw {draw} are already closed")
+        raise TicketRefusedError(ClaimRefusal.DRAW_IS_CLOSED, f"sales for draw {draw} are already closed")
 
 
 def _record_decided_draw(
@@ -313,7 +313,7 @@ def _record_decided_draw(
         raise TicketRefusedError(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
     if draw in record.decided_draws:
         raise TicketRefusedError(
-            ClaimRefusal.DRAW_IS_DECIDED, f"draw {draw} was already settled for this ticket"
+            ClaimRefusal.DRAW_IS_CLOSED, f"draw {draw} was already settled for this ticket"
         )
     return replace(record, state=state, decided_draws={**record.decided_draws, draw: decided})
 

@@ -255,12 +255,10 @@ def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
 def test_each_draw_of_a_ticket_is_settled_once():
     record = settle_first_draws(8)
     assert record.deadline is None
-    assert (
-        read_refusal(claims.settle_ticket_draw, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
-    )
+    assert read_refusal(claims.settle_ticket_draw, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_CLOSED
     assert read_refusal(claims.settle_ticket_draw, record, 502, 8, NOON.date()) is ClaimRefusal.DRAW_IS_OPEN
     assert read_refusal(claims.settle_ticket_draw, record, 999, 8, NOON.date()) is ClaimRefusal.NOT_ITS_DRAW
-    assert read_refusal(claims.close_ticket_for_draw, record, 501) is ClaimRefusal.DRAW_IS_DECIDED
+    assert read_refusal(claims.close_ticket_for_draw, record, 501) is ClaimRefusal.DRAW_IS_CLOSED
     assert read_refusal(claims.close_ticket_for_draw, record, 999) is ClaimRefusal.NOT_ITS_DRAW
     record, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=NOON)
     assert claim.draws == (501,)
@@ -289,9 +287,7 @@ def test_a_ticket_can_be_cancelled_only_before_its_first_draw():
 @pytest.mark.requirement("M-15")
 def test_a_failed_draw_returns_its_stake():
     record = claims.record_draw_fault(claims.close_ticket_for_draw(paid(), 501), 501, NOON.date())
-    assert (
-        read_refusal(claims.settle_ticket_draw, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
-    )
+    assert read_refusal(claims.settle_ticket_draw, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_CLOSED
     _, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=NOON)
     assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
 
