@@ -47,7 +47,7 @@ from paytables import WagerError, list_shipped_games, list_table_games, load_gam
 from paytables.definition import read_source
 from tools.cli import main
 from tools.lab.certification.finding import CertificationCase, FindingStatus
-from tools.lab.certification.rules import bet_limit
+from tools.lab.certification.rules import check_bet_limit
 
 GAMES = list_shipped_games()
 #: Enough credit for any round of these tests.
@@ -245,7 +245,7 @@ def test_a_round_starts_only_if_the_credit_covers_every_raise(rig, game):
 @pytest.mark.parametrize("game", RAISED)
 def test_certification_states_how_far_the_bet_limit_reduces_a_bet(game):
     profile, loaded = load_profile("generic"), load_game(game)
-    findings = list(bet_limit(CertificationCase(loaded, game, None, profile, None, 0)))
+    findings = list(check_bet_limit(CertificationCase(loaded, game, None, profile, None, 0)))
     rules = loaded.rules
     remarks = [finding.evidence for finding in findings if finding.status is FindingStatus.NOTED]
     for cents in loaded.denominations_cents:

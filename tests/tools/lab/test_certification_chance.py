@@ -9,7 +9,7 @@ from egm.profiles import load_profile
 from paytables import AnalysisDepth, analyse, build_game, list_library_games, load_game
 from paytables.definition import parse, read_source
 from tools.dev.gallery import FixedDraws
-from tools.lab.certification.chance import CHANCE_RULES, chance_decides, strategy
+from tools.lab.certification.chance import CHANCE_RULES, check_chance_decides, check_strategy
 from tools.lab.certification.finding import CertificationCase, FindingStatus
 
 
@@ -71,7 +71,7 @@ def test_a_game_with_choices_fails_without_a_best_or_a_worst_strategy(missing):
     for changes, status in (({}, FindingStatus.PASS), (missing, FindingStatus.FAIL)):
         bets = tuple(replace(bet, **changes) for bet in analysis.bets)
         case = CertificationCase(game, game.id, replace(analysis, bets=bets), profile, FixedDraws("case"), 0)
-        assert {finding.status for finding in list(strategy(case))[: len(bets)]} == {status}
+        assert {finding.status for finding in list(check_strategy(case))[: len(bets)]} == {status}
 
 
 @pytest.mark.requirement("P-10", "B-01")
@@ -81,7 +81,7 @@ def test_a_game_with_choices_in_which_chance_changes_no_win_fails():
     for variance, status in ((Fraction(1), FindingStatus.PASS), (Fraction(0), FindingStatus.FAIL)):
         bets = tuple(replace(bet, variance=variance) for bet in analysis.bets)
         case = CertificationCase(game, game.id, replace(analysis, bets=bets), profile, FixedDraws("case"), 0)
-        assert {finding.status for finding in chance_decides(case)} == {status}
+        assert {finding.status for finding in check_chance_decides(case)} == {status}
 
 
 @pytest.mark.requirement("P-10", "B-01")

@@ -12,7 +12,7 @@ from paytables.definition import read_source
 from paytables.odds import list_awards
 from tools.dev.gallery import FixedDraws
 from tools.lab.certification.finding import CertificationCase, FindingStatus
-from tools.lab.certification.rules import longest_odds, return_by_stake, return_floor
+from tools.lab.certification.rules import check_longest_odds, check_return_by_stake, check_return_floor
 
 
 def build_case(game, profile=None):
@@ -24,9 +24,9 @@ def build_case(game, profile=None):
 @pytest.mark.requirement("C-08")
 def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_path):
     definition_text = read_source("seven-rivers").path.read_text(encoding="utf-8")
-    (fine,) = return_by_stake(build_case(load_game("seven-rivers")))
+    (fine,) = check_return_by_stake(build_case(load_game("seven-rivers")))
     assert fine.status is FindingStatus.PASS
-    (single,) = return_by_stake(build_case(load_game("maple-classic")))
+    (single,) = check_return_by_stake(build_case(load_game("maple-classic")))
     assert (single.status, single.evidence) == (
         FindingStatus.NOT_APPLICABLE,
         "1 way to bet, all with the same stake",
@@ -41,7 +41,7 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
         analyse(game, AnalysisDepth.RETURN).bets, key=lambda bet: bet.cost_credits
     )
     assert lowest_bet.rtp - Fraction(1, 1_000) < next_bet.rtp < lowest_bet.rtp - Fraction(1, 10_000)
-    (finding,) = return_by_stake(build_case(game))
+    (finding,) = check_return_by_stake(build_case(game))
     assert finding.status is FindingStatus.NOTED
     assert "two" in finding.evidence
     assert "after one" in finding.evidence
@@ -60,11 +60,11 @@ def test_the_return_floor_and_the_longest_odds_are_compared_exactly():
     """A floor equal to the game's return and odds equal to its rarest award pass; the slightest excess fails."""
     (bet,) = analyse(load_game("maple-classic"), AnalysisDepth.FULL).bets
     hair = Fraction(1, 10**12)
-    assert judge_rule(return_floor, "returns", reels=bet.rtp) is FindingStatus.PASS
-    assert judge_rule(return_floor, "returns", reels=bet.rtp + hair) is FindingStatus.FAIL
+    assert judge_rule(check_return_floor, "returns", reels=bet.rtp) is FindingStatus.PASS
+    assert judge_rule(check_return_floor, "returns", reels=bet.rtp + hair) is FindingStatus.FAIL
     one_in = int(1 / list_awards(bet)[0].rate)
-    assert judge_rule(longest_odds, "awards", longest_one_in=one_in) is FindingStatus.PASS
-    assert judge_rule(longest_odds, "awards", longest_one_in=one_in - 1) is FindingStatus.FAIL
+    assert judge_rule(check_longest_odds, "awards", longest_one_in=one_in) is FindingStatus.PASS
+    assert judge_rule(check_longest_odds, "awards", longest_one_in=one_in - 1) is FindingStatus.FAIL
 
 
 @pytest.mark.requirement("C-07", "C-10:b")

@@ -14,7 +14,7 @@ from paytables.roulette.wheel_table import WheelTable
 from paytables.sicbo import table as sicbo_table
 from tools.dev.gallery import FixedDraws
 from tools.lab.certification import rules
-from tools.lab.certification.depicted import depicted_odds
+from tools.lab.certification.depicted import check_depicted_odds
 from tools.lab.certification.finding import CertificationCase, FindingStatus
 from tools.lab.simulation import SimulationTally
 
@@ -89,13 +89,13 @@ def plant_mistake(monkeypatch, where):
 @pytest.mark.parametrize("name", GAMES)
 def test_a_piece_that_is_never_dealt_fails(monkeypatch, name):
     case = build_case(name)
-    assert {finding.status for finding in depicted_odds(case)} == {FindingStatus.PASS}
+    assert {finding.status for finding in check_depicted_odds(case)} == {FindingStatus.PASS}
     plant_mistake(monkeypatch, GAMES[name])
-    assert FindingStatus.FAIL in {finding.status for finding in depicted_odds(case)}
+    assert FindingStatus.FAIL in {finding.status for finding in check_depicted_odds(case)}
 
 
 def test_the_finding_states_how_many_drawn_numbers_were_tried():
-    (finding,) = depicted_odds(build_case("quebec-three-card-poker"))
+    (finding,) = check_depicted_odds(build_case("quebec-three-card-poker"))
     assert finding.evidence == (
         "297 drawn numbers tried: each piece is as likely as with the real object (bank card n, player card n)"
     )
@@ -105,7 +105,7 @@ def test_the_finding_states_how_many_drawn_numbers_were_tried():
 def test_a_pack_without_a_card_fails(monkeypatch):
     case = build_case("quebec-war")
     monkeypatch.setattr("paytables.cards.card._count_deck", lambda *_: (*(1,) * 51, 0, 0))
-    (finding,) = depicted_odds(case)
+    (finding,) = check_depicted_odds(case)
     assert finding.status is FindingStatus.FAIL
     assert finding.evidence == "seat 0: drawn from 306 numbers, but 52 pieces are depicted"
 
@@ -135,7 +135,7 @@ class TestBetsTogether:
             return SimulationTally(games=games, credits=round(games * (mean + next(aways) * error)))
 
         monkeypatch.setattr(rules, "play_batch", played)
-        return [(finding.status, finding.evidence) for finding in rules.simulation(case)]
+        return [(finding.status, finding.evidence) for finding in rules.check_simulation(case)]
 
     @pytest.mark.requirement("R-10", "B-08")
     def test_bets_that_all_deviate_one_way_fail_together(self, monkeypatch):
@@ -159,5 +159,7 @@ class TestBetsTogether:
         case = build_case("quebec-roulette-french")
         few = CertificationCase(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
         assert [
-            finding.evidence for finding in rules.simulation(few) if finding.status is FindingStatus.FAIL
+            finding.evidence
+            for finding in rules.check_simulation(few)
+            if finding.status is FindingStatus.FAIL
         ] == ["2 games of each bet are too few to judge any bet: simulate more"]

@@ -115,7 +115,9 @@ REFUSED = {
 OF_PLAY = {"simulation", "replay"}
 #: A fact a laboratory must read, that no profile here forbids.
 ONLY_NOTED = {"levy", "long-odds", "return-by-stake"}
-OF_DEFINITIONS = [rule for rule in rules.CERTIFICATION_RULES if rule not in {rules.simulation, rules.replay}]
+OF_DEFINITIONS = [
+    rule for rule in rules.CERTIFICATION_RULES if rule not in {rules.check_simulation, rules.check_replay}
+]
 
 
 def list_findings(case):
@@ -158,7 +160,9 @@ def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
     case = build_case(load_game(name), games=20, depth=AnalysisDepth.PRIZES)
     findings = rules.check_every_rule(case)
     answered = {f.rule for f in findings}
-    assert {rule.__name__.replace("_", "-") for rule in rules.CERTIFICATION_RULES} <= answered
+    assert {
+        rule.__name__.removeprefix("check_").replace("_", "-") for rule in rules.CERTIFICATION_RULES
+    } <= answered
     empty = re.compile(r"\b0 (prize|game|stage|bet|way|award|word|part|stop)s?\b|up to 0\)")
     assert not [f for f in findings if f.status is FindingStatus.PASS and empty.search(f.evidence)]
     none = {f.rule: f.evidence for f in findings if f.status is FindingStatus.NOT_APPLICABLE}
@@ -170,12 +174,12 @@ def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
 def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
     """The main bet of blackjack has no pay table, and under some rules no distribution; such bets are simulated."""
     full = build_case(load_game("quebec-blackjack"))
-    law, back = chance.prizes_at_every_bet(full)
+    law, back = chance.check_prizes_at_every_bet(full)
     assert law.status is back.status is FindingStatus.PASS
     assert "no pay table; it returns 99.1092 %, " in law.evidence
     assert law.evidence.endswith(", 3 wins of 4 to 6")
     bare = build_case(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
-    findings = list(chance.prizes_at_every_bet(bare))
+    findings = list(chance.check_prizes_at_every_bet(bare))
     assert [f.status for f in findings] == [FindingStatus.PASS] * len(findings)
     assert all(f.evidence.endswith(" was the first to win") for f in findings)
 
@@ -185,7 +189,7 @@ def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypat
     """Games without prizes or a distribution are simulated; a bet that never wins fails."""
     bare = build_case(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
     monkeypatch.setattr(chance, "_count_games_to_win", lambda *_: 0)
-    findings = list(chance.prizes_at_every_bet(bare))
+    findings = list(chance.check_prizes_at_every_bet(bare))
     assert {f.status for f in findings} == {FindingStatus.FAIL}
     assert findings[0].evidence.endswith("; none of 400 games won")
 
@@ -210,7 +214,7 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, reason):
     spot["bonus" if bet == "main" else "pay"].append(row)
     del definition["proved"]
     case = build_case(build_game(definition, "changed"), depth=AnalysisDepth.PRIZES)
-    failures = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is FindingStatus.FAIL]
+    failures = [f.evidence for f in chance.check_prizes_at_every_bet(case) if f.status is FindingStatus.FAIL]
     assert failures == [f"bet {bet}: no result wins {spot['id']} nobody"], reason
     assert [remark.text for remark in list_remarks(case.game, case.analysis) if "nobody" in remark.text] == [
         f"no result wins {spot['id']} nobody: others take its place"
@@ -220,7 +224,7 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, reason):
 @pytest.mark.requirement("R-10")
 def test_a_simulation_with_no_win_of_a_bet_does_not_pass_it():
     case = build_case(load_game("monaco-craps"), games=20)
-    rare = [f for f in rules.simulation(case) if f.evidence.startswith("bet craps-12:")]
+    rare = [f for f in rules.check_simulation(case) if f.evidence.startswith("bet craps-12:")]
     assert [f.status for f in rare] == [FindingStatus.NOT_APPLICABLE]
 
 
@@ -228,7 +232,7 @@ def test_a_simulation_with_no_win_of_a_bet_does_not_pass_it():
 def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up():
     """A denomination that the machine would not offer is not certified either."""
     noted = build_case(load_game("maple-classic-92"), "quebec-vlt")
-    status_by_evidence = {f.evidence: f.status for f in rules.largest_win(noted)}
+    status_by_evidence = {f.evidence: f.status for f in rules.check_largest_win(noted)}
     assert status_by_evidence["25 cents a credit: 41,775 cents at most"] is FindingStatus.PASS
     assert (
         status_by_evidence[
@@ -237,11 +241,13 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
         is FindingStatus.NOTED
     )
     doubled = build_changed_game("orchard-picnic", double_up={"most_rounds": 10, "most_credits": 1_000_000})
-    assert FindingStatus.FAIL in {f.status for f in rules.largest_win(build_case(doubled, "quebec-vlt"))}
+    assert FindingStatus.FAIL in {
+        f.status for f in rules.check_largest_win(build_case(doubled, "quebec-vlt"))
+    }
     unknown = build_case(load_game("aurora-twenty"), "quebec-vlt", depth=AnalysisDepth.PRIZES)
     (reason,) = {
         f.evidence.partition(": ")[2]
-        for f in rules.largest_win(unknown)
+        for f in rules.check_largest_win(unknown)
         if f.status is FindingStatus.FAIL and "exact" in f.evidence
     }
     assert reason == "the largest win has no exact figure"
@@ -252,8 +258,8 @@ def test_a_machine_that_pays_more_than_its_sheet_fails_the_simulation():
     richer = build_changed_game("maple-classic", **prize("base", 4, {3: 50}))
     case = build_case(CLASSIC, games=3000)
     other = CertificationCase(richer, case.path, case.analysis, case.profile, case.draw, case.games)
-    assert {f.status for f in rules.simulation(other)} == {FindingStatus.FAIL}
-    findings = [*rules.simulation(case)]
+    assert {f.status for f in rules.check_simulation(other)} == {FindingStatus.FAIL}
+    findings = [*rules.check_simulation(case)]
     assert FindingStatus.FAIL not in {f.status for f in findings}
     assert any("the exact return with all wins is" in f.evidence for f in findings)
 
@@ -279,8 +285,8 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
     lying = CertificationCase(
         Remembers(CLASSIC), case.path, case.analysis, case.profile, case.draw, case.games
     )
-    assert {f.status for f in rules.replay(lying)} == {FindingStatus.FAIL}
-    assert {f.status for f in rules.replay(case)} == {FindingStatus.PASS}
+    assert {f.status for f in rules.check_replay(lying)} == {FindingStatus.FAIL}
+    assert {f.status for f in rules.check_replay(case)} == {FindingStatus.PASS}
 
 
 @pytest.mark.requirement("C-25")
@@ -304,7 +310,7 @@ def test_a_malfunction_rule_is_found_in_any_wording(code, rule):
         build_changed_game("maple-classic", game__help={**text, code: f"{text[code]} {rule}"}),
         depth=AnalysisDepth.RETURN,
     )
-    status_by_evidence = {finding.evidence[:2]: finding.status for finding in rules.void_rule(case)}
+    status_by_evidence = {finding.evidence[:2]: finding.status for finding in rules.check_void_rule(case)}
     assert status_by_evidence == {
         "en": FindingStatus.PASS,
         "fr": FindingStatus.PASS,
@@ -333,9 +339,9 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
 
     game = load_game(name)
     fair = build_case(game, depth=AnalysisDepth.PRIZES)
-    assert FindingStatus.FAIL not in {f.status for f in chance.depicted_odds(fair)}
+    assert FindingStatus.FAIL not in {f.status for f in chance.check_depicted_odds(fair)}
     unfair = CertificationCase(OneMore(game), fair.path, fair.analysis, fair.profile, fair.draw, 0)
-    assert FindingStatus.FAIL in {f.status for f in chance.depicted_odds(unfair)}
+    assert FindingStatus.FAIL in {f.status for f in chance.check_depicted_odds(unfair)}
 
 
 @pytest.mark.requirement("B-09")
@@ -349,9 +355,9 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
         return shown
 
     case = build_case(load_game("orchard-picnic"), depth=AnalysisDepth.PRIZES)
-    assert FindingStatus.FAIL not in {f.status for f in chance.depicted_odds(case)}
+    assert FindingStatus.FAIL not in {f.status for f in chance.check_depicted_odds(case)}
     monkeypatch.setattr(WheelBonus, "run", hidden)
-    assert FindingStatus.FAIL in {f.status for f in chance.depicted_odds(case)}
+    assert FindingStatus.FAIL in {f.status for f in chance.check_depicted_odds(case)}
 
 
 @pytest.mark.requirement("C-07")
@@ -366,7 +372,7 @@ def test_a_table_is_checked_against_the_return_ceiling_of_tables():
         own_tables = returns.tables.model_copy(update=tables)
         return_limits = returns.model_copy(update={"ceiling": ceiling, "tables": own_tables})
         profile = case.profile.model_copy(update={"returns": return_limits})
-        return {f.status for f in rules.return_ceiling(dataclasses.replace(case, profile=profile))}
+        return {f.status for f in rules.check_return_ceiling(dataclasses.replace(case, profile=profile))}
 
     assert FindingStatus.FAIL in found(craps)
     assert found(craps, ceiling=Fraction(1)) == {FindingStatus.PASS}

@@ -8,7 +8,7 @@ from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import INSURANCE_SPOT, MAIN_SPOT
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
-from tools.lab.certification.depicted import OPTION_BY_POLICY, build_wager, depicted_odds
+from tools.lab.certification.depicted import OPTION_BY_POLICY, build_wager, check_depicted_odds
 from tools.lab.certification.finding import (
     CertificationCase,
     CertificationRule,
@@ -30,7 +30,7 @@ _HOLD_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def chance_decides(case: CertificationCase) -> Iterator[Finding]:
+def check_chance_decides(case: CertificationCase) -> Iterator[Finding]:
     """Check that chance decides every bet (QC s.88): a bet must not win the same amount in every game."""
     for bet in case.analysis.bets:
         if bet.variance is None:
@@ -47,7 +47,7 @@ def chance_decides(case: CertificationCase) -> Iterator[Finding]:
             )
 
 
-def draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
+def check_draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
     """Check that every game draws a random number before its result, whatever the player decides."""
     bets = [bet for bet in case.analysis.bets if bet.options]
     for name, option in OPTION_BY_POLICY.items() if bets else ():
@@ -94,7 +94,7 @@ def _play_game(
     return decision_count, any(bound > 1 for bound, _, _ in draw.records)
 
 
-def strategy(case: CertificationCase) -> Iterator[Finding]:
+def check_strategy(case: CertificationCase) -> Iterator[Finding]:
     """Check that the returns of the best and worst decisions are stated for every game with decisions (QC s.88).
 
     If the return depends on which cards or reels are held, the game's rules must say so.
@@ -127,7 +127,7 @@ def strategy(case: CertificationCase) -> Iterator[Finding]:
     yield Finding("strategy", ("P-10",), FindingStatus.PASS, f"{evidence}, decisions of the player included")
 
 
-def prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
+def check_prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
     """Check that each bet can win, and can win every prize of the pay table that the bet covers.
 
     A displayed pay table without known frequencies fails. If the analysis has neither frequencies nor a
@@ -179,7 +179,7 @@ def _count_games_to_win(case: CertificationCase, bet: BetAnalysis) -> int:
     return 0
 
 
-def pay_tables(case: CertificationCase) -> Iterator[Finding]:
+def check_pay_tables(case: CertificationCase) -> Iterator[Finding]:
     """Check that the game's exact figures state the odds of every row of a displayed pay table (B-12)."""
     rows_with_odds = {(prize.name, prize.stage_or_spot) for bet in case.analysis.bets for prize in bet.prizes}
     rows_with_odds |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
@@ -205,7 +205,7 @@ def pay_tables(case: CertificationCase) -> Iterator[Finding]:
         yield Finding("pay-tables", ("B-12", "C-22"), FindingStatus.NOTED, evidence)
 
 
-def stages_played(case: CertificationCase) -> Iterator[Finding]:
+def check_stages_played(case: CertificationCase) -> Iterator[Finding]:
     """Check that every stage whose prizes are displayed can be reached with some bet."""
     rules = case.game.rules
     if isinstance(rules, ReelRules):
@@ -224,11 +224,11 @@ def stages_played(case: CertificationCase) -> Iterator[Finding]:
 
 #: The rules of this module.
 CHANCE_RULES: Final[tuple[CertificationRule, ...]] = (
-    chance_decides,
-    draw_on_every_path,
-    strategy,
-    depicted_odds,
-    prizes_at_every_bet,
-    pay_tables,
-    stages_played,
+    check_chance_decides,
+    check_draw_on_every_path,
+    check_strategy,
+    check_depicted_odds,
+    check_prizes_at_every_bet,
+    check_pay_tables,
+    check_stages_played,
 )

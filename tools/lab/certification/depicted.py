@@ -233,7 +233,7 @@ def build_wager(game: Game, bet: BetAnalysis) -> Wager:
     return game.build_wager(bet.cost_credits + sum(bet.required_bets.values()), **wager_options)
 
 
-def depicted_odds(case: CertificationCase) -> Iterator[Finding]:
+def check_depicted_odds(case: CertificationCase) -> Iterator[Finding]:
     """Check that each draw gives every piece (card, ball, pocket) the same odds as the real object that it depicts.
 
     Every number of a draw is tried. One finding is yielded per kind of draw.

@@ -66,7 +66,7 @@ _MINIMUM_RETURN_SCOPE_TEXTS = {
 METER_CENTS_MAX = 9_999_999_999
 
 
-def return_floor(case: CertificationCase) -> Iterator[Finding]:
+def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
     """Check every bet against the minimum return for the game's family, without merchandise.
 
     The profile says which part of the progressive levels counts: nothing, the reset values, or also the
@@ -98,7 +98,7 @@ def return_floor(case: CertificationCase) -> Iterator[Finding]:
         )
 
 
-def levy(case: CertificationCase) -> Iterator[Finding]:
+def check_levy(case: CertificationCase) -> Iterator[Finding]:
     """State the levy (the venue's share) of a game in which players play against each other (Monaco art. 19.3)."""
     share = case.game.rules.levy_rate
     if share is not None:
@@ -111,7 +111,7 @@ def levy(case: CertificationCase) -> Iterator[Finding]:
         )
 
 
-def return_ceiling(case: CertificationCase) -> Iterator[Finding]:
+def check_return_ceiling(case: CertificationCase) -> Iterator[Finding]:
     """Check that no bet returns more than the jurisdiction allows.
 
     If the jurisdiction has no maximum, note each bet that returns 100 % of the wager or more.
@@ -143,7 +143,7 @@ def return_ceiling(case: CertificationCase) -> Iterator[Finding]:
         )
 
 
-def largest_win(case: CertificationCase) -> Iterator[Finding]:
+def check_largest_win(case: CertificationCase) -> Iterator[Finding]:
     """Check that the largest win of any bet, after doubling up, fits a meter and the jurisdiction's limit.
 
     At a denomination where a win could exceed the limit, the machine does not offer the game or, at a game with
@@ -193,7 +193,7 @@ def _format_short(value: Fraction) -> str:
     return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
 
 
-def progressive_levels(case: CertificationCase) -> Iterator[Finding]:
+def check_progressive_levels(case: CertificationCase) -> Iterator[Finding]:
     """State every level's odds and returns, and check that bets of one stake have equal chances (s.92).
 
     A level fails if the game is profitable for the player while the level is at its reset value.
@@ -258,7 +258,7 @@ def _find_unequal_chances(case: CertificationCase) -> str:
     return ""
 
 
-def prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
+def check_prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
     """Check that prizes in kind are allowed, described in each language, and stated separately (s.90; NJ-A(e))."""
     is_allowed = case.profile.by_hand.prizes_in_kind != "refused"
     for prize in case.game.list_prizes_in_kind():
@@ -288,7 +288,7 @@ def prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
         )
 
 
-def languages(case: CertificationCase) -> Iterator[Finding]:
+def check_languages(case: CertificationCase) -> Iterator[Finding]:
     """Check that the game's title and rules exist in every language of the profile, with different texts."""
     for code in case.profile.languages:
         missing_texts = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
@@ -305,7 +305,7 @@ def languages(case: CertificationCase) -> Iterator[Finding]:
         yield Finding("languages", ("C-02", "C-18"), status_from_check(ok=ok), f"{code}: {evidence}")
 
 
-def void_rule(case: CertificationCase) -> Iterator[Finding]:
+def check_void_rule(case: CertificationCase) -> Iterator[Finding]:
     """Check that a game's help states no malfunction rule: the screen displays the jurisdiction's rule."""
     malfunction_words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
@@ -334,7 +334,7 @@ def _remove_case_and_accents(text: str) -> str:
     return "".join(char for char in normalize("NFKD", text.casefold()) if not combining(char))
 
 
-def longest_odds(case: CertificationCase) -> Iterator[Finding]:
+def check_longest_odds(case: CertificationCase) -> Iterator[Finding]:
     """Check that no award is rarer than the profile allows."""
     limit = case.profile.awards.longest_one_in
     limit_text = "the jurisdiction has no limit" if limit is None else f"at most 1 in {limit:,}"
@@ -352,7 +352,7 @@ def longest_odds(case: CertificationCase) -> Iterator[Finding]:
         )
 
 
-def long_odds(case: CertificationCase) -> Iterator[Finding]:
+def check_long_odds(case: CertificationCase) -> Iterator[Finding]:
     """State the very long odds that must be disclosed to the player; the help pages show the same list."""
     limits = case.profile.awards.odds_limits
     for bet in case.analysis.bets:
@@ -380,7 +380,7 @@ def _format_award(award: DisclosedAward) -> str:
     return f"{top}{award.stage_or_spot} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
 
 
-def return_by_stake(case: CertificationCase) -> Iterator[Finding]:
+def check_return_by_stake(case: CertificationCase) -> Iterator[Finding]:
     """Note each bet whose return is over 0.01 percentage points lower than that of a smaller bet."""
     bets = sorted(case.analysis.bets, key=lambda b: b.cost_credits)
     falls = [
@@ -401,7 +401,7 @@ def return_by_stake(case: CertificationCase) -> Iterator[Finding]:
     yield Finding("return-by-stake", ("C-08",), status, evidence)
 
 
-def bet_limit(case: CertificationCase) -> Iterator[Finding]:
+def check_bet_limit(case: CertificationCase) -> Iterator[Finding]:
     """Check that at every denomination a bet exists whose round, with all raises, is within the jurisdiction's limit.
 
     If the limit reduces the highest bet of a betting spot, this is noted.
@@ -430,7 +430,7 @@ def bet_limit(case: CertificationCase) -> Iterator[Finding]:
                 )
 
 
-def double_up(case: CertificationCase) -> Iterator[Finding]:
+def check_double_up(case: CertificationCase) -> Iterator[Finding]:
     """Check that a double-up is offered only if it can increase a win, and that the rules mention it."""
     rules = case.game.rules
     if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
@@ -451,7 +451,7 @@ def double_up(case: CertificationCase) -> Iterator[Finding]:
     yield Finding("double-up", ("C-20",), status_from_check(ok=not faults), "; ".join(faults) or evidence)
 
 
-def simulation(case: CertificationCase) -> Iterator[Finding]:
+def check_simulation(case: CertificationCase) -> Iterator[Finding]:
     """Check that games played with the production code return the exact figures, within the interval.
 
     A z-score is only meaningful if no single win dominates it. So, if the exact distribution is known, higher
@@ -548,7 +548,7 @@ def _choose_replayed_wager(case: CertificationCase, number: int) -> tuple[Game, 
     )
 
 
-def replay(case: CertificationCase) -> Iterator[Finding]:
+def check_replay(case: CertificationCase) -> Iterator[Finding]:
     """Check that replaying the recorded draws and choices of a game gives the same outcome, win and display."""
     games = min(case.games, 200)
     if not games:
@@ -576,7 +576,7 @@ def replay(case: CertificationCase) -> Iterator[Finding]:
     )
 
 
-def same_file(case: CertificationCase) -> Iterator[Finding]:
+def check_same_file(case: CertificationCase) -> Iterator[Finding]:
     """Check that the definition file on disk still has the content that was analysed."""
     is_same = load_game(case.path).digest == case.game.digest
     yield Finding(
@@ -586,23 +586,23 @@ def same_file(case: CertificationCase) -> Iterator[Finding]:
 
 #: Every rule, in the order of the findings.
 CERTIFICATION_RULES: tuple[CertificationRule, ...] = (
-    return_floor,
-    levy,
-    return_ceiling,
-    largest_win,
-    progressive_levels,
-    prizes_in_kind,
-    languages,
-    void_rule,
+    check_return_floor,
+    check_levy,
+    check_return_ceiling,
+    check_largest_win,
+    check_progressive_levels,
+    check_prizes_in_kind,
+    check_languages,
+    check_void_rule,
     *chance.CHANCE_RULES,
-    longest_odds,
-    long_odds,
-    return_by_stake,
-    bet_limit,
-    double_up,
-    simulation,
-    replay,
-    same_file,
+    check_longest_odds,
+    check_long_odds,
+    check_return_by_stake,
+    check_bet_limit,
+    check_double_up,
+    check_simulation,
+    check_replay,
+    check_same_file,
 )
 
 
@@ -633,7 +633,6 @@ def check_every_rule(case: CertificationCase) -> list[Finding]:
 
 def _build_not_applicable(rule: CertificationRule) -> Finding:
     """Return the finding that a certification rule does not apply to the game."""
-    reason = _NOT_APPLICABLE_TEXTS.get(rule.__name__, "the game has nothing that this rule covers")
-    return Finding(
-        rule.__name__.replace("_", "-"), (), FindingStatus.NOT_APPLICABLE, f"not applicable: {reason}"
-    )
+    rule_name = rule.__name__.removeprefix("check_")
+    reason = _NOT_APPLICABLE_TEXTS.get(rule_name, "the game has nothing that this rule covers")
+    return Finding(rule_name.replace("_", "-"), (), FindingStatus.NOT_APPLICABLE, f"not applicable: {reason}")
