@@ -18,7 +18,12 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play.records.games import GameInProgress, find_open_game
-from egm.play.records.tables import TableStatesAtRoundStart, is_round_shared, read_shared_state, read_table
+from egm.play.records.tables import (
+    TableStatesAtRoundStart,
+    can_join_shared_round,
+    read_shared_state,
+    read_table,
+)
 from egm.play.rules import PLAY_GUARDS
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.bet import AcceptedBet, AcceptedBetCache, find_bet_in_force
@@ -180,7 +185,7 @@ class SharedTables:
         return all(
             seat.game_digest == game
             or not seat.machine.credit_cents
-            or not is_round_shared(seat.machine, game)
+            or not can_join_shared_round(seat.machine, game)
             for seat in self.list_seats_at(game)
         )
 
@@ -260,7 +265,7 @@ def _has_bets_in_round(machine: Machine, game: str) -> bool:
         depends_on_throw
         and table is not None
         and bool(table.standing_stakes)
-        and is_round_shared(machine, game)
+        and can_join_shared_round(machine, game)
     )
 
 
@@ -380,12 +385,18 @@ def find_betting_seconds(machine: Machine) -> int | None:
     if is_only_seat or is_betting_closed_by_wheel(machine):
         return None
     game = machine.games.get(machine.selection.game_id)
-    return None if game is None or not is_round_shared(machine, game.digest) else game.rules.betting_seconds
+    return (
+        None
+        if game is None or not can_join_shared_round(machine, game.digest)
+        else game.rules.betting_seconds
+    )
 
 
 def is_playing_missed_bets_alone(machine: Machine) -> bool:
     """Return whether this position must play its standing bets alone first, because they missed a shared round."""
-    return machine.position.position_count > 1 and not is_round_shared(machine, find_selected_game(machine))
+    return machine.position.position_count > 1 and not can_join_shared_round(
+        machine, find_selected_game(machine)
+    )
 
 
 def has_placed_bets(machine: Machine) -> bool:

@@ -9,7 +9,7 @@ from powercut_life import LifeOfSeats, cut_everywhere, every_nth
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.play.records.tables import is_round_shared, list_tables_with_standing_bets
+from egm.play.records.tables import can_join_shared_round, list_tables_with_standing_bets
 from egm.play.tables import read_table_view
 from egm.testing.machine import MachineRig, ScriptedStep
 from paytables.definition import LIBRARY_FOLDER
@@ -107,7 +107,7 @@ class Craps(LifeOfSeats):
         idle_rooms = [room for room, played in zip(self.rooms[:2], self.played, strict=False) if not played]
         for room in idle_rooms:
             assert read_table_view(room.machine)[2].point == 6
-            along = is_round_shared(room.machine, self.digest)
+            along = can_join_shared_round(room.machine, self.digest)
             assert along == (not any(self.played))
             room.engine.handle(EventType.BET, value=0, options={"bets": {}})
             room.engine.handle(EventType.PLAY)

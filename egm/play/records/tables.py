@@ -136,11 +136,11 @@ def extract_stored_state(machine: Machine, digest: str, table: JSON) -> JSON:
     return extract_player_state(table, _find_keys(machine, digest))
 
 
-def is_round_shared(machine: Machine, digest: str) -> bool:
-    """Return whether this position plays the next round of a table game together with the other positions.
+def can_join_shared_round(machine: Machine, digest: str) -> bool:
+    """Return whether this position can play a table game's next round together with the other positions.
 
-    It does not while bets stand that missed the last common round: it then plays these bets alone first. ``digest`` is
-    the digest of the game.
+    If standing bets of this position missed the table's last shared round, the result is False: the position first
+    plays these bets alone. ``digest`` identifies the game. For a game whose players share no state, the result is True.
     """
     record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
     return has_seen_last_round(

@@ -17,7 +17,7 @@ from rigs.craps_text import (
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.play.records.tables import is_round_shared, list_tables_with_standing_bets, read_shared_state
+from egm.play.records.tables import can_join_shared_round, list_tables_with_standing_bets, read_shared_state
 from egm.play.tables import read_table_view
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTables
@@ -177,7 +177,7 @@ def test_a_player_who_cannot_play_keeps_bets_and_point_for_later(seats, tmp_path
         4,
     )
     clear_fault(second)
-    assert (second.state, is_round_shared(second.machine, digest_of(second))) == (State.IDLE, False)
+    assert (second.state, can_join_shared_round(second.machine, digest_of(second))) == (State.IDLE, False)
     assert [n.code for n in iter_notices(second.machine)] == ["bets_apart"]
     assert read_table_view(second.machine)[2].point == 6
     place_bets(third, come=5)
@@ -258,7 +258,7 @@ def test_a_memory_clear_keeps_each_players_bets_point_and_shown_throw(seats, tmp
         rig.report_shown()
     clear_fault(second)
     assert [read_standing_bets(rig) for rig in restarted] == [{"dontpass": 10}, {"pass": 10}, {"pass": 10}]
-    assert [is_round_shared(rig.machine, digest_of(rig)) for rig in restarted] == [True, False, True]
+    assert [can_join_shared_round(rig.machine, digest_of(rig)) for rig in restarted] == [True, False, True]
     assert [read_table_view(rig.machine)[2].point for rig in restarted] == [4, 6, 4]
     place_bets(third)
     assert throw_dice(restarted, 3, 1) == [first, third]
