@@ -7,7 +7,7 @@ credits are those of the game. A line that is not a valid message raises :class:
 guessed.
 """
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
@@ -70,6 +70,10 @@ class GameArt(_Message):
     """The game's own sounds, by animation cue, such as a dealt card."""
 
 
+#: What a game publishes for its screen, as JSON; its content depends on the game family.
+GamePresentation: TypeAlias = dict[str, Any]
+
+
 class BetChances(_Message):
     """The winning chances of one way to bet, computed exactly and rounded here for display."""
 
@@ -122,7 +126,7 @@ class GameView(_Message):
     denominations_cents: tuple[int, ...]
     return_percent: str
     """The game's lowest return (RTP), in percent."""
-    presentation: dict[str, Any]
+    presentation: GamePresentation
     """What the screen draws of the game; its content depends on the family."""
     long_odds: tuple[LongOdds, ...] = ()
     """The unlikely awards whose odds must be shown."""

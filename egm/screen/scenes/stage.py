@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Final
 
 import pygame
 
-from egm.kernel.messages import PrizeInKind
+from egm.kernel.messages import GamePresentation, PrizeInKind
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import Layout, grow_rect
@@ -92,7 +92,7 @@ class Stage:
         return self.texts.choose_translation(game.title, game.id) if game else "Open EGM"
 
     @property
-    def game_data(self) -> Mapping[str, Any]:
+    def game_data(self) -> GamePresentation:
         """Return what the selected game publishes for its screen; empty if no game is selected."""
         return {} if self.view.game is None else self.view.game.presentation
 

@@ -149,5 +149,4 @@ def test_a_computer_in_a_folder_with_a_long_path_starts(tmp_path):
         assert computer("query-status")["running"]
         computer.plug_second_display(640, 480)
     finally:
-        computer("quit")
-        computer.process.wait(60)
+        computer.cut()
