@@ -171,8 +171,8 @@ CASES = {
     "part of the bank": Case(
         win_as_bank,
         keep_part_of_bank,
-        "Your bets were not accepted: the bank must again be at least 78 credits",
-        "Vos mises n’ont pas été acceptées : la banque doit être à nouveau d’au moins 78 crédits",
+        "Your bets were not accepted: the player who holds the bank must first bring it back to at least 78 credits",
+        "Vos mises n’ont pas été acceptées : le joueur qui tient la banque doit d’abord la remettre à au moins 78 crédits",
         chemin.GAME,
     ),
     "bank withdrawn": Case(

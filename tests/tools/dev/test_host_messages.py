@@ -304,3 +304,10 @@ def test_encoded_values_are_decoded_to_the_same(data_):
 
 def test_every_event_layout_has_a_fixed_size():
     assert all(compute_fixed_size(layout) is not None for layout in EVENTS.values())
+
+
+@pytest.mark.parametrize("code", [0x4D, 0x57, 0x70])
+def test_a_reply_cut_after_the_address_is_damaged_if_the_poll_has_an_answer(code):
+    """Taken as an acknowledgement, it made the host go on, and the machine's record counted as read."""
+    assert decode_answer(bytes((1, code)), b"\x01").outcome is Outcome.DAMAGED
+    assert decode_answer(bytes((1, code)), b"\x81").outcome is Outcome.NACK

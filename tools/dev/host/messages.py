@@ -134,6 +134,8 @@ def _decode_one_byte(request: bytes, received: bytes) -> Answer:
     address, byte = request[0] & 0x7F, received[0]
     if is_general_poll(request):
         return Answer(Outcome.EXCEPTION if byte else Outcome.NOTHING, received, byte)
+    if byte == address and POLLS[request[1]].answer is not None:
+        return Answer(Outcome.DAMAGED, received, error="the reply ends after the address")
     if byte == address:
         return Answer(Outcome.ACK, received, request[1])
     if byte == address | 0x80:
