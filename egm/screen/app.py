@@ -199,9 +199,8 @@ class ScreenApp:
 
     def apply_action(self, action: Action) -> None:
         """Apply an action to the view, and send the messages that it causes to the machine and device simulator."""
-        self.view, messages = apply_action(
-            self.view, action, self.theme, self.surface.picture.list_choices(self.view)
-        )
+        choices = self.surface.picture.list_choices(self.view)
+        self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)
 
     def _find_touch_action(self, tap: TouchFraction) -> Action | None:

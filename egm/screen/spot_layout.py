@@ -292,13 +292,8 @@ def lay_out_rows(rows: Sequence[SpotRow], rect: Rect) -> FeltLayout:
         if row.titled_spots:
             cells.append(FeltCell((x, top + n * height, left, height), titled_spots=row.titled_spots))
         for i, spot in enumerate(row.spots):
-            cells.append(
-                FeltCell(
-                    (x + left + i * width, top + n * height, width, height),
-                    spot=spot.id,
-                    titled_spots=row.titled_spots,
-                )
-            )
+            cell_rect = (x + left + i * width, top + n * height, width, height)
+            cells.append(FeltCell(cell_rect, spot=spot.id, titled_spots=row.titled_spots))
     spot_cells = [cell for cell in cells if cell.spot]
     touches = tuple((cell.rect, Action("spot", cell.spot)) for cell in spot_cells)
     return FeltLayout(

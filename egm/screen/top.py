@@ -200,21 +200,13 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
         p.draw_shade((x + 30, middle - step / 2 + 5, w - 60, step - 10), (255, 255, 255, 14), 18)
         side = min(step - 14, 150.0, (w * 0.6 - 90) / max(1, len(row.icons)))
         for n, symbol in enumerate(row.icons):
-            p.draw_cached_picture(
-                ("symbol", symbol),
-                (x + 60 + n * side, middle - side / 2, side, side),
-                partial(p.render_symbol, symbol, ""),
-            )
+            icon_rect: Rect = (x + 60 + n * side, middle - side / 2, side, side)
+            p.draw_cached_picture(("symbol", symbol), icon_rect, partial(p.render_symbol, symbol, ""))
         left = x + 60 + (side + 30) * len(row.icons[:1])
         if len(row.icons) <= 1:
             style = TextStyle("strong", "title" if step > 70 else "lead", "text")
-            p.draw_label(
-                row.name_text,
-                (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16),
-                style,
-                align="left",
-                wrapped_size="small",
-            )
+            room: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
+            p.draw_label(row.name_text, room, style, align="left", wrapped_size="small")
         amount = TextStyle("numbers", "marquee" if step > 96 else "title", "meter")
         p.draw_text(row.pay_text, (x + w - 60, middle), amount, align="right", width=w * 0.34)
 

@@ -174,7 +174,8 @@ class VectorCanvas:
         layer.blit(inside, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
         box = layer.get_bounding_rect()
         if box.width and box.height:
-            self._paint_through_mask(layer.subsurface(box).copy(), box.topleft, paint)
+            cut = layer.subsurface(box).copy()
+            self._paint_through_mask(cut, box.topleft, paint)
 
     def draw_glow(self, path: Sequence[Point], spread: float, colour: Colour) -> None:
         """Draw a soft glow around an outline, ``spread`` units wide."""

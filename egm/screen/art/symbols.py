@@ -140,8 +140,9 @@ def _draw_name_token(symbol: str, text: str, side: int) -> pygame.Surface:
         scale_path(shape, 0.86), RadialGradient(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9)
     )
     ink.fill_inside(scale_path(shape, 0.86), build_ellipse(50, 14, 60, 30), (255, 255, 255, 56))
+    font = str(THEME_FOLDER / "fonts" / "Lato-Black.ttf")
     ink.draw_text(
-        str(THEME_FOLDER / "fonts" / "Lato-Black.ttf"),
+        font,
         text,
         (50, 50),
         30,

@@ -423,8 +423,9 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
 def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
     """Return the notes of the sound of a stopping reel: a knock, and a note that is higher for each reel ``number``."""
     degree = (0, 2, 4, family.octave, family.octave + 2, family.octave + 4)[number - 1]
+    knock = read_sound_table().instruments["knock"]
     return [
-        Note(read_sound_table().instruments["knock"], 0, 92.0, 0.2, 1.0),
+        Note(knock, 0, 92.0, 0.2, 1.0),
         Note(family.melody_instrument, 0.01, family.compute_pitch(degree), 0.16, 0.7),
     ]
 

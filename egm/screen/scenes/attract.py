@@ -229,10 +229,9 @@ def _draw_celebration_items(stage: Stage, elapsed_seconds: float, count: int, le
             right, down = place_item(i, t)
             cx, cy = x + w * right, y + h * down
             if symbol and i % 2:
+                item_rect = (cx - side / 2, cy - side / 2, side, side)
                 p.draw_cached_picture(
-                    ("cheer", symbol),
-                    (cx - side / 2, cy - side / 2, side, side),
-                    lambda size: p.render_symbol(symbol, "", size),
+                    ("cheer", symbol), item_rect, lambda size: p.render_symbol(symbol, "", size)
                 )
                 continue
             frame = round(abs(math.cos(t * 7 + i)) * 6)

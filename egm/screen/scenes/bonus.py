@@ -281,7 +281,8 @@ def draw_wheel(
     cx, cy = x + w / 2 - (w - side) / 4, y + h / 2 + 6
     length = step_time.stops[-1] - step_time.begin if step_time is not None else 1.0
     turning = elapsed_seconds - step_time.begin if step_time is not None else length
-    angle = compute_wheel_angle(step, turning, length, find_minimum_wheel_turns(stage.view.game))
+    game = stage.view.game
+    angle = compute_wheel_angle(step, turning, length, find_minimum_wheel_turns(game))
     key = ("wheel", step.segments, p.scale_length(side), stage.look.name)
     face = p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.scale_length(side)))
     rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))

@@ -428,9 +428,8 @@ def _draw_hand_cards(
             y -= 10
         elif marked_card_bits >> i & 1:
             fx, fy, fw, fh = find_tile_rect(rect) if is_tile(card) else rect
-            stage.painter.draw_panel(
-                (fx - 6, fy - 6, fw + 12, fh + 12), radius=14, fill=(255, 176, 48, 255), edge="amber"
-            )
+            frame = (fx - 6, fy - 6, fw + 12, fh + 12)
+            stage.painter.draw_panel(frame, radius=14, fill=(255, 176, 48, 255), edge="amber")
         draw_card(stage, (x, y, w, h), card)
 
 
@@ -443,10 +442,11 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: DealtHand) -> None:
         draw_card(stage, rect, card, small=True)
     low = y + h - place.printed_outline[1] - place.printed_outline[3]
     if hand.won_pay_id and low > 0.8 * HAND_TEXT_HEIGHT:
+        style = TextStyle("strong", "small", "text")
         stage.painter.draw_text(
             stage.texts.choose_translation(hand.value_texts),
             (x + w / 2, y + h - low / 2),
-            TextStyle("strong", "small", "text"),
+            style,
             width=w - 16,
         )
 

@@ -45,8 +45,9 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
         p.draw_label(str(column), (left + n * width, y, width, height), TextStyle("strong", size, "meter"))
     for n, row in enumerate(rows):
         top = y + (n + 1) * height
+        name = stage.texts.choose_translation(row["names"])
         p.draw_label(
-            stage.texts.choose_translation(row["names"]),
+            name,
             (x, top, w * _HAND_NAMES_WIDTH_SHARE - 10, height),
             TextStyle("strong", size, "text"),
             align="left",
@@ -56,10 +57,9 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
             p.draw_panel(cell, radius=4, fill=_COLOUR_BY_ANSWER[letter])
             if letter != ".":
                 p.draw_label(_format_letter(stage, letter), cell, TextStyle("strong", size, "text"))
+    text = stage.texts.say("chart.legend")
     p.write_paragraph(
-        stage.texts.say("chart.legend"),
-        (x, y + (len(rows) + 1) * height + 8, w, 56),
-        TextStyle("text", "caption", "text"),
+        text, (x, y + (len(rows) + 1) * height + 8, w, 56), TextStyle("text", "caption", "text")
     )
 
 

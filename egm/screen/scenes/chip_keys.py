@@ -131,11 +131,8 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         or view.page is not PlayerPage.NONE
     ):
         return []
-    return [
-        *lay_out_table_keys(view, layout),
-        *lay_out_part_tabs(table, view.chips, layout),
-        *lay_out_felt(table, view.chips, layout).touch_targets,
-    ]
+    touches = lay_out_felt(table, view.chips, layout).touch_targets
+    return [*lay_out_table_keys(view, layout), *lay_out_part_tabs(table, view.chips, layout), *touches]
 
 
 def draw_table_key(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:

@@ -7,7 +7,7 @@ import pygame
 
 from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
-from egm.screen.painter import TextStyle
+from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, mix_colours, parse_colour
@@ -40,9 +40,8 @@ def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colour, side: float) -> None:
     """Draw a chip ``side`` units wide around the point ``at``, with its value on it."""
     x, y = at
-    stage.painter.draw_cached_picture(
-        ("chip", colour), (x - side / 2, y - side / 2, side, side), partial(draw_chip_art, colour=colour)
-    )
+    rect: Rect = (x - side / 2, y - side / 2, side, side)
+    stage.painter.draw_cached_picture(("chip", colour), rect, partial(draw_chip_art, colour=colour))
     style = TextStyle("heavy", "small" if side > 48 else "caption", (20, 16, 30, 255))
     stage.painter.draw_text(
         _format_short_credits(stage, credits_), (x, y - side * 0.03), style, width=side * 0.56

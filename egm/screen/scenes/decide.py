@@ -17,7 +17,7 @@ from egm.screen.scenes.felt import lay_out_felt_answers
 from egm.screen.scenes.gamble import draw_double_up_decision
 from egm.screen.scenes.reels import ReelGrid, draw_stopped_reels
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.steps import PickStep
+from egm.screen.steps import BonusAward, PickStep
 from egm.screen.view import Action, View, is_decision_due
 
 #: In a key narrower than this (in units), the suit is drawn above its text.
@@ -95,7 +95,8 @@ def draw_decision(stage: Stage, decision: DecisionRequest) -> None:
         _draw_held_reels(stage)
     elif decision.kind == "pick":
         step = _build_pick_step(stage.view)
-        draw_boxes(stage, step.box_count, dict(step.opened_boxes), asks_player=True)
+        opened_boxes: dict[int, BonusAward] = dict(step.opened_boxes)
+        draw_boxes(stage, step.box_count, opened_boxes, asks_player=True)
     elif decision.kind == "double_up":
         display = decision.display
         previous_cards = tuple(str(round_["shown"]) for round_ in display.get("rounds", ()))
@@ -126,11 +127,9 @@ def _draw_question(stage: Stage, decision: DecisionRequest) -> None:
     """Draw a decision that is not made on a picture: its name, and a button for each answer."""
     draw_board_background(stage)
     x, y, w, _ = stage.layout.field
+    title = format_question(stage, decision)
     stage.painter.draw_text(
-        format_question(stage, decision),
-        (x + w / 2, y + 90),
-        TextStyle("heavy", "title", stage.look.accent_colour),
-        width=w - 80,
+        title, (x + w / 2, y + 90), TextStyle("heavy", "title", stage.look.accent_colour), width=w - 80
     )
     _draw_answers(stage)
 

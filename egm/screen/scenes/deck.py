@@ -325,10 +325,9 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     elif icon:
         sign = f"volume_{view.volume_step}" if name == "volume" else name
         colour = WHITE if is_lit else (150, 143, 176, 255)
+        icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
         p.draw_cached_picture(
-            ("icon", sign, is_lit),
-            (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44),
-            partial(render_own_picture, sign, colour=colour),
+            ("icon", sign, is_lit), icon_rect, partial(render_own_picture, sign, colour=colour)
         )
         p.draw_text(text, (x + w / 2, y + h - 29 + drop), TextStyle("strong", "caption", paint), width=w - 18)
     else:
@@ -370,11 +369,8 @@ def draw_staff_key(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     stage.painter.draw_panel(rect, radius=14, fill=(30, 38, 56, 245), edge=(150, 170, 220, 255), line=2)
 
-    stage.painter.draw_cached_picture(
-        ("icon", "staff"),
-        (x + 10, y + 8, w - 20, h - 16),
-        partial(render_own_picture, "staff", colour=(230, 238, 255, 255)),
-    )
+    make = partial(render_own_picture, "staff", colour=(230, 238, 255, 255))
+    stage.painter.draw_cached_picture(("icon", "staff"), (x + 10, y + 8, w - 20, h - 16), make)
 
 
 def _draw_key_cap(

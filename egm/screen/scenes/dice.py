@@ -103,12 +103,8 @@ def draw_dice(
             ),
         )
     if still and total is not None:
-        p.draw_text(
-            str(total),
-            (x + w / 2, y + h / 2 + side / 2 + 50),
-            TextStyle("numbers", "marquee", "meter", 2, (0, 20, 10, 200)),
-            width=w - 80,
-        )
+        style = TextStyle("numbers", "marquee", "meter", 2, (0, 20, 10, 200))
+        p.draw_text(str(total), (x + w / 2, y + h / 2 + side / 2 + 50), style, width=w - 80)
 
 
 def _draw_turned_die(size: tuple[int, int], face: int, turn: int) -> pygame.Surface:

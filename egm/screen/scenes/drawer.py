@@ -200,13 +200,9 @@ def _lay_out_fault_controls(
     mend = ("clear", True) if stuck or jams_next else ("jam", False)
     controls = []
     for i, (action, on) in enumerate((mend, ("power_off" if powered else "power_on", not powered))):
+        command = BenchCommand(device=acceptor, action=action)
         controls.append(
-            DrawerControl(
-                find_control_rect("faults", i),
-                texts.say(f"drawer.{action}"),
-                (BenchCommand(device=acceptor, action=action),),
-                on,
-            )
+            DrawerControl(find_control_rect("faults", i), texts.say(f"drawer.{action}"), (command,), on)
         )
     return controls
 

@@ -76,19 +76,11 @@ def draw_feature_title_card(
     height = 0.0 if view.reduced_motion else 40 * (1 - arrive)
     middle = y + h / 2 + (54 if games > 1 else 0)
     if games > 1:
-        p.draw_text(
-            stage.texts.number(games),
-            (x + w / 2, middle - 150 - height),
-            TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230)),
-            width=w - 80,
-        )
+        number = TextStyle("numbers", "hero", "meter", 4, (20, 6, 0, 230))
+        p.draw_text(stage.texts.number(games), (x + w / 2, middle - 150 - height), number, width=w - 80)
     p.draw_text(name, (x + w / 2, middle + height), style, width=w - 90)
-    p.draw_text(
-        stage.texts.say("feature.begins"),
-        (x + w / 2, middle + 110),
-        TextStyle("strong", "lead", "text", 2),
-        width=w - 120,
-    )
+    text = stage.texts.say("feature.begins")
+    p.draw_text(text, (x + w / 2, middle + 110), TextStyle("strong", "lead", "text", 2), width=w - 120)
 
 
 def _draw_searchlights(stage: Stage, strength: float) -> None:

@@ -186,9 +186,8 @@ def _draw_wheel_or_dice(
                 draw_craps_point(stage, None, moving=True)
             _draw_betting_layout(stage, table, None)
             stage.painter.draw_shade(stage.layout.field, (0, 12, 8, 90))
-            draw_dice(
-                stage, tuple(map(int, cue["dice"])), step.display.get("total"), (begin, stop), elapsed_seconds
-            )
+            total = step.display.get("total")
+            draw_dice(stage, tuple(map(int, cue["dice"])), total, (begin, stop), elapsed_seconds)
             return True
         return False
     return False
@@ -329,7 +328,8 @@ def _draw_cell(
         _draw_spot(stage, table, cell, ink, is_on_plain_cell=plain and not is_closed, chip=chip)
     else:
         share = 0.5 if w > 2 * h else 0.42 if h < 80 else 0.3  # In a wide cell, chips lie next to the number.
-        p.draw_text(cell.pocket, (x + w / 2, y + h * share), TextStyle("heavy", "body", ink), width=w - 12)
+        at = (x + w / 2, y + h * share)
+        p.draw_text(cell.pocket, at, TextStyle("heavy", "body", ink), width=w - 12)
 
 
 def _draw_row_title(stage: Stage, table: TableGameData, cell: FeltCell) -> None:
@@ -347,13 +347,8 @@ def _draw_row_title(stage: Stage, table: TableGameData, cell: FeltCell) -> None:
         wrapped_size=_choose_smallest_text_size(stage),
     )
     if len(odds) == 1:
-        p.draw_text(
-            odds.pop(),
-            (x + 8, y + h - 18),
-            TextStyle("text", _choose_smallest_text_size(stage), "meter"),
-            align="left",
-            width=w - 16,
-        )
+        style = TextStyle("text", _choose_smallest_text_size(stage), "meter")
+        p.draw_text(odds.pop(), (x + 8, y + h - 18), style, align="left", width=w - 16)
 
 
 def _draw_spot(
@@ -559,9 +554,8 @@ def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest
     spot = table.spots.get(str(decision.display.get("spot", "")))
     if table.felt_kind != "cards":
         text = format_question(stage, decision)
-        stage.painter.draw_text(
-            text, (x + w / 2, y + 120), TextStyle("heavy", "title", stage.look.accent_colour), width=w - 80
-        )
+        style = TextStyle("heavy", "title", stage.look.accent_colour)
+        stage.painter.draw_text(text, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
         at = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
         staked = stage.money(int(decision.display.get("staked", 0)) * stage.view.denomination_cents)

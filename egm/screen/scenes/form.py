@@ -49,19 +49,16 @@ def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
     side = min(30.0 if w > _NARROW_KEY_WIDTH_MAX else 22.0, h * 0.45)
     margin = 16.0 if w > _NARROW_KEY_WIDTH_MAX else 8.0
+    icon_rect: Rect = (x + margin, y + (h - side) / 2, side, side)
     p.draw_cached_picture(
         ("page sign", action.style, action.enabled),
-        (x + margin, y + (h - side) / 2, side, side),
+        icon_rect,
         partial(render_own_picture, action.style, colour=colour),
     )
     text = format_page_text(stage, action.label)
     size = "body" if h > 90 or (action.style == "confirm" and w > _WIDE_KEY_WIDTH_MIN) else "small"
-    p.draw_label(
-        text,
-        (x + side + margin + 10, y, w - side - 2 * margin - 12, h),
-        TextStyle("strong", size, colour),
-        align="left",
-    )
+    room: Rect = (x + side + margin + 10, y, w - side - 2 * margin - 12, h)
+    p.draw_label(text, room, TextStyle("strong", size, colour), align="left")
 
 
 def draw_page_key(stage: Stage, rect: Rect, text: str) -> None:
@@ -75,6 +72,5 @@ def draw_page_key(stage: Stage, rect: Rect, text: str) -> None:
 def draw_icon(stage: Stage, icon: str, rect: Rect) -> None:
     """Draw an icon of a service page in a disc: tick (good), i (info), triangle (warning) or cross (alarm)."""
     sign, paint = _PICTURE_AND_COLOUR_BY_ICON.get(icon, ("alarm", "alarm"))
-    stage.painter.draw_cached_picture(
-        ("page icon", icon), rect, partial(render_own_picture, sign, colour=stage.theme.colour(paint))
-    )
+    make = partial(render_own_picture, sign, colour=stage.theme.colour(paint))
+    stage.painter.draw_cached_picture(("page icon", icon), rect, make)

@@ -67,15 +67,13 @@ def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
     """Draw the cloth of a double-up, with the cards of the previous rounds."""
     draw_board_background(stage)
     p, (x, y, w, h) = stage.painter, stage.layout.field
-    p.draw_cached_picture(
-        ("felt", stage.look.name), (x + 18, y + 18, w - 36, h - 36), partial(_draw_cloth, stage)
-    )
+    inner: Rect = (x + 18, y + 18, w - 36, h - 36)
+    p.draw_cached_picture(("felt", stage.look.name), inner, partial(_draw_cloth, stage))
     top, part = (y + 36, 1.0) if not stage.layout.is_telephone else (y + 30, 0.6)
     side, height = (length * part for length in _PREVIOUS_CARD_SIZE)
     for i, card in enumerate(previous_cards[-_PREVIOUS_CARDS_SHOWN:]):
-        p.draw_cached_picture(
-            ("card", card), (x + 40 + i * (side + 8), top, side, height), partial(_draw_card_face, face=card)
-        )
+        card_rect: Rect = (x + 40 + i * (side + 8), top, side, height)
+        p.draw_cached_picture(("card", card), card_rect, partial(_draw_card_face, face=card))
 
 
 def _draw_cloth(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
@@ -120,9 +118,8 @@ def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
     full_width, height = (length * _choose_card_scale(stage) for length in _CARD_SIZE)
     frame = round(abs(math.cos(turn * math.pi)) * 12)
     width = max(10.0, full_width * frame / 12)
-    stage.painter.draw_cached_picture(
-        ("card", face), (x + w / 2 - width / 2, y + 40, width, height), partial(_draw_card_face, face=face)
-    )
+    card_rect: Rect = (x + w / 2 - width / 2, y + 40, width, height)
+    stage.painter.draw_cached_picture(("card", face), card_rect, partial(_draw_card_face, face=face))
 
 
 def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> None:

@@ -122,10 +122,11 @@ def place_split_hands(area: Rect, count: int, room: HandRoomNeeds) -> list[Rect]
     The number of columns is the one with which the cards are largest.
     """
     x, y, w, h = area
-    _, columns = max(
-        (room.fit_cards((x, y, w / columns, h / -(-count // columns)))[1], columns)
-        for columns in range(1, count + 1)
-    )
+    ways: list[tuple[float, int]] = []
+    for columns in range(1, count + 1):
+        area_rect = (x, y, w / columns, h / -(-count // columns))
+        ways.append((room.fit_cards(area_rect)[1], columns))
+    _, columns = max(ways)
     width, deep = w / columns, h / -(-count // columns)
     return [(x + i % columns * width, y + i // columns * deep, width, deep) for i in range(count)]
 

@@ -263,9 +263,8 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
                 (p.scale_length(x + 12 + n * 54), p.scale_length(middle - 28)),
             )
         at = (x + 30 + 54 * len(icons), middle - 3)
-        p.draw_text(
-            text, at, TextStyle("strong", "small", "text"), align="left", width=w - 44 - 54 * len(icons)
-        )
+        style = TextStyle("strong", "small", "text")
+        p.draw_text(text, at, style, align="left", width=w - 44 - 54 * len(icons))
     if len(lines) > 1:
         width = (w - 20) / len(lines)
         for i, line in enumerate(lines):
@@ -273,11 +272,8 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
             left, low = x + i * width, top + step * len(rows) + 12
             p.draw_text(str(i + 1), (left + 22, low + 42), TextStyle("heavy", "small", colour), width=40)
             grid: Rect = (left + 44, low, min(width - 60, 170.0), 86)
-            p.draw_cached_picture(
-                ("line grid", line, field.reel_heights, colour),
-                grid,
-                partial(_draw_pay_line_grid, field=field, line=line, colour=colour),
-            )
+            make = partial(_draw_pay_line_grid, field=field, line=line, colour=colour)
+            p.draw_cached_picture(("line grid", line, field.reel_heights, colour), grid, make)
     return height + 16
 
 
@@ -333,7 +329,8 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
     p, (x, y, w, h) = stage.painter, rect
     unit = describe_bet_limits(stage)
     y += p.write_paragraph(unit, (x, y, w, h), TextStyle("strong", "lead", stage.look.accent_colour)) + 18
-    y += p.write_paragraph(format_return(stage, game), (x, y, w, h), TextStyle("strong", "body", "text")) + 18
+    return_text = format_return(stage, game)
+    y += p.write_paragraph(return_text, (x, y, w, h), TextStyle("strong", "body", "text")) + 18
     y += (
         p.write_paragraph(
             say(f"defect.rule_{snapshot.defect}"), (x, y, w, h), TextStyle("text", "body", "text")
@@ -391,9 +388,10 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
         if not pictured:
             _draw_prize_name(stage, field, prize, (at + 12, middle), left - at - 16)
         elif prize.additional_awards:
+            below = (x + 10, top + step - 18)
             p.draw_text(
                 _format_additional_awards(stage, prize),
-                (x + 10, top + step - 18),
+                below,
                 TextStyle("text", "caption"),
                 align="left",
                 width=left - x - 16,

@@ -605,8 +605,9 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     game = stage.view.game
     if game is None:
         return 0, []
+    card = stage.view.marked_keno_slip.current_card
     spots = (
-        max(count_paid_ways_by_spot_count(game, stage.view.marked_keno_slip.current_card), default=0)
+        max(count_paid_ways_by_spot_count(game, card), default=0)
         if stage.view.marked_keno_slip.has_marks
         else 0
     )

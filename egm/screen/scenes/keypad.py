@@ -131,11 +131,8 @@ def _lay_out_letter_keys(stage: Stage, rect: Rect, *, serial: bool) -> list[tupl
 def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     """Draw an input prompt of a service page: its label, the typed text, and the keys."""
     p, (x, y, w, _) = stage.painter, rect
-    p.draw_label(
-        format_page_text(stage, prompt.label),
-        (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT),
-        TextStyle("strong", "body", "text"),
-    )
+    label = TextStyle("strong", "body", "text")
+    p.draw_label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label)
     if prompt.kind == "choice":
         choice_by_id = {choice.id: choice for choice in prompt.choices}
         for key_rect, action in lay_out_keypad(stage, prompt, rect):

@@ -295,13 +295,8 @@ def _draw_lines(stage: Stage, listing: PlacedListing, number: int) -> None:
     for i, (rect, line) in enumerate(listing.get_sheet_lines(number)):
         x, y, w, h = rect
         if line.kind == "title":
-            p.draw_text(
-                line.cells[0],
-                (x + 8, y + h / 2),
-                TextStyle("heavy", "body", "info"),
-                align="left",
-                width=w - 16,
-            )
+            style = TextStyle("heavy", "body", "info")
+            p.draw_text(line.cells[0], (x + 8, y + h / 2), style, align="left", width=w - 16)
             continue
         if line.kind == "head":
             p.draw_shade((x, y, w, h - 3), (46, 56, 82, 255), 8)

@@ -121,7 +121,8 @@ def describe_lockup_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
     text, snapshot = describe_lockup(stage, scene), stage.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _SCENES_WITH_JOURNAL_HEAD:
         return text
-    return replace(text, lines=(*text.lines, stage.texts.say("tilt.journal", head=snapshot.journal_head)))
+    head = stage.texts.say("tilt.journal", head=snapshot.journal_head)
+    return replace(text, lines=(*text.lines, head))
 
 
 def describe_lockup(stage: Stage, scene: Scene) -> LockupText:

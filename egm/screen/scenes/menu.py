@@ -180,12 +180,8 @@ def draw_menu(stage: Stage) -> None:
     )
     kinds = lay_out_kind_tabs(view, stage.layout)
     if not kinds:
-        p.draw_text(
-            stage.texts.say("menu.title"),
-            (x + w / 2, y + 54),
-            TextStyle("heavy", "lead", stage.look.accent_colour),
-            width=w - 100,
-        )
+        title = TextStyle("heavy", "lead", stage.look.accent_colour)
+        p.draw_text(stage.texts.say("menu.title"), (x + w / 2, y + 54), title, width=w - 100)
     shown_kinds = {find_game_kind(game) for _, game in lay_out_game_tiles(view, stage.layout)}
     for key_rect, kind, _ in kinds:
         draw_button(stage, key_rect, stage.texts.say(f"menu.{kind}"), is_active=kind in shown_kinds)
@@ -339,9 +335,8 @@ def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
         side = min(h, w / len(_PICTURED_KENO_BALLS) - 8)
         left = x + (w - len(_PICTURED_KENO_BALLS) * (side + 8) + 8) / 2
         for i, number in enumerate(_PICTURED_KENO_BALLS):
-            draw_ball(
-                stage, (left + i * (side + 8), y + (h - side) / 2, side, side), number, is_hit=i % 2 == 1
-            )
+            ball = (left + i * (side + 8), y + (h - side) / 2, side, side)
+            draw_ball(stage, ball, number, is_hit=i % 2 == 1)
         return
     prizes = sorted(
         field.prizes,
@@ -372,8 +367,5 @@ def _draw_symbol_row(stage: Stage, rect: Rect, game: GameView, symbols: list[str
     left = x + (w - len(symbols) * (side + 10) + 10) / 2
     for i, symbol in enumerate(symbols):
         symbol_rect = (left + i * (side + 10), y + (h - side) / 2, side, side)
-        p.draw_cached_picture(
-            ("symbol", symbol, game.digest),
-            symbol_rect,
-            partial(draw_symbol, symbol, symbol, pictures=game.art.pictures),
-        )
+        make = partial(draw_symbol, symbol, symbol, pictures=game.art.pictures)
+        p.draw_cached_picture(("symbol", symbol, game.digest), symbol_rect, make)

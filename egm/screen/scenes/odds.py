@@ -62,9 +62,8 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[BetChances, ...]) -> N
             line: Rect = (x + 16, middle - height / 2, w * 0.62, height)
             text_size = "small" if height >= _TWO_LINES_HEIGHT else "caption"
             p.draw_label(text, line, TextStyle("text", size, "text"), align="left", wrapped_size=text_size)
-            p.draw_text(
-                figure, (x + w - 16, middle), TextStyle("strong", size, "meter"), align="right", width=w * 0.3
-            )
+            style = TextStyle("strong", size, "meter")
+            p.draw_text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 
 
 def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, str]]:
@@ -171,12 +170,8 @@ def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
         top = y + row * step
         p.draw_shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
-        p.draw_label(
-            format_award_text(stage, award),
-            (x + 14, top, w * 0.58, step - 4),
-            TextStyle("text", "small", "text"),
-            align="left",
-        )
+        words = TextStyle("text", "small", "text")
+        p.draw_label(format_award_text(stage, award), (x + 14, top, w * 0.58, step - 4), words, align="left")
         odds = stage.texts.say("odds.one_in", games=stage.texts.number(award.one_in))
         p.draw_text(
             odds, (x + w - 14, middle), TextStyle("strong", "body", "meter"), align="right", width=w * 0.36

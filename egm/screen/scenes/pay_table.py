@@ -205,10 +205,11 @@ def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
     for column_rect, rows in columns:
         draw_pays(stage, column_rect, rows)
     (x, _, _, _), _ = columns[1]
+    style = TextStyle("heavy", "small", stage.look.accent_colour)
     stage.painter.draw_label(
         format_pay_heading(stage),
         (x + _ROW_END_MARGIN, key[1], key[0] - x - 2 * _ROW_END_MARGIN, key[3]),
-        TextStyle("heavy", "small", stage.look.accent_colour),
+        style,
     )
 
 

@@ -48,9 +48,8 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     if not has_stopped and level.id in view.level_cents_before_win:
         thousandths = view.level_cents_before_win[level.id] * 1000
     drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)
-    draw_odometer(
-        p, stage.money(thousandths // 1000), drums, thousandths=thousandths % 1000, is_dim=not current
-    )
+    amount = stage.money(thousandths // 1000)
+    draw_odometer(p, amount, drums, thousandths=thousandths % 1000, is_dim=not current)
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:

@@ -73,12 +73,8 @@ def draw_reminder(stage: Stage) -> None:
         rect,
         lambda size: draw_rim_panel(size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=fill),
     )
-    p.draw_text(
-        say(f"reminder.title_{reminder.kind}"),
-        (x + w / 2, y + 72),
-        TextStyle("heavy", "title", stage.look.accent_colour),
-        width=w - 90,
-    )
+    title = TextStyle("heavy", "title", stage.look.accent_colour)
+    p.draw_text(say(f"reminder.title_{reminder.kind}"), (x + w / 2, y + 72), title, width=w - 90)
     spent_cents = reminder.spent_cents
     facts = (
         (say("reminder.time"), format_minutes(stage, reminder.minutes)),
@@ -91,9 +87,8 @@ def draw_reminder(stage: Stage) -> None:
     suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
     text = say(f"{key}_until", time=until) if until else say(key)
-    p.write_paragraph(
-        text, (x + 50, y + 252, w - 100, 110), TextStyle("text", "body", "text"), align="centre", leading=1.25
-    )
+    lines: Rect = (x + 50, y + 252, w - 100, 110)
+    p.write_paragraph(text, lines, TextStyle("text", "body", "text"), align="centre", leading=1.25)
     for key_rect, action in lay_out_reminder_keys(stage):
         key = "reminder.go_on" if action.name == "acknowledge" else "key.cash_out"
         draw_button(stage, key_rect, say(key), size="body")
@@ -164,13 +159,8 @@ def draw_limits(stage: Stage, rect: Rect) -> None:
     p.write_paragraph(text, (x, y, w, h * 0.2), TextStyle("strong", "body", stage.look.accent_colour))
     now = _read_player_limits(stage.view)
     for row, kind in enumerate(("minutes", "cents")):
-        p.draw_text(
-            say(f"limit.{kind}"),
-            (x, y + h * (0.28 + 0.38 * row)),
-            TextStyle("strong", "body", "text"),
-            align="left",
-            width=w,
-        )
+        label = TextStyle("strong", "body", "text")
+        p.draw_text(say(f"limit.{kind}"), (x, y + h * (0.28 + 0.38 * row)), label, align="left", width=w)
     offered_values = {action.value for _, action in lay_out_limit_keys(stage.view, rect)}
     for kind, value, key_rect in _lay_out_limit_choices(rect):
         limit_text = format_minutes(stage, value) if kind == "minutes" else stage.money(value)

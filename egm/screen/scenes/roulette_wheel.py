@@ -86,13 +86,9 @@ def draw_roulette_wheel(
             ("pointer",), (cx - 26, cy - side / 2 - 6, 52, 60), partial(draw_wheel_pointer, stage)
         )
     else:
+        turns = max(_BALL_TURNS, least_turns)
         _draw_running_ball(
-            stage,
-            (cx, cy),
-            side,
-            (pocket_index + 0.5) * part - turned_by,
-            (1 - progress) * max(_BALL_TURNS, least_turns),
-            progress,
+            stage, (cx, cy), side, (pocket_index + 0.5) * part - turned_by, (1 - progress) * turns, progress
         )
     if share < 1:
         return

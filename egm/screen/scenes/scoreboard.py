@@ -71,12 +71,12 @@ def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
     low_cells = (lower - _BOARD_GAP - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS < _CELL_SIZE_MIN
     upper = room if low_cells else upper
     road = build_big_road(results, table.scoreboard_sides)
-    _draw_bead_plate(stage, table, (x, y, w * 0.3, upper), results)
+    left: Rect = (x, y, w * 0.3, upper)
+    _draw_bead_plate(stage, table, left, results)
     paints = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
     columns = [[(paints[win.side], win.ties) for win in column] for column in road]
-    _draw_road(
-        stage, (x + w * 0.3 + _BOARD_GAP, y, w * 0.7 - _BOARD_GAP, upper), "felt.big_road", columns, "ring"
-    )
+    right: Rect = (x + w * 0.3 + _BOARD_GAP, y, w * 0.7 - _BOARD_GAP, upper)
+    _draw_road(stage, right, "felt.big_road", columns, "ring")
     stage.painter.draw_label(say("felt.past"), (x, y + h - low, w, low), TextStyle("text", "caption", "text"))
     if low_cells:  # The derived roads would be unreadable.
         return
@@ -163,12 +163,8 @@ def _draw_road(
                 if ties:
                     _draw_stroke(stage, at, side * 0.4, _TIE_COLOUR)
                 if ties > 1:
-                    stage.painter.draw_text(
-                        str(ties),
-                        at,
-                        TextStyle("heavy", _choose_text_size(stage), _TIE_COLOUR),
-                        width=side * 0.76,
-                    )
+                    style = TextStyle("heavy", _choose_text_size(stage), _TIE_COLOUR)
+                    stage.painter.draw_text(str(ties), at, style, width=side * 0.76)
 
 
 def _draw_mark(

@@ -283,12 +283,8 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePage
         sheets = lay_out_listing(stage, page, page_layout.body).sheet_count
         text = stage.texts.say("page.sheet", number=stage.view.page_input.sheet % sheets + 1, of=sheets)
         (left, low, width, height), _ = page_layout.pager[0]
-        stage.painter.draw_text(
-            text,
-            (left + width + _PAGE_NUMBER_WIDTH / 2, low + height / 2),
-            TextStyle("strong", "small", WHITE),
-            width=_PAGE_NUMBER_WIDTH - 16,
-        )
+        at = (left + width + _PAGE_NUMBER_WIDTH / 2, low + height / 2)
+        stage.painter.draw_text(text, at, TextStyle("strong", "small", WHITE), width=_PAGE_NUMBER_WIDTH - 16)
 
 
 def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
@@ -328,9 +324,10 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
         left += 152
     person = format_page_text(stage, page.person) if page.person is not None else ""
     room = w * (0.58 if person else 0.92) - (left - x)
+    head: Rect = (left, y + 6, room, _HEAD_HEIGHT - 10)
     p.draw_label(
         format_page_text(stage, page.title),
-        (left, y + 6, room, _HEAD_HEIGHT - 10),
+        head,
         TextStyle("heavy", "lead", "text"),
         align="left",
         wrapped_size="small",
@@ -377,7 +374,8 @@ def draw_notice_line(stage: Stage, rect: Rect, severity: str, text: str) -> None
     stage.painter.draw_shade(rect, (*mix_colours(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = TextStyle("strong", "small", mix_colours(colour, WHITE, 0.45))
-    stage.painter.draw_label(text, (rect[0] + 54, rect[1], rect[2] - 76, rect[3]), style, align="left")
+    room: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
+    stage.painter.draw_label(text, room, style, align="left")
 
 
 # ---------------------------------------------------------------------- the screen's own tests
@@ -399,9 +397,8 @@ def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
     )
     for i, colour in enumerate(colours):
         stage.painter.draw_shade((x + i * w / 8, y, w / 8, h * 0.7), colour)
-    stage.painter.draw_shade(
-        (x, y + h * 0.72, w, h * 0.28), LinearGradient(((0, BLACK), (1, WHITE)), is_horizontal=True)
-    )
+    ramp = LinearGradient(((0, BLACK), (1, WHITE)), is_horizontal=True)
+    stage.painter.draw_shade((x, y + h * 0.72, w, h * 0.28), ramp)
 
 
 def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
@@ -420,7 +417,8 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
     """Draw a key for each tone of the speaker test. The key of the tone that is playing is lit."""
     page_input, now = stage.view.page_input, stage.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
-        text = stage.texts.say(f"page.{name}", hertz=stage.texts.number(round(TEST_TONES_HZ.get(name, 0))))
+        hertz = stage.texts.number(round(TEST_TONES_HZ.get(name, 0)))
+        text = stage.texts.say(f"page.{name}", hertz=hertz)
         draw_button(
             stage,
             key_rect,

@@ -193,9 +193,8 @@ def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
     for text in texts:
         if top + (26 if is_portrait else 40) > low:
             break  # The help pages list all of them.
-        top += stage.painter.write_paragraph(
-            text, (x, top, w, 90), TextStyle("strong", "small", "text"), leading=1.2
-        )
+        style = TextStyle("strong", "small", "text")
+        top += stage.painter.write_paragraph(text, (x, top, w, 90), style, leading=1.2)
         top += 2 if is_portrait else 12
 
 

@@ -103,15 +103,12 @@ def draw_slip(stage: Stage) -> None:
             size, p.scale, p.theme, stage.look, radius=30, rim=8, fill=(18, 13, 34, 255)
         ),
     )
-    p.draw_text(
-        describe_slip(stage),
-        (x + w / 2, y + 40),
-        TextStyle("heavy", "body", stage.look.accent_colour),
-        width=w - 60,
-    )
+    head = TextStyle("heavy", "body", stage.look.accent_colour)
+    p.draw_text(describe_slip(stage), (x + w / 2, y + 40), head, width=w - 60)
+    text_rect: Rect = (x + 30, y + 66, w - 60, _HEIGHT_ABOVE_NUMBERS - 66)
     p.write_paragraph(
         format_slip_legal_text(view, stage.texts),
-        (x + 30, y + 66, w - 60, _HEIGHT_ABOVE_NUMBERS - 66),
+        text_rect,
         TextStyle("text", "caption", "text"),
         leading=1.2,
     )

@@ -341,9 +341,8 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
     if game is None or not is_wheel_game(game):
         return ""
     areas = len(read_area_stakes(game, snapshot))
-    return stage.texts.format_count(
-        "wheel.buys", areas, price=stage.money(snapshot.bet_credits * snapshot.denomination_cents)
-    )
+    price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
+    return stage.texts.format_count("wheel.buys", areas, price=price)
 
 
 def _choose_game_status(

@@ -204,12 +204,8 @@ def _draw_results(stage: Stage, table: TableGameData, rect: Rect) -> float:
     p, (x, y, w, _) = stage.painter, rect
     if table.felt_kind == "cards":
         return y + 6
-    p.draw_text(
-        stage.texts.say("felt.results"),
-        (x + w / 2, y + 26),
-        TextStyle("strong", "small", stage.look.accent_colour),
-        width=w - 30,
-    )
+    style = TextStyle("strong", "small", stage.look.accent_colour)
+    p.draw_text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width=w - 30)
     results = list_shown_results(stage)
     room = int((w - 28) // 60)
     for i, result in enumerate(results[:room]):
@@ -241,22 +237,15 @@ def _draw_result_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> 
         )
     ):
         left, top = (x + n * (across + 10), y) if is_side_by_side else (x, y + n * height)
+        title = stage.texts.say(key, count=len(results))
         p.draw_text(
-            stage.texts.say(key, count=len(results)),
-            (left, top + 14),
-            TextStyle("strong", "caption", "text"),
-            align="left",
-            width=across,
+            title, (left, top + 14), TextStyle("strong", "caption", "text"), align="left", width=across
         )
         for i, (sign, times_) in enumerate(row):
             cell: Rect = (left + i * width, top + 28, width - 6, height - 34)
             _draw_result(stage, table, sign, (cell[0], cell[1], cell[2] * 0.56, cell[3]))
-            p.draw_text(
-                f"\u00d7{times_}",
-                (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2),
-                TextStyle("numbers", "caption", "text"),
-                width=cell[2] * 0.42,
-            )
+            at = (cell[0] + cell[2] * 0.78, cell[1] + cell[3] / 2)
+            p.draw_text(f"\u00d7{times_}", at, TextStyle("numbers", "caption", "text"), width=cell[2] * 0.42)
 
 
 def _draw_result(
@@ -295,9 +284,8 @@ def _draw_spot_details(stage: Stage, spot: BetSpot, rect: Rect) -> float:
         terms = "  ·  ".join(text for text, colour in lines if colour != "amber")
         lines = [(terms, "meter"), *[line for line in lines if line[1] == "amber"][-1:]]
         gap, leading = 1, 1.1
-    top = y + p.write_paragraph(
-        stage.texts.choose_translation(spot.names), (x, y, w, 70), head, leading=leading + 0.1
-    )
+    name = stage.texts.choose_translation(spot.names)
+    top = y + p.write_paragraph(name, (x, y, w, 70), head, leading=leading + 0.1)
     rows = sum(len(p.wrap_text(text, w, TextStyle("strong", size, colour))) for text, colour in lines)
     row = stage.theme.sizes[size]
     if top + rows * row * leading + len(lines) * gap > y + h:
@@ -493,22 +481,16 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
     for i, settlement in enumerate(rows[:room]):
         at = y + (i + 0.5) * step
         if i == room - 1 and len(rows) > room:
-            p.draw_text(
-                stage.texts.say("felt.more", count=len(rows) - i),
-                (x, at),
-                TextStyle("text", "caption", "text"),
-                align="left",
-                width=w,
-            )
+            text = stage.texts.say("felt.more", count=len(rows) - i)
+            p.draw_text(text, (x, at), TextStyle("text", "caption", "text"), align="left", width=w)
             break
         spot, returned_credits = table.spots.get(str(settlement.get("spot", ""))), int(settlement["credits"])
         settlement_text = format_settlement(stage, str(settlement["name"]))
         is_named = spot is not None and settled_spots[settlement.get("spot"), settlement.get("hand")] == 1
         name = stage.texts.choose_translation(spot.names) if spot and is_named else settlement_text
         name = add_split_number(stage, name, settled_step, str(settlement.get("hand", "")))
-        p.draw_label(
-            name, (x, at - step / 2, w * 0.7, step), TextStyle("strong", "caption", "text"), align="left"
-        )
+        name_rect: Rect = (x, at - step / 2, w * 0.7, step)
+        p.draw_label(name, name_rect, TextStyle("strong", "caption", "text"), align="left")
         style = (
             TextStyle("numbers", "small", "win") if returned_credits else TextStyle("text", "caption", "text")
         )
@@ -591,7 +573,8 @@ def describe_felt_status(stage: Stage) -> str:
         return _describe_empty_layout(stage, view.snapshot)
     if chips.credits < build_bet_limits(view.snapshot).venue_bet_min:
         return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
-    return stage.texts.format_count("felt.buys", spots, price=stage.money(chips.credits * unit))
+    price = stage.money(chips.credits * unit)
+    return stage.texts.format_count("felt.buys", spots, price=price)
 
 
 def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:

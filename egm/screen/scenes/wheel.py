@@ -67,11 +67,8 @@ def _draw_bet(stage: Stage) -> None:
         middle = y + 62 + (i + 0.5) * step
         symbol, pay = next(iter(area["pays"].items()))
         side = min(step - 6, 48.0)
-        p.draw_cached_picture(
-            ("symbol", symbol),
-            (x + 14, middle - side / 2, side, side),
-            partial(p.render_symbol, str(symbol), str(symbol)),
-        )
+        make = partial(p.render_symbol, str(symbol), str(symbol))
+        p.draw_cached_picture(("symbol", symbol), (x + 14, middle - side / 2, side, side), make)
         stake_words, prize = stage.money(stake * unit_cents), stage.money(stake * int(pay) * unit_cents)
         at = (x + 24 + side, middle)
         p.draw_text(
@@ -83,13 +80,10 @@ def _draw_bet(stage: Stage) -> None:
         )
         if w > _ROOM_WIDTH_FOR_PRIZES_MIN:
             text, at = texts.say("wheel.pays", amount=prize), (x + w - 16, middle)
-            p.draw_text(text, at, TextStyle("strong", "caption", "meter"), align="right", width=w * 0.46)
-    p.draw_text(
-        stage.money(view.snapshot.bet_credits * unit_cents),
-        (x + w / 2, y + h - 36),
-        TextStyle("numbers", "title", "meter"),
-        width=w - 30,
-    )
+            style = TextStyle("strong", "caption", "meter")
+            p.draw_text(text, at, style, align="right", width=w * 0.46)
+    price = stage.money(view.snapshot.bet_credits * unit_cents)
+    p.draw_text(price, (x + w / 2, y + h - 36), TextStyle("numbers", "title", "meter"), width=w - 30)
 
 
 def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
@@ -169,20 +163,10 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
     )
     left, chip = x + side + 16, min(h - 14, 58.0)
     room = w - side - chip - 34
-    p.draw_text(
-        stage.texts.choose_translation(area["name"]),
-        (left, y + h * 0.3),
-        TextStyle("strong", "caption", "text"),
-        align="left",
-        width=room,
-    )
-    p.draw_text(
-        stage.texts.say("feature.multiplier", times=pay),
-        (left, y + h * 0.68),
-        TextStyle("numbers", "body", "meter"),
-        align="left",
-        width=room,
-    )
+    name = stage.texts.choose_translation(area["name"])
+    p.draw_text(name, (left, y + h * 0.3), TextStyle("strong", "caption", "text"), align="left", width=room)
+    text = stage.texts.say("feature.multiplier", times=pay)
+    p.draw_text(text, (left, y + h * 0.68), TextStyle("numbers", "body", "meter"), align="left", width=room)
     if stake:
         chip_rect: Rect = (x + w - chip - 8, y + (h - chip) / 2, chip, chip)
         p.draw_cached_picture(("stake chip",), chip_rect, partial(render_own_picture, "chip"))

@@ -39,15 +39,8 @@ def draw_wins(
     beat = 0.0 if stage.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
     for reel, row in sorted(winning):
         owner = next(win for win in shown_wins if (reel, row) in win.positions)
-        _draw_winning_symbol(
-            stage,
-            field,
-            grid,
-            window[reel][row],
-            (reel, row),
-            beat,
-            _choose_line_colour(owner, wins.index(owner)),
-        )
+        colour = _choose_line_colour(owner, wins.index(owner))
+        _draw_winning_symbol(stage, field, grid, window[reel][row], (reel, row), beat, colour)
     for win in shown_wins:
         _draw_line_badge(stage, grid, win, wins.index(win), amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX)
 
