@@ -42,7 +42,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     """
     report = event.read_payload(MysteryReported)
     level, prize = report.level, report.won
-    if machine.journal.has_transaction(unproved.build_prize_entry_id(prize.claim)):
+    if unproved.is_prize_report_closed(machine, prize):
         return
     held_prize = machine.memory.read(HeldPrize, f"{ProgressiveKey.HELD_PRIZE}{prize.claim}")
     if held_prize is not None:
@@ -56,10 +56,11 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     )
     game = game or _find_contributing_game(machine, level, prize.sequence)
     if game is None:
-        entry_id = unproved.build_foreign_prize_entry_id(prize)
-        if not machine.journal.has_transaction(entry_id):
-            record = _build_prize_record(machine, None, level, prize)
-            machine.post(PRIZE_NOT_OF_THIS_MACHINE, record, entry_id=entry_id)
+        machine.post(
+            PRIZE_NOT_OF_THIS_MACHINE,
+            _build_prize_record(machine, None, level, prize),
+            entry_id=unproved.build_foreign_prize_entry_id(prize),
+        )
     elif _is_game_void(machine, game):
         _return_prize_to_level(machine, game, level, prize, "void")
     elif reason := unproved.find_reason_to_doubt_prize(machine, level, prize):

@@ -251,10 +251,14 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
 
 def is_prize_recorded(machine: Machine, prize: WonPrize) -> bool:
     """Return whether the machine has recorded a reported mystery prize: as paid, held, returned or not its own."""
-    return machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{prize.claim}") is not None or any(
-        machine.journal.has_transaction(entry_id)
-        for entry_id in (build_prize_entry_id(prize.claim), build_foreign_prize_entry_id(prize))
-    )
+    is_held = machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{prize.claim}") is not None
+    return is_held or is_prize_report_closed(machine, prize)
+
+
+def is_prize_report_closed(machine: Machine, prize: WonPrize) -> bool:
+    """Return whether a journal entry closes the report of a mystery prize: as paid, returned or not this machine's."""
+    entry_ids = build_prize_entry_id(prize.claim), build_foreign_prize_entry_id(prize)
+    return any(machine.journal.has_transaction(entry_id) for entry_id in entry_ids)
 
 
 def build_prize_entry_id(claim: str) -> str:

@@ -97,12 +97,12 @@ class EmulatedComputer:
         for name, terminal in ports.items():
             command += ["-chardev", f"serial,id={name},path={terminal}"]
             command += ["-device", f"usb-serial,chardev={name},serial={name}"]
-        self._told = (folder / "qemu.log").open("wb")
+        self._log = (folder / "qemu.log").open("wb")
         try:
             self.process = subprocess.Popen(
                 (*command, *more_arguments),
                 stdin=subprocess.DEVNULL,
-                stdout=self._told,
+                stdout=self._log,
                 stderr=subprocess.STDOUT,
                 pass_fds=(folder_descriptor,),
             )
@@ -195,7 +195,7 @@ class EmulatedComputer:
         self.process.kill()
         self.process.wait()
         self._qmp.close()
-        self._told.close()
+        self._log.close()
 
 
 def _build_mouse_button_event(*, is_pressed: bool) -> dict[str, object]:

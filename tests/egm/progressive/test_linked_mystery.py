@@ -39,6 +39,13 @@ def numbers(games):
     return (B, NO_LUCK) * games
 
 
+async def insert_bill_and_play_two_games(rig):
+    rig.room.insert(2000)
+    for _ in range(2):
+        await rig.one_game()
+        await rig.until(lambda: rig.room.state is State.IDLE)
+
+
 def list_outcomes(rig):
     return [message for message in rig.room.hands.messages if isinstance(message, GameOutcome)]
 
@@ -365,10 +372,7 @@ def test_the_audit_names_an_unproved_prize_paid_without_a_ruling(tmp_path, contr
     async def life():
         async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
-            rig.room.insert(2000)
-            for _ in range(2):
-                await rig.one_game()
-                await rig.until(lambda: rig.room.state is State.IDLE)
+            await insert_bill_and_play_two_games(rig)
 
     run(life())
     bodies = check_audit(tmp_path)
@@ -389,10 +393,7 @@ def test_a_prize_for_no_wager_of_this_machine_is_recorded_and_not_paid(tmp_path,
         async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
             controller.spoil = report_another_wager
-            rig.room.insert(2000)
-            for _ in range(2):
-                await rig.one_game()
-                await rig.until(lambda: rig.room.state is State.IDLE)
+            await insert_bill_and_play_two_games(rig)
             assert rig.room.credit_cents == 2000 - 2 * STAKE + 2 * 15
             assert [record["sequence"] for record in rig.room.records("progressive.not_ours")] == [77]
             assert not rig.room.records("progressive.won")
@@ -408,10 +409,7 @@ def test_a_prize_first_reported_for_no_wager_is_paid_once_the_controller_names_i
         async with build_rig(tmp_path, controller, *numbers(3)) as rig:
             await rig.up()
             controller.spoil = report_another_wager
-            rig.room.insert(2000)
-            for _ in range(2):
-                await rig.one_game()
-                await rig.until(lambda: rig.room.state is State.IDLE)
+            await insert_bill_and_play_two_games(rig)
             assert rig.room.records("progressive.not_ours")
             controller.spoil = lambda answer: answer
             await rig.one_game()
@@ -462,10 +460,7 @@ def test_the_audit_names_a_prize_that_its_wager_did_not_win(tmp_path, controller
     async def life():
         async with build_rig(tmp_path, controller, *numbers(2)) as rig:
             await rig.up()
-            rig.room.insert(2000)
-            for _ in range(2):
-                await rig.one_game()
-                await rig.until(lambda: rig.room.state is State.IDLE)
+            await insert_bill_and_play_two_games(rig)
 
     run(life())
     bodies = check_audit(tmp_path)
