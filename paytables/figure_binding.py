@@ -23,7 +23,7 @@ _KEYS_WITHOUT_INFLUENCE_ON_FIGURES: Final = frozenset(
     {"game", "art", "table", "boxes", "player_bank", PROVED_KEY}
 )
 #: Keys that only limit what is staked.
-_STAKE_KEYS: Final = frozenset({"limits", "stake"})
+_STAKE_LIMIT_KEYS: Final = frozenset({"limits", "stake"})
 #: The languages of a text.
 _LANGUAGES: Final = frozenset({"en", "fr"})
 
@@ -69,7 +69,7 @@ def _remove_texts_and_limits(value: object) -> object:
         deciding = {
             key: child
             for key, child in value.items()
-            if key not in _STAKE_KEYS and not _is_multilingual_text(child)
+            if key not in _STAKE_LIMIT_KEYS and not _is_multilingual_text(child)
         }
         return {key: _remove_texts_and_limits(child) for key, child in deciding.items()}
     return [_remove_texts_and_limits(child) for child in value] if isinstance(value, list) else value

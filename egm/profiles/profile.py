@@ -393,7 +393,8 @@ class ProgressiveRules(_ProfileTable):
     link_down: Literal["wager", "machine"] = "wager"
     """What is refused while a level's controller is down: wagers that play for the level, or all play (NJ)."""
     unanswered: Literal["wait", "hand"] = "hand"
-    """What happens to a hit that no controller confirms: it waits, or an attendant may pay the amount shown."""
+    """What happens to a progressive win if no controller confirms it: ``wait`` until one does, or ``hand``: an
+    attendant may pay the amount that the machine shows."""
     hand_cents: NonNegativeCents | None = None
     """A progressive win of this amount or more is paid by hand, whatever else the game wins; None: as
     `large_win_cents` states."""

@@ -208,9 +208,9 @@ def _create_console_window(
 def _create_sound_output(
     surface: "DisplaySurface", sound_store: "SoundStore", *, silent: bool
 ) -> "SoundOutput | None":
-    """Return the sound output: the browser that shows the picture, or else this computer's audio device.
+    """Return the sound output: the browser if it shows the picture, otherwise this computer's audio device.
 
-    None if ``silent``.
+    If ``silent``, return None.
     """
     from egm.screen.audio.mixer import SoundMixer  # noqa: PLC0415 (see main)
     from egm.screen.web import BrowserScreen  # noqa: PLC0415

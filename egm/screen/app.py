@@ -61,12 +61,12 @@ class DisplaySurface(Protocol):
         """Return the touches and key presses since the last call, or None if a person closed the surface."""
         ...
 
-    def frame(self) -> pygame.Surface | None:
+    def get_drawing_surface(self) -> pygame.Surface | None:
         """Return the surface to draw the next frame on, or None if no frame would be shown now."""
         ...
 
     def show_frame(self) -> None:
-        """Show the frame that was drawn on the surface returned by :meth:`frame`."""
+        """Show the frame that was drawn on the surface returned by :meth:`get_drawing_surface`."""
         ...
 
     def set_text(self, text: str) -> None:
@@ -151,7 +151,7 @@ class ScreenApp:
         self.view, requests = advance_time(self.view, now, self.theme)
         self._send(requests)
         self.sounds.play_changes(view_before, self.view)
-        target = self.surface.frame()
+        target = self.surface.get_drawing_surface()
         if target is not None:
             # A window of another size has another picture.
             self.surface.picture.painter.on_surface_created = self._report_progress

@@ -306,7 +306,10 @@ def _is_game_visible(view: View) -> bool:
 
 
 def _can_give_up_residual_credit(view: View) -> bool:
-    """Return whether a touch of the status line gives up or gambles residual credit now; False while a page is open."""
+    """Return whether the player can now touch the status line to give up or gamble the residual credit.
+
+    Residual credit is what is left when it is below the smallest bet. False while a page is open.
+    """
     rests = (
         view.snapshot is not None and view.snapshot.residual is not None and view.accepts_request("residual")
     )

@@ -298,7 +298,7 @@ class BrowserScreen:
         with self._lock:
             self._surface, self._shown = surface, _NO_FRAME
 
-    def frame(self) -> pygame.Surface | None:
+    def get_drawing_surface(self) -> pygame.Surface | None:
         """Return the surface for the next frame.
 
         None if no browser is connected, or if the browser has not confirmed the last frame yet.

@@ -166,7 +166,7 @@ class Window:
         )
         return x * here_width / width, y * here_height / height
 
-    def frame(self) -> pygame.Surface | None:
+    def get_drawing_surface(self) -> pygame.Surface | None:
         """Return the part of the display's surface on which the picture is drawn."""
         return self._target
 

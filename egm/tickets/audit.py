@@ -161,7 +161,7 @@ def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
     compare totals, so it may be called while the machine runs. The result is also "" if the journal has never recorded
     a ledger, or if two people have restored the ledger since the machine's last check.
     """
-    if mismatch := store.find_ledger_mismatch():
+    if mismatch := store.find_replaced_ledger_error():
         return mismatch
     anchor = parse_ledger_anchor(journal.state(ANCHOR_STATE_KEY)) or find_ledger_before_clear(journal)
     if anchor is None:

@@ -137,11 +137,11 @@ class TicketStore:
         """Write the first head of a ticket ledger that has no moves yet.
 
         The head records the ledger's last move. For a ledger with moves nothing is written: if its head is missing,
-        :meth:`find_ledger_mismatch` reports it.
+        :meth:`find_replaced_ledger_error` reports it.
         """
         if self._read_only or self.last_move != EMPTY_MOVE_LOG_END:
             return
-        # reported by :meth:`find_ledger_mismatch`
+        # reported by :meth:`find_replaced_ledger_error`
         with (
             self.transaction(),
             contextlib.suppress(JournalDamaged),
@@ -197,11 +197,11 @@ class TicketStore:
         _, _, *entry_fields = EMPTY_MOVE_LOG_END if head is None else json.loads(head)
         return LastSeenJournalEntry(*entry_fields) if entry_fields else None
 
-    def find_ledger_mismatch(self) -> str:
-        """Return the error text if the ticket ledger lacks the move in its stored head, or "" if it has that move.
+    def find_replaced_ledger_error(self) -> str:
+        """Return an error text if the ticket ledger is not the one that the cage last changed, or "" if it is.
 
-        The move is missing if the ledger was replaced by an older copy or by another machine's ledger. A missing or
-        unreadable head is an error too.
+        The stored head has the number and the digest of the cage's last move. The ledger lacks that move if it was
+        replaced by an older copy or by another machine's ledger. A missing or unreadable head is an error too.
         """
         try:
             head = self._head.read(mend=not self._read_only)

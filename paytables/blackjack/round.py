@@ -196,7 +196,7 @@ class BlackjackRound:
             yield from self._play_box(box, draw)
         yield from self._settle_side_bets()
         for index, against in enumerate(self._staked_dealer_hands):
-            yield from self._complete_dealer_hand(index, against, draw)
+            yield from self._complete_and_settle_dealer_hand(index, against, draw)
         yield from self._settle_side_bets(levels=True)
         return Outcome(
             progressives=tuple(self._levels_hit),
@@ -325,7 +325,10 @@ class BlackjackRound:
             number += 1
 
     def _play_hand(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[Step]:
-        """Play one hand of a box: pay immediate wins, ask for each decision, until it stands, busts or is settled."""
+        """Ask the player for the decisions on one hand of a box until it stands, busts or is settled.
+
+        Wins that are paid at once, before the dealer plays, such as 6-7-8 in one suit or 7-7-7, are settled too.
+        """
         while hand.stakes and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
                 yield from _settle_stakes(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
@@ -406,7 +409,7 @@ class BlackjackRound:
         )
 
     # ------------------------------------------------------------ the dealer
-    def _complete_dealer_hand(
+    def _complete_and_settle_dealer_hand(
         self, hand_index: int, dealer_hand_number: int, draw: DrawSource
     ) -> Iterator[Step]:
         """Complete a hand of the dealer if undecided bets need it, and settle the bets against it.

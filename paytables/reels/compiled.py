@@ -179,7 +179,7 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
 
 
 # ---------------------------------------------------------------- kernels: numba compiles these
-def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
+def _compute_credits_won_by_window(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
     """Return the credits that one window of the reels pays.
 
     ``t`` are the tables of the stage. ``case[x]`` is the case of reel x: a stop of weight n is n equally likely cases.
@@ -286,7 +286,7 @@ def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any)
                 runs_left -= 1
                 t = tables[s]
                 state = _spin(t, state, bits, case)
-                win += _compute_window_pay(t, case, at, ends, weights)
+                win += _compute_credits_won_by_window(t, case, at, ends, weights)
                 pair = t.column[0, case[0]] * t.second_reel_columns
                 if len(t.cases) > 1:
                     pair += t.column[1, case[1]]
@@ -317,7 +317,9 @@ def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callab
     import numba  # noqa: PLC0415 (laboratory package)
 
     called = [
-        f for f in (settle_window, _compute_window_pay, _spin) if f.__name__ in kernel.__code__.co_names
+        f
+        for f in (settle_window, _compute_credits_won_by_window, _spin)
+        if f.__name__ in kernel.__code__.co_names
     ]
     known = {**kernel.__globals__, **{f.__name__: _compile_kernel(f, "always") for f in called}}
     options: dict[str, Any] = {"nogil": True, "_nrt": False, "inline": inline}

@@ -180,7 +180,7 @@ async def enrol_with_floor(hand, stick, authority):
     printed = floor(authority, stick, "--key", key, "--host", "10.0.0.2")
     await hand.touch("answer")
     shown = {translate_words(row.cells[0], "en"): row.cells[-1].value for row in hand.page.tables[-1].rows}
-    assert shown["Authority digest"].split()[0] in printed
+    assert shown["Certificate authority digest"].split()[0] in printed
     await hand.touch("next")
 
 

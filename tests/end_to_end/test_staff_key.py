@@ -26,7 +26,7 @@ class Unseen:
     def inputs(self):
         return []
 
-    def frame(self):
+    def get_drawing_surface(self):
         return None
 
     def close(self):

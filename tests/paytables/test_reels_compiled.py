@@ -11,7 +11,7 @@ from paytables import AnalysisDepth, AnalysisError, analyse, load_game
 from paytables.reels.compiled import (
     _allocate_work_arrays,
     _compile_kernel,
-    _compute_window_pay,
+    _compute_credits_won_by_window,
     build_arrays,
     enumerate_cycle,
     find_reason_not_to_simulate,
@@ -34,7 +34,7 @@ def evaluate(t, cases, totals, room):
     """Write the credits that each spin wins to ``totals``; the product's kernels are compiled into it."""
     starts, ends, weights, _, _ = room
     for game in range(len(totals)):
-        totals[game] = _compute_window_pay(t, cases[game], starts, ends, weights)
+        totals[game] = _compute_credits_won_by_window(t, cases[game], starts, ends, weights)
 
 
 def evaluate_many(reels, cases):

@@ -98,7 +98,7 @@ def read_ticket_lives(folder, disk):
     with TicketStore.open(folder, storage=storage, key=KEY) as store:
         store.verify_moves()
         assert (
-            store.find_ledger_mismatch() == ""
+            store.find_replaced_ledger_error() == ""
         )  # nor does a cut while it is made leave a ledger without its head
         records = list(store.iter_records())
         return {r.issue_id: [m.action.value for m in r.moves] for r in records}, {

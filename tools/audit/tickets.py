@@ -21,7 +21,7 @@ def find_ticket_ledger_error(folder: Path, second: Path) -> str:
                 return ""
             with open_machine_ledger(folder, second_folder=second) as store:
                 store.verify_moves()
-                return store.find_ledger_mismatch() or find_ledger_disagreement(
+                return store.find_replaced_ledger_error() or find_ledger_disagreement(
                     store, stored_anchor, view.balance_cents
                 )
         except (OperatorError, LocalError) as error:

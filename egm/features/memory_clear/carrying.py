@@ -245,7 +245,7 @@ def prepare_clearance(
     decided: list[JSON] = []
     for proposal in claim_inspection.proposals:
         decision = decisions[proposal.id]
-        claim = _choose_copy(proposal, decision)
+        claim = _choose_claim_of_copy(proposal, decision)
         entries = _list_opening_entries(claim, proposal, decision)
         opening.update({entry.id: entry for entry in entries})
         decided.append(to_json(_describe_decision(proposal, decision, entries)))
@@ -265,8 +265,8 @@ def prepare_clearance(
     )
 
 
-def _choose_copy(proposal: ProposedClaim, decision: ClaimDecision) -> ClearanceClaim:
-    """Return the claim of the memory copy that the decision names or, if it names none, the proposed claim.
+def _choose_claim_of_copy(proposal: ProposedClaim, decision: ClaimDecision) -> ClearanceClaim:
+    """Return the claim to follow: as stored in the memory copy that the decision names, or else the proposed one.
 
     Raises :class:`ClearRefused` if the decision must name a copy and does not, or names one that cannot be chosen.
     """

@@ -107,7 +107,7 @@ def derive_results(
     return Results(
         rules_sha256=digest,
         entries=tuple(
-            _build_entry(attempts, number, participant, absent_rounds)
+            _build_entry_result(attempts, number, participant, absent_rounds)
             for number, (participant, _) in sorted(collected.sold_entries.items())
         ),
     )
@@ -295,13 +295,16 @@ def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttemp
     return first if first.purse.ending not in _REPEATABLE_ROUND_ENDINGS else second
 
 
-def _build_entry(
+def _build_entry_result(
     attempts: Mapping[tuple[int, int], _RoundAttempt],
     number: int,
     participant: str,
     absent_rounds: Collection[tuple[int, int]],
 ) -> EntryResult:
-    """Return the result of a tournament entry: its rounds in order."""
+    """Return the result of one tournament entry: the results of its rounds, in order.
+
+    A round without an attempt counts as failed, up to the last of ``absent_rounds``. The first round always counts.
+    """
     failed_round = RoundResult(points=0, best_game=0, status="failed")
     rounds: list[RoundResult] = []
     while (

@@ -54,7 +54,7 @@ def find_purse(machine: Machine) -> Purse | None:
 
 
 def find_open_purse(machine: Machine) -> Purse | None:
-    """Return the record of the tournament round that this position is playing, or None."""
+    """Return the record of the tournament round that has begun and not ended at this position, or None."""
     purse = find_purse(machine)
     return None if purse is None or purse.ending else purse
 

@@ -97,13 +97,13 @@ def _can_hold_cards(stage: Stage) -> bool:
     return bool(stage.game_data.get("hold"))
 
 
-def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
-    """Return a number that the game publishes for a hand under the name ``entry``; 0 if it publishes none.
+def _read_hand_number(stage: Stage, hand: str, key: str) -> int:
+    """Return a number from the game's data about a hand, by its key; 0 if the hand or the number is not there.
 
-    An example is ``cards``, the highest number of cards of the hand.
+    ``cards``, for example, is the largest number of cards that the hand can have.
     """
     hands = stage.game_data.get("hands", ())
-    return next((int(hand_data.get(entry, 0)) for hand_data in hands if hand_data["id"] == hand), 0)
+    return next((int(hand_data.get(key, 0)) for hand_data in hands if hand_data["id"] == hand), 0)
 
 
 def _list_hands_with_area(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
@@ -267,7 +267,7 @@ def _lay_out_hand_areas(
     x, y, w, h = rect
     if len(hands) <= 1:
         return [rect] * len(hands)
-    counts = [_read_published_count(stage, hand, "cards") for hand in hands]
+    counts = [_read_hand_number(stage, hand, "cards") for hand in hands]
     if (
         len(hands) == 2 and w > 1.6 * h and max(counts) <= _CARDS_SIDE_BY_SIDE_MAX
     ):  # The bank's hand is on the left.
@@ -329,11 +329,11 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
 
 def _find_hand_room_needs(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
     """Return how much room the cards of a hand need, at a table with the given hands."""
-    card_count = _read_published_count(stage, hand, "cards")
+    card_count = _read_hand_number(stage, hand, "cards")
     cards = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hands > _FEW_HANDS_MAX]
     return HandRoomNeeds(
         cards,
-        _read_published_count(stage, hand, "low"),
+        _read_hand_number(stage, hand, "low"),
         can_stack_rows=not card_count,
         has_hold_keys=_can_hold_cards(stage),
     )
@@ -463,7 +463,7 @@ def _format_hand_label(stage: Stage, hand: DealtHand, hands: Sequence[DealtHand]
     name, number = stage.texts.say("felt.own"), _find_split_number(stage, hand.id, ids)
     if not hand.is_own:
         name = stage.texts.say("felt.seat", number=hand.seat + 1)
-    if _read_published_count(stage, hand.id, "held"):
+    if _read_hand_number(stage, hand.id, "held"):
         return stage.texts.say("felt.held_by", name=format_hand_name(stage, hand.id, ids), player=name)
     return stage.texts.say("felt.hand_of", name=name, number=number) if number else name
 

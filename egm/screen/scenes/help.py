@@ -225,7 +225,10 @@ def _draw_rule_differences(stage: Stage, rect: Rect, departures: Sequence[Mappin
 
 
 def _write_fitting_paragraphs(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
-    """Draw paragraphs in a rectangle, in the largest text size in which all of them fit."""
+    """Draw paragraphs in a rectangle, in the largest text size in which all of them fit.
+
+    If they fit in no size, draw them in the smallest size, joined into one paragraph.
+    """
     p, (x, y, w, h) = stage.painter, rect
     ways = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
     for text, size in (*ways, (FACT_SEPARATOR.join(paragraphs), "caption")):

@@ -146,7 +146,7 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
     assert notice == "service.done"
     lines = menu.lines()
     assert lines["Progressive controller"] == "10.0.0.2:8883"
-    assert lines["Authority digest"].split()[0] in printed
+    assert lines["Certificate authority digest"].split()[0] in printed
     assert lines["Key digest"] in printed
     assert hall.link.current_certificate_digest == ""  # read, not in use
     assert hall.step("enrol", second=Role.TECHNICIAN)[0] != "service.done"  # the same person twice

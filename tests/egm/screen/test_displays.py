@@ -235,7 +235,7 @@ def bare(monkeypatch):
 def test_a_console_window_draws_and_receives_input(theme, card, deaf, driver):
     window = Window(theme, output=DisplayOutput(card), ignores_touches=deaf)
     assert pygame.display.get_driver() == driver
-    window.picture.draw_view(window.frame(), View(now=1.0))
+    window.picture.draw_view(window.get_drawing_surface(), View(now=1.0))
     window.show_frame()
     assert len(set(card.read_frame(FIRST).get_buffer().raw[::4001])) > 20
     assert window.inputs() == []

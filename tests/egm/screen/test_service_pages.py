@@ -477,7 +477,7 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
         (
             "insert",
             {"amount_cents": 2000},
-            {"en": "Done: $20.00 inserted", "fr": "Fait : insertion de 20,00 $"},
+            {"en": "Done: $20.00 inserted", "fr": "Fait : 20,00 $ insérés"},
         ),
         (
             "door",

@@ -438,7 +438,7 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(idle_view, th
         def inputs(self):
             return []
 
-        def frame(self):
+        def get_drawing_surface(self):
             return None
 
     machine = SimpleNamespace(

@@ -124,7 +124,7 @@ class Still:
             Action("service"),
         ]
 
-    def frame(self):
+    def get_drawing_surface(self):
         return None
 
     def show_frame(self):

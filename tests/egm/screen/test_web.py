@@ -103,7 +103,7 @@ def is_session_admitted(web, session):
 def draw(web, view, tries=2000):
     """Draw frames until one was wanted and sent."""
     for _ in range(tries):
-        target = web.frame()
+        target = web.get_drawing_surface()
         if target is not None:
             web.picture.draw_view(target, view)
             web.show_frame()
@@ -151,7 +151,7 @@ def read_close_code(web, session, **headers):
             link.send('{"key": "Space"}')
         with pytest.raises(ConnectionClosed) as closed:
             link.recv(timeout=20)
-    assert (web.frame(), web.inputs()) == (None, [])
+    assert (web.get_drawing_surface(), web.inputs()) == (None, [])
     return closed.value.rcvd.code
 
 
@@ -187,7 +187,7 @@ def test_a_connection_that_does_not_state_its_session_first_is_closed(web, first
         with pytest.raises(ConnectionClosed) as closed:
             link.recv(timeout=20)
     assert closed.value.rcvd.code == CloseCode.POLICY_VIOLATION
-    assert (web.frame(), web.inputs()) == (None, [])
+    assert (web.get_drawing_surface(), web.inputs()) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_frames_are_sent_and_touches_and_keys_received(web):
         _, top, length = struct.unpack(">HHI", message[6:14])
         assert (top, message[14:16]) == (0, b"\xff\xd8"), "a whole frame first, as a JPEG"
         assert len(message) == 14 + length
-        assert web.frame() is None, "nothing more before it is shown"
+        assert web.get_drawing_surface() is None, "nothing more before it is shown"
         for line in (
             '{"shown": true}',
             '{"tap": [0.5, 0.25]}',
@@ -360,7 +360,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
         def inputs(self):
             return [TouchFraction(0.0, 0.0), TouchFraction(0.5, 0.5)]
 
-        def frame(self):
+        def get_drawing_surface(self):
             return None
 
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)
@@ -453,15 +453,15 @@ def until(holds):
 def test_the_picture_has_the_size_that_the_browser_states(web):
     """From a small landscape window to a portrait telephone and back; a touch on the old picture is mapped to it."""
     with open_link(web, enter(web)) as link:
-        until(lambda: web.frame() is not None)
+        until(lambda: web.get_drawing_surface() is not None)
         before = web.picture
         link.send(json.dumps({"room": [810, 1440], "tap": [0.5, 0.5]}))
         until(lambda: web.inputs() == [TouchFraction(0.5, 0.5)])
         assert web.picture is before
         until(lambda: web.inputs() == [] and web.picture is not before)
         assert web.picture.size_pixels == (810, 1440)
-        assert web.frame().get_size() == (810, 1440)
-        web.frame().fill((9, 9, 9))
+        assert web.get_drawing_surface().get_size() == (810, 1440)
+        web.get_drawing_surface().fill((9, 9, 9))
         web.show_frame()
         assert struct.unpack(">HH", link.recv()[:4]) == (810, 1440)
         link.send(json.dumps({"room": [960, 540], "shown": True}))

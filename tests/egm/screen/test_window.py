@@ -143,8 +143,8 @@ def test_a_full_screen_without_a_desktop_is_drawn_off_screen(tmp_path):
         "import os\nimport pygame\nfrom egm.screen.theme import load_theme\n"
         "from egm.screen.window import Window\nfrom egm.screen.view import View\n"
         "pygame.font.init()\nkiosk = Window(load_theme(), fullscreen=True)\n"
-        "kiosk.picture.draw_view(kiosk.frame(), View(now=1.0))\nkiosk.show_frame()\n"
-        "print(pygame.display.get_driver(), len(set(kiosk.frame().get_buffer().raw[::4001])) > 20)\n"
+        "kiosk.picture.draw_view(kiosk.get_drawing_surface(), View(now=1.0))\nkiosk.show_frame()\n"
+        "print(pygame.display.get_driver(), len(set(kiosk.get_drawing_surface().get_buffer().raw[::4001])) > 20)\n"
     )
     environment = {**os.environ, "SDL_VIDEODRIVER": "offscreen"}
     ended = subprocess.run(
@@ -164,7 +164,7 @@ def test_an_upright_display_gets_the_upright_picture(theme, window):
     window._display = pygame.display.set_mode((540, 960))
     window._fit_picture()
     assert window.picture.layout is PORTRAIT_LAYOUT
-    assert window.frame().get_size() == window.picture.size_pixels
+    assert window.get_drawing_surface().get_size() == window.picture.size_pixels
 
 
 def test_every_key_name_has_a_key_code():

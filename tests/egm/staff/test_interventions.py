@@ -369,7 +369,7 @@ def test_sheets_are_listed_shown_and_exported_from_the_journal(rig, tmp_path):
     assert len(pdf) >= 1
     pdf.close()
     assert egm("day", "2020-01-01", "--out", str(bundle), "--language", "fr") == f"{bundle}: 0 sheets\n"
-    assert MECHANIC in egm("show", name).split("Signed by PIN")[1].splitlines()[0]
+    assert MECHANIC in egm("show", name).split("signed by PIN")[1].splitlines()[0]
     unknown = CliRunner().invoke(main, ["intervention", "show", "nothing", "--state", str(tmp_path)])
     assert unknown.exit_code == 1
     assert name in unknown.output

@@ -225,7 +225,7 @@ def test_the_sheet_is_shown_and_exported_twice(rig, tmp_path):
         return CliRunner().invoke(main, ["inventory", *words, "--state", str(tmp_path / "state")])
 
     assert json.loads(egm("show", "--json").output)["now"]["base_number"] == "B-12"
-    assert "Numéro du socle" in egm("show", "--language", "fr").output
+    assert "Numéro du socle de l’appareil" in egm("show", "--language", "fr").output
     shown = egm("show").output
     returned = Texts("en").say("service.inventory.return", percent="87.3700", date="2026-02-03")
     assert returned in shown  # beside the game, not only among the changes

@@ -350,7 +350,7 @@ class Template:
         self.parts = re.split(r"\{(\w+(?::n)?)\}", text)
         self.names = [name.partition(":")[0] for name in self.parts[1::2]]
 
-    def substitute_names(self, scope: CheckContext) -> str | None:
+    def replace_bound_names(self, scope: CheckContext) -> str | None:
         """Return the text with each name replaced by its bound value, or None if a name is not bound yet."""
         bound_values = scope.bound_values
         if any(name not in bound_values for name in self.names):
@@ -381,7 +381,7 @@ class Template:
 
     def match(self, value: Any, scope: CheckContext) -> None:
         """Check that a text matches the template, and bind the template's names."""
-        expected = self.substitute_names(scope)
+        expected = self.replace_bound_names(scope)
         if expected is not None:
             if value != expected:
                 raise PatternMismatch(f"expected {expected!r}, found {format_value(value)}")
@@ -428,7 +428,7 @@ def _compile_object(  # noqa: C901 (one loop over one object)
         """Match the members whose names are texts with names not bound yet, such as ``fault:{code}``."""
         remaining = [key for key in value if key not in plain]
         for template, is_optional, matcher in templates:
-            expected = template.substitute_names(scope)
+            expected = template.replace_bound_names(scope)
             fitting = [key for key in remaining if key == expected] if expected is not None else remaining
             matched = []
             for key in fitting:

@@ -221,7 +221,7 @@ def _browser() -> Iterator[BenchFigure]:
 def _one_frame(web: BrowserScreen, view: View, link: ClientConnection) -> None:
     """Draw, send, receive and acknowledge one frame; if nothing has changed, nothing is sent."""
     deadline = time.perf_counter() + 10
-    while (target := web.frame()) is None:
+    while (target := web.get_drawing_surface()) is None:
         if time.perf_counter() > deadline:
             raise TimeoutError("the browser screen wanted no frame for 10 s")
         time.sleep(0.0005)

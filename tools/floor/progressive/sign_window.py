@@ -53,7 +53,7 @@ class SignWindow:
         """Draw the sign's levels (plates) in the window; return False once a person has closed it."""
         if self._window.inputs() is None:
             return False
-        target, picture = self._window.frame(), self._window.picture
+        target, picture = self._window.get_drawing_surface(), self._window.picture
         if target is not None and isinstance(picture, SignPicture):
             picture.paint(target, plates, now_ns, self._currency)
             self._window.show_frame()

@@ -394,8 +394,8 @@ _NEVER_EXPIRES_DAYS: Final = 9999
 def answer_validation_status(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 7B: set which tickets the host allows and how long they are valid; all zeros only reads this.
 
-    The meaning of the bits is general knowledge. The machine obeys the bits for restricted tickets out and for
-    redemption; for the others it reports its own configuration.
+    Only the bits for printing restricted tickets and for redeeming tickets change what the machine does; for all
+    others, the reply reports the machine's own configuration. What the bits mean is known from public sources.
     """
     tickets = find_ticket_interface(host)
     if tickets is None or poll.data[0] != 8:
