@@ -123,7 +123,7 @@ def stored_as(key: str) -> dict[str, str]:
     return {_STORED_KEY_METADATA_KEY: key}
 
 
-def stored_key(field: "dataclasses.Field[object]") -> str:
+def get_stored_key(field: "dataclasses.Field[object]") -> str:
     """Return the key under which a record's field is stored in the JSON."""
     return str(field.metadata.get(_STORED_KEY_METADATA_KEY) or field.name.removesuffix("_"))
 
@@ -226,7 +226,7 @@ class _RecordCodec:
             if field.default_factory is not dataclasses.MISSING:
                 default = field.default_factory()
             read_value, write = _build_converters(field.type)
-            key = stored_key(field)
+            key = get_stored_key(field)
             plain = field.type if field.type in _EXACT_READER_BY_TYPE else None
             self._fields.append(
                 _CodecField(

@@ -27,7 +27,7 @@ def find_medium_failure_code(error: OSError) -> str:
     return _FAILURE_CODE_BY_ERRNO.get(error.errno, "medium_other")
 
 
-def require_private(*paths: Path) -> None:
+def require_private_files(*paths: Path) -> None:
     """Raise OperatorError if anyone except the owner may read or write one of the files ``paths``.
 
     The error names the first such file. A missing file is not an error.
@@ -88,7 +88,7 @@ def share_with_screens(path: Path, mode: int) -> None:
         path.chmod(mode)
 
 
-def write_private(path: Path, data: str | bytes) -> None:
+def write_private_file(path: Path, data: str | bytes) -> None:
     """Write a new file that only its owner can read, and sync it to disk.
 
     Raises OSError; FileExistsError if the file exists.
@@ -105,13 +105,13 @@ def _write_file(path: Path, data: str | bytes, mode: int) -> None:
         os.fsync(file.fileno())
 
 
-def replace_private(path: Path, data: str | bytes) -> None:
+def replace_private_file(path: Path, data: str | bytes) -> None:
     """Write a file that only its owner can read, replacing any old one durably and atomically."""
     _replace_file(path, data, 0o600)
 
 
-def replace_public(path: Path, data: str | bytes) -> None:
-    """Write a file like :func:`replace_private`, but readable by everybody whom the umask allows."""
+def replace_public_file(path: Path, data: str | bytes) -> None:
+    """Write a file like :func:`replace_private_file`, but readable by everybody whom the umask allows."""
     _replace_file(path, data, 0o644)
 
 
@@ -124,7 +124,7 @@ def _replace_file(path: Path, data: str | bytes, mode: int) -> None:
     sync_folder(path.parent)
 
 
-def replace_transient(path: Path, data: str | bytes) -> None:
+def replace_transient_file(path: Path, data: str | bytes) -> None:
     """Write a file that only its owner can read, without syncing it: for files that are rewritten at each start."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)

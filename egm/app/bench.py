@@ -54,7 +54,7 @@ with pause_garbage_collector():  # collecting garbage would take a quarter of th
     from egm.links.systemd import READY_NOTIFICATION, notify_systemd
     from egm.private_process import make_process_private
     from egm.profiles import load_profile
-    from egm.secret_files import replace_private
+    from egm.secret_files import replace_private_file
     from egm.terminal import echo
     from egm.unix_sockets import open_socket_address
 
@@ -126,7 +126,7 @@ class DeviceSimulator:
         self._server = await serve_unix_socket(
             self.socket_path, self._serve_client, line_bytes_max=_CLIENT_LINE_BYTES_MAX
         )
-        replace_private(self._run / "bench.ready", f"{os.getpid()}\n")
+        replace_private_file(self._run / "bench.ready", f"{os.getpid()}\n")
 
     # ------------------------------------------------------------ what devices keep without power
     def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
@@ -148,7 +148,7 @@ class DeviceSimulator:
             if retained != stored:
                 stored = retained
                 self._memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                replace_private(path, json.dumps(retained))
+                replace_private_file(path, json.dumps(retained))
 
         twin.on_change = store_retained_state
 

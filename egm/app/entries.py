@@ -30,7 +30,7 @@ class ScreenRefused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketLedgerMended:
+class TicketLedgerRepaired:
     """One of the two copies of the ticket ledger was damaged, and was restored from the intact copy."""
 
     repair: str = field(metadata=stored_as("what"))
@@ -41,7 +41,7 @@ GAME_REFUSED: Final = EntryDeclaration(kind="game.refused", record=GameRefused)
 SCREEN_REFUSED: Final = EntryDeclaration(kind="screen.refused", record=ScreenRefused)
 TICKET_LEDGER_REPAIRED: Final = EntryDeclaration(
     kind="tickets.mended",
-    record=TicketLedgerMended,
+    record=TicketLedgerRepaired,
     significance=Significance(EventEffect.LOG),
 )
 

@@ -59,7 +59,7 @@ def iter_preflight_faults(
     yield from _iter_level_faults(file, games)
 
 
-def iter_unknown_profiles_and_games(data: Mapping[str, object]) -> Iterator[ConfigFault]:
+def iter_unknown_profile_and_game_faults(data: Mapping[str, object]) -> Iterator[ConfigFault]:
     """Yield a fault for each profile and game that a cabinet file names and that does not exist.
 
     ``data`` is the TOML of a file that failed its own check, so it may have any shape.

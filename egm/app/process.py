@@ -20,7 +20,7 @@ from egm.app.entries import (
     GAME_REFUSED,
     TICKET_LEDGER_REPAIRED,
     GameRefused,
-    TicketLedgerMended,
+    TicketLedgerRepaired,
     record_generator_event,
 )
 from egm.app.features import FEATURES, build_menu
@@ -75,7 +75,7 @@ from egm.progressive.game_levels import open_levels
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.progressive.pools import combine_pools
 from egm.seats.table import SharedTables
-from egm.secret_files import require_private
+from egm.secret_files import require_private_files
 from egm.staff.desk import ServiceDesk
 from egm.staff.identities import IdentityRegister
 from egm.staff.inventory import record_inventory_change
@@ -220,7 +220,7 @@ class MachineProcess:
         second = memory.second_copy or self._folder.root / SECOND_FOLDER
         for fault in find_shared_folders(self._file, self._folder.root):
             raise OperatorError(str(fault))
-        require_private(second / KEY_FILE, second / self._folder.staff.name)
+        require_private_files(second / KEY_FILE, second / self._folder.staff.name)
         archives = {self._folder.root: memory.archive, second: memory.second_archive}
         for medium, archive in archives.items():
             link_archive_folder(medium, archive)
@@ -281,8 +281,8 @@ class MachineProcess:
         if self._begins and not self._has_real_devices:
             record_opening_stock(first, self._count_demonstration_coins())
         recover_tickets(first, reason)
-        if store is not None and store.restoration_text:
-            first.post(TICKET_LEDGER_REPAIRED, TicketLedgerMended(repair=str(store.restoration_text)))
+        if store is not None and store.repair_text:
+            first.post(TICKET_LEDGER_REPAIRED, TicketLedgerRepaired(repair=str(store.repair_text)))
         machines = [first]
         for number in range(2, cabinet.positions + 1):
             machine = self._create_machine(journal, Position(number, cabinet.positions))

@@ -163,7 +163,9 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> HandpayView
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
         prizes=merchandise.build_prize_views(handpay.prizes),
-        cash_instead=merchandise.prize_may_be_cash(machine, Event(EventType.EXCHANGE_PRIZE, FilledForm())),
+        cash_instead=merchandise.prize_can_be_exchanged_for_money(
+            machine, Event(EventType.EXCHANGE_PRIZE, FilledForm())
+        ),
         why=handpay.reason_without_ticket,
         owed_cents=0 if handpay.coin_payout is None else handpay.coin_payout.owed_cents,
         coins_cents=0 if handpay.coin_payout is None else handpay.coin_payout.paid_cents,

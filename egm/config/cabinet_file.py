@@ -33,7 +33,7 @@ from egm.config.sas_line import SasLineTable
 from egm.config.serials import Serial
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
-from egm.secret_files import make_folder_private, require_private, write_private
+from egm.secret_files import make_folder_private, require_private_files, write_private_file
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import Venue
 from meters.keys import KEY_FILE_NAME as KEY_FILE
@@ -235,7 +235,7 @@ class TicketValidator(StrEnum):
     """The machine makes ticket numbers from an identifier that a host has sent; the host redeems tickets."""
 
     @property
-    def is_by_host(self) -> bool:
+    def is_host(self) -> bool:
         """Return whether a host, and not the machine, states the value of an inserted ticket."""
         return self is not TicketValidator.STAND_ALONE
 
@@ -257,7 +257,7 @@ class HostTable(_CabinetTable):
     @property
     def handles_money(self) -> bool:
         """Return whether a host handles any money on this machine: tickets, transfers or bonuses."""
-        return self.tickets.is_by_host or self.transfers or self.bonuses
+        return self.tickets.is_host or self.transfers or self.bonuses
 
 
 GAMES_MAX: Final = 1000
@@ -531,13 +531,13 @@ class StateFolder:
             make_folder_private(self.run, self.run.name)
             probe = self.run / ".probe"
             probe.unlink(missing_ok=True)
-            write_private(probe, b"")
+            write_private_file(probe, b"")
             probe.unlink()
         except FileExistsError as error:
             raise OperatorError(f"state folder {self.root}: {error.filename} is not a folder") from None
         except OSError as error:
             raise OperatorError(f"state folder {self.root}: cannot write: {error.strerror}") from None
-        require_private(self.root / KEY_FILE, self.staff, self.metrics_token)
+        require_private_files(self.root / KEY_FILE, self.staff, self.metrics_token)
 
     def find_sas_port(self, line: str) -> Path:
         """Return the path at which a host on this computer can open the machine's SAS line ``line``."""

@@ -30,7 +30,7 @@ class LevelScope(StrEnum):
 
 #: The highest progressive group that SAS can address (one byte).
 SAS_PROGRESSIVE_GROUP_MAX: Final = 255
-LEVELS_MAX: Final = 32
+SAS_LEVELS_PER_GROUP_MAX: Final = 32
 """The maximum number of progressive levels that SAS can address in a group."""
 #: The form of one label of a host name (RFC 1123), with ``_`` allowed.
 _HOST_LABEL_PATTERN: Final = "[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
@@ -40,14 +40,14 @@ _HOST_NAME_PATTERN: Final = re.compile(rf"{_HOST_LABEL_PATTERN}(\.{_HOST_LABEL_P
 _IP_ADDRESS_PATTERN: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]{1,15})?")
 
 
-def _is_broadcast(name: str) -> bool:
+def _is_sas_broadcast_level(name: str) -> bool:
     """Return whether ``name`` has the form ``GROUP.LEVEL`` of a level that a host broadcasts on a SAS line."""
     group, _, level = name.partition(".")
     return (
         group.isdecimal()
         and level.isdecimal()
         and 1 <= int(group) <= SAS_PROGRESSIVE_GROUP_MAX
-        and 1 <= int(level) <= LEVELS_MAX
+        and 1 <= int(level) <= SAS_LEVELS_PER_GROUP_MAX
     )
 
 
@@ -97,10 +97,12 @@ class ProgressiveLevelTable(_StrictTable):
             raise ValueError(
                 f"{self.game} {self.level}: a {self.kind} level needs stakes, its level for each stake"
             )
-        elif self.carrier == "sas" and not all(_is_broadcast(name) for name in self.stakes.values()):
+        elif self.carrier == "sas" and not all(
+            _is_sas_broadcast_level(name) for name in self.stakes.values()
+        ):
             raise ValueError(
                 f"{self.game} {self.level}: stakes: a level on a SAS line is written as GROUP.LEVEL, "
-                f"1.1 to {SAS_PROGRESSIVE_GROUP_MAX}.{LEVELS_MAX}"
+                f"1.1 to {SAS_PROGRESSIVE_GROUP_MAX}.{SAS_LEVELS_PER_GROUP_MAX}"
             )
         elif self.hidden or self.ceiling_bases is not None:
             raise ValueError(

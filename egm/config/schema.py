@@ -22,7 +22,7 @@ def build_schema() -> JsonSchemaValue:
 
 
 @dataclass(frozen=True, slots=True)
-class FileTable:
+class TableDocumentation:
     """The documentation of one table of the cabinet file: its header, its description and its keys."""
 
     header: str
@@ -31,7 +31,7 @@ class FileTable:
     keys: tuple[KeyDocumentation, ...]
 
 
-def iter_cabinet_file_tables() -> Iterator[FileTable]:
+def iter_cabinet_file_tables() -> Iterator[TableDocumentation]:
     """Yield the documentation of every table of a cabinet file.
 
     ``NAME`` in a header stands for a freely chosen name.
@@ -48,7 +48,7 @@ def iter_cabinet_file_tables() -> Iterator[FileTable]:
         table = resolve_reference(document, table)
         meaning = " ".join(table.get("description", "").split())
         keys = tuple(build_key_documentation(document, table, key) for key in table["properties"])
-        yield FileTable(header, meaning, name in document["required"], keys)
+        yield TableDocumentation(header, meaning, name in document["required"], keys)
 
 
 def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[ConfigFault]:

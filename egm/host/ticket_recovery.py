@@ -244,7 +244,7 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
 
     A ticket that the host authorised and that is no longer being stacked is reported to the host as not stacked.
     """
-    if machine.component(HostMoney).ticket_validator.is_by_host:
+    if machine.component(HostMoney).ticket_validator.is_host:
         unread = {
             find_pay_out_in_ticket_ring(machine.journal, index)
             for index in list_unread_ticket_indices(machine.journal)

@@ -61,7 +61,7 @@ NUMBER_REFUSED_BY_HOST_REASON: Final = "the host refused a number"
 # ---------------------------------------------------------------------------------------------- guards
 def host_validates(machine: Machine, _: Event) -> bool:
     """Return whether a host validates tickets on this machine."""
-    return machine.component(HostMoney).ticket_validator.is_by_host
+    return machine.component(HostMoney).ticket_validator.is_host
 
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:

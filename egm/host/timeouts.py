@@ -102,10 +102,5 @@ def create_host_timeouts(context: MachineContext) -> Iterable[BackgroundService]
         machine.component(HostMoney),
         machine.memory.get(MoneyKey.RESTRICTED) is not None,
     )
-    if (
-        host.ticket_validator.is_by_host
-        or host.can_transfer
-        or host.can_award_bonuses
-        or has_restricted_terms
-    ):
+    if host.ticket_validator.is_host or host.can_transfer or host.can_award_bonuses or has_restricted_terms:
         yield HostTimeouts(context)

@@ -277,7 +277,7 @@ class HostTransferInterface:
         money = self._machine.component(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_PER_HUNDREDTH_SECOND
         previous = money.transfer_lock
-        was_offered = previous is not None and previous.is_offer
+        was_offered = previous is not None and previous.has_open_cash_out_offer
         money.transfer_lock = TransferLock(required_transfers_code, until_ns, is_cash_out_waiting=was_offered)
         self._handle(Event(EventType.LOCK_REQUESTED))
         return self.transfer_lock_state

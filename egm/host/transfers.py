@@ -291,7 +291,7 @@ def end_transfer_lock(machine: Machine, _: Event) -> None:
     """
     lock, machine.component(HostMoney).transfer_lock = _require_lock(machine), None
     if lock.is_granted:
-        machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.is_offer))
+        machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.has_open_cash_out_offer))
     _decline_cash_out(machine, lock)
 
 
@@ -301,7 +301,7 @@ def _decline_cash_out(machine: Machine, lock: TransferLock) -> None:
     If the host has forbidden other ways, the credit stays, and the player is shown a notice.
     """
     money = machine.component(HostMoney)
-    if lock.is_offer and machine.credit_cents:
+    if lock.has_open_cash_out_offer and machine.credit_cents:
         is_host_only = machine.memory.require(CashOutTerms, HostKey.CASH_OUT).host_only
         money.is_cash_out_declined = not is_host_only
         money.declined_balance_cents = machine.credit_cents if is_host_only else None

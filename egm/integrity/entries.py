@@ -14,7 +14,7 @@ from egm.kernel.timekeeping import ClockDoubtReason
 from egm.play.keys import PlayKey
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import ActorId, Count, IsoTime, NonBlankText, Sha256Digest, StaffNumber, StaffNumbers
-from egm.staff.entries import ByPersons
+from egm.staff.entries import StaffAuthorisedEntry
 from meters import PeriodMark
 
 
@@ -168,7 +168,7 @@ class DoorOpenedOrClosed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultsClearedByTechnician(ByPersons):
+class FaultsClearedByTechnician(StaffAuthorisedEntry):
     """A technician cleared faults whose cause they have found."""
 
     codes: tuple[NonBlankText, ...]
@@ -239,7 +239,7 @@ DOOR_CLOSED: Final = EntryDeclaration(
     logs=(Log.ACCESS,),
     is_technical=True,
 )
-FAULTS_SETTLED: Final = EntryDeclaration(
+FAULTS_CLEARED_BY_TECHNICIAN: Final = EntryDeclaration(
     kind="fault.settled",
     record=FaultsClearedByTechnician,
     written_keys=(KernelKey.FAULT,),
@@ -288,7 +288,7 @@ class ClockTrusted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClockConfirmed(ByPersons):
+class ClockConfirmed(StaffAuthorisedEntry):
     """Staff confirmed the date, so the clock is trusted."""
 
     clock_time: IsoTime = field(metadata=stored_as("now"))
@@ -342,7 +342,7 @@ class HardMetersFitted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HardMetersExchanged(ByPersons):
+class HardMetersExchanged(StaffAuthorisedEntry):
     """Hard meters were exchanged."""
 
     reason: NonBlankText

@@ -101,7 +101,7 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.DOOR_CLOSED: DoorChange,
     EventType.DISABLED: DisablingRequest,
     EventType.ENABLED: EnablingRequest,
-    EventType.FAULTS_SETTLED: FaultClearanceForm,
+    EventType.FAULTS_CLEARED_BY_TECHNICIAN: FaultClearanceForm,
     EventType.CLOCK_CONFIRMED: ClockConfirmationForm,
     EventType.FILE_SIGNED: CabinetFileSignatureForm,
     EventType.VERIFY: FilledForm,

@@ -8,7 +8,7 @@ from egm.integrity.technician import hard_meters_are_fitted, software_is_signed,
 from egm.kernel.events import EventType
 from egm.people import Permission
 from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField
-from egm.staff.options import machine_is_open, no_position_is_in_use
+from egm.staff.options import main_or_logic_door_is_open, no_position_is_in_use
 
 INTEGRITY_FORMS: Final[tuple[Form, ...]] = (
     Form(
@@ -28,7 +28,7 @@ INTEGRITY_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="settle_faults",
-        event=EventType.FAULTS_SETTLED,
+        event=EventType.FAULTS_CLEARED_BY_TECHNICIAN,
         permission=Permission.RESTART,
         menu_section="machine",
         fields=(FormField(name="finding", length_max=200),),
@@ -63,6 +63,6 @@ INTEGRITY_FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.CONFIGURE,
         menu_section="machine",
         fields=(REASON_FIELD, FormField(name="readings", length_max=200)),
-        submission_guards=(machine_is_open, hard_meters_are_fitted),
+        submission_guards=(main_or_logic_door_is_open, hard_meters_are_fitted),
     ),
 )

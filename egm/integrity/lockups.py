@@ -46,7 +46,7 @@ from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import clear_fault, raise_fault
 from egm.money.records.held_money import build_held_money_values
 from egm.play.keys import PlayKey
-from egm.play.records.residual import find_changed_residual_terms
+from egm.play.records.residual import build_residual_terms_change
 from egm.staff.desk import find_actor
 from egm.staff.interventions import DOOR_BY_DEVICE_FAULT, UNIDENTIFIED_OPENING_FAULT, is_opening_identified
 from egm.staff.service_calls import answer_service_call
@@ -79,7 +79,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
     Position 1 records this for the machine. Each position records the terms of its residual credit (what
     happens to credit too small to be played) if they have changed.
     """
-    terms = find_changed_residual_terms(machine)
+    terms = build_residual_terms_change(machine)
     if machine.position.number > 1:
         if terms:
             machine.post(RESIDUAL_CREDIT_TERMS, state=terms)

@@ -17,9 +17,9 @@ from egm.integrity.lockups import (
 )
 from egm.integrity.signed_file import file_is_unsigned, sign_file
 from egm.integrity.technician import (
+    clear_faults_as_technician,
     hard_meters_are_fitted,
     record_hard_meter_exchange,
-    settle_faults,
     software_is_signed,
     technician_can_clear_fault,
     verify_software,
@@ -34,7 +34,7 @@ from egm.kernel.states import (
     single_state,
 )
 from egm.staff.form import build_form_rule
-from egm.staff.options import machine_is_open, no_position_is_in_use
+from egm.staff.options import main_or_logic_door_is_open, no_position_is_in_use
 from egm.staff.service.effects import (
     key_may_act_without_sign_in,
 )
@@ -72,10 +72,10 @@ INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ technician's work
     build_form_rule(
         INTEGRITY_FORMS,
-        EventType.FAULTS_SETTLED,
+        EventType.FAULTS_CLEARED_BY_TECHNICIAN,
         STATES_WITH_STAFF_AT_WORK,
         (technician_can_clear_fault,),
-        settle_faults,
+        clear_faults_as_technician,
     ),
     build_form_rule(
         INTEGRITY_FORMS,
@@ -98,7 +98,7 @@ INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
         INTEGRITY_FORMS,
         EventType.COUNTERS_EXCHANGED,
         STATES_WITH_STAFF_AT_WORK,
-        (machine_is_open, hard_meters_are_fitted),
+        (main_or_logic_door_is_open, hard_meters_are_fitted),
         record_hard_meter_exchange,
     ),
 )

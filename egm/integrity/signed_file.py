@@ -25,7 +25,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.people import Permission, Roster
-from egm.secret_files import replace_private
+from egm.secret_files import replace_private_file
 from egm.staff.options import no_position_is_in_use
 from meters import JournalError, JournalView
 from meters.entry import encode_canonical_json
@@ -82,7 +82,7 @@ class CabinetFileSignature:
 
         It is authenticated with the machine's key, if the machine has one already. Raises OSError.
         """
-        replace_private(path, json.dumps({**asdict(self), "seal": self._compute_hmac(path.parent)}))
+        replace_private_file(path, json.dumps({**asdict(self), "seal": self._compute_hmac(path.parent)}))
 
     def _compute_hmac(self, folder: Path) -> str:
         """Return the signature's HMAC with the machine key in ``folder``, or "" if there is no intact key."""

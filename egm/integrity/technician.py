@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.integrity.entries import (
-    FAULTS_SETTLED,
+    FAULTS_CLEARED_BY_TECHNICIAN,
     HARD_METERS_EXCHANGED,
     FaultsClearedByTechnician,
     HardMetersExchanged,
@@ -72,11 +72,11 @@ def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- effects
-def settle_faults(machine: Machine, event: Event) -> None:
+def clear_faults_as_technician(machine: Machine, event: Event) -> None:
     """Clear all faults that a technician may clear, and record the cause that the technician has found."""
     codes, form = _list_clearable_faults(machine), event.read_payload(FaultClearanceForm)
     machine.post(
-        FAULTS_SETTLED,
+        FAULTS_CLEARED_BY_TECHNICIAN,
         FaultsClearedByTechnician(
             codes=tuple(codes),
             finding=form.finding,

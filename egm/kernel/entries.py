@@ -18,7 +18,7 @@ from egm.errors import InvariantError, check_invariant
 from egm.kernel.keys import StorageKey, StorageKeys
 from egm.kernel.logs import Log
 from egm.kernel.significance import Significance, find_significance_by_pattern
-from egm.record_codec import RecordError, check_value, list_conditions, stored_key
+from egm.record_codec import RecordError, check_value, get_stored_key, list_conditions
 from egm.record_fields import KEY_SWITCH_NAME
 from meters import JournalView, PeriodMark, Phase, Transaction
 from meters.entry import StoredEntry
@@ -213,7 +213,9 @@ class EntryDeclaration(Generic[R]):
         """Return the names of the record's fields that name a key switch."""
         record_fields = fields(self.record) if is_dataclass(self.record) else ()
         return tuple(
-            stored_key(member) for member in record_fields if KEY_SWITCH_NAME in list_conditions(member.type)
+            get_stored_key(member)
+            for member in record_fields
+            if KEY_SWITCH_NAME in list_conditions(member.type)
         )
 
     @cached_property

@@ -136,7 +136,7 @@ class EventType(EventName):
     RESTART = "restart"
     CLOCK_CONFIRMED = "clock_confirmed"
     #: Staff clear the active faults that a technician may clear.
-    FAULTS_SETTLED = "faults_settled"
+    FAULTS_CLEARED_BY_TECHNICIAN = "faults_settled"
     #: Staff start a check of the software's signatures.
     VERIFY = "verify"
     FILE_SIGNED = "file_signed"

@@ -142,14 +142,14 @@ class Timekeeper:
         If no time was ever known to be right, return the clock's time.
         """
         trusted_time = self.trusted_time
-        return self._read_limited_clock if trusted_time is None or self.is_clock_trusted else trusted_time
+        return self._clamped_clock_time if trusted_time is None or self.is_clock_trusted else trusted_time
 
     def read_steady_time(self) -> datetime:
         """Return a time that advances with the monotonic clock during one run, even when the wall clock is set."""
-        return self.trusted_time or self._read_limited_clock
+        return self.trusted_time or self._clamped_clock_time
 
     @property
-    def _read_limited_clock(self) -> datetime:
+    def _clamped_clock_time(self) -> datetime:
         """Return the clock's time, moved into the range in which date arithmetic cannot overflow."""
         return min(self._clock.now(), LATEST_PLAUSIBLE_TIME)
 
@@ -158,7 +158,7 @@ class Timekeeper:
 
         This is called if staff confirm the time, or if no evidence is against it.
         """
-        self._last_trusted_time, self._since_ns = self._read_limited_clock, self._clock.monotonic_ns()
+        self._last_trusted_time, self._since_ns = self._clamped_clock_time, self._clock.monotonic_ns()
         self._running, self._was_set_unconfirmed = True, False
 
     @property

@@ -19,7 +19,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.device_health import iter_device_metrics
 from egm.links.metrics import MachineCollector, MetricsExporter, build_meter_families, iter_known_occurrences
 from egm.links.screen.private import read_or_create_token
-from egm.secret_files import replace_transient
+from egm.secret_files import replace_transient_file
 from egm.staff.events import InterventionSeen
 from egm.staff.keys import StaffKey
 
@@ -66,7 +66,7 @@ class MetricsService:
         exporter = await self._open_metrics_port()
         loop = asyncio.get_running_loop()
         with contextlib.closing(exporter):
-            replace_transient(self._context.state_folder.run / "metrics.port", str(exporter.port))
+            replace_transient_file(self._context.state_folder.run / "metrics.port", str(exporter.port))
             while True:
                 wake_at = loop.time() + _LAG_CHECK_INTERVAL_SECONDS
                 await asyncio.sleep(_LAG_CHECK_INTERVAL_SECONDS)

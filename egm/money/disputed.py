@@ -208,7 +208,7 @@ def dispute_is_unfinished(machine: Machine, _: Event) -> bool:
     return bool(disputes) and any(disputed.fault_code not in machine.active_faults for disputed in disputes)
 
 
-def end_disputes(machine: Machine, _: Event) -> None:
+def finish_interrupted_disputes(machine: Machine, _: Event) -> None:
     """Finish work on disputes that a power loss interrupted: post payments of rulings, raise faults of disputes."""
     finish_disputes(machine)
 

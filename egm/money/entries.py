@@ -683,7 +683,7 @@ class OrphanTicket(_OrphanRuling):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrphanRefused(_OrphanRuling):
+class OrphanTicketRefused(_OrphanRuling):
     """A ticket found without its owner could not be redeemed into the register of unclaimed money."""
 
     ledger_answer: str = field(metadata=stored_as("answer"))
@@ -749,9 +749,9 @@ ORPHAN_TICKET: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG),
     logs=(Log.ORPHANS,),
 )
-ORPHAN_REFUSED: Final = EntryDeclaration(
+ORPHAN_TICKET_REFUSED: Final = EntryDeclaration(
     kind="orphan.refused",
-    record=OrphanRefused,
+    record=OrphanTicketRefused,
     significance=Significance(EventEffect.LOG),
     logs=(Log.ORPHANS,),
 )
@@ -800,7 +800,7 @@ class TicketContradicted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketLedgerMended:
+class TicketLedgerRepaired:
     """One copy of the ticket ledger was damaged or lost, and was restored from the other."""
 
     repair: str = field(metadata=stored_as("what"))
@@ -821,6 +821,6 @@ TICKET_LEDGER_CONTRADICTED: Final = EntryDeclaration(
 )
 TICKET_LEDGER_REPAIRED: Final = EntryDeclaration(
     kind="tickets.mended",
-    record=TicketLedgerMended,
+    record=TicketLedgerRepaired,
     significance=Significance(EventEffect.LOG),
 )

@@ -49,7 +49,7 @@ class TransferLock:
     """Whether the host requested this lock while a cash-out was offered to it; it may still accept the offer."""
 
     @property
-    def is_offer(self) -> bool:
+    def has_open_cash_out_offer(self) -> bool:
         """Return whether a cash-out is offered to the host under this lock.
 
         If the host declines, the cash-out is paid by another method.

@@ -243,7 +243,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     number = _require_ticket(machine, pay_out.id).number
     ring = (
         build_ticket_ring_state(machine.journal, pay_out.id)
-        if machine.component(HostMoney).ticket_validator.is_by_host
+        if machine.component(HostMoney).ticket_validator.is_host
         else {}
     )
     machine.post(
@@ -319,7 +319,7 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
     return printing.state in decided
 
 
-def end_ticket_ruling(machine: Machine, event: Event) -> None:
+def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
     """Complete the cash-out by the ruling on its disputed ticket.
 
     If the ticket was ruled good, it settles the cash-out; if it was ruled void, the credits are paid by hand.
@@ -437,28 +437,29 @@ def settle_coins(machine: Machine, event: Event) -> None:
         {MoneyKey.HOPPER: None, MoneyKey.COINS_DISPENSED: coins_to_post},
         f"short pay: {paid_coins_count} of {pay_out.ordered_coins} coins",
     )
-    post_coins(machine, event)
+    post_dispensed_coins(machine, event)
     store_journal_head(machine)
     if machine.cashable_cents:
         open_cancelled_credit(machine, event)
 
 
 def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
-    """Return whether :func:`end_cash_out` has work: unposted coins of an abandoned payout, or an outdated remainder.
+    """Return whether coins of an abandoned hopper payout are not posted, or a stored cash-out remainder is outdated.
 
-    A stored remainder is outdated when it differs from the player's cashable balance.
+    :func:`finish_interrupted_cash_out` completes both. A stored remainder is outdated when it differs from the player's
+    cashable balance.
     """
     return machine.memory.get(MoneyKey.COINS_DISPENSED) is not None or has_stale_remainder(machine)
 
 
-def end_cash_out(machine: Machine, event: Event) -> None:
+def finish_interrupted_cash_out(machine: Machine, event: Event) -> None:
     """Post the coins of an abandoned hopper payout, and clear a stored remainder that differs from the balance."""
-    post_coins(machine, event)
+    post_dispensed_coins(machine, event)
     if has_stale_remainder(machine):
         clear_remainder(machine)
 
 
-def post_coins(machine: Machine, _: Event) -> None:
+def post_dispensed_coins(machine: Machine, _: Event) -> None:
     """Post the coins that left the hopper before its payout was abandoned.
 
     Called immediately after the payout is voided, and again after a restart.

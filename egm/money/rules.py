@@ -13,7 +13,12 @@ from egm.kernel.states import (
     single_state,
 )
 from egm.money.cash_out_remainder import start_automatic_cash_out, unpaid_remainder_is_stored
-from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_form_is_valid
+from egm.money.disputed import (
+    dispute_is_unfinished,
+    finish_interrupted_disputes,
+    rule_disputed_amount,
+    ruling_form_is_valid,
+)
 from egm.money.forms import MONEY_FORMS
 from egm.money.hand_pays import (
     handpay_can_be_settled,
@@ -24,9 +29,9 @@ from egm.money.hand_pays import (
 )
 from egm.money.pay_out import (
     cash_out_is_unfinished,
+    complete_cash_out_by_ruling,
     credits_are_reserved_for_payout,
-    end_cash_out,
-    end_ticket_ruling,
+    finish_interrupted_cash_out,
     handle_print_failure,
     open_cancelled_credit,
     payout_is_due,
@@ -42,18 +47,18 @@ from egm.money.pay_out import (
 from egm.money.rulings import (
     complement_form_is_valid,
     credits_are_unclaimed,
-    end_rulings,
     forfeit_credits,
     forfeit_prize,
     forfeiting_credits_is_permitted,
     forfeiting_prize_is_permitted,
     found_ticket_is_named,
     location_is_stated,
+    post_unclaimed_handpay,
     record_complement,
-    ruling_is_unfinished,
-    take_orphan_credits,
-    take_orphan_handpay,
-    take_orphan_ticket,
+    register_found_ticket,
+    register_unclaimed_credits,
+    unclaimed_handpay_is_unposted,
+    void_unclaimed_handpay,
 )
 from egm.money.ticket_for_handpay import (
     attendant_pays_by_hand,
@@ -81,7 +86,7 @@ from egm.money.value_in import (
 )
 from egm.money.ways_out import (
     coins_come_first,
-    has_credit,
+    has_cashable_credit,
     restricted_credit_may_leave_on_ticket,
     ticket_comes_first,
 )
@@ -127,7 +132,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.CASH_OUT,
         STATES_FOR_CASH_OUT,
-        (has_credit, ticket_comes_first),
+        (has_cashable_credit, ticket_comes_first),
         (reserve_ticket,),
         State.PAYING,
         REPORT_REFUSAL,
@@ -151,7 +156,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.CASH_OUT,
         STATES_FOR_CASH_OUT,
-        (has_credit,),
+        (has_cashable_credit,),
         (open_cancelled_credit,),
         State.HANDPAY,
         REPORT_REFUSAL,
@@ -159,7 +164,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.NO_PAYOUT_DEVICE,
         STATES_FOR_CASH_OUT,
-        (has_credit,),
+        (has_cashable_credit,),
         (open_cancelled_credit,),
         State.HANDPAY,
     ),
@@ -171,7 +176,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.COINS_STRAYED, STATES_AFTER_BOOT, (), (record_stray_coins,), NextState.DERIVED_ONCE_TESTED
     ),
-    Rule(EventType.AFTER_EVENT, ALL_STATES, (dispute_is_unfinished,), (end_disputes,)),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (dispute_is_unfinished,), (finish_interrupted_disputes,)),
     Rule(
         EventType.WHEN_IDLE, single_state(State.PAYING), (credits_are_reserved_for_payout,), (resume_payout,)
     ),
@@ -269,30 +274,30 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         rule_disputed_amount,
     ),
     build_form_rule(
-        MONEY_FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY_STATE, (location_is_stated,), take_orphan_handpay
+        MONEY_FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY_STATE, (location_is_stated,), void_unclaimed_handpay
     ),
     build_form_rule(
         MONEY_FORMS,
         EventType.ORPHAN_CREDITS,
         _SERVICE_MENU_STATE,
         (credits_are_unclaimed, location_is_stated),
-        take_orphan_credits,
+        register_unclaimed_credits,
     ),
     build_form_rule(
         MONEY_FORMS,
         EventType.ORPHAN_TICKET,
         STATES_FOR_RULINGS,
         (found_ticket_is_named, location_is_stated),
-        take_orphan_ticket,
+        register_found_ticket,
     ),
-    Rule(EventType.AFTER_EVENT, ALL_STATES, (ruling_is_unfinished,), (end_rulings,)),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (unclaimed_handpay_is_unposted,), (post_unclaimed_handpay,)),
     Rule(
         EventType.AFTER_EVENT,
         STATES_AFTER_BOOT,
         (ticket_ruling_is_unfinished,),
-        (end_ticket_ruling,),
+        (complete_cash_out_by_ruling,),
         NextState.DERIVED_ONCE_TESTED,
     ),
     # Last: credits that another payout returns to the meter for a moment must not invalidate a remainder.
-    Rule(EventType.AFTER_EVENT, ALL_STATES, (cash_out_is_unfinished,), (end_cash_out,)),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (cash_out_is_unfinished,), (finish_interrupted_cash_out,)),
 )

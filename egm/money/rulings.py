@@ -16,16 +16,16 @@ from egm.money.entries import (
     HANDPAY_UNCLAIMED,
     ORPHAN_CREDITS,
     ORPHAN_HANDPAY,
-    ORPHAN_REFUSED,
     ORPHAN_TICKET,
+    ORPHAN_TICKET_REFUSED,
     PRIZE_FORFEITED,
     ComplementPaid,
     CreditsForfeited,
     HandpayUnclaimed,
     OrphanCredits,
     OrphanHandpay,
-    OrphanRefused,
     OrphanTicket,
+    OrphanTicketRefused,
     PrizeForfeited,
 )
 from egm.money.events import ComplementForm, ForfeitCreditsForm, OrphanTicketForm
@@ -99,12 +99,12 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     """Return whether the form states the found ticket's number, and this machine validates its own tickets."""
     return (
         ticket_ledger.are_tickets_available(machine)
-        and not machine.component(HostMoney).ticket_validator.is_by_host
+        and not machine.component(HostMoney).ticket_validator.is_host
         and are_texts_filled_in(event.read_payload(OrphanTicketForm).number)
     )
 
 
-def take_orphan_credits(machine: Machine, event: Event) -> None:
+def register_unclaimed_credits(machine: Machine, event: Event) -> None:
     """Move credits that an unknown player left on the meter to the register of unclaimed money (Monaco 21.3).
 
     Restricted credit expires.
@@ -120,8 +120,8 @@ def take_orphan_credits(machine: Machine, event: Event) -> None:
     )
 
 
-def take_orphan_handpay(machine: Machine, event: Event) -> None:
-    """Void a hand-pay that nobody claims; :func:`end_rulings` then posts its amount as unclaimed money."""
+def void_unclaimed_handpay(machine: Machine, event: Event) -> None:
+    """Void a hand-pay that nobody claims; :func:`post_unclaimed_handpay` then posts its amount as unclaimed money."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     handpay_reservation = next(
         reservation for reservation in machine.journal.list_pending() if reservation.id == handpay.id
@@ -148,15 +148,15 @@ def take_orphan_handpay(machine: Machine, event: Event) -> None:
         ref=handpay.id,
         state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED_HANDPAY: unclaimed},
     )
-    end_rulings(machine, event)
+    post_unclaimed_handpay(machine, event)
 
 
-def ruling_is_unfinished(machine: Machine, _: Event) -> bool:
+def unclaimed_handpay_is_unposted(machine: Machine, _: Event) -> bool:
     """Return whether a hand-pay that nobody claimed was voided, but is not posted as unclaimed money yet."""
     return machine.memory.get(MoneyKey.UNCLAIMED_HANDPAY) is not None
 
 
-def end_rulings(machine: Machine, _: Event) -> None:
+def post_unclaimed_handpay(machine: Machine, _: Event) -> None:
     """Post a voided hand-pay that nobody claimed to the register of unclaimed money.
 
     Called immediately after it was voided, and again after a restart.
@@ -173,7 +173,7 @@ def end_rulings(machine: Machine, _: Event) -> None:
     )
 
 
-def take_orphan_ticket(machine: Machine, event: Event) -> None:
+def register_found_ticket(machine: Machine, event: Event) -> None:
     """Redeem a ticket found on a machine or on the floor into the register of unclaimed money, irrevocably.
 
     The journal is written first, then the ticket ledger. If the power fails in between, the restart completes
@@ -184,8 +184,10 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     redemption_id = machine.fresh_id("orphan")
     answer = desk.begin_redemption(redemption_id, event.read_payload(OrphanTicketForm).number.strip())
     if isinstance(answer, TicketRefusal):
-        refusal = OrphanRefused(**build_ruling_details(machine, event), ledger_answer=answer.reason.value)
-        machine.post(ORPHAN_REFUSED, refusal)
+        refusal = OrphanTicketRefused(
+            **build_ruling_details(machine, event), ledger_answer=answer.reason.value
+        )
+        machine.post(ORPHAN_TICKET_REFUSED, refusal)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     ticket = answer.ticket

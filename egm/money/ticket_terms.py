@@ -77,6 +77,6 @@ class TicketTerms:
 
 def find_ticket_terms(machine: Machine) -> TicketTerms:
     """Return the host's rules for tickets; the defaults if it has set none or no longer validates tickets."""
-    if not machine.component(HostMoney).ticket_validator.is_by_host:
+    if not machine.component(HostMoney).ticket_validator.is_host:
         return TicketTerms()
     return machine.memory.read(TicketTerms, MoneyKey.TICKET_TERMS) or TicketTerms()

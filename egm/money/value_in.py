@@ -91,7 +91,7 @@ def acceptor_works(machine: Machine, _: Event) -> bool:
 def should_accept_tickets(machine: Machine, state: State) -> bool:
     """Return whether the bill acceptor should accept tickets now."""
     is_validated = (
-        machine.component(HostMoney).ticket_validator.is_by_host or not machine.profile.tickets.central
+        machine.component(HostMoney).ticket_validator.is_host or not machine.profile.tickets.central
     )
     are_accepted = (
         is_validated and are_tickets_available(machine) and find_ticket_terms(machine).are_tickets_accepted

@@ -15,7 +15,8 @@ from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 
 
-def has_credit(machine: Machine, _: Event) -> bool:
+@refusal_code("has_credit")
+def has_cashable_credit(machine: Machine, _: Event) -> bool:
     """Return whether there is credit to cash out; restricted credit does not count."""
     return machine.cashable_cents > 0
 
@@ -82,7 +83,7 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
         "limit": amount_cents > tickets.limit_cents,
         "clock": not machine.timekeeper.is_clock_trusted or CLOCK_FAULT in machine.active_faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
-        or (tickets.central and not machine.component(HostMoney).ticket_validator.is_by_host)
+        or (tickets.central and not machine.component(HostMoney).ticket_validator.is_host)
         or (desk is not None and not are_tickets_available(machine)),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")

@@ -25,7 +25,7 @@ from egm.errors import OperatorError
 from egm.people.person import STAFF_NUMBER_PATTERN, Person
 from egm.people.pins import UNMATCHABLE_PIN_DIGEST, PinDigest
 from egm.people.roles import Permission, Role
-from egm.secret_files import replace_private
+from egm.secret_files import replace_private_file
 from meters.entry import encode_canonical_json
 from meters.errors import JournalError
 from meters.keys import MachineKey
@@ -245,7 +245,7 @@ class Roster:
         """
         seal = _compute_hmac(self)
         document = _encode_roster(self) | {"seal": seal}
-        replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
+        replace_private_file(path, json.dumps(document, ensure_ascii=False, indent=1))
         return replace(self, has_valid_seal=bool(seal))
 
 

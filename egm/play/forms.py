@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import EventType
 from egm.people import Permission
-from egm.play.prizes_in_kind import prize_may_be_cash
+from egm.play.prizes_in_kind import prize_can_be_exchanged_for_money
 from egm.play.rulings import game_cannot_end, open_game_has_neither_outcome_nor_win
 from egm.staff.form import REASON_FIELD, Form, FormField
 
@@ -14,7 +14,7 @@ PLAY_FORMS: Final[tuple[Form, ...]] = (
         event=EventType.EXCHANGE_PRIZE,
         permission=Permission.PAY_BY_HAND,
         menu_section="money",
-        submission_guards=(prize_may_be_cash,),
+        submission_guards=(prize_can_be_exchanged_for_money,),
     ),
     Form(
         id="machine_check",

@@ -62,13 +62,13 @@ class CertificateRules:
     are_certificates_required: bool = False
 
     def verify_certificate(
-        self, slot: GameTable, game: Game, profile: Profile, lowest_return: Fraction
+        self, game_table: GameTable, game: Game, profile: Profile, lowest_return: Fraction
     ) -> Certificate | None:
         """Return the game's certificate after verifying it, or None if it has none and needs none.
 
         Raises OperatorError if a required certificate is missing, or if a certificate does not match.
         """
-        if slot.certificate is None:
+        if game_table.certificate is None:
             if self.are_certificates_required:
                 raise OperatorError(
                     f"{game.id}: has no certificate, but the profile {profile.id} requires one for every game"
@@ -76,7 +76,7 @@ class CertificateRules:
             return None
         if not self.public_key_hex:
             raise OperatorError(f"{game.id}: has a certificate, but machine.certifier names no key")
-        certificate = Certificate.read(slot.certificate, self.public_key_hex)
+        certificate = Certificate.read(game_table.certificate, self.public_key_hex)
         certificate.check_certifies(game.id, game.digest, profile.id, lowest_return)
         return certificate
 
@@ -90,9 +90,9 @@ class RefusedGame:
 
 
 def admit_games(
-    slots: tuple[GameTable, ...],
+    game_tables: tuple[GameTable, ...],
     profile: Profile,
-    level_slots: tuple[ProgressiveLevelTable, ...] = (),
+    level_tables: tuple[ProgressiveLevelTable, ...] = (),
     compute_prizes: ComputeLargestPrizes = compute_largest_prizes,
     certificate_rules: CertificateRules = CertificateRules(),
     report_progress: Callable[[int, str], None] = lambda _number, _game: None,
@@ -103,24 +103,26 @@ def admit_games(
 
     Return the games that may be offered, by id, and the refused ones with the reason.
 
-    ``level_slots``: the progressive levels in the cabinet file. ``compute_prizes`` returns the largest prizes
+    ``level_tables``: the progressive levels in the cabinet file. ``compute_prizes`` returns the largest prizes
     of a game, for profiles that limit them. Before each game is checked, ``report_progress`` is called with its
     number (from 1) and its id. ``has_wheel``: whether the cabinet has a real roulette wheel.
     """
     installed_games: dict[str, InstalledGame] = {}
     refused_games: list[RefusedGame] = []
-    for number, slot in enumerate(slots, 1):
-        report_progress(number, slot.game)
+    for number, game_table in enumerate(game_tables, 1):
+        report_progress(number, game_table.game)
         try:
             installed_game = _examine_game(
-                slot, profile, level_slots, compute_prizes, certificate_rules, has_wheel=has_wheel
+                game_table, profile, level_tables, compute_prizes, certificate_rules, has_wheel=has_wheel
             )
         except (PaytableError, OperatorError) as error:
-            refused_games.append(RefusedGame(slot.game, str(error)))
+            refused_games.append(RefusedGame(game_table.game, str(error)))
             continue
         if installed_game.game.id in installed_games:
             refused_games.append(
-                RefusedGame(slot.game, f"another game with the id {installed_game.game.id!r} is installed")
+                RefusedGame(
+                    game_table.game, f"another game with the id {installed_game.game.id!r} is installed"
+                )
             )
             continue
         installed_games[installed_game.game.id] = installed_game
@@ -128,9 +130,9 @@ def admit_games(
 
 
 def _examine_game(
-    slot: GameTable,
+    game_table: GameTable,
     profile: Profile,
-    level_slots: tuple[ProgressiveLevelTable, ...],
+    level_tables: tuple[ProgressiveLevelTable, ...],
     compute_prizes: ComputeLargestPrizes,
     certificate_rules: CertificateRules,
     *,
@@ -140,7 +142,7 @@ def _examine_game(
 
     Raises OperatorError if the machine or its profile cannot offer it.
     """
-    game = load_game(slot.game)
+    game = load_game(game_table.game)
     if game.rules.is_decided_by_wheel and not has_wheel:
         raise OperatorError(f"{game.id}: needs a real wheel, but the cabinet file has no wheel device")
     missing_languages = [
@@ -155,7 +157,7 @@ def _examine_game(
     minimum = profile.returns.find_minimum(game.family)
     counted_levels = profile.progressives.counted
     analysis = analyse(game, AnalysisDepth.PRIZES)
-    bets = _list_offered_bets(game, analysis, level_slots)
+    bets = _list_offered_bets(game, analysis, level_tables)
     returns = {bet.bet: bet.compute_rtp_including_levels(counted_levels) for bet in bets}
     lowest_return = min(returns.values())
     bet_below_minimum = minimum.find_bet_below(
@@ -164,12 +166,13 @@ def _examine_game(
     if bet_below_minimum is not None:
         raise OperatorError(
             f"{game.id}: returns {format_percent(returns[bet_below_minimum], 4)} % at bet {bet_below_minimum}; "
-            f"the profile {profile.id} requires at least {format_percent(minimum.least)} % of a {game.family} game"
+            f"the profile {profile.id} requires at least {format_percent(minimum.required_return)} % "
+            f"of a {game.family} game"
         )
-    certificate = certificate_rules.verify_certificate(slot, game, profile, lowest_return)
+    certificate = certificate_rules.verify_certificate(game_table, game, profile, lowest_return)
     _check_draws_and_prize_odds(game, analysis, profile)
-    denominations_cents = _list_allowed_denominations(game, slot, profile, compute_prizes)
-    pools = create_pools(game, denominations_cents, level_slots)
+    denominations_cents = _list_allowed_denominations(game, game_table, profile, compute_prizes)
+    pools = create_pools(game, denominations_cents, level_tables)
     _check_prize_limit(pools, profile)
     offered_cents = tuple(cents for cents in denominations_cents if list_available_bets(pools, game, cents))
     if not offered_cents:
@@ -210,7 +213,7 @@ def _list_offered_bets(
     game: Game, analysis: Analysis, levels: tuple[ProgressiveLevelTable, ...]
 ) -> tuple[BetAnalysis, ...]:
     """Return the ways to bet on this machine, without side bets whose progressive level is not in the cabinet file."""
-    configured = {slot.level for slot in levels if slot.game == game.id}
+    configured = {level_table.level for level_table in levels if level_table.game == game.id}
     missing_levels = {play.level for play in game.list_every_level() if play.spots} - configured
     return tuple(
         bet
@@ -266,10 +269,10 @@ def _check_prize_limit(pools: ProgressivePools, profile: Profile) -> None:
 
 
 def _list_allowed_denominations(
-    game: Game, slot: GameTable, profile: Profile, compute_prizes: ComputeLargestPrizes
+    game: Game, game_table: GameTable, profile: Profile, compute_prizes: ComputeLargestPrizes
 ) -> tuple[int, ...]:
     """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if none exist."""
-    requested_cents = slot.denominations_cents or game.denominations_cents
+    requested_cents = game_table.denominations_cents or game.denominations_cents
     unknown_cents = sorted(set(requested_cents) - set(game.denominations_cents))
     if unknown_cents:
         raise OperatorError(

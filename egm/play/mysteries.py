@@ -112,7 +112,7 @@ def send_award_to_screen(machine: Machine, event: Event) -> None:
     game = find_open_game(machine)
     if game is not None and any(
         award.claim == event.read_payload(AwardLocked).claim
-        for award in progressives.list_awards(machine, game)
+        for award in progressives.list_game_hits(machine, game)
     ):
         _send_open_game_to_screen(machine)
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, PrizeInKind
+from egm.kernel.rules import refusal_code
 from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayRecord, PrizeRecord
@@ -88,7 +89,8 @@ def build_prize_views(prizes: Sequence[PrizeRecord]) -> tuple[PrizeInKind, ...]:
 # ---------------------------------------------------------------------------------------------- guards
 
 
-def prize_may_be_cash(machine: Machine, _: Event) -> bool:
+@refusal_code("prize_may_be_cash")
+def prize_can_be_exchanged_for_money(machine: Machine, _: Event) -> bool:
     """Return whether a prize in kind is owed and the profile lets the player take its value in money instead."""
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (

@@ -126,7 +126,7 @@ class RecallPlayPage(MenuPage):
         return ServicePage(
             id="",
             title=title,
-            replay=self._replay(),
+            replay=self._build_replay(),
             tables=(build_two_column_table(position_row),)
             if position_row and self.steps[self.step_index].decision_kind
             else (),
@@ -156,7 +156,7 @@ class RecallPlayPage(MenuPage):
         self.step_index = targets[action]
         return StayOnPage()
 
-    def _replay(self) -> Replay:
+    def _build_replay(self) -> Replay:
         """Return the current step of the recalled play as the screen draws it, with the mark RECALL."""
         step, game = self.steps[self.step_index], _apply_later_steps(self.play)
         win_credits = (

@@ -18,7 +18,7 @@ def ended_game_has_conversation(machine: Machine, _: Event) -> bool:
     return machine.component(GameInProgress).conversation is not None
 
 
-def end_conversation(machine: Machine, _: Event) -> None:
+def discard_conversation_of_ended_game(machine: Machine, _: Event) -> None:
     """Remove the game from memory, so that late screen messages about it are ignored."""
     machine.component(GameInProgress).conversation = None
 

@@ -73,17 +73,19 @@ def credits_cover_bet_and_raises(machine: Machine, _: Event) -> bool:
     return bet is not None and bet.bet_cents + bet.later_stakes_max_cents <= machine.credit_cents
 
 
-def chance_is_ready(machine: Machine, _: Event | None = None) -> bool:
+@refusal_code("chance_is_ready")
+def generator_is_in_service(machine: Machine, _: Event | None = None) -> bool:
     """Return whether the random number generator is in service."""
     return machine.random_service is not None and machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
 
 
-def choice_may_be_taken(machine: Machine, event: Event) -> bool:
+@refusal_code("choice_may_be_taken")
+def choice_can_be_processed(machine: Machine, event: Event) -> bool:
     """Return whether the chosen answer can be processed: it draws no number, or the generator is in service."""
     choice = event.read_payload(ChoiceRequest)
     if choice.spin is not None or answer_is_already_recorded(machine, event):
         return True
-    return chance_is_ready(machine) or any(
+    return generator_is_in_service(machine) or any(
         choice.value == option for option, _ in _list_available_answers_without_draw(machine)
     )
 
@@ -310,7 +312,7 @@ def _open_step_generator(machine: Machine) -> AbstractContextManager[Any]:
 
     While the generator is out of service, it is a substitute that raises an error on any draw.
     """
-    is_chance_ready = chance_is_ready(machine)
+    is_chance_ready = generator_is_in_service(machine)
     return (
         machine.random_service.step()
         if is_chance_ready and machine.random_service is not None

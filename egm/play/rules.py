@@ -57,7 +57,7 @@ from egm.play.player_protection import (
 from egm.play.prizes_in_kind import (
     exchange_is_unfinished,
     exchange_prizes,
-    prize_may_be_cash,
+    prize_can_be_exchanged_for_money,
     void_exchanged_reservation,
 )
 from egm.play.residual_credit import (
@@ -67,7 +67,7 @@ from egm.play.residual_credit import (
     residual_credit_can_be_staked,
 )
 from egm.play.resuming import (
-    end_conversation,
+    discard_conversation_of_ended_game,
     ended_game_has_conversation,
     open_game_has_no_conversation,
     resume_open_game,
@@ -76,11 +76,11 @@ from egm.play.rounds import (
     answer_is_not_overdue,
     bet_is_covered,
     bet_is_selected_or_standing,
-    chance_is_ready,
+    choice_can_be_processed,
     choice_is_offered,
-    choice_may_be_taken,
     continue_game,
     credits_cover_bet_and_raises,
+    generator_is_in_service,
     no_other_seat_is_asked,
     selected_bet_is_accepted,
     stake_of_choice_is_allowed,
@@ -128,7 +128,7 @@ PLAY_GUARDS: Final = (
     credits_cover_time_charge,
     game_is_enabled,
     levels_show_payable_amounts,
-    chance_is_ready,
+    generator_is_in_service,
 )
 
 PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
@@ -152,7 +152,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
             no_other_seat_is_asked,
             choice_is_offered,
             stake_of_choice_is_allowed,
-            choice_may_be_taken,
+            choice_can_be_processed,
         ),
         (continue_game,),
         NextState.SAME,
@@ -179,7 +179,12 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (start_awaiting_award,),
         State.AWAITING_AWARD,
     ),
-    Rule(EventType.AFTER_EVENT, STATES_NOT_PLAYING, (ended_game_has_conversation,), (end_conversation,)),
+    Rule(
+        EventType.AFTER_EVENT,
+        STATES_NOT_PLAYING,
+        (ended_game_has_conversation,),
+        (discard_conversation_of_ended_game,),
+    ),
     Rule(EventType.AFTER_EVENT, _PLAYING_STATE, (open_game_has_no_conversation,), (resume_open_game,)),
     # ------------------------------------------------------------------ player protection, as time passes
     Rule(
@@ -263,7 +268,11 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     # ------------------------------------------------------------------ what persons decide about a game
     build_form_rule(
-        PLAY_FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY_STATE, (prize_may_be_cash,), exchange_prizes
+        PLAY_FORMS,
+        EventType.EXCHANGE_PRIZE,
+        _HANDPAY_STATE,
+        (prize_can_be_exchanged_for_money,),
+        exchange_prizes,
     ),
     Rule(EventType.AFTER_EVENT, ALL_STATES, (exchange_is_unfinished,), (void_exchanged_reservation,)),
     build_form_rule(PLAY_FORMS, EventType.REFUND_GAME, STATES_FOR_RULINGS, (game_cannot_end,), refund_game),

@@ -14,7 +14,7 @@ from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameRecord, are_stakes_between_players
 from egm.play.records.games import PUSH_ACCOUNT, GameInProgress, find_open_game, list_stakes
 from egm.play.records.wheel import read_recorded_number
-from egm.play.rounds import can_collect_win_without_draw, chance_is_ready, is_waiting_for_wheel
+from egm.play.rounds import can_collect_win_without_draw, generator_is_in_service, is_waiting_for_wheel
 from egm.play.shared_round import is_next_step_recorded, is_round_void
 from egm.play.void_rule import OpenGameFacts, Ruling, reason_void_is_refused
 from egm.progressive import game_levels as progressives
@@ -60,7 +60,7 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
         can_be_replayed=rebuild_conversation(machine, game) is not None,
         is_next_step_recorded=_is_next_step_or_number_recorded(machine, game),
         can_collect_win=can_collect_win_without_draw(machine),
-        is_missing_numbers=not chance_is_ready(machine) or is_waiting_for_wheel(machine),
+        is_missing_numbers=not generator_is_in_service(machine) or is_waiting_for_wheel(machine),
         are_stakes_between_players=are_stakes_between_players((*game.steps, *game.round_steps)),
         is_round_void=is_round_void(machine, game),
     )
@@ -89,7 +89,7 @@ def game_waits_for_staff(machine: Machine, event: Event) -> bool:
 
 def game_waits_for_generator(machine: Machine, _: Event) -> bool:
     """Return whether the open game needs a random number while the generator is out of service."""
-    return not chance_is_ready(machine) and _is_next_number_missing(machine)
+    return not generator_is_in_service(machine) and _is_next_number_missing(machine)
 
 
 def _is_next_number_missing(machine: Machine) -> bool:

@@ -122,7 +122,7 @@ class _ProfileTable(DocumentedFieldsMixin, BaseModel):
 class MinimumReturn:
     """The minimum return (RTP) that a profile requires, and which bets of a game must have it."""
 
-    least: Fraction
+    required_return: Fraction
     applies_to: Literal["bet", "game", "nothing"] = "bet"
     """Whether the minimum applies to each bet of a game, to its best bet only, or to nothing."""
 
@@ -135,7 +135,7 @@ class MinimumReturn:
             return None
         choose = min if self.applies_to == "bet" else max
         bet = choose(returns, key=lambda name: returns[name])
-        return bet if returns[bet] < self.least else None
+        return bet if returns[bet] < self.required_return else None
 
 
 class TableReturnRules(_ProfileTable):

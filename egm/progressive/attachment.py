@@ -29,7 +29,7 @@ from egm.progressive.entries import (
     LINK_DISCONNECTED,
     MESSAGE_REFUSED,
     ContributionsCounted,
-    LevelLink,
+    LevelLinkChanged,
     LinkDisconnected,
     MessageRefused,
 )
@@ -347,7 +347,7 @@ class ProgressiveLinkService:
             case ControllerComplaint():
                 self._record_complaint(notification.code, notification.text)
             case CommitmentReceived():
-                error = unproved.record_commitment(
+                error = unproved.record_commitment_or_get_error(
                     self._machine, notification.level, notification.prize_number, notification.commitment
                 )
                 if error:
@@ -403,7 +403,7 @@ class ProgressiveLinkService:
                 shown_amount.status is LevelStatus.UP
             ):
                 change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
-                self._machine.post(change, LevelLink(pool=level, status=shown_amount.status.value))
+                self._machine.post(change, LevelLinkChanged(pool=level, status=shown_amount.status.value))
         self._last_shown = amounts
         if self._stops_machine:
             self._enable_or_disable_machine(

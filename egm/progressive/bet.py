@@ -45,7 +45,7 @@ class AcceptedBet:
         For a level of a side bet it is that side bet's stake; for any other level the whole bet.
         """
         return {
-            play.level: compute_fed_credits(play, self.wager) * self.denomination_cents
+            play.level: compute_contributing_credits(play, self.wager) * self.denomination_cents
             for play in self.game.list_levels(self.wager)
         }
 
@@ -60,7 +60,7 @@ class AcceptedBet:
         return (standing_credits - taken_down) * self.denomination_cents + self.bet_cents
 
 
-def compute_fed_credits(play: LevelParticipation, wager: Wager) -> int:
+def compute_contributing_credits(play: LevelParticipation, wager: Wager) -> int:
     """Return how many credits of the wager count towards the progressive level of ``play``."""
     return wager.credits if play.contributing_credits is None else play.contributing_credits
 

@@ -13,7 +13,7 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
-from egm.progressive.entries import LEVEL_FELL, LEVEL_LINK_BACK, LEVEL_LINK_LOST, LevelFell, LevelLink
+from egm.progressive.entries import LEVEL_FELL, LEVEL_LINK_BACK, LEVEL_LINK_LOST, LevelFell, LevelLinkChanged
 from egm.progressive.pools import LevelKeeper, ProgressivePools
 
 #: Interval at which levels that are no longer received are detected.
@@ -79,7 +79,7 @@ class BroadcastLevelService:
             last_amount = self._last_shown.get(level, DisplayedAmount(0, LevelStatus.DOWN))
             if last_amount.status is not displayed_amount.status:
                 change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
-                self._machine.post(change, LevelLink(pool=level))
+                self._machine.post(change, LevelLinkChanged(pool=level))
         self._last_shown = amounts
         self._context.submit_event(Event(EventType.LEVELS_MOVED))
 

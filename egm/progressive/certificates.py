@@ -8,7 +8,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 
 
 @contextmanager
-def raise_read_errors() -> Iterator[None]:
+def convert_read_errors() -> Iterator[None]:
     """Convert the errors that the certificate library raises in the ``with`` block into ValueError.
 
     They are: an unknown X.509 version, an unknown algorithm, and an extension that is missing, duplicated or of

@@ -20,8 +20,8 @@ from cryptography.x509.oid import NameOID
 
 from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
-from egm.progressive.certificates import raise_read_errors
-from egm.secret_files import require_private
+from egm.progressive.certificates import convert_read_errors
+from egm.secret_files import require_private_files
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ QOS_AT_LEAST_ONCE: Final = 1
 _LOWEST_REFUSAL_REASON_CODE: Final = 0x80
 
 
-class _Socket(ssl.SSLSocket):
+class _SelfClosingSocket(ssl.SSLSocket):
     """A TLS socket to the broker that closes itself when the MQTT library no longer refers to it.
 
     After a failed handshake the library drops the socket without closing it.
@@ -53,41 +53,45 @@ class _Socket(ssl.SSLSocket):
         self.close()
 
 
-def build_tls_context(slot: ProgressiveLinkTable) -> ssl.SSLContext:
+def build_tls_context(link_table: ProgressiveLinkTable) -> ssl.SSLContext:
     """Return the TLS 1.3 context with which machine and broker authenticate each other by certificates.
 
     Raises OperatorError that names the certificate files.
     """
-    require_private(slot.key)
+    require_private_files(link_table.key)
     try:
-        context = ssl.create_default_context(cafile=str(slot.authority))
+        context = ssl.create_default_context(cafile=str(link_table.authority))
         context.minimum_version = ssl.TLSVersion.TLSv1_3
-        context.load_cert_chain(slot.certificate, slot.key)
-        context.sslsocket_class = _Socket
+        context.load_cert_chain(link_table.certificate, link_table.key)
+        context.sslsocket_class = _SelfClosingSocket
     except (OSError, ssl.SSLError) as error:
-        files = f"{slot.authority}, {slot.certificate}, {slot.key}"
+        files = f"{link_table.authority}, {link_table.certificate}, {link_table.key}"
         raise OperatorError(f"progressive link: certificates {files}: {error}") from error
     return context
 
 
-def check_certificates(slot: ProgressiveLinkTable, serial: str) -> None:
+def check_certificates(link_table: ProgressiveLinkTable, serial: str) -> None:
     """Raise OperatorError unless the certificate files of the link authenticate this machine to the broker.
 
     The private key must belong to the machine's certificate, the authority must have signed the certificate,
     and the certificate must name the machine by ``serial``: the broker knows it by no other name.
     """
-    build_tls_context(slot)  # checks that the key is the certificate's
+    build_tls_context(link_table)  # checks that the key is the certificate's
     try:
-        with raise_read_errors():
-            certificate = x509.load_pem_x509_certificate(slot.certificate.read_bytes())
-            authority = x509.load_pem_x509_certificate(slot.authority.read_bytes())
+        with convert_read_errors():
+            certificate = x509.load_pem_x509_certificate(link_table.certificate.read_bytes())
+            authority = x509.load_pem_x509_certificate(link_table.authority.read_bytes())
             subject = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
             names = [str(attribute.value) for attribute in subject]
             certificate.verify_directly_issued_by(authority)
     except (OSError, ValueError, InvalidSignature) as error:
-        raise OperatorError(f"{slot.certificate}: not signed by {slot.authority}: {error}") from error
+        raise OperatorError(
+            f"{link_table.certificate}: not signed by {link_table.authority}: {error}"
+        ) from error
     if names != [serial]:
-        raise OperatorError(f"{slot.certificate}: is for {', '.join(names)}, but this machine is {serial}")
+        raise OperatorError(
+            f"{link_table.certificate}: is for {', '.join(names)}, but this machine is {serial}"
+        )
 
 
 def get_payload(message: aiomqtt.Message) -> bytes:
@@ -152,7 +156,7 @@ class BrokerLine:
 
 @contextlib.asynccontextmanager
 async def open_connection(
-    slot: ProgressiveLinkTable,
+    link_table: ProgressiveLinkTable,
     context: ssl.SSLContext,
     identifier: str,
     *,
@@ -163,8 +167,8 @@ async def open_connection(
     Raises ``aiomqtt.MqttError`` if it cannot be opened, or when it fails.
     """
     client = aiomqtt.Client(
-        slot.host,
-        slot.port,
+        link_table.host,
+        link_table.port,
         identifier=identifier,
         protocol=aiomqtt.ProtocolVersion.V5,
         tls_context=context,
@@ -175,7 +179,9 @@ async def open_connection(
         socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
     )
     open_client = contextlib.AsyncExitStack()
-    async with _limit_time(_CONNECTION_STEP_COUNT * limit_seconds, f"connection to {slot.host}:{slot.port}"):
+    async with _limit_time(
+        _CONNECTION_STEP_COUNT * limit_seconds, f"connection to {link_table.host}:{link_table.port}"
+    ):
         await open_client.enter_async_context(client)
     try:
         yield BrokerLine(client, limit_seconds)
@@ -197,7 +203,7 @@ async def _limit_time(seconds: float, activity: str) -> AsyncIterator[None]:
 
 
 async def keep_connected(
-    slot: ProgressiveLinkTable,
+    link_table: ProgressiveLinkTable,
     context: Callable[[], ssl.SSLContext],
     identifier: str,
     serve: Callable[[BrokerLine], Awaitable[None]],
@@ -221,7 +227,9 @@ async def keep_connected(
             reason = str(error)
         else:
             try:
-                async with open_connection(slot, proofs, identifier, limit_seconds=limit_seconds) as line:
+                async with open_connection(
+                    link_table, proofs, identifier, limit_seconds=limit_seconds
+                ) as line:
                     reported_reason = ""
                     await serve(line)
             except aiomqtt.MqttError as error:

@@ -42,7 +42,7 @@ from egm.progressive.entries import (
     EnrolmentRefused,
     EnrolmentRequested,
     LinkCertificate,
-    LinkCertificateByPersons,
+    LinkCertificateWithPersons,
 )
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
@@ -106,7 +106,7 @@ def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequ
         ProgressiveKey.CERTIFICATE: CertificateInUse(certificate_digest=facts.certificate_digest)
     }
     if len(persons) >= REQUIRED_PERSON_COUNT:
-        certificate = LinkCertificateByPersons(**facts.to_entry_fields(), persons=tuple(persons))
+        certificate = LinkCertificateWithPersons(**facts.to_entry_fields(), persons=tuple(persons))
         machine.post(LINK_ENROLLED, certificate, state=state)
     else:
         machine.post(LINK_CERTIFICATE_FOUND, LinkCertificate(**facts.to_entry_fields()), state=state)
@@ -137,7 +137,7 @@ ENROLMENT_FORMS: Final = tuple(
 )
 
 
-def enrol_link(machine: Machine, event: Event) -> None:
+def perform_enrolment_step(machine: Machine, event: Event) -> None:
     """Perform the step of the enrolment in the progressive link that the form requests; record its result or error."""
     persons, step = list_event_persons(machine, event), event.read_payload(EnrolmentForm).step
     try:
@@ -194,7 +194,7 @@ def _read_controller_answer(machine: Machine, persons: list[str]) -> None:
     _check_answer(machine, facts)
     enrolling.pending_answer = answer
     machine.post(
-        ENROLMENT_ANSWERED, LinkCertificateByPersons(**facts.to_entry_fields(), persons=tuple(persons))
+        ENROLMENT_ANSWERED, LinkCertificateWithPersons(**facts.to_entry_fields(), persons=tuple(persons))
     )
 
 

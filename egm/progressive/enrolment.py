@@ -27,7 +27,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from egm.config.levels import is_host_name_or_address
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
-from egm.progressive.certificates import raise_read_errors
+from egm.progressive.certificates import convert_read_errors
 from meters.entry import encode_canonical_json, parse_json
 
 _T = TypeVar("_T")
@@ -94,7 +94,7 @@ def read_request(text: str) -> tuple[str, Ed25519PublicKey]:
             "the stick holds no request of a machine: let the machine write its request first"
         )
     try:
-        with raise_read_errors():
+        with convert_read_errors():
             request = x509.load_pem_x509_csr(text.encode())
             key, names, is_complete = (
                 request.public_key(),
@@ -151,7 +151,7 @@ class EnrolmentAnswer:
         Raises EnrolmentError if the answer is incomplete or not signed by its authority.
         """
         try:
-            with raise_read_errors():
+            with convert_read_errors():
                 certificate = x509.load_pem_x509_certificate(self.certificate.encode())
                 authority = x509.load_pem_x509_certificate(self.authority.encode())
                 key, signer = certificate.public_key(), authority.public_key()
@@ -166,7 +166,7 @@ class EnrolmentAnswer:
             if certificate_object.public_bytes(Encoding.PEM) != text.encode():
                 raise EnrolmentError("link_not_whole")
         try:
-            with raise_read_errors():
+            with convert_read_errors():
                 signs = authority.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
                 use = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
                 if not isinstance(signer, Ed25519PublicKey) or not isinstance(key, Ed25519PublicKey):

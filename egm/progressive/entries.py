@@ -141,7 +141,7 @@ class AwardDiffers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelUnanswered:
+class ClaimSettledUnanswered:
     """No controller answered a claim, so an attendant settled the hit at the amount that the machine displayed."""
 
     claim: str
@@ -152,7 +152,7 @@ class LevelUnanswered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelsUndecided:
+class GameEndedWithUndecidedLevels:
     """An attendant ended a game before the controller reported whether it had won one of its mystery levels."""
 
     play_id: str
@@ -178,14 +178,16 @@ AWARD_LOCKED: Final = EntryDeclaration(
     kind="progressive.award", record=LevelAward, written_keys=(ProgressiveKey.CLAIM,)
 )
 AWARD_DIFFERS: Final = EntryDeclaration(kind="progressive.award_differs", record=AwardDiffers)
-AWARD_UNANSWERED: Final = EntryDeclaration(
+CLAIM_SETTLED_UNANSWERED: Final = EntryDeclaration(
     kind="progressive.unanswered",
-    record=LevelUnanswered,
+    record=ClaimSettledUnanswered,
     counts={"progressive.unanswered": 1},
     written_keys=(ProgressiveKey.CLAIM,),
 )
-LEVELS_UNDECIDED: Final = EntryDeclaration(
-    kind="progressive.undecided", record=LevelsUndecided, written_keys=(ProgressiveKey.GAME_ENDED_UNDECIDED,)
+GAME_ENDED_WITH_UNDECIDED_LEVELS: Final = EntryDeclaration(
+    kind="progressive.undecided",
+    record=GameEndedWithUndecidedLevels,
+    written_keys=(ProgressiveKey.GAME_ENDED_UNDECIDED,),
 )
 CLAIM_CLOSED: Final = EntryDeclaration(
     kind="progressive.closed", record=ClaimClosed, written_keys=(ProgressiveKey.CLAIM,)
@@ -308,7 +310,7 @@ class LinkDisconnected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelLink:
+class LevelLinkChanged:
     """The amount of a controller's or host's progressive level is received again, or is no longer received."""
 
     pool: str
@@ -358,7 +360,7 @@ class LinkCertificate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkCertificateByPersons(LinkCertificate):
+class LinkCertificateWithPersons(LinkCertificate):
     """The facts in a link certificate, and the people who put it into use or read it."""
 
     persons: StaffNumbers
@@ -397,23 +399,23 @@ MESSAGE_REFUSED: Final = EntryDeclaration(kind="progressive.refused", record=Mes
 LINK_DISCONNECTED: Final = EntryDeclaration(kind="progressive.disconnected", record=LinkDisconnected)
 LEVEL_LINK_LOST: Final = EntryDeclaration(
     kind="progressive.link_lost",
-    record=LevelLink,
+    record=LevelLinkChanged,
     description="A level is no longer received.",
     significance=Significance(EventEffect.LOG, ClearCondition.ITSELF, sas_exception_code=0x53),
 )
 LEVEL_LINK_BACK: Final = EntryDeclaration(
-    kind="progressive.link_back", record=LevelLink, description="A level is received again."
+    kind="progressive.link_back", record=LevelLinkChanged, description="A level is received again."
 )
 LEVEL_FELL: Final = EntryDeclaration(kind="progressive.fell", record=LevelFell)
 ENROLMENT_REQUESTED: Final = EntryDeclaration(kind="link.requested", record=EnrolmentRequested)
 ENROLMENT_ANSWERED: Final = EntryDeclaration(
     kind="link.answered",
-    record=LinkCertificateByPersons,
+    record=LinkCertificateWithPersons,
     description="The floor's answer was read from a stick and belongs to this machine; it is not in use yet.",
 )
 LINK_ENROLLED: Final = EntryDeclaration(
     kind="link.enrolled",
-    record=LinkCertificateByPersons,
+    record=LinkCertificateWithPersons,
     description="Persons who compared the digests put a link certificate into use.",
     written_keys=(ProgressiveKey.CERTIFICATE,),
 )

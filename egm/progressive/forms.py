@@ -6,7 +6,7 @@ from egm.kernel.events import EventType
 from egm.people import Permission
 from egm.progressive.unproved import DECISION_DECLINE, DECISION_PAY, held_prize_can_be_ruled_on
 from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField
-from egm.staff.options import machine_is_open, no_position_is_in_use
+from egm.staff.options import main_or_logic_door_is_open, no_position_is_in_use
 
 PROGRESSIVE_FORMS: Final[tuple[Form, ...]] = (
     Form(
@@ -15,7 +15,7 @@ PROGRESSIVE_FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.CONFIGURE,
         menu_section="games",
         fields=(FormField(name="source"), FormField(name="target")),
-        submission_guards=(machine_is_open, no_position_is_in_use),
+        submission_guards=(main_or_logic_door_is_open, no_position_is_in_use),
     ),
     Form(
         id="prize_ruling",

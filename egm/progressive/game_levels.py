@@ -25,23 +25,23 @@ from egm.progressive.entries import (
     AWARD_AWAITED,
     AWARD_DIFFERS,
     AWARD_LOCKED,
-    AWARD_UNANSWERED,
     BROADCAST_LEVEL_HIT,
     CLAIM_CLOSED,
+    CLAIM_SETTLED_UNANSWERED,
+    GAME_ENDED_WITH_UNDECIDED_LEVELS,
     LEVEL_CHANGED,
     LEVEL_HIT,
     LEVEL_LINKED,
     LEVEL_OPENED,
-    LEVELS_UNDECIDED,
     AwardDiffers,
     ClaimClosed,
+    ClaimSettledUnanswered,
+    GameEndedWithUndecidedLevels,
     LevelAward,
     LevelChanged,
     LevelHitRegistered,
     LevelLinked,
     LevelOpened,
-    LevelsUndecided,
-    LevelUnanswered,
 )
 from egm.progressive.events import AwardLocked, ClaimPaid
 from egm.progressive.keys import ProgressiveKey
@@ -274,16 +274,16 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
             else {},
             amount_cents=award.amount_cents,
         )
-        for award in list_awards(machine, game)
+        for award in list_game_hits(machine, game)
     )
 
 
-def list_awards(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
+def list_game_hits(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
     """Return every progressive hit of a game so far; its amount is None until the controller has locked it."""
-    return tuple(_build_award(machine, hit) for hit in game.levels.hits)
+    return tuple(_build_game_hit(machine, hit) for hit in game.levels.hits)
 
 
-def _build_award(machine: Machine, hit: LevelHitRecord) -> GameHit:
+def _build_game_hit(machine: Machine, hit: LevelHitRecord) -> GameHit:
     """Return a recorded hit of a game as a :class:`GameHit`; its amount is None until the controller has locked it."""
     record = (
         None
@@ -301,14 +301,14 @@ def _build_award(machine: Machine, hit: LevelHitRecord) -> GameHit:
 
 def sum_progressive_award_cents(machine: Machine, game: GameRecord) -> int:
     """Return the total of a game's locked progressive awards, in minor units."""
-    return sum(award.amount_cents or 0 for award in list_awards(machine, game))
+    return sum(award.amount_cents or 0 for award in list_game_hits(machine, game))
 
 
 def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Transfer, ...]:
     """Return the transfers that pay a game's progressive hits from their levels' accounts to the account ``target``."""
     return tuple(
         Transfer(f"house:progressive:{award.pool}", target, award.amount_cents)
-        for award in list_awards(machine, game)
+        for award in list_game_hits(machine, game)
         if award.amount_cents
     )
 
@@ -323,7 +323,7 @@ def build_closing_state(machine: Machine, game: GameRecord, payment_method: str)
         for key in (ProgressiveKey.GAME_AWAITING_AWARD, ProgressiveKey.GAME_ENDED_UNDECIDED)
         if machine.memory.get(key) is not None
     }
-    for award in list_awards(machine, game):
+    for award in list_game_hits(machine, game):
         record = machine.memory.read(ClaimRecord, f"{ProgressiveKey.CLAIM}{award.claim}")
         if record is not None:
             state[f"{ProgressiveKey.CLAIM}{award.claim}"] = replace(record, payment_method=payment_method)
@@ -335,7 +335,7 @@ def register_hits(machine: Machine, game: GameRecord, payment_method: Literal["c
 
     An entry states the machine, the game, the level, the amount and ``payment_method``.
     """
-    for number, award in enumerate(list_awards(machine, game), start=1):
+    for number, award in enumerate(list_game_hits(machine, game), start=1):
         register_hit(
             machine,
             game,
@@ -386,7 +386,7 @@ def register_hit(
 
 def format_paid_pools(machine: Machine, game: GameRecord) -> str:
     """Return the ids of the progressive levels that a game's hand-pay pays, separated by commas; empty if none."""
-    return ", ".join(award.pool for award in list_awards(machine, game) if award.amount_cents)
+    return ", ".join(award.pool for award in list_game_hits(machine, game) if award.amount_cents)
 
 
 def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
@@ -397,7 +397,7 @@ def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transf
     """
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
-    for award in list_awards(machine, game):
+    for award in list_game_hits(machine, game):
         if award.claim is None and award.amount_cents and _is_own(machine, award.pool):
             level_before = levels.get(award.pool) or _read_level(machine, award.pool)
             levels[award.pool] = level_before.return_award(award.amount_cents)
@@ -421,7 +421,7 @@ def must_attendant_pay_award(machine: Machine, game: GameRecord) -> bool:
     limit_cents = machine.profile.progressives.hand_cents
     return any(
         award.is_unanswered or (limit_cents is not None and (award.amount_cents or 0) >= limit_cents)
-        for award in list_awards(machine, game)
+        for award in list_game_hits(machine, game)
     )
 
 
@@ -438,7 +438,7 @@ def levels_show_payable_amounts(machine: Machine, _: Event) -> bool:
 def no_claim_or_mystery_is_pending(machine: Machine, _: Event) -> bool:
     """Return whether the open game waits for neither the amount of a hit nor a mystery result; False without a game."""
     game = find_open_game(machine)
-    if game is None or any(award.amount_cents is None for award in list_awards(machine, game)):
+    if game is None or any(award.amount_cents is None for award in list_game_hits(machine, game)):
         return False
     return machine.memory.get(
         ProgressiveKey.GAME_ENDED_UNDECIDED
@@ -464,7 +464,8 @@ def end_game_after_award(machine: Machine, _: Event) -> Event:
     return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD)))
 
 
-def attendant_may_settle(machine: Machine, _: Event) -> bool:
+@refusal_code("attendant_may_settle")
+def attendant_may_settle_unanswered_hit(machine: Machine, _: Event) -> bool:
     """Return whether the profile lets an attendant settle a hit as displayed if the controller does not reply."""
     return machine.profile.progressives.unanswered == "hand"
 
@@ -540,7 +541,7 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
     An attendant has decided this; the journal names them.
     """
     game = find_open_game(machine)
-    for award in () if game is None else list_awards(machine, game):
+    for award in () if game is None else list_game_hits(machine, game):
         if award.amount_cents is not None or award.claim is None:
             continue
         key = f"{ProgressiveKey.CLAIM}{award.claim}"
@@ -548,8 +549,8 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
         if record is None:
             raise InvariantError(f"the hit has the claim {award.claim}, which is not stored")
         machine.post(
-            AWARD_UNANSWERED,
-            LevelUnanswered(
+            CLAIM_SETTLED_UNANSWERED,
+            ClaimSettledUnanswered(
                 claim=award.claim,
                 pool=award.pool,
                 amount_cents=record.shown_cents,
@@ -563,8 +564,10 @@ def settle_unanswered_claim(machine: Machine, event: Event) -> None:
         )
     if game is not None and (undecided_levels := list_undecided_levels(machine, game)):
         machine.post(
-            LEVELS_UNDECIDED,
-            LevelsUndecided(play_id=game.play_id, pools=undecided_levels, person=find_actor(machine, event)),
+            GAME_ENDED_WITH_UNDECIDED_LEVELS,
+            GameEndedWithUndecidedLevels(
+                play_id=game.play_id, pools=undecided_levels, person=find_actor(machine, event)
+            ),
             entry_id=f"{game.play_id}.undecided",
             state={ProgressiveKey.GAME_ENDED_UNDECIDED: game.play_id},
         )
@@ -575,7 +578,7 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
     """Yield a notice if the open game waits for the amount of a progressive hit, or for a mystery result."""
     if machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None:
         game = find_open_game(machine)
-        has_awards = game is not None and list_awards(machine, game)
+        has_awards = game is not None and list_game_hits(machine, game)
         yield Notice(
             code="award_awaited" if has_awards else "mystery_awaited", severity="warning", lasting=True
         )

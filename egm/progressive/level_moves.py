@@ -8,6 +8,7 @@ progress.
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
+from egm.kernel.rules import refusal_code
 from egm.progressive import posting
 from egm.progressive.entries import LEVEL_MOVED, LevelMoved
 from egm.progressive.events import LevelMoveForm
@@ -16,7 +17,8 @@ from egm.progressive.level_views import read_own_level
 from egm.progressive.pools import ProgressivePools
 
 
-def level_may_move(machine: Machine, event: Event) -> bool:
+@refusal_code("level_may_move")
+def level_can_be_moved(machine: Machine, event: Event) -> bool:
     """Return whether staff may move the money of the form's source level to its target level.
 
     The source must hold money and no game may play for it any more; a game must play for the target.

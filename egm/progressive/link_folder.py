@@ -23,14 +23,14 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from egm.errors import OperatorError
-from egm.progressive.certificates import raise_read_errors
+from egm.progressive.certificates import convert_read_errors
 from egm.progressive.enrolment import CertificateFacts, EnrolmentAnswer, EnrolmentError, compute_key_digest
 from egm.secret_files import (
     find_medium_failure_code,
-    replace_private,
-    require_private,
+    replace_private_file,
+    require_private_files,
     sync_folder,
-    write_private,
+    write_private_file,
 )
 from meters.entry import parse_json
 
@@ -77,9 +77,9 @@ class LinkCertificateFolder:
         """
         if not self._request_key_path.exists():
             return None
-        require_private(self._request_key_path)
+        require_private_files(self._request_key_path)
         try:
-            with _translate_medium_errors(), raise_read_errors():
+            with _translate_medium_errors(), convert_read_errors():
                 key = load_pem_private_key(self._request_key_path.read_bytes(), None)
         except ValueError:  # another key replaces it
             return None
@@ -96,7 +96,7 @@ class LinkCertificateFolder:
             with _translate_medium_errors():
                 self.root_folder.mkdir(mode=0o700, exist_ok=True)
                 sync_folder(self.root_folder.parent)
-                replace_private(self._request_key_path, _encode_pem(key))
+                replace_private_file(self._request_key_path, _encode_pem(key))
         return key
 
     # ------------------------------------------------------------------ the certificate in use
@@ -151,12 +151,12 @@ class LinkCertificateFolder:
                 facts.certificate_digest
             ):  # rewrite all of them: one may be damaged
                 for file, data in files.items():
-                    replace_private(self.root_folder / facts.certificate_digest / file, data)
+                    replace_private_file(self.root_folder / facts.certificate_digest / file, data)
                 return facts.certificate_digest
             shutil.rmtree(new_folder, ignore_errors=True)
             new_folder.mkdir(mode=0o700)
             for file, data in files.items():
-                write_private(new_folder / file, data)
+                write_private_file(new_folder / file, data)
             sync_folder(new_folder)
             new_folder.rename(self.root_folder / facts.certificate_digest)
             sync_folder(self.root_folder)

@@ -108,39 +108,45 @@ def combine_pools(parts: Iterable[ProgressivePools]) -> ProgressivePools:
 
 
 def create_pools(
-    game: Game, denominations_cents: Iterable[int], slots: Iterable[ProgressiveLevelTable]
+    game: Game, denominations_cents: Iterable[int], level_tables: Iterable[ProgressiveLevelTable]
 ) -> ProgressivePools:
     """Create the pools of one game's progressive levels at all denominations at which the game is offered.
 
-    ``slots`` are the levels in the cabinet file; a side bet's level may be missing there. Raises
+    ``level_tables`` are the levels in the cabinet file; a side bet's level may be missing there. Raises
     :class:`NoPoolError` if any other level of the game is missing, or if one cannot be managed as stated.
     """
-    own_slots = {slot.level: slot for slot in slots if slot.game == game.id}
+    own_level_tables = {
+        level_table.level: level_table for level_table in level_tables if level_table.game == game.id
+    }
     pools: dict[tuple[str, int], ProgressivePool] = {}
     for play in game.list_every_level():
-        slot = own_slots.get(play.level)
-        if slot is None and play.spots:
+        level_table = own_level_tables.get(play.level)
+        if level_table is None and play.spots:
             continue  # a side bet that the venue does not offer
-        if slot is None:
+        if level_table is None:
             unknown_levels = ", ".join(
-                sorted(own_slots.keys() - {level_play.level for level_play in game.list_every_level()})
+                sorted(own_level_tables.keys() - {level_play.level for level_play in game.list_every_level()})
             )
             unknown_text = f", but {unknown_levels}, which the game does not have" if unknown_levels else ""
             raise NoPoolError(
                 f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
                 f"does not configure{unknown_text}"
             )
-        if slot.kind is not LevelScope.STAND_ALONE and not play.has_single_stake:
+        if level_table.kind is not LevelScope.STAND_ALONE and not play.has_single_stake:
             raise NoPoolError(
                 f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
                 "takes one stake only"
             )
-        if _find_keeper(slot) is LevelKeeper.BROADCAST and play.partial_hit_rates:
+        if _find_keeper(level_table) is LevelKeeper.BROADCAST and play.partial_hit_rates:
             raise NoPoolError(
                 f"{game.id}: level {play.level!r} is also won in part, which a broadcast cannot express"
             )
         for cents in denominations_cents:
-            pool = _create_pool(game, play, slot, cents) if _is_stake_possible(game, play, cents) else None
+            pool = (
+                _create_pool(game, play, level_table, cents)
+                if _is_stake_possible(game, play, cents)
+                else None
+            )
             if pool is not None:
                 pools[play.level, pool.definition.stake_and_odds.stake_cents] = pool
     return ProgressivePools(pools.values())
@@ -194,20 +200,20 @@ def _are_levels_configured(
     return has_prescribed_amounts(game, wager, denomination_cents)
 
 
-def _find_keeper(slot: ProgressiveLevelTable) -> LevelKeeper:
+def _find_keeper(level_table: ProgressiveLevelTable) -> LevelKeeper:
     """Return who manages a progressive level: this machine, a SAS host, or a controller."""
-    if slot.kind is LevelScope.STAND_ALONE:
+    if level_table.kind is LevelScope.STAND_ALONE:
         return LevelKeeper.MACHINE
-    return LevelKeeper.BROADCAST if slot.carrier == "sas" else LevelKeeper.CONTROLLER
+    return LevelKeeper.BROADCAST if level_table.carrier == "sas" else LevelKeeper.CONTROLLER
 
 
 def _create_pool(
-    game: Game, play: LevelParticipation, slot: ProgressiveLevelTable, denomination_cents: int
+    game: Game, play: LevelParticipation, level_table: ProgressiveLevelTable, denomination_cents: int
 ) -> ProgressivePool | None:
     """Create the pool of a game's level at one stake; None if the level is shared, but not at this stake."""
     stake_cents = play.stake_credits * denomination_cents
-    keeper = _find_keeper(slot)
-    pool_source = slot.stakes.get(str(stake_cents))
+    keeper = _find_keeper(level_table)
+    pool_source = level_table.stakes.get(str(stake_cents))
     if keeper is not LevelKeeper.MACHINE and pool_source is None:
         return None
     pool_id = {
@@ -220,7 +226,7 @@ def _create_pool(
             f"{game.id}: level {play.level!r} is a mystery level, and a broadcast does not state which machine hit it"
         )
     base_cents = play.reset_credits * denomination_cents
-    ceiling_cents = None if slot.ceiling_bases is None else slot.ceiling_bases * base_cents
+    ceiling_cents = None if level_table.ceiling_bases is None else level_table.ceiling_bases * base_cents
     if play.ceiling_credits is not None:
         ceiling_cents = play.ceiling_credits * denomination_cents
     return ProgressivePool(
@@ -230,11 +236,11 @@ def _create_pool(
         definition=LevelDefinition(
             id=pool_id,
             names=play.names,
-            kind=slot.kind,
+            kind=level_table.kind,
             terms=LevelTerms(
                 base_cents=base_cents,
                 increment=play.increment,
-                hidden_share=slot.hidden,
+                hidden_share=level_table.hidden,
                 ceiling_cents=ceiling_cents,
                 is_mystery=play.ceiling_credits is not None,
             ),

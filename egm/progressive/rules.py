@@ -11,25 +11,29 @@ from egm.kernel.states import (
     STATES_WITH_STAFF_AT_WORK,
     single_state,
 )
-from egm.progressive.enrolling import ENROLMENT_FORMS, enrol_link, link_files_are_in_machine_folder
+from egm.progressive.enrolling import (
+    ENROLMENT_FORMS,
+    link_files_are_in_machine_folder,
+    perform_enrolment_step,
+)
 from egm.progressive.forms import PROGRESSIVE_FORMS
 from egm.progressive.game_levels import (
-    attendant_may_settle,
+    attendant_may_settle_unanswered_hit,
     close_claim,
     end_game_after_award,
     no_claim_or_mystery_is_pending,
     settle_unanswered_claim,
 )
-from egm.progressive.level_moves import level_may_move, move_level
+from egm.progressive.level_moves import level_can_be_moved, move_level
 from egm.progressive.unproved import (
     held_prize_can_be_ruled_on,
     prize_ruling_is_complete,
     rule_on_prize,
-    stated_amount_is_payable,
+    ruling_on_prize_can_be_carried_out,
 )
 from egm.staff.form import build_form_rule
 from egm.staff.options import (
-    machine_is_open,
+    main_or_logic_door_is_open,
     no_position_is_in_use,
 )
 from egm.staff.service.effects import (
@@ -50,7 +54,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _AWAITING_AWARD_STATE,
-        (attendant_may_settle, key_may_act_without_sign_in),
+        (attendant_may_settle_unanswered_hit, key_may_act_without_sign_in),
         (settle_unanswered_claim,),
         NextState.DERIVED,
         REPORT_REFUSAL,
@@ -58,7 +62,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.KEY_TURNED,
         _AWAITING_AWARD_STATE,
-        (no_service_page_is_open, attendant_may_settle),
+        (no_service_page_is_open, attendant_may_settle_unanswered_hit),
         (ask_for_sign_in,),
         NextState.DERIVED,
         REPORT_REFUSAL,
@@ -68,7 +72,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
         PROGRESSIVE_FORMS,
         EventType.MOVE_LEVEL,
         STATES_WITH_STAFF_AT_WORK,
-        (machine_is_open, no_position_is_in_use, level_may_move),
+        (main_or_logic_door_is_open, no_position_is_in_use, level_can_be_moved),
         move_level,
     ),
     build_form_rule(
@@ -76,13 +80,13 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.LINK_ENROLMENT,
         STATES_WITH_STAFF_AT_WORK,
         (link_files_are_in_machine_folder,),
-        enrol_link,
+        perform_enrolment_step,
     ),
     build_form_rule(
         PROGRESSIVE_FORMS,
         EventType.PRIZE_RULED,
         STATES_FOR_PRIZE_RULINGS,
-        (held_prize_can_be_ruled_on, prize_ruling_is_complete, stated_amount_is_payable),
+        (held_prize_can_be_ruled_on, prize_ruling_is_complete, ruling_on_prize_can_be_carried_out),
         rule_on_prize,
     ),
 )

@@ -156,7 +156,8 @@ def held_prize_can_be_ruled_on(machine: Machine, _: Event) -> bool:
     return bool(list_held_prizes(machine) or _list_unanswerable_claims(machine))
 
 
-def stated_amount_is_payable(machine: Machine, event: Event) -> bool:
+@refusal_code("stated_amount_is_payable")
+def ruling_on_prize_can_be_carried_out(machine: Machine, event: Event) -> bool:
     """Return whether the form's ruling can be carried out.
 
     It can if it declines the prize, or if the controller has reported a payable amount. A claim that no
@@ -223,7 +224,7 @@ def rule_on_prize(machine: Machine, event: Event) -> None:
     machine.post(PRIZE_RULED, ruling, state=state)
 
 
-def record_commitment(machine: Machine, level: str, prize: int, commitment: str) -> str:
+def record_commitment_or_get_error(machine: Machine, level: str, prize: int, commitment: str) -> str:
     """Record the commitment to a mystery prize's secret amount when it is first received.
 
     Return an error text if another commitment to the same prize was received before; otherwise an empty string.

@@ -27,7 +27,7 @@ from websockets.http11 import Request, Response
 from egm.links.screen.private import LOOPBACK_ADDRESS, is_same_token
 from egm.screen.audio.synthesis import encode_wave_file
 from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME
-from egm.secret_files import replace_private
+from egm.secret_files import replace_private_file
 
 SESSION_IDLE_SECONDS_MAX: Final = 30 * 60.0
 """Seconds without a message after which a browser's session ends, so that it needs a new token."""
@@ -166,7 +166,7 @@ class WebAccess:
     def write_address(self) -> None:
         """Write the screen's web address, with the current one-time token, to a file that only its owner can read."""
         if self._address_file is not None:
-            replace_private(self._address_file, self.address + "\n")
+            replace_private_file(self._address_file, self.address + "\n")
 
     def _save_sessions(self) -> None:
         """Save the browser sessions in the file that outlives the screen's process."""

@@ -28,8 +28,8 @@ from egm.seats.table import (
     is_playing_missed_bets_alone,
     join_betting_period,
     notify_bets_not_accepted,
-    plays_in_common,
     position_has_seat,
+    selected_game_has_shared_rounds,
     withdraw_bets,
 )
 from egm.seats.wheel import deliver_spin_number, iter_wheel_notices
@@ -41,7 +41,7 @@ SEATS_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.PLAY,
         single_state(State.IDLE),
-        (plays_in_common, *PLAY_GUARDS),
+        (selected_game_has_shared_rounds, *PLAY_GUARDS),
         (join_betting_period,),
         State.BETTING,
         REPORT_REFUSAL,

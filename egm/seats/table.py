@@ -422,7 +422,8 @@ def compute_betting_seconds_left(machine: Machine) -> int | None:
 
 
 # ---------------------------------------------------------------------------------- guards, effects
-def plays_in_common(machine: Machine, _: Event) -> bool:
+@refusal_code("plays_in_common")
+def selected_game_has_shared_rounds(machine: Machine, _: Event) -> bool:
     """Return whether the selected game is played in rounds with other positions, or decided by a real wheel."""
     return is_betting_closed_by_wheel(machine) or find_betting_seconds(machine) is not None
 

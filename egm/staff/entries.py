@@ -133,7 +133,7 @@ class InventoryEntry:
 
 # ---------------------------------------------------------------------------------------------- parts of records
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByPersons:
+class StaffAuthorisedEntry:
     """Base class of entries about work that members of staff have authorised; ``person`` is the first of them."""
 
     person: StaffNumber
@@ -141,7 +141,7 @@ class ByPersons:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByPersonsAtMachine(ByPersons):
+class StaffAuthorisedEntryAtMachine(StaffAuthorisedEntry):
     """Base class of entries with the machine's serial number and the operator's number for it.
 
     The entries state both numbers because they are used outside the machine (Monaco art. 19.1).
@@ -152,7 +152,7 @@ class ByPersonsAtMachine(ByPersons):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobFailed:
+class PrintJobOrTestFailed:
     """A print job or test failed."""
 
     id: NonBlankText
@@ -161,7 +161,7 @@ class JobFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobPrinted:
+class SlipOrTestPagePrinted:
     """A print job without value (a slip or a test page) was printed up to its bar code."""
 
     id: NonBlankText
@@ -169,7 +169,7 @@ class JobPrinted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReasonOfAct:
+class StaffActReason:
     """Base class of entries that state the reason for an act of staff."""
 
     reason: str = field(metadata=stored_as("why"))
@@ -251,14 +251,14 @@ ROSTER_RENEWED: Final = EntryDeclaration(
 )
 ROSTER_RESTORED: Final = EntryDeclaration(
     kind="staff.restored",
-    record=ReasonOfAct,
+    record=StaffActReason,
     description="The second copy of the roster has replaced the first, which was refused.",
     logs=(Log.ACCESS,),
     is_technical=True,
 )
 ROSTER_UNREADABLE: Final = EntryDeclaration(
     kind="staff.unreadable",
-    record=ReasonOfAct,
+    record=StaffActReason,
     description="Neither copy of the roster is the recorded one: nobody can sign in.",
     logs=(Log.ACCESS,),
     is_technical=True,
@@ -345,7 +345,7 @@ class WrongPinsCleared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignInUnlocked(ByPersons):
+class SignInUnlocked(StaffAuthorisedEntry):
     """A locked staff number was unlocked before its time."""
 
     locked_number: StaffNumber = field(metadata=stored_as("whom"))
@@ -383,7 +383,7 @@ MENU_LEFT: Final = EntryDeclaration(
 )
 MENU_GIVEN_UP: Final = EntryDeclaration(
     kind="menu.given_up",
-    record=ReasonOfAct,
+    record=StaffActReason,
     description="The service menu was closed before anybody had signed in.",
     written_keys=(StaffKey.OPEN_MENU,),
     logs=(Log.ACCESS,),
@@ -498,7 +498,7 @@ SERVICE_ANSWERED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- options, inventory
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OptionsChanged(ByPersons, OptionValues):
+class OptionsChanged(StaffAuthorisedEntry, OptionValues):
     """Staff changed an option of the operator; it takes effect at the next start."""
 
     option: OptionName
@@ -541,7 +541,7 @@ INVENTORY_CHANGED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- at the open machine
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterventionOpened(ByPersonsAtMachine):
+class InterventionOpened(StaffAuthorisedEntryAtMachine):
     """Staff declared work at the open machine, which is held out of service."""
 
     id: NonBlankText
@@ -562,7 +562,7 @@ class InterventionObserved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterventionClosed(ByPersonsAtMachine):
+class InterventionClosed(StaffAuthorisedEntryAtMachine):
     """The work at the open machine was finished, and the intervention closed."""
 
     id: NonBlankText
@@ -576,7 +576,7 @@ class InterventionClosed(ByPersonsAtMachine):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CabinetBaseMoved(ByPersonsAtMachine):
+class CabinetBaseMoved(StaffAuthorisedEntryAtMachine):
     """Base class of entries about moving the machine's stand (base) in an intervention, with its lock and key."""
 
     base_number: NonBlankText = field(metadata=stored_as("base"))
@@ -610,7 +610,7 @@ class HopperOpeningStock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HopperFilled(ByPersons):
+class HopperFilled(StaffAuthorisedEntry):
     """Staff added coins of the venue to the hopper."""
 
     amount_cents: Cents
@@ -618,7 +618,7 @@ class HopperFilled(ByPersons):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedBoxCounted(ByPersons):
+class CollectedBoxCounted(StaffAuthorisedEntry):
     """Staff counted a box of the last collection."""
 
     intervention_id: NonBlankText = field(metadata=stored_as("collection"))
@@ -715,13 +715,13 @@ SLIP_ORDERED: Final = EntryDeclaration(
 )
 SLIP_NOT_STARTED: Final = EntryDeclaration(
     kind="slip.failed",
-    record=JobFailed,
+    record=PrintJobOrTestFailed,
     description="The printer could not start to print a slip.",
     significance=Significance(EventEffect.LOG),
 )
 SLIP_PRINTED: Final = EntryDeclaration(
     kind="slip.printed",
-    record=JobPrinted,
+    record=SlipOrTestPagePrinted,
     description="A slip was printed.",
     counts={"slips_printed": 1},
     written_keys=(MoneyKey.PRINT,),
@@ -729,7 +729,7 @@ SLIP_PRINTED: Final = EntryDeclaration(
 )
 SLIP_FAILED: Final = EntryDeclaration(
     kind="slip.failed",
-    record=JobFailed,
+    record=PrintJobOrTestFailed,
     description="A slip was not printed.",
     written_keys=(MoneyKey.PRINT,),
     significance=Significance(EventEffect.LOG),
@@ -798,20 +798,23 @@ class TestCoinsPaid:
 
 TEST_STARTED: Final = EntryDeclaration(kind="test.started", record=DeviceTestStarted)
 TEST_NOT_STARTED: Final = EntryDeclaration(
-    kind="test.failed", record=JobFailed, description="The device could not start a test.", is_technical=True
+    kind="test.failed",
+    record=PrintJobOrTestFailed,
+    description="The device could not start a test.",
+    is_technical=True,
 )
 TEST_PAPER_READ: Final = EntryDeclaration(kind="test.read", record=TestPaperRead, is_technical=True)
 TEST_PAPER_RETURNED: Final = EntryDeclaration(kind="test.paper", record=TestPaperReturned, is_technical=True)
 TEST_TICKET_PRINTED: Final = EntryDeclaration(
     kind="test.printed",
-    record=JobPrinted,
+    record=SlipOrTestPagePrinted,
     description="A test ticket was printed.",
     written_keys=(MoneyKey.PRINT,),
     is_technical=True,
 )
 TEST_TICKET_FAILED: Final = EntryDeclaration(
     kind="test.failed",
-    record=JobFailed,
+    record=PrintJobOrTestFailed,
     description="A test ticket was not printed.",
     written_keys=(MoneyKey.PRINT,),
     is_technical=True,

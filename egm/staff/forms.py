@@ -15,7 +15,7 @@ from egm.staff.interventions import (
     intervention_is_open,
     no_intervention_is_open,
 )
-from egm.staff.numbers import number_is_locked
+from egm.staff.numbers import staff_number_is_locked
 from egm.staff.options import AMOUNT_OPTIONS, OPTION_CONDITIONS
 from egm.staff.stock import METER_BY_BOX, box_is_not_counted_yet
 
@@ -62,7 +62,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
         permission=Permission.ENROL,
         menu_section="staff",
         fields=(FormField(name="number", kind=FieldKind.DIGITS, length_max=8), REASON_FIELD),
-        submission_guards=(number_is_locked,),
+        submission_guards=(staff_number_is_locked,),
     ),
     Form(
         id="intervention",

@@ -2,6 +2,7 @@
 
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
+from egm.kernel.rules import refusal_code
 from egm.people import Roster
 from egm.staff.desk import find_actor
 from egm.staff.entries import SIGN_IN_UNLOCKED, SignInUnlocked
@@ -25,14 +26,15 @@ def _find_locked_numbers(machine: Machine) -> dict[str, str]:
     }
 
 
-def number_is_locked(machine: Machine, event: Event) -> bool:
+@refusal_code("number_is_locked")
+def staff_number_is_locked(machine: Machine, event: Event) -> bool:
     """Return whether the staff number in the form is locked; without a number, whether any is locked."""
     locked = _find_locked_numbers(machine)
     number = event.read_payload(SignInUnlockForm).number
     return number in locked if number else bool(locked)
 
 
-def unlock_number(machine: Machine, event: Event) -> None:
+def unlock_staff_number(machine: Machine, event: Event) -> None:
     """Unlock a staff number by deleting its count of wrong PINs; the PIN itself does not change."""
     form = event.read_payload(SignInUnlockForm)
     clear_wrong_pins_at_terminals(machine, form.number)

@@ -100,7 +100,8 @@ def _narrow_profile(profile: Profile, options: OperatorOptions) -> Profile:
 
 
 # ---------------------------------------------------------------------------------------------- guards
-def machine_is_open(machine: Machine, _: Event) -> bool:
+@refusal_code("machine_is_open")
+def main_or_logic_door_is_open(machine: Machine, _: Event) -> bool:
     """Return whether the main or the logic door is open."""
     return not _OPTION_DOORS.isdisjoint(machine.open_doors)
 
@@ -183,7 +184,7 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOption
 
 #: The conditions for changing an option; the form shows in advance which of them are met.
 OPTION_CONDITIONS: Final[tuple[Guard[Machine], ...]] = (
-    machine_is_open,
+    main_or_logic_door_is_open,
     no_position_is_in_use,
     no_tournament_is_on,
 )

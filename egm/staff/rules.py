@@ -30,7 +30,7 @@ from egm.staff.interventions import (
     return_base,
     withdraw_base,
 )
-from egm.staff.numbers import number_is_locked, unlock_number
+from egm.staff.numbers import staff_number_is_locked, unlock_staff_number
 from egm.staff.options import (
     OPTION_GUARDS,
     change_options,
@@ -50,8 +50,8 @@ from egm.staff.service.effects import (
     page_is_open,
     record_key_turn,
 )
-from egm.staff.service_calls import answer_service_call, call_service, show_fault_notice
-from egm.staff.stock import box_is_not_counted_yet, count_box, fill_amount_is_valid, fill_hopper
+from egm.staff.service_calls import answer_service_call, show_fault_cannot_be_cleared, toggle_service_call
+from egm.staff.stock import box_is_not_counted_yet, fill_amount_is_valid, record_box_count, record_hopper_fill
 
 #: Only while a hand-pay waits.
 _HANDPAY_STATE: Final = single_state(State.HANDPAY)
@@ -61,13 +61,15 @@ _SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 
 STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
-    Rule(EventType.SERVICE, STATES_AFTER_SELF_TEST, (), (call_service,), NextState.SAME, REPORT_REFUSAL),
+    Rule(
+        EventType.SERVICE, STATES_AFTER_SELF_TEST, (), (toggle_service_call,), NextState.SAME, REPORT_REFUSAL
+    ),
     Rule(EventType.KEY_MOVED, STATES_AFTER_BOOT, (), (record_key_turn,)),
     Rule(
         EventType.KEY_TURNED,
         STATES_FOR_ANSWERING_SERVICE_CALLS,
         (key_may_act_without_sign_in,),
-        (answer_service_call, show_fault_notice),
+        (answer_service_call, show_fault_cannot_be_cleared),
         NextState.DERIVED,
         REPORT_REFUSAL,
     ),
@@ -108,7 +110,11 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(STAFF_FORMS, EventType.RESTART, STATES_WITH_STAFF_AT_WORK, (), request_restart),
     build_form_rule(
-        STAFF_FORMS, EventType.NUMBER_UNLOCKED, STATES_WITH_STAFF_AT_WORK, (number_is_locked,), unlock_number
+        STAFF_FORMS,
+        EventType.NUMBER_UNLOCKED,
+        STATES_WITH_STAFF_AT_WORK,
+        (staff_number_is_locked,),
+        unlock_staff_number,
     ),
     build_form_rule(
         STAFF_FORMS,
@@ -126,10 +132,18 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.INTERVENTION_SEEN, STATES_AFTER_BOOT, (), (record_intervention_seen,)),
     build_form_rule(
-        STAFF_FORMS, EventType.HOPPER_FILLED, STATES_WITH_STAFF_AT_WORK, (fill_amount_is_valid,), fill_hopper
+        STAFF_FORMS,
+        EventType.HOPPER_FILLED,
+        STATES_WITH_STAFF_AT_WORK,
+        (fill_amount_is_valid,),
+        record_hopper_fill,
     ),
     build_form_rule(
-        STAFF_FORMS, EventType.BOX_COUNTED, STATES_WITH_STAFF_AT_WORK, (box_is_not_counted_yet,), count_box
+        STAFF_FORMS,
+        EventType.BOX_COUNTED,
+        STATES_WITH_STAFF_AT_WORK,
+        (box_is_not_counted_yet,),
+        record_box_count,
     ),
     build_form_rule(
         STAFF_FORMS,

@@ -9,7 +9,7 @@ from egm.staff.entries import SERVICE_ANSWERED, SERVICE_CALL, ServiceCallAnswere
 from egm.staff.events import Authorisation
 
 
-def call_service(machine: Machine, _: Event) -> None:
+def toggle_service_call(machine: Machine, _: Event) -> None:
     """Toggle the player's service call: switch the candle on, or off if it is on."""
     calling = machine.memory.get(IntegrityKey.SERVICE) is not None
     machine.post(
@@ -19,7 +19,7 @@ def call_service(machine: Machine, _: Event) -> None:
     )
 
 
-def show_fault_notice(machine: Machine, _: Event) -> None:
+def show_fault_cannot_be_cleared(machine: Machine, _: Event) -> None:
     """Show a notice that the attendant's key cannot clear the active fault.
 
     The fault ends by itself when its cause is removed.

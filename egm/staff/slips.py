@@ -23,9 +23,9 @@ from egm.staff.entries import (
     SLIP_NOT_STARTED,
     SLIP_ORDERED,
     SLIP_PRINTED,
-    JobFailed,
-    JobPrinted,
+    PrintJobOrTestFailed,
     SlipOrdered,
+    SlipOrTestPagePrinted,
 )
 from egm.tickets.model import TICKET_NUMBER_DIGIT_COUNT
 from egm.tickets.templates import load_template
@@ -113,13 +113,14 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
     )
     if machine.memory.get(MoneyKey.PRINT) is not None or machine.memory.get(MoneyKey.PAY_OUT) is not None:
         machine.post(
-            SLIP_NOT_STARTED, JobFailed(id=job_id, reason="the printer is still printing a ticket or slip")
+            SLIP_NOT_STARTED,
+            PrintJobOrTestFailed(id=job_id, reason="the printer is still printing a ticket or slip"),
         )
         return
     try:
         printer.print_ticket(build_slip_job(machine, job_id))
     except ValueError as error:  # the driver reports what it cannot do
-        machine.post(SLIP_NOT_STARTED, JobFailed(id=job_id, reason=str(error)))
+        machine.post(SLIP_NOT_STARTED, PrintJobOrTestFailed(id=job_id, reason=str(error)))
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -135,7 +136,7 @@ def record_slip(machine: Machine, _: Event) -> None:
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     machine.post(
         SLIP_PRINTED,
-        JobPrinted(id=printing.id),
+        SlipOrTestPagePrinted(id=printing.id),
         state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
     )
 
@@ -146,4 +147,6 @@ def record_slip_failed(machine: Machine, event: Event) -> None:
         machine.memory.require(PrintingRecord, MoneyKey.PRINT),
         event.read_payload(PrintFailure).why,
     )
-    machine.post(SLIP_FAILED, JobFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT: None})
+    machine.post(
+        SLIP_FAILED, PrintJobOrTestFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT: None}
+    )

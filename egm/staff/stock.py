@@ -83,7 +83,7 @@ def record_opening_stock(machine: Machine, coins: int) -> None:
         )
 
 
-def fill_hopper(machine: Machine, event: Event) -> None:
+def record_hopper_fill(machine: Machine, event: Event) -> None:
     """Record that staff added coins of the venue to the hopper."""
     form = event.read_payload(HopperFillForm)
     machine.post(
@@ -99,7 +99,7 @@ def fill_hopper(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="hopper_filled", values={"amount_cents": form.amount_cents})
 
 
-def count_box(machine: Machine, event: Event) -> None:
+def record_box_count(machine: Machine, event: Event) -> None:
     """Record the counted content of a box of the last collection, compared with the amount metered into it."""
     collection = machine.memory.require(CollectionRecord, StaffKey.LAST_COLLECTION)
     form = event.read_payload(BoxCountForm)

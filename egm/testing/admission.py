@@ -20,7 +20,7 @@ _ADMISSIONS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class _AdmissionRequest:
     """The arguments of one call of :func:`admit_games`, used as a cache key.
 
     Two requests are equal if their ``content`` is equal: all settings, and the digests of all files that the call
@@ -28,27 +28,27 @@ class _Request:
     """
 
     content: tuple[str, ...]
-    slots: tuple[GameTable, ...] = field(compare=False)
+    game_tables: tuple[GameTable, ...] = field(compare=False)
     profile: Profile = field(compare=False)
     levels: tuple[ProgressiveLevelTable, ...] = field(compare=False)
 
 
-def admit_once(
-    slots: tuple[GameTable, ...], profile: Profile, levels: tuple[ProgressiveLevelTable, ...]
+def admit_games_cached(
+    game_tables: tuple[GameTable, ...], profile: Profile, levels: tuple[ProgressiveLevelTable, ...]
 ) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
     """Return the result of :func:`admit_games` for a cabinet with a wheel.
 
     If it was called before with equal arguments, the result comes from a cache.
     """
     try:
-        digests = tuple(read_source(slot.game).digest for slot in slots)
+        digests = tuple(read_source(slot.game).digest for slot in game_tables)
     except PaytableError:  # admit reports the missing definition
-        return admit_games(slots, profile, levels, has_wheel=True)
-    content = (repr(slots), repr(levels), profile.model_dump_json(), *digests)
-    return _admit_cached(_Request(content, slots, profile, levels))
+        return admit_games(game_tables, profile, levels, has_wheel=True)
+    content = (repr(game_tables), repr(levels), profile.model_dump_json(), *digests)
+    return _admit_request(_AdmissionRequest(content, game_tables, profile, levels))
 
 
 @lru_cache(maxsize=_ADMISSIONS)
-def _admit_cached(request: _Request) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
+def _admit_request(request: _AdmissionRequest) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
     """Return the games that a cabinet with a wheel may offer, and the refused games, from the cache."""
-    return admit_games(request.slots, request.profile, request.levels, has_wheel=True)
+    return admit_games(request.game_tables, request.profile, request.levels, has_wheel=True)

@@ -42,7 +42,7 @@ from egm.progressive.game_levels import open_levels
 from egm.progressive.pools import combine_pools
 from egm.staff.identities import IdentityRegister
 from egm.staff.options import apply_options
-from egm.testing.admission import admit_once
+from egm.testing.admission import admit_games_cached
 from egm.tickets.model import Venue
 from egm.tickets.store import TicketStore
 from meters import Journal, JournalPolicy, Phase, Transaction, Transfer
@@ -316,7 +316,7 @@ class MachineRig:
         self.hands = OrderRecorder()
         self.profile = load_profile(profile)
         slots = tuple(GameTable(game=game, denominations_cents=denominations_cents) for game in games)
-        installed, self.refused = admit_once(slots, self.profile, levels)
+        installed, self.refused = admit_games_cached(slots, self.profile, levels)
         self.journal: Journal = (
             Journal.open(
                 folder, now=self.clock.now, storage=storage or _create_storage(folder), policy=_POLICY

@@ -112,7 +112,7 @@ class _CopiesContradict(TicketLedgerDamaged):
 class TicketLedgerCopies:
     """The two open copies of the ticket ledger: a SQLite database and a log, on two media.
 
-    ``mended`` is a text for the machine's log: which copy was rebuilt from the other, and why; "" if none was.
+    ``repair_text`` is a text for the machine's log: which copy was rebuilt from the other, and why; "" if none was.
     """
 
     close: Callable[[], None]
@@ -136,7 +136,7 @@ class TicketLedgerCopies:
         """
         self.path = folder / TICKET_DATABASE_FILE_NAME
         self.log_path = second_folder / LOG_NAME
-        self.mended = ""
+        self.repair_text = ""
         self._storage = storage
         self._key = key
         self._verify = verify
@@ -159,7 +159,7 @@ class TicketLedgerCopies:
             if read_only:
                 self._prepare_reader()
             else:
-                self._open_or_mend()
+                self._open_or_repair()
                 for changed_folder in dict.fromkeys(
                     (folder, folder.parent, second_folder, second_folder.parent)
                 ):
@@ -177,7 +177,7 @@ class TicketLedgerCopies:
         cleanup.callback(os.close, self._lock)
         fcntl.flock(self._lock, fcntl.LOCK_SH)
 
-    def _open_or_mend(self) -> None:
+    def _open_or_repair(self) -> None:
         """Prepare the ledger's database; if it is damaged, rebuild it from the log of moves."""
         try:
             self._prepare()
@@ -258,7 +258,7 @@ class TicketLedgerCopies:
         self._verify = True
         self._prepare()
         fcntl.flock(self._lock, fcntl.LOCK_SH)
-        self.mended = f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, {count} moves: {reason}"
+        self.repair_text = f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, {count} moves: {reason}"
 
     def _reconcile_copies(self, *, thorough: bool = False) -> None:
         """Bring the ledger's database and its log to the same moves; the caller holds the write lock.
@@ -277,7 +277,7 @@ class TicketLedgerCopies:
                     f"at move {database_end[0]}"
                 ) from None
             self._log.rewrite(self._select_rows("ORDER BY place"))
-            self.mended = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: {error}"
+            self.repair_text = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: {error}"
             return
         last_number = min(database_end[0], len(logged_rows))
         log_digest = build_end_after(logged_rows[last_number - 1]) if last_number else EMPTY_MOVE_LOG_END
@@ -293,14 +293,14 @@ class TicketLedgerCopies:
             self.insert(row)
         if logged_rows and not database_end[0]:
             move_count = len(logged_rows)
-            self.mended = (
+            self.repair_text = (
                 f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, {move_count} moves: it was lost"
             )
         missing_rows = self._select_rows("WHERE place > ? ORDER BY place", len(logged_rows))
         if missing_rows:
             self._log.append(missing_rows)
         if missing_rows and not logged_rows:
-            self.mended = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
+            self.repair_text = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
 
     # ------------------------------------------------------------------ writing
     @contextmanager

@@ -27,7 +27,7 @@ def compute_commitment(key: bytes, number: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class AcceptanceProof:
+class TicketProof:
     """The proof from the machine's journals that a ticket was printed, and whether the machine accepted it later."""
 
     issue_id: str
@@ -52,7 +52,7 @@ def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]
     }
 
 
-def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> AcceptanceProof | None:
+def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> TicketProof | None:
     """Return what the machine's journals prove about the ticket with this number.
 
     Return None if none of them records its printing. ``journals`` are the current one and those before memory clears: a
@@ -61,7 +61,7 @@ def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> Acce
     return combine_proofs(proof for journal in journals for proof in read_proofs(journal, key, number))
 
 
-def combine_proofs(proofs: Iterable[AcceptanceProof]) -> AcceptanceProof | None:
+def combine_proofs(proofs: Iterable[TicketProof]) -> TicketProof | None:
     """Combine what several journals record about one ticket (:func:`read_proofs`) into one proof.
 
     Return None if none of the journals records that the ticket was printed.
@@ -74,7 +74,7 @@ def combine_proofs(proofs: Iterable[AcceptanceProof]) -> AcceptanceProof | None:
     return None if print_proof is None else replace(print_proof, acceptance_entry_id=accepting_entry)
 
 
-def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[AcceptanceProof]:
+def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[TicketProof]:
     """Yield one proof for each entry of a journal by which the ticket was printed or accepted.
 
     The proof of an acceptance has only ``acceptance_entry_id``; its other fields are empty or 0.
@@ -86,6 +86,6 @@ def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[Accep
             continue
         if entry.kind == "voucher.out":
             at = entry.time_utc.isoformat()
-            yield AcceptanceProof(record["id"], record["kind"], record["amount_cents"], at, "")
+            yield TicketProof(record["id"], record["kind"], record["amount_cents"], at, "")
         else:
-            yield AcceptanceProof("", "", 0, "", entry.transaction.id)
+            yield TicketProof("", "", 0, "", entry.transaction.id)

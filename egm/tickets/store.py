@@ -150,12 +150,12 @@ class TicketStore:
                 self._head.write(encode_head(EMPTY_MOVE_LOG_END))
 
     @property
-    def restoration_text(self) -> str:
+    def repair_text(self) -> str:
         """Return a text for the log that says which copy was rebuilt from the other when the ledger was opened.
 
         Return "" if none was.
         """
-        return self._copies.mended
+        return self._copies.repair_text
 
     def close(self) -> None:
         """Close both copies of the ticket ledger."""

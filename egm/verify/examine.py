@@ -22,7 +22,7 @@ from meters.keys import format_fingerprint
 from paytables.source import SourceFile
 
 #: Maximum number of files named in a finding; the rest are only counted.
-NAMED_FILES_MAX: Final = 20
+LISTED_DIFFERING_FILES_MAX: Final = 20
 #: How much lower the priority of the separate process is than the machine's.
 _PRIORITY_DECREASE: Final = 10
 
@@ -70,11 +70,16 @@ def verify_software_files(
         return VerificationFindings((str(error),), (manifest_file.name,))
     differences = find_differences(manifest, digests)
     omission_note = (
-        () if len(differences) <= NAMED_FILES_MAX else (f"and {len(differences) - NAMED_FILES_MAX} more",)
+        ()
+        if len(differences) <= LISTED_DIFFERING_FILES_MAX
+        else (f"and {len(differences) - LISTED_DIFFERING_FILES_MAX} more",)
     )
     return VerificationFindings(
-        differences=tuple(str(difference) for difference in differences[:NAMED_FILES_MAX]) + omission_note,
-        differing_file_names=tuple(difference.name for difference in differences[:NAMED_FILES_MAX]),
+        differences=tuple(str(difference) for difference in differences[:LISTED_DIFFERING_FILES_MAX])
+        + omission_note,
+        differing_file_names=tuple(
+            difference.name for difference in differences[:LISTED_DIFFERING_FILES_MAX]
+        ),
         version=manifest.version,
         signer=format_fingerprint(bytes.fromhex(public_key_hex)),
         reason=manifest.reason,

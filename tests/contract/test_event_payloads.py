@@ -29,7 +29,7 @@ from egm.kernel.rules import Rule
 from egm.kernel.states import single_state
 from egm.money.events import BillEscrowed
 from egm.play.events import BetRequest, GameRequest
-from egm.record_codec import NOT_STORED, stored_key
+from egm.record_codec import NOT_STORED, get_stored_key
 from egm.staff.form import FieldKind, Form, FormField
 from egm.testing.machine import MachineRig
 from meters.transaction import JSON
@@ -65,7 +65,7 @@ def sample(hint: object) -> object:
 
 
 def values_of(payload: type) -> dict[str, object]:
-    return {stored_key(field): sample(field.type) for field in dataclasses.fields(payload)}
+    return {get_stored_key(field): sample(field.type) for field in dataclasses.fields(payload)}
 
 
 def find_nested_payload(hint: object) -> type | None:

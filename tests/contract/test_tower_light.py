@@ -40,7 +40,7 @@ def turn_attendant_key(room):
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
 
 
-def call_service(room):
+def toggle_service_call(room):
     room.engine.handle(EventType.SERVICE)
 
 
@@ -105,8 +105,8 @@ async def read_tower(room, rig):
     ("happenings", "tower", "bell"),
     [
         ((), set(), False),
-        ((call_service,), {"service"}, False),
-        ((call_service, call_service), set(), False),
+        ((toggle_service_call,), {"service"}, False),
+        ((toggle_service_call, toggle_service_call), set(), False),
         ((open_main_door,), {"door"}, True),
         ((open_main_door, close_main_door), set(), False),
         pytest.param((open_drop_door,), {"door"}, True, marks=pytest.mark.requirement("J-03")),
@@ -118,7 +118,7 @@ async def read_tower(room, rig):
         ((win_jackpot, open_main_door), {"jackpot", "door"}, True),
         ((raise_tilt, open_main_door), {"tilt", "door"}, True),
         (
-            (win_jackpot, call_service, raise_tilt, open_main_door),
+            (win_jackpot, toggle_service_call, raise_tilt, open_main_door),
             {"jackpot", "service", "tilt", "door"},
             True,
         ),

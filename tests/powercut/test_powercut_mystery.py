@@ -67,7 +67,7 @@ class Mystery(Life):
         return rig
 
     def begin(self):
-        unproved.record_commitment(self.room.machine, "LUCKY", 1, WON.trigger.commitment)
+        unproved.record_commitment_or_get_error(self.room.machine, "LUCKY", 1, WON.trigger.commitment)
 
     def ready(self):
         return self.ended() == 1 and self.room.state is State.IDLE

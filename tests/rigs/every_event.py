@@ -60,7 +60,12 @@ VALUES = {
     EventType.MOVE_LEVEL: {"form": "level_move", "source": "a", "target": "b", "persons": ("5",)},
     EventType.OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
     EventType.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
-    EventType.FAULTS_SETTLED: {"form": "settle_faults", "person": "4", "persons": ("4",), "finding": "dust"},
+    EventType.FAULTS_CLEARED_BY_TECHNICIAN: {
+        "form": "settle_faults",
+        "person": "4",
+        "persons": ("4",),
+        "finding": "dust",
+    },
     EventType.VERIFY: {"form": "verify", "person": "4", "persons": ("4",)},
     EventType.COUNTERS_EXCHANGED: {
         "form": "counters",

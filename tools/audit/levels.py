@@ -26,29 +26,29 @@ from egm.play.records.game_record import (
     MysteryPrizeWon,
 )
 from egm.progressive import posting
-from egm.progressive.bet import compute_fed_credits
+from egm.progressive.bet import compute_contributing_credits
 from egm.progressive.entries import (
     AWARD_LOCKED,
-    AWARD_UNANSWERED,
     BROADCAST_LEVEL_HIT,
+    CLAIM_SETTLED_UNANSWERED,
     CONTROLLER_COUNT_AHEAD,
+    GAME_ENDED_WITH_UNDECIDED_LEVELS,
     LEVEL_CHANGED,
     LEVEL_HIT,
     LEVEL_MOVED,
     LEVEL_OPENED,
-    LEVELS_UNDECIDED,
     PRIZE_COMMITTED,
     PRIZE_RULED,
     PRIZE_WON,
+    ClaimSettledUnanswered,
     ContributionsCounted,
+    GameEndedWithUndecidedLevels,
     LevelAward,
     LevelChanged,
     LevelHitRegistered,
     LevelMoved,
     LevelOpened,
     LevelRuling,
-    LevelsUndecided,
-    LevelUnanswered,
 )
 from egm.progressive.level import WHOLE_LEVEL_SHARE, Level, LevelDefectiveError
 from egm.progressive.records import ClaimRecord, CommittedPrize, ReceivedCommitment
@@ -233,8 +233,8 @@ class LevelAudit:
             self._check_mystery_prize(entry, read_record(entry, MysteryPrizeWon))
         elif kind in _WIN_REGISTER_KINDS:
             self._store_register_line(entry, read_record(entry, LevelHitRegistered))
-        elif kind == LEVELS_UNDECIDED.kind:
-            undecided = read_record(entry, LevelsUndecided)
+        elif kind == GAME_ENDED_WITH_UNDECIDED_LEVELS.kind:
+            undecided = read_record(entry, GameEndedWithUndecidedLevels)
             play = self._open_plays.get(undecided.play_id)
             if play is None or set(undecided.pools) - set(play.pool_by_level.values()):
                 open_pools = [] if play is None else sorted(set(play.pool_by_level.values()))
@@ -244,12 +244,12 @@ class LevelAudit:
                 )
         elif kind == PRIZE_RULED.kind:
             self._process_ruling(entry, read_record(entry, LevelRuling))
-        elif kind in {AWARD_LOCKED.kind, AWARD_UNANSWERED.kind}:
-            answer: LevelAward | LevelUnanswered
+        elif kind in {AWARD_LOCKED.kind, CLAIM_SETTLED_UNANSWERED.kind}:
+            answer: LevelAward | ClaimSettledUnanswered
             answer = (
                 read_record(entry, LevelAward)
                 if kind == AWARD_LOCKED.kind
-                else read_record(entry, LevelUnanswered)
+                else read_record(entry, ClaimSettledUnanswered)
             )
             self._awarded_cents.setdefault(answer.claim, answer.amount_cents)
         elif kind == CONTROLLER_COUNT_AHEAD.kind:
@@ -310,7 +310,7 @@ class LevelAudit:
             self._report_finding(entry, f"record.fed: the wager does not play for level {pool!r}")
         for level_play in plays:
             pool = play.pool_by_level[level_play.level]
-            wager_cents = compute_fed_credits(level_play, started_game.wager) * denomination_cents
+            wager_cents = compute_contributing_credits(level_play, started_game.wager) * denomination_cents
             due_cents = 0 if pool in level_record.broadcast_cents else wager_cents
             if sum(share.wager_cents for share in shares.get(pool, ())) != due_cents:
                 found_cents = sum(share.wager_cents for share in shares.get(pool, ()))

@@ -10,7 +10,7 @@ from typing import Final
 from egm.app.first_start.draft import DEVICE_NAME_BY_KIND, list_game_levels
 from egm.config.cabinet_file import GameTable
 from egm.config.keys import format_toml
-from egm.config.schema import FileTable, iter_cabinet_file_tables
+from egm.config.schema import TableDocumentation, iter_cabinet_file_tables
 from egm.devices.catalogue import PROTOCOLS
 from egm.play.installed_games import admit_games
 from egm.profiles import Profile
@@ -119,7 +119,7 @@ def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
 
 
 def _format_table(
-    part: FileTable, header: str, values: Mapping[str, str | None], *, first: bool = True
+    part: TableDocumentation, header: str, values: Mapping[str, str | None], *, first: bool = True
 ) -> Iterator[str]:
     """Yield the lines of a table of the cabinet file; examples and default values are marked as such.
 

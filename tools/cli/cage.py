@@ -42,8 +42,8 @@ def open_cage(
         open_view(folder, key=read_machine_key(folder, medium), second_dir=medium, check_pages=True) as view,
         open_machine_ledger(folder, second_folder=medium, read_only=False) as store,
     ):
-        if store.restoration_text:
-            echo(f"note: {store.restoration_text}", err=True)
+        if store.repair_text:
+            echo(f"note: {store.repair_text}", err=True)
         if differs := find_older_ledger_error(store, view):
             raise OperatorError(
                 f"{differs}; nothing is paid or changed until two people have resolved it: egm ticket restore"

@@ -15,7 +15,7 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.errors import OperatorError
 from egm.people import Person, PinRefusedError, Role, Roster, check_pin_is_permitted
 from egm.people.demonstration import DEMONSTRATION_ENROLLER, DEMONSTRATION_FILE_NAME
-from egm.secret_files import write_private
+from egm.secret_files import write_private_file
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.storage import DiskStorage
 
@@ -69,7 +69,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
         person = Person(badge.number, badge.name, Role(badge.role))
         roster = roster.enrol_person(person, badge.pin, changed_by=DEMONSTRATION_ENROLLER, changed_at=now)
     badge_fields = [{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges]
-    write_private(path, json.dumps(badge_fields))
+    write_private_file(path, json.dumps(badge_fields))
     return badges
 
 

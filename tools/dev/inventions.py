@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from egm.app.features import FEATURES
 from egm.kernel.entries import AnyEntryDeclaration
-from egm.record_codec import FieldCondition, list_conditions, stored_key
+from egm.record_codec import FieldCondition, get_stored_key, list_conditions
 from egm.record_fields import (
     ACTOR_ID,
     ISO_TIME,
@@ -264,7 +264,7 @@ class _EntryBuilder:
             is_optional = each.default is not MISSING or each.default_factory is not MISSING
             if is_optional and self._dice.randrange(4):
                 continue
-            name = stored_key(each)
+            name = get_stored_key(each)
             value = self._generate_field_value(each.type, name)
             made.update(value if each.metadata.get("inline") else {name: value})
         return made

@@ -18,7 +18,7 @@ from typing import Any, Final
 import click
 
 from egm.errors import OperatorError
-from egm.secret_files import write_private
+from egm.secret_files import write_private_file
 from egm.terminal import echo
 from egm.verify.manifest import create_signing_key, format_public_key, read_signing_key
 from tools.image import deb, slot
@@ -268,7 +268,7 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
         signer = key or out / "release.pem"
         if key is None and not signer.exists():
             out.mkdir(parents=True, exist_ok=True)
-            write_private(signer, create_signing_key())
+            write_private_file(signer, create_signing_key())
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
         deb.install_missing_packages(IMAGE_CONTENT["builder"])
         echo("building the image: downloading and unpacking Debian, which takes minutes", err=True)

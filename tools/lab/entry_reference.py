@@ -15,7 +15,7 @@ from egm.app.features import FEATURES
 from egm.config.documented import read_field_meanings
 from egm.kernel.entries import AnyEntryDeclaration
 from egm.kernel.feature import LANGUAGES, Features
-from egm.record_codec import stored_key
+from egm.record_codec import get_stored_key
 from egm.screen.text import Texts
 from meters import Phase
 from tools.lab.markdown import format_table
@@ -159,7 +159,7 @@ def _iter_field_rows(record: Any) -> Iterator[list[str]]:
         if field.metadata.get("inline"):
             yield from _iter_field_rows(field.type)
             continue
-        name = stored_key(field)
+        name = get_stored_key(field)
         is_required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         unit = _describe_unit(name)
         remarks = "; ".join(filter(None, (unit, "" if is_required else "may be missing")))

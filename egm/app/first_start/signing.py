@@ -35,7 +35,7 @@ from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, P
 from egm.kernel.timekeeping import ClockEvidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded_roster, read_recorded_roster
 from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_counted_staff_number
-from egm.secret_files import replace_private
+from egm.secret_files import replace_private_file
 from egm.staff.words import (
     BACK_ACTION,
     build_local_text,
@@ -93,7 +93,7 @@ class SignersStep(SetupStep):
         """Return tables of what the persons confirm with their signatures in this first-start step."""
         raise NotImplementedError
 
-    def may_sign(self, draft: CabinetFileDraft) -> bool:
+    def can_be_signed(self, draft: CabinetFileDraft) -> bool:
         """Return whether this first-start step has anything to sign."""
         raise NotImplementedError
 
@@ -104,7 +104,7 @@ class SignersStep(SetupStep):
         """
         if not self.is_asking_for_signers:
             sign = PageAction(
-                id="sign", label=build_text("first.sign"), style="confirm", enabled=self.may_sign(draft)
+                id="sign", label=build_text("first.sign"), style="confirm", enabled=self.can_be_signed(draft)
             )
             return self._build_page(*self.build_confirmation_tables(draft), actions=(sign,))
         if self.entered_staff_number is None:
@@ -129,7 +129,7 @@ class SignersStep(SetupStep):
         if action == "back":
             return self._go_back()
         if not self.is_asking_for_signers:
-            if action != "sign" or not self.may_sign(draft):
+            if action != "sign" or not self.can_be_signed(draft):
                 return build_refusal_text("not_offered")
             self.is_asking_for_signers = True
             return NextStep.STAY
@@ -237,7 +237,7 @@ class SignCabinetFileStep(SignersStep):
                 await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)])
             )
 
-    def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
+    def can_be_signed(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
         """Return whether the cabinet file has no fault that keeps the machine from starting."""
         return self.cabinet_file_faults is not None and not any(
             fault.is_fatal for fault in self.cabinet_file_faults
@@ -298,7 +298,7 @@ class SignCabinetFileStep(SignersStep):
                 build_two_column_table(rows),
                 PageTable(rows=(PageRow(cells=(build_text("first.checking"),)),)),
             )
-        if not self.may_sign(draft):
+        if not self.can_be_signed(draft):
             rows = (*rows, (build_text("first.not_yet"), build_plain_text("")))
         fault_rows = tuple(
             PageRow(cells=(build_plain_text(fault),), icon="alarm" if fault.is_fatal else "warning")
@@ -324,7 +324,7 @@ class SignCabinetFileStep(SignersStep):
         self.build_signature(text, FIRST_START_SIGNATURE_REASON).write(
             self.state_folder.root / SIGNATURE_FILE_NAME
         )
-        replace_private(self.cabinet_file_path, text)
+        replace_private_file(self.cabinet_file_path, text)
 
 
 def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
@@ -357,7 +357,7 @@ class RestoreCabinetFileStep(SignersStep):
             self.state_folder.staff, spare, read_recorded_roster(self.state_folder.root)
         )[0]
 
-    def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
+    def can_be_signed(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
         """Return whether the memory has a signed cabinet file to restore."""
         return bool(self.last_signed_text)
 
@@ -384,7 +384,7 @@ class RestoreCabinetFileStep(SignersStep):
         self.build_signature(self.last_signed_text, RESTORATION_SIGNATURE_REASON).write(
             self.state_folder.root / SIGNATURE_FILE_NAME
         )
-        replace_private(self.cabinet_file_path, self.last_signed_text)
+        replace_private_file(self.cabinet_file_path, self.last_signed_text)
 
 
 def create_restore_step(

@@ -118,9 +118,9 @@ class FirstStartWizard:
         step = self._steps[step_index]
         step.open_step()
         if type(step).start_task is not SetupStep.start_task:
-            self._step_task = asyncio.ensure_future(self._begin_step(step))
+            self._step_task = asyncio.ensure_future(self._run_background_task(step))
 
-    async def _begin_step(self, step: SetupStep) -> None:
+    async def _run_background_task(self, step: SetupStep) -> None:
         """Run the background task of a first-start step; if it fails, show the reason on the page."""
         try:
             await step.start_task(self._draft, self._notify_change)

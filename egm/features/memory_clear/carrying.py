@@ -66,7 +66,7 @@ class ProposedClaim:
         return self.claim.id
 
     @property
-    def describe_agreement_of_copies(self) -> str:
+    def copy_agreement_text(self) -> str:
         """Return a text that says whether the memory's copies agree on the claim, or that the claim cannot be read."""
         if not self.claim.is_readable:
             return "cannot be read"
@@ -105,7 +105,7 @@ class ProposedClaim:
             "id": self.id,
             "amount": str(self.claim.amount),
             "says": dict(self.claim.details),
-            "standing": self.describe_agreement_of_copies,
+            "standing": self.copy_agreement_text,
             "copies": {name: str(claim.amount) for name, claim in self.claim_by_copy.items()},
         }
         return described
@@ -174,7 +174,7 @@ def inspect_claims(
     else:
         ids = sorted({claim for copy in claims_by_copy.values() for claim in copy})
         proposals = tuple(
-            _propose_larger_copy(_list_copies_with_claim(claims_by_copy, claim), later) for claim in ids
+            _propose_larger_claim(_list_copies_with_claim(claims_by_copy, claim), later) for claim in ids
         )
     return ClaimInspection(inspection, proposals, carried_state)
 
@@ -210,7 +210,7 @@ def _find_later_entries_status(inspection: JournalInspection[MemoryEvidence]) ->
     return "missing" if inspection.acknowledged_sequence > inspection.both_copies.sequence else "none"
 
 
-def _propose_larger_copy(
+def _propose_larger_claim(
     copies: dict[str, ClearanceClaim], later_entries: LaterEntriesStatus
 ) -> ProposedClaim:
     """Return a claim on which the copies of the memory disagree, with the larger amount proposed."""
@@ -271,7 +271,7 @@ def _choose_claim_of_copy(proposal: ProposedClaim, decision: ClaimDecision) -> C
     Raises :class:`ClearRefused` if the decision must name a copy and does not, or names one that cannot be chosen.
     """
     if not decision.followed_copy:
-        if proposal.describe_agreement_of_copies == "they disagree":
+        if proposal.copy_agreement_text == "they disagree":
             raise ClearRefused(f"{proposal.id}: the copies disagree; name the copy whose claim is right")
         return proposal.claim
     if proposal.is_proved or decision.followed_copy not in proposal.claim_by_copy:
@@ -297,7 +297,9 @@ def _list_opening_entries(
         return claim.carry_entries
     if decision.decision == DECISION_ENDED:
         return claim.end_entries or ()
-    least_amount = claim.amount if claim.smallest_cents is None else Fraction(claim.smallest_cents)
+    least_amount = (
+        claim.amount if claim.smallest_payment_cents is None else Fraction(claim.smallest_payment_cents)
+    )
     if decision.amount_cents is None or not least_amount <= decision.amount_cents <= claim.amount:
         owed_text = str(claim.amount) if least_amount == claim.amount else f"{least_amount} to {claim.amount}"
         raise ClearRefused(f"{claim.id}: {owed_text} cents are owed, {decision.amount_cents} were paid")
@@ -318,7 +320,7 @@ def _describe_decision(
         id=proposal.id,
         amount=str(proposal.claim.amount),
         details=proposal.claim.details,
-        evidence_status=proposal.describe_agreement_of_copies,
+        evidence_status=proposal.copy_agreement_text,
         amount_by_copy={name: str(claim.amount) for name, claim in proposal.claim_by_copy.items()},
         decision=cast(Literal["carried", "paid", "ended"], decision.decision),
         followed_copy=decision.followed_copy,

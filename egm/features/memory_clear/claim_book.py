@@ -57,7 +57,7 @@ class ClearanceClaim:
     """Returns the new journal's entries if the given amount was paid by hand; None if this is not possible."""
     end_entries: tuple[Transaction, ...] | None = None
     """The new journal's entries if nothing is owed any more; None if this is not possible."""
-    smallest_cents: int | None = None
+    smallest_payment_cents: int | None = None
     """The least amount that may be paid by hand; None if the whole amount must be paid."""
     is_readable: bool = True
     """Whether the claim's record is well-formed.
@@ -286,7 +286,7 @@ class ClaimBook:
         """
         return lambda _: (self.build_entry(claim, CLAIM_PAID_KIND, transfers=flows),)
 
-    def carry_transfer_identifiers(self) -> None:
+    def claim_past_transfer_identifiers(self) -> None:
         """Add a claim with the ids of past host transfers, so that the host cannot move the same money again."""
         identifiers = sorted(self.evidence.transfer_identifiers)
         if not identifiers:

@@ -75,7 +75,7 @@ def list_claims(
                 book.add_claim_for_value(describe, name)
     book.claim_unaccounted_reservations()
     book.claim_remaining_credits()
-    book.carry_transfer_identifiers()
+    book.claim_past_transfer_identifiers()
     return tuple(sorted(book.claims, key=lambda claim: claim.id)), book.build_carried_state_entry()
 
 
@@ -154,7 +154,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
             end_entries=(
                 book.build_entry(claim, CLAIM_ENDED_KIND, id=ending_id, transfers=(*funds, *credit)),
             ),
-            smallest_cents=cents if pay_out.payout_method == "ticket" else 0,
+            smallest_payment_cents=cents if pay_out.payout_method == "ticket" else 0,
         )
     )
 
@@ -508,7 +508,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
     book.add_claim(ClearanceClaim(name, prize.amount_cents, details, carry_entries=carried))
 
 
-def _carry_registration(book: ClaimBook, name: str) -> None:
+def _claim_host_registration(book: ClaimBook, name: str) -> None:
     """Add a claim for the machine's registration for host transfers, so that it is carried over."""
     state = book.remove_values(name)
     book.add_claim(
@@ -549,7 +549,7 @@ CLAIM_MAKER_BY_KEY: Final[Mapping[StorageKey, Callable[[ClaimBook, str], None]]]
     ProgressiveKey.LINK: _claim_contributions,
     ProgressiveKey.CLAIM: _claim_linked_hit,
     ProgressiveKey.HELD_PRIZE: _claim_held_prize,
-    HostKey.REGISTRATION: _carry_registration,
+    HostKey.REGISTRATION: _claim_host_registration,
 }
 #: Keys whose value belongs to the claim of another key; None for the terms of restricted credit.
 CLAIM_KEY_BY_DEPENDENT_KEY: Final[Mapping[StorageKey, StorageKey | None]] = {

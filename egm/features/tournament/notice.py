@@ -293,7 +293,7 @@ class _NoticeWriter:
         """Yield the sentences about what happens if a round is interrupted or not finished."""
         yield self.format_text(f"interrupted.{self._rules.interrupted}")
         yield self.format_text(f"failed.{self._rules.failed}")
-        if self._rules.can_void_entries:
+        if self._rules.can_entries_lose_rank:
             yield self.format_text("nobody")
 
     def iter_prize_lines(self) -> Iterator[str]:

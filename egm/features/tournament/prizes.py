@@ -43,7 +43,7 @@ class PrizeShortfall:
     """The amount that must be added so that the prizes are 30 % of the fees, in minor units."""
 
 
-def find_missing_cents(sold_cents: int, prizes_cents: int) -> int:
+def compute_prize_shortfall_cents(sold_cents: int, prizes_cents: int) -> int:
     """Return the amount that must be added to the prizes so that they are 30 % of the fees sold, in cents."""
     return max(0, ceil(RETURN_TO_PARTICIPANTS_MIN * sold_cents) - prizes_cents)
 
@@ -160,7 +160,7 @@ def find_prize_shortfall(
         awarded = _count_awarded(plan, ranked)
         sold_cents = entries * fee_cents
         prizes_cents = fixed_sums[awarded - 1] + ceil(share_sums[awarded - 1] * sold_cents)
-        if missing_cents := find_missing_cents(sold_cents, prizes_cents):
+        if missing_cents := compute_prize_shortfall_cents(sold_cents, prizes_cents):
             return PrizeShortfall(
                 entry_count=entries,
                 ranked_count=ranked,

@@ -312,11 +312,11 @@ def _build_entry_result(
         or (number, len(rounds) + 1) in absent_rounds
         or not rounds
     ):
-        rounds.append(failed_round if attempt is None else _build_round(attempt.purse))
+        rounds.append(failed_round if attempt is None else _build_round_result(attempt.purse))
     return EntryResult(entry=number, participant=participant, rounds=tuple(rounds))
 
 
-def _build_round(purse: Purse) -> RoundResult:
+def _build_round_result(purse: Purse) -> RoundResult:
     """Return the result of a round from the purse (its points and progress) that was stored at its end."""
     return RoundResult(
         points=purse.won_points, best_game=purse.best_points, status=purse.ending or "interrupted"

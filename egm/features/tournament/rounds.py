@@ -201,7 +201,8 @@ def no_round_is_played(machine: Machine, _: Event) -> bool:
     return not list_open_purses(machine)
 
 
-def position_is_free(machine: Machine, _: Event) -> bool:
+@refusal_code("position_is_free")
+def position_plays_no_round(machine: Machine, _: Event) -> bool:
     """Return whether no tournament round is being played at this position."""
     return find_open_purse(machine) is None
 
@@ -217,11 +218,12 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
             return True
         case "here":
             is_ready = is_in_tournament(machine) and installed_rules_describe_machine(machine, event)
-            return is_ready and position_is_free(machine, event)
+            return is_ready and position_plays_no_round(machine, event)
     return False
 
 
-def entries_are_open(machine: Machine, _: Event) -> bool:
+@refusal_code("entries_are_open")
+def registration_is_open(machine: Machine, _: Event) -> bool:
     """Return whether participants can still register, by the rules."""
     rules = read_installed_rules(machine)
     return rules is not None and machine.timekeeper.now() <= convert_venue_time_to_utc(
@@ -291,7 +293,8 @@ def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
     return form.status is not None and are_texts_filled_in(form.reason)
 
 
-def entry_may_be_void(machine: Machine, event: Event) -> bool:
+@refusal_code("entry_may_be_void")
+def entry_can_be_voided(machine: Machine, event: Event) -> bool:
     """Return whether the entry in the form was sold at this machine, is not void, and is not being played."""
     form = event.read_payload(EntryVoidForm)
     is_played = any(purse.entry_number == form.entry for purse in list_open_purses(machine))
@@ -334,7 +337,8 @@ def is_round_time_over(machine: Machine, purse: Purse) -> bool:
     )
 
 
-def time_is_left(machine: Machine, _: Event) -> bool:
+@refusal_code("time_is_left")
+def round_time_is_left(machine: Machine, _: Event) -> bool:
     """Return whether the round at this position has no time limit, or its time limit has not passed."""
     purse = find_open_purse(machine)
     return purse is not None and not is_round_time_over(machine, purse)
@@ -374,16 +378,16 @@ def sell_entry(machine: Machine, event: Event) -> None:
         transfers=(Transfer("fees:participants", "fees:sold", rules.entries.fee_cents),),
     )
     if form.start == "here":
-        _post_round(machine, form.entry, participant, 1, persons)
+        _post_round_start(machine, form.entry, participant, 1, persons)
 
 
 def begin_round(machine: Machine, event: Event) -> None:
     """Give the position the points for the round of an entry that the form states."""
     form, persons = event.read_payload(RoundStartForm), tuple(list_event_persons(machine, event))
-    _post_round(machine, form.entry, form.participant.strip(), form.round, persons)
+    _post_round_start(machine, form.entry, form.participant.strip(), form.round, persons)
 
 
-def _post_round(
+def _post_round_start(
     machine: Machine, entry: int, participant: str, number: int, persons: tuple[str, ...]
 ) -> None:
     """Record in the journal that a round starts: give the position its points, and select the tournament's game.

@@ -303,7 +303,7 @@ class Tournament(_RulesTable):
         return self.game == _LET_IT_RIDE_GAME_ID
 
     @property
-    def can_void_entries(self) -> bool:
+    def can_entries_lose_rank(self) -> bool:
         """Return whether, by these rules, an entry can lose its rank because it is refunded or excluded."""
         return self.interrupted == "refund" or self.failed == "excluded"
 
@@ -344,8 +344,8 @@ def list_violations(rules: Tournament, today: date) -> list[ConfigFault]:
         *_iter_publication_faults(rules, today),
         *_iter_fee_faults(rules),
         *_iter_return_faults(rules),
-        *_iter_inequalities(rules),
-        *_iter_unsuitable_games(rules),
+        *_iter_unequal_machine_faults(rules),
+        *_iter_unsuitable_game_faults(rules),
     )
     return _add_line_numbers(rules, faults)
 
@@ -430,7 +430,7 @@ def _iter_return_faults(rules: Tournament) -> Iterator[ConfigFault]:
         entries_min=1 if rules.interrupted == "refund" else entries.participants_min,
         participants_max=entries.participants_max,
         per_participant=entries.per_participant,
-        one_ranked=rules.can_void_entries,
+        one_ranked=rules.can_entries_lose_rank,
     )
     if shortfall is not None:
         yield build_config_fault(
@@ -442,7 +442,7 @@ def _iter_return_faults(rules: Tournament) -> Iterator[ConfigFault]:
         )
 
 
-def _iter_inequalities(rules: Tournament) -> Iterator[ConfigFault]:
+def _iter_unequal_machine_faults(rules: Tournament) -> Iterator[ConfigFault]:
     """Yield a fault for each machine whose conditions differ from those of the first machine.
 
     Denomination and wager must be equal; the returns of the games must be nearly equal.
@@ -465,13 +465,13 @@ def _iter_inequalities(rules: Tournament) -> Iterator[ConfigFault]:
                 f"{game.id} has no credit of {machine.denomination_cents}",
                 *map(str, allowed_cents),
             )
-        problems = (_compare_returns(game, other) for other in games.values())
+        problems = (_describe_return_difference(game, other) for other in games.values())
         if game.id not in games and (problem := next(filter(None, problems), "")):
             yield build_config_fault(f"{where}.game", problem)
         games[game.id] = game
 
 
-def _iter_unsuitable_games(rules: Tournament) -> Iterator[ConfigFault]:
+def _iter_unsuitable_game_faults(rules: Tournament) -> Iterator[ConfigFault]:
     """Yield a fault for each machine whose game does not accept the wager, or cannot be played in a tournament."""
     for n, machine in enumerate(rules.machines, 1):
         game = _load_library_game(machine.game or rules.game)
@@ -504,7 +504,7 @@ def find_listed_machine(rules: Tournament, number: str) -> ListedMachine | None:
     return next((machine for machine in rules.machines if machine.number == number), None)
 
 
-def _compare_returns(game: Game, first: Game) -> str:
+def _describe_return_difference(game: Game, first: Game) -> str:
     """Return as text how the bets of two games differ, or that their returns differ by more than 1 %; "" otherwise."""
     returns, expected = (
         {bet.bet: bet.rtp for bet in analyse(each, AnalysisDepth.RETURN).bets} for each in (game, first)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from egm.features.tournament.prizes import (
+    compute_prize_shortfall_cents,
     compute_prizes,
     divide_prizes_of_ties,
-    find_missing_cents,
     split_cents,
 )
 from egm.features.tournament.rules import Tournament
@@ -39,7 +39,7 @@ class TournamentSettlement:
         """Return the sum of the prizes as a fraction of the fees; None if all fees were refunded."""
         return Fraction(self.total_cents, self.sold_fees_cents) if self.sold_fees_cents else None
 
-    def list_paid_prizes(self) -> list[tuple[ParticipantStanding, int]]:
+    def list_standings_with_prizes(self) -> list[tuple[ParticipantStanding, int]]:
         """Return each final rank with its prize in minor units."""
         return [*zip(self.standings.ranked_standings, self.prizes_cents, strict=True)]
 
@@ -72,5 +72,5 @@ def compute_tournament_settlement(
         sold_fees_cents=sold_cents,
         refunded_cents=refunded_cents,
         added_cents=added_cents if ranked else 0,
-        missing_cents=find_missing_cents(sold_cents, sum(paid_cents)),
+        missing_cents=compute_prize_shortfall_cents(sold_cents, sum(paid_cents)),
     )

@@ -166,7 +166,7 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
                 f"entry {entry}: round {rounds_played + 1}: it did not qualify for this round; if it was given"
                 f" by mistake, derive the results again with --ignore {entry}:{rounds_played + 1}:EXPORT"
             )
-    _restore_other_entries(rules, groups, scored_entries, outcome)
+    _rank_by_second_entry(rules, groups, scored_entries, outcome)
     ranked = [*_assign_final_ranks(groups)]
     if not ranked:  # every fee is refunded
         return Standings(
@@ -213,7 +213,7 @@ def rank_participants_of_round(
     return standings, qualified
 
 
-def _restore_other_entries(
+def _rank_by_second_entry(
     rules: Tournament,
     groups: list[list[ParticipantStanding]],
     scored_entries: Sequence[Sequence[EntryResult]],

@@ -48,7 +48,7 @@ from egm.links.sas.reader import MeterReadingCache, ReadoutBuilder
 from egm.links.sas.watch import SasLinkMonitor
 from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN
-from egm.secret_files import replace_transient
+from egm.secret_files import replace_transient_file
 
 _UNDELIVERED_ENTRIES_MAX: Final = 1000
 """The number of last journal entries that are searched at start for exceptions not received by the host.
@@ -247,7 +247,7 @@ class _DeliveredExceptionFile:
 
     def write(self, sequence: int) -> None:
         """Store the number of the last journal entry whose exception the host has received."""
-        replace_transient(self._path, f"{sequence} {self._journal_tag}")
+        replace_transient_file(self._path, f"{sequence} {self._journal_tag}")
 
 
 def create_sas_lines(context: MachineContext) -> Iterable[BackgroundService]:

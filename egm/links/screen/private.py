@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from egm.secret_files import replace_private, share_with_screens
+from egm.secret_files import replace_private_file, share_with_screens
 from egm.unix_sockets import open_socket_address
 
 LOOPBACK_ADDRESS: Final = "127.0.0.1"
@@ -17,7 +17,7 @@ LOOPBACK_ADDRESS: Final = "127.0.0.1"
 def make_token(path: Path) -> str:
     """Write a new random token to ``path`` (mode 0600), replacing any old one, and return it."""
     token = os.urandom(24).hex()  # noqa: TID251 (it makes a token)
-    replace_private(path, token)
+    replace_private_file(path, token)
     share_with_screens(path, 0o640)
     return token
 

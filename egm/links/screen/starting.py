@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from egm.secret_files import replace_transient, share_with_screens
+from egm.secret_files import replace_transient_file, share_with_screens
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def write_start_up_activity(file: Path, activity: StartUpActivity | None) -> Non
         if activity is None:
             file.unlink(missing_ok=True)
             return
-        replace_transient(file, json.dumps({"what": activity.activity_code, "values": activity.values}))
+        replace_transient_file(file, json.dumps({"what": activity.activity_code, "values": activity.values}))
         share_with_screens(file, 0o640)
 
 

@@ -34,7 +34,7 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
     return ResidualTerms(treatment=machine.profile.pay_out.residual, smallest_useful_cents=useful_cents)
 
 
-def find_changed_residual_terms(machine: Machine) -> dict[str, object]:
+def build_residual_terms_change(machine: Machine) -> dict[str, object]:
     """Return the state change that records the present rules for residual credit; empty if they are recorded."""
     terms = build_residual_terms(machine)
     return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}

@@ -31,8 +31,8 @@ from egm.staff.entries import (
     TOUCH_CALIBRATED,
     CalibrationMatrix,
     DeviceTestStarted,
-    JobFailed,
-    JobPrinted,
+    PrintJobOrTestFailed,
+    SlipOrTestPagePrinted,
     TestCoinsPaid,
     TestPaperRead,
     TestPaperReturned,
@@ -176,7 +176,7 @@ def _store_calibration(machine: Machine, event: Event) -> None:
 
 def _report_failed_test(machine: Machine, test_id: str, reason: str) -> None:
     """Record that a device test could not be started, and show why."""
-    machine.post(TEST_NOT_STARTED, JobFailed(id=test_id, reason=reason))
+    machine.post(TEST_NOT_STARTED, PrintJobOrTestFailed(id=test_id, reason=reason))
     machine.notice = Notice(code="test_failed", severity="warning", values={"why": reason})
 
 
@@ -202,7 +202,7 @@ def record_test_ticket(machine: Machine, _: Event) -> None:
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     machine.post(
         TEST_TICKET_PRINTED,
-        JobPrinted(id=printing.id),
+        SlipOrTestPagePrinted(id=printing.id),
         state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
     )
 
@@ -213,7 +213,9 @@ def record_test_ticket_failed(machine: Machine, event: Event) -> None:
         machine.memory.require(PrintingRecord, MoneyKey.PRINT),
         event.read_payload(PrintFailure).why,
     )
-    machine.post(TEST_TICKET_FAILED, JobFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT: None})
+    machine.post(
+        TEST_TICKET_FAILED, PrintJobOrTestFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT: None}
+    )
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:

@@ -29,13 +29,13 @@ from egm.staff.entries import (
     MenuLeft,
     MenuRequested,
     OpenMenu,
-    ReasonOfAct,
+    StaffActReason,
 )
 from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuMove, MenuRequest, PageAnswer
 from egm.staff.form import is_authorised
 from egm.staff.keys import StaffKey
 from egm.staff.service.menu import MainMenuPage
-from egm.staff.service.sign_in import SignInPage, read_staff
+from egm.staff.service.sign_in import SignInPage, reload_staff_roster
 from egm.staff.tries import restart_lock_outs
 from egm.staff.words import build_text
 
@@ -206,7 +206,7 @@ def _sign_out(machine: Machine, reason: str) -> None:
         details = MenuLeft(reason=reason, menu=desk.menu_name, person=menu.person)
         machine.post(MENU_LEFT, details, state={StaffKey.OPEN_MENU: None})
     elif menu is not None:
-        machine.post(MENU_GIVEN_UP, ReasonOfAct(reason=reason), state={StaffKey.OPEN_MENU: None})
+        machine.post(MENU_GIVEN_UP, StaffActReason(reason=reason), state={StaffKey.OPEN_MENU: None})
     desk.close()
 
 
@@ -217,4 +217,4 @@ def record_roster_changes(machine: Machine, _: Event) -> None:
     """
     restart_lock_outs(machine)
     with contextlib.suppress(OperatorError):  # recorded, with a fault
-        read_staff(machine)
+        reload_staff_roster(machine)

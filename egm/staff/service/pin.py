@@ -8,7 +8,7 @@ from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin_is_permitted
 from egm.people.pins import PIN_DIGITS_MAX
 from egm.staff.desk import GoBack, MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
-from egm.staff.service.sign_in import read_staff
+from egm.staff.service.sign_in import reload_staff_roster
 from egm.staff.words import BACK_ACTION, build_text
 
 
@@ -42,13 +42,13 @@ class OwnPinPage(MenuPage):
                 return StayOnPage()
             if text != typed:
                 return build_refusal("not_the_same")
-            read_staff(machine)
+            reload_staff_roster(machine)
             machine.install(
                 machine.component(Roster).set_pin(
                     person.id, text, changed_by=person.id, changed_at=machine.clock.now()
                 )
             )
-            read_staff(machine)
+            reload_staff_roster(machine)
         except PinRefusedError:
             return build_refusal("weak_pin")
         except OperatorError:

@@ -29,9 +29,9 @@ from egm.staff.entries import (
     STAFF_DISABLED,
     STAFF_ENABLED,
     STAFF_PIN_CHANGED,
-    ReasonOfAct,
     RosterChanged,
     SignInNotPermitted,
+    StaffActReason,
 )
 from egm.staff.keys import StaffKey
 from egm.staff.tries import authenticate, record_wrong_pins_of_terminals
@@ -83,7 +83,7 @@ class _PinPage(MenuPage):
         if action != "enter":
             return build_refusal("not_offered")
         try:
-            read_staff(machine)
+            reload_staff_roster(machine)
         except OperatorError:
             return build_refusal("staff_unreadable")
         person, permission = authenticate(machine, self.staff_number, text), self.sign_in.permission
@@ -109,7 +109,7 @@ _ENTRY_BY_ROSTER_CHANGE: Final[Mapping[str, EntryDeclaration[RosterChanged]]] = 
 SIGN_IN_PAGE_COUNT = 2
 
 
-def read_staff(machine: Machine) -> None:
+def reload_staff_roster(machine: Machine) -> None:
     """Read the staff roster again, and record its changes since the last reading.
 
     If the roster cannot be read, or is not the one that the journal recorded (:mod:`egm.people.recorded_roster`),
@@ -128,12 +128,12 @@ def read_staff(machine: Machine) -> None:
             if roster_error:
                 loaded_roster.path.unlink(missing_ok=True)
                 roster.write_to(loaded_roster.path)
-                machine.post(ROSTER_RESTORED, ReasonOfAct(reason=str(roster_error)))
+                machine.post(ROSTER_RESTORED, StaffActReason(reason=str(roster_error)))
                 if not isinstance(roster_error, RosterDamaged):
                     _raise_roster_fault(machine, str(roster_error))
         except (OperatorError, OSError) as error:
             machine.install(Roster(loaded_roster.path, second_copy_path=loaded_roster.second_copy_path))
-            machine.post(ROSTER_UNREADABLE, ReasonOfAct(reason=str(error)))
+            machine.post(ROSTER_UNREADABLE, StaffActReason(reason=str(error)))
             _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
     current_roster = machine.component(Roster)

@@ -101,7 +101,7 @@ def test_a_power_cut_at_any_write_of_a_first_start_repeats_or_completes_it(tmp_p
     with monkeypatch.context() as patch:
         patch.setattr(Roster, "write_to", cutting(Roster.write_to))
         patch.setattr(signing.CabinetFileSignature, "write", cutting(signing.CabinetFileSignature.write))
-        patch.setattr(signing, "replace_private", cutting(signing.replace_private))
+        patch.setattr(signing, "replace_private_file", cutting(signing.replace_private_file))
         with pytest.raises(PowerCutError):
             sign(step(folder, file), build_draft(), "1", "2")
     assert not file.exists()

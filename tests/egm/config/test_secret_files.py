@@ -14,7 +14,7 @@ from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
 from egm.progressive.connection import build_tls_context
-from egm.secret_files import replace_private, require_private, write_private
+from egm.secret_files import replace_private_file, require_private_files, write_private_file
 from meters import Journal
 from meters.copies import SECOND_FOLDER
 from tools.floor.progressive.certificates import (
@@ -34,29 +34,29 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o666])
 def test_a_secret_file_that_others_may_read_or_write_is_refused(tmp_path, mode):
     path = tmp_path / "secret"
-    require_private(path)  # the file does not exist
+    require_private_files(path)  # the file does not exist
     path.write_bytes(b"?")
     path.chmod(mode)
     with pytest.raises(OperatorError, match=rf"secret: users other .*\(mode {mode:o}\)"):
-        require_private(path)
+        require_private_files(path)
     path.chmod(0o600)
-    require_private(path)
+    require_private_files(path)
 
 
 def test_a_secret_is_written_for_its_owner_alone_whatever_the_umask(tmp_path):
     path = tmp_path / "secret"
     before = os.umask(0)
     try:
-        write_private(path, "old é")
-        require_private(path)
+        write_private_file(path, "old é")
+        require_private_files(path)
         assert path.read_text(encoding="utf-8") == "old é"
         with pytest.raises(FileExistsError):
-            write_private(path, b"new")
+            write_private_file(path, b"new")
         (tmp_path / "secret.new").write_text("left by a cut")
-        replace_private(path, b"new")
+        replace_private_file(path, b"new")
     finally:
         os.umask(before)
-    require_private(path)
+    require_private_files(path)
     assert path.read_bytes() == b"new"
     assert [*tmp_path.iterdir()] == [path]
 

@@ -13,7 +13,7 @@ from egm.links.screen.starting import StartUpActivity, read_start_up_activity, w
 from egm.people.roster import _lock_roster_file
 from egm.people.wrong_pins import WRONG_PINS_FILE_NAME as TRIES
 from egm.people.wrong_pins import edit_wrong_pins
-from egm.secret_files import replace_transient
+from egm.secret_files import replace_transient_file
 from meters import JournalUnwritable
 from meters.lock import MACHINE_LOCK_FILE_NAME, FolderLock
 from tools.cli.commands.run import _lock_state_folder
@@ -58,7 +58,7 @@ def test_no_lock_beside_another_file_follows_a_link(tmp_path, victim):
 @pytest.mark.parametrize("name", ["metrics.port", "metrics.port.new"])
 def test_a_file_written_at_each_start_replaces_a_link(tmp_path, victim, name):
     (tmp_path / name).symlink_to(victim)
-    replace_transient(tmp_path / "metrics.port", "9477")
+    replace_transient_file(tmp_path / "metrics.port", "9477")
     assert not (tmp_path / "metrics.port").is_symlink()
     assert (tmp_path / "metrics.port").read_text() == "9477"
 

@@ -121,7 +121,9 @@ def settle(rig):
     """Record a technician's finding about the seals and the board at the service menu."""
     rig.engine.handle(EventType.MENU, key="operator")
     people = {"person": "4", "persons": ("4",)}
-    rig.engine.handle(EventType.FAULTS_SETTLED, form="settle_faults", finding="the seals are whole", **people)
+    rig.engine.handle(
+        EventType.FAULTS_CLEARED_BY_TECHNICIAN, form="settle_faults", finding="the seals are whole", **people
+    )
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 

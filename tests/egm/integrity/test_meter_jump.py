@@ -31,7 +31,9 @@ def limit(rig, **max_cents):
 
 def settle(rig):
     rig.engine.handle(EventType.MENU, key="operator")
-    rig.engine.handle(EventType.FAULTS_SETTLED, form="settle_faults", finding="the limit", **TECHNICIAN)
+    rig.engine.handle(
+        EventType.FAULTS_CLEARED_BY_TECHNICIAN, form="settle_faults", finding="the limit", **TECHNICIAN
+    )
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 

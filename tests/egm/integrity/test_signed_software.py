@@ -137,7 +137,7 @@ def settle_faults(rig, role):
     number = NUMBERS[role]
     rig.machine.install(create_roster())
     rig.engine.handle(
-        EventType.FAULTS_SETTLED,
+        EventType.FAULTS_CLEARED_BY_TECHNICIAN,
         form="settle_faults",
         person=number,
         persons=(number,),

@@ -16,7 +16,7 @@ from egm.errors import InvariantError
 from egm.kernel.entries import EntryDeclaration, EntryDeclarations, EntryError, PermittedTransfer
 from egm.money.entries import VOUCHER_REFUSED, PaperRejected
 from egm.progressive.level import Level, LevelTerms
-from egm.record_codec import is_record, stored_key, to_json
+from egm.record_codec import get_stored_key, is_record, to_json
 from egm.staff.entries import MENU_OPENER
 from egm.testing.machine import MachineRig
 from meters import Phase, Transaction, Transfer
@@ -148,7 +148,7 @@ def test_a_record_that_differs_in_any_field_is_refused(entry):
     if required_fields(record):
         refuse(entry, replace(valid, record=None), "record")
     for field in dataclasses.fields(record):
-        name = stored_key(field)
+        name = get_stored_key(field)
         if name not in valid.record:  # a nested record's field is merged into this one
             continue
         if field in required_fields(record):

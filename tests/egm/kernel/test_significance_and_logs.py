@@ -10,7 +10,7 @@ import pytest
 from egm.app.features import FEATURES
 from egm.kernel.logs import Log
 from egm.kernel.significance import ClearCondition, EventEffect
-from egm.record_codec import stored_key
+from egm.record_codec import get_stored_key
 from meters import Journal, Transaction, recall
 
 ENTRIES = FEATURES.entry_declarations
@@ -108,7 +108,7 @@ def test_a_sheet_lists_whatever_staff_did_whichever_feature_wrote_it(journal):
     for kind in {entry.kind for entry in ENTRIES}:
         forms = ENTRIES.list_declarations(kind)
         records = [form.record for form in forms if is_dataclass(form.record)]
-        named = authors.keys() & {stored_key(member) for record in records for member in fields(record)}
+        named = authors.keys() & {get_stored_key(member) for record in records for member in fields(record)}
         if ENTRIES.is_on_intervention_sheet(say(journal, kind, **{name: authors[name] for name in named})):
             listed.add(kind)
         if named:

@@ -19,7 +19,7 @@ from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.play.keys import PlayKey
 from egm.play.records.games import GameInProgress
 from egm.play.rulings import void_game
-from egm.progressive.game_levels import list_awards
+from egm.progressive.game_levels import list_game_hits
 from egm.progressive.keys import ProgressiveKey
 from egm.testing.machine import (
     FailingChance,
@@ -136,7 +136,7 @@ def test_a_level_edited_out_of_the_cabinet_file_is_paid_as_it_was_locked(tmp_pat
     rig = make_levels_machine(tmp_path, A, NO_LUCK, 1).boot().insert(10000)
     rig.play()
     game = rig.machine.component(GameInProgress).record
-    (award,) = list_awards(rig.machine, game)
+    (award,) = list_game_hits(rig.machine, game)
     due = game.win_cents + award.amount_cents
     rig.close()
     restarted = make_levels_machine(tmp_path, levels=())
@@ -272,7 +272,7 @@ def test_a_game_resumes_when_its_definition_is_available_again(tmp_path):
 def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
     rig = make_levels_machine(tmp_path, C, MYSTERY_HIT).boot().insert(10000)
     rig.play()
-    (award,) = list_awards(rig.machine, rig.machine.component(GameInProgress).record)
+    (award,) = list_game_hits(rig.machine, rig.machine.component(GameInProgress).record)
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=1)
     fill_in(rig, "refund_game", **TWO, reason="planted")

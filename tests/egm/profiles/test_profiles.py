@@ -32,7 +32,11 @@ def test_every_shipped_profile_loads(name):
 def test_the_quebec_casino_profile_has_the_minimum_returns_of_the_by_law():
     returns = load_profile("quebec-casino").returns
     floors = (returns.find_minimum("reels"), returns.find_minimum("keno"), returns.find_minimum("wheel"))
-    assert [floor.least for floor in floors] == [Fraction(83, 100), Fraction(65, 100), Fraction(75, 100)]
+    assert [floor.required_return for floor in floors] == [
+        Fraction(83, 100),
+        Fraction(65, 100),
+        Fraction(75, 100),
+    ]
     assert {floor.applies_to for floor in floors} == {"bet"}
 
 
@@ -189,7 +193,7 @@ def test_quebec_video_lottery_requires_a_return_of_83_percent_from_every_game_fa
 @pytest.mark.requirement("M-10")
 @pytest.mark.parametrize("name", list_profile_ids())
 def test_no_profile_of_the_product_admits_keno_below_65_percent(name):
-    assert load_profile(name).returns.find_minimum("keno").least >= Fraction(65, 100)
+    assert load_profile(name).returns.find_minimum("keno").required_return >= Fraction(65, 100)
 
 
 @pytest.mark.requirement("B-12")

@@ -24,7 +24,7 @@ from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
 from egm.people import Role
 from egm.progressive.connection import check_certificates
-from egm.progressive.enrolling import enrol_link, record_certificate_at_start
+from egm.progressive.enrolling import perform_enrolment_step, record_certificate_at_start
 from egm.progressive.enrolment import EnrolmentError, EnrolmentStick, create_request
 from egm.progressive.events import EnrolmentForm
 from egm.progressive.keys import ProgressiveKey
@@ -446,7 +446,7 @@ def enrol_until(state, stick, write):
         rig, _ = on(state, stick)
         sys.addaudithook(hook)
         for step in ("answer", "enrol"):
-            enrol_link(
+            perform_enrolment_step(
                 rig.machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm(step=step, persons=("4", "5")))
             )
         os._exit(0)

@@ -31,7 +31,7 @@ from egm.progressive.events import MysteryReported
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import WonPrize
 from egm.progressive.trigger import MysteryTrigger
-from egm.progressive.unproved import record_commitment
+from egm.progressive.unproved import record_commitment_or_get_error
 from egm.testing.machine import FailingChance
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -67,7 +67,7 @@ def secret_of(number):
 
 def commit(rig, number=1):
     """Receive the controller's commitment to the prize."""
-    assert record_commitment(rig.machine, POOL, number, secret_of(number).commitment) == ""
+    assert record_commitment_or_get_error(rig.machine, POOL, number, secret_of(number).commitment) == ""
 
 
 def report(rig, number=1):

@@ -204,7 +204,7 @@ def write_ledger(folder):
 def reopen_ledger(folder):
     with TicketStore.open(folder, key=KEY) as store:
         store.verify_moves()
-        return store.restoration_text, list(store.iter_records())
+        return store.repair_text, list(store.iter_records())
 
 
 @pytest.mark.requirement("A-02", "A-04")
@@ -281,10 +281,10 @@ def test_a_damaged_log_is_written_again(tmp_path):
         (tmp_path / LOG_NAME).write_bytes(spoilt)
         with TicketStore.open(tmp_path, key=KEY) as store:
             assert store.verify_moves() == 11  # looks at every line, and mends
-            assert store.restoration_text.startswith("tickets.moves written again from tickets.sqlite")
+            assert store.repair_text.startswith("tickets.moves written again from tickets.sqlite")
             assert list(store.iter_records()) == records
         with TicketStore.open(tmp_path, key=KEY) as store:
-            assert (store.verify_moves(), store.restoration_text) == (
+            assert (store.verify_moves(), store.repair_text) == (
                 11,
                 "",
             )  # the rewritten log can be read

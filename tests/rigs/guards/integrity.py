@@ -76,9 +76,9 @@ ROWS = (
         door_was_open=case(then="nothing"),
     ),
     *rows(
-        "faults_settled in at work: settle_faults",
+        "faults_settled in at work: clear_faults_as_technician",
         extend_arrangement(arrange_empty_machine(), handle_event(EventType.FAULT_RAISED, code="meter_jump")),
-        VALUES[EventType.FAULTS_SETTLED],
+        VALUES[EventType.FAULTS_CLEARED_BY_TECHNICIAN],
         technician_is_needed=case(MENU),
     ),
     *rows(
@@ -142,7 +142,7 @@ ROWS = (
         level_may_move=case(target="nowhere"),
     ),
     *rows(
-        "link_enrolment in at work: enrol_link",
+        "link_enrolment in at work: perform_enrolment_step",
         extend_arrangement(MENU, _name_link),
         VALUES[EventType.LINK_ENROLMENT],
         link_folder_is_own=case(MENU),

@@ -240,14 +240,14 @@ ROWS = (
         ruling_is_sound=case(amount_cents=501),
     ),
     *rows(
-        "orphan_handpay in handpay: take_orphan_handpay",
+        "orphan_handpay in handpay: void_unclaimed_handpay",
         HANDPAY,
         VALUES[EventType.ORPHAN_HANDPAY],
         marks="Q-06",
         location_is_stated=case(place=" "),
     ),
     *rows(
-        "orphan_credits in service_menu: take_orphan_credits",
+        "orphan_credits in service_menu: register_unclaimed_credits",
         MENU,
         VALUES[EventType.ORPHAN_CREDITS],
         marks="Q-06",
@@ -255,7 +255,7 @@ ROWS = (
         location_is_stated=case(place=" "),
     ),
     *rows(
-        "orphan_ticket in ruling: take_orphan_ticket",
+        "orphan_ticket in ruling: register_found_ticket",
         MENU,
         VALUES[EventType.ORPHAN_TICKET],
         marks="Q-06",

@@ -219,12 +219,12 @@ SHOWN = {"value": lambda rig: find_open_game(rig.machine).play_id}
 #: Rules of unfinished work and their guards, all of which fail on an idle machine.
 AUTOMATIC = {
     "after_event in payable: return_abandoned_bets": "standing_bets_are_abandoned",
-    "after_event in everywhere: end_disputes": "dispute_is_unfinished",
-    "after_event in everywhere: end_rulings": "ruling_is_unfinished",
-    "after_event in awake: end_ticket_ruling": "ticket_ruling_is_unfinished",
-    "after_event in everywhere: end_cash_out": "cash_out_is_unfinished",
+    "after_event in everywhere: finish_interrupted_disputes": "dispute_is_unfinished",
+    "after_event in everywhere: post_unclaimed_handpay": "unclaimed_handpay_is_unposted",
+    "after_event in awake: complete_cash_out_by_ruling": "ticket_ruling_is_unfinished",
+    "after_event in everywhere: finish_interrupted_cash_out": "cash_out_is_unfinished",
     "after_event in everywhere: void_exchanged_reservation": "exchange_is_unfinished",
-    "after_event in not playing: end_conversation": "ended_game_has_conversation",
+    "after_event in not playing: discard_conversation_of_ended_game": "ended_game_has_conversation",
     "after_event in listening: settle_ruled_mystery_prizes": "ruled_mystery_prize_can_be_settled",
     "after_event in listening: end_finished_round": "round_is_over",
     "at_rest in orders due: build_pending_order_event": "order_is_open",
@@ -275,7 +275,7 @@ ROWS = (
         extend_arrangement(leave_bet_on_table, OPEN_MENU),
         VALUES[EventType.ORPHAN_CREDITS],
         marks="Q-06",
-        bets_stand=case(MENU, then="take_orphan_credits"),
+        bets_stand=case(MENU, then="register_unclaimed_credits"),
         location_is_stated=case(place=" "),
     ),
     # ------------------------------------------------------------------ a game, already decided, being shown

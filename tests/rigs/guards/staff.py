@@ -150,7 +150,7 @@ ROWS = (
     ),
     *rows("restart in at work: request_restart", MENU, VALUES[EventType.RESTART], marks="J-16"),
     *rows(
-        "number_unlocked in at work: unlock_number",
+        "number_unlocked in at work: unlock_staff_number",
         extend_arrangement(arrange_empty_machine(), _lock_mechanic),
         UNLOCK,
         marks="J-16",
@@ -172,14 +172,14 @@ ROWS = (
         every_door_is_closed=case(extend_arrangement(OPENED_RIGS, DOOR)),
     ),
     *rows(
-        "hopper_filled in at work: fill_hopper",
+        "hopper_filled in at work: record_hopper_fill",
         arrange_state(State.SERVICE_MENU, "hopper"),
         {"form": "hopper_fill", "amount_cents": 1000, **TWO},
         marks="G-08",
         fill_amount_is_valid=case(amount_cents=1050),
     ),
     *rows(
-        "box_counted in at work: count_box",
+        "box_counted in at work: record_box_count",
         COLLECTED,
         {"form": "box_count", "box": "bill_box", "counted_cents": 500, **TWO},
         marks="D-21",

@@ -12,7 +12,7 @@ from rigs.lies import audit_findings, read_signed_entries
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
 from egm.people.roster import RosterError
-from egm.staff.service.sign_in import read_staff
+from egm.staff.service.sign_in import reload_staff_roster
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu, build_pin
 
@@ -42,7 +42,7 @@ def change_staff_list(folder):
     changes = {"changed_by": MANAGER, "changed_at": now}
     roster = roster.disable_person(ATTENDANT, **changes).enable_person(ATTENDANT, **changes)
     rig.machine.install(roster.set_pin(ATTENDANT, build_pin("8"), changed_by=ATTENDANT, changed_at=now))
-    read_staff(rig.machine)
+    reload_staff_roster(rig.machine)
     return rig
 
 
@@ -59,10 +59,10 @@ def enrol_further_people(folder):
     rig.machine.install(Roster())
     enrol(rig, "1", Role.MANAGER, "")
     enrol(rig, "2", Role.ATTENDANT, "")
-    read_staff(rig.machine)
+    reload_staff_roster(rig.machine)
     enrol(rig, "3", Role.SUPERVISOR, "1")
     enrol(rig, "4", Role.MECHANIC, "1")
-    read_staff(rig.machine)
+    reload_staff_roster(rig.machine)
     return rig
 
 
@@ -187,7 +187,7 @@ def test_an_enrolment_without_an_author_is_named_once_anybody_has_signed_in(auth
         rig = MachineRig(folder / "state").boot()
         Menu(rig).sign_in(Role.MANAGER).touch("leave")
         enrol(rig, "99", Role.ATTENDANT, MANAGER)
-        read_staff(rig.machine)
+        reload_staff_roster(rig.machine)
         return rig
 
     entries = copy.deepcopy(honest_entries(sign_in_and_enrol))
@@ -207,7 +207,7 @@ def test_a_second_enrolment_without_an_author_is_named_after_money_was_inserted(
         rig.machine.install(Roster())
         for number, role, by in (("1", Role.MANAGER, ""), ("2", Role.ATTENDANT, "1")):
             enrol(rig, number, role, by)
-            read_staff(rig.machine)
+            reload_staff_roster(rig.machine)
             rig.insert(2000)
         return rig
 
@@ -224,11 +224,11 @@ def record_list_after_a_failed_reading(folder):
     path.mkdir()
     rig.machine.install(Roster(path))
     with pytest.raises(RosterError):
-        read_staff(rig.machine)
+        reload_staff_roster(rig.machine)
     path.rmdir()
     enrol(rig, "1", Role.MANAGER, "")
     enrol(rig, "2", Role.ATTENDANT, "")
-    read_staff(rig.machine)
+    reload_staff_roster(rig.machine)
     return rig
 
 
@@ -241,7 +241,7 @@ def record_list_from_its_second_copy(folder):
     enrol(rig, "2", Role.ATTENDANT, "")
     second_path.write_bytes(path.read_bytes())
     path.write_text("damaged", encoding="utf-8")
-    read_staff(rig.machine)
+    reload_staff_roster(rig.machine)
     return rig
 
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import StateFolder
 from egm.people import Person, Role, Roster
-from egm.staff.service.sign_in import read_staff
+from egm.staff.service.sign_in import reload_staff_roster
 from egm.testing.clearing import read_clear_time
 from egm.testing.machine import MachineRig
 from meters import Journal, Transaction, clear
@@ -59,7 +59,7 @@ def staffed(tmp_path) -> Path:
             Person(number, f"P{number}", Role.MANAGER), pin, changed_by="", changed_at=rig.clock.now()
         )
     rig.machine.install(Roster(StateFolder(tmp_path).staff))
-    read_staff(rig.machine)
+    reload_staff_roster(rig.machine)
     rig.close()
     return tmp_path
 

@@ -13,7 +13,7 @@ from egm.errors import OperatorError
 from egm.isolated import build_python_command
 from egm.people import Role, Roster, wrong_pins
 from egm.people.demonstration import DEMONSTRATION_FILE_NAME
-from egm.staff.service.sign_in import read_staff
+from egm.staff.service.sign_in import reload_staff_roster
 from egm.testing.machine import MachineRig
 from meters import Journal, open_view
 from meters.clear import inspect_journal
@@ -203,7 +203,7 @@ def test_wrong_pins_at_a_terminal_lock_the_number_and_are_recorded_in_the_journa
     refusals = [entry for entry in rig.records("sign_in.refused") if entry["why"] == "terminal"]
     assert [entry["person"] for entry in refusals] == ["1"] * 3 + ["9"] * 3
     assert rig.journal.meters().values["sign_in_refused"] == 6
-    read_staff(rig.machine)
+    reload_staff_roster(rig.machine)
     assert len(rig.records("sign_in.refused")) == 6
     assert "locked" in people(*words, "1", typed=("135790",), status=1)  # recorded, and still locked
     monkeypatch.setattr(wrong_pins, "_read_uptime_seconds", lambda: 10**9)

@@ -122,10 +122,10 @@ def any_credit_taken_for_a_remainder(monkeypatch):
 
 def a_key_that_restarts_a_working_generator(monkeypatch):
     """Let the restart guard treat a wheel that has not reported a number as a failed generator."""
-    honest = rulings.chance_is_ready
+    honest = rulings.generator_is_in_service
     monkeypatch.setattr(
         rulings,
-        "chance_is_ready",
+        "generator_is_in_service",
         lambda machine: honest(machine) and not rulings.is_waiting_for_wheel(machine),
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from egm.app.features import FEATURES
 from egm.config.documented import read_field_meanings
-from egm.record_codec import FieldCondition, stored_key
+from egm.record_codec import FieldCondition, get_stored_key
 from tools.lab.entry_reference import (
     MEANING_BY_FIELD_NAME,
     describe_type,
@@ -27,7 +27,7 @@ def list_fields() -> list[tuple[type, str, bool]]:
         for part in iter_records(entry.record)
     }
     return [
-        (record, stored_key(field), bool(read_field_meanings(record).get(field.name)))
+        (record, get_stored_key(field), bool(read_field_meanings(record).get(field.name)))
         for record in records
         for field in dataclasses.fields(record)
         if not field.metadata.get("inline")

@@ -428,7 +428,7 @@ _RULING_RULES: Final = (
         extra_checks=(require_new_id("orphan"), check_in_menu, check_ticket_ledger_grows),
     ),
     AuditRule(
-        entry_declaration=entries.ORPHAN_REFUSED,
+        entry_declaration=entries.ORPHAN_TICKET_REFUSED,
         allowed_states=STATES_FOR_RULINGS,
         permission=Permission.SETTLE,
         extra_checks=(check_in_menu,),

@@ -265,7 +265,7 @@ _CLAIM_RULES: Final = (
         record={"claim": "$claim", "amount_cents": "$cents"},
     ),
     AuditRule(
-        entry_declaration=entries.AWARD_UNANSWERED,
+        entry_declaration=entries.CLAIM_SETTLED_UNANSWERED,
         allowed_states=single_state(State.AWAITING_AWARD),
         id="{claim}.unanswered",
         state_before={
@@ -283,7 +283,7 @@ _CLAIM_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.LEVELS_UNDECIDED,
+        entry_declaration=entries.GAME_ENDED_WITH_UNDECIDED_LEVELS,
         allowed_states=single_state(State.AWAITING_AWARD),
         id="{play}.undecided",
         state_before={"game": {"play_id": "$play"}},

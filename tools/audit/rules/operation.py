@@ -274,7 +274,7 @@ _FAULT_RULES: Final = (
         state={"fault:{code}": None},
     ),
     AuditRule(
-        entry_declaration=integrity.FAULTS_SETTLED,
+        entry_declaration=integrity.FAULTS_CLEARED_BY_TECHNICIAN,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         permission=Permission.RESTART,
         extra_checks=(_require_clearable_faults("technician"), check_in_menu),

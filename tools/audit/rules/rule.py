@@ -9,7 +9,7 @@ from egm.kernel.entries import AnyEntryDeclaration, EntryError
 from egm.kernel.events import State
 from egm.people import Permission
 from egm.play.keys import PlayKey
-from egm.record_codec import FieldCondition, list_conditions, stored_key
+from egm.record_codec import FieldCondition, get_stored_key, list_conditions
 from egm.record_fields import ACTOR_ID, MACHINE_SERIAL_NUMBER, STAFF_NUMBER, STAFF_NUMBERS
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
@@ -311,7 +311,7 @@ class AuditRule:
         """Return (field name, condition) for each field of the record that names persons or the machine."""
         record = self.entry_declaration.record
         return tuple(
-            (stored_key(field), condition)
+            (get_stored_key(field), condition)
             for field in (fields(record) if is_dataclass(record) else ())
             for condition in list_conditions(field.type)
             if condition in _CHECK_BY_CONDITION

@@ -11,7 +11,7 @@ from egm.config.faults import read_toml
 from egm.errors import OperatorError
 from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
 from egm.people import Permission, Roster, RosterError, read_recorded_roster
-from egm.secret_files import replace_private
+from egm.secret_files import replace_private_file
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.keys import format_fingerprint
@@ -50,7 +50,7 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     try:
         authenticate_for(load_roster(folder), person, Permission.ENROL)
         backup = Backup.create(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
-        replace_private(out, backup.format_signed_text(load_machine_key(folder)))
+        replace_private_file(out, backup.format_signed_text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{out}: {', '.join(backup.files)} of machine {backup.machine}, at entry {backup.sequence}")
@@ -137,12 +137,12 @@ def _restore(
         if name in backup.files and file.progressive_link is not None:
             path: Path = getattr(file.progressive_link, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            replace_private(path, backup.files[name])
+            replace_private_file(path, backup.files[name])
             lines_done.append(f"{name} of the progressive link: {path}")
     at = SystemClock().now().isoformat(timespec="seconds")
     persons = tuple(person.id for person in people)
     CabinetFileSignature(compute_digest(text), persons, reason, at).write(folder.root / SIGNATURE_FILE_NAME)
-    replace_private(cabinet, text)
+    replace_private_file(cabinet, text)
     return [*lines_done, f"{cabinet}: restored, signed by {' and '.join(persons)}"]
 
 
@@ -150,7 +150,7 @@ def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
     """Return the backup's staff. Raises OperatorError if the roster was altered."""
     staged = folder.staff.with_name("people.given-back.json")
     try:
-        replace_private(staged, backup.files.get(STAFF, b""))
+        replace_private_file(staged, backup.files.get(STAFF, b""))
         return replace(Roster.load(staged), path=folder.staff)
     finally:
         staged.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 import click
 from serial.tools.list_ports import comports
 
-from egm.app.preflight import iter_preflight_faults, iter_unknown_profiles_and_games
+from egm.app.preflight import iter_preflight_faults, iter_unknown_profile_and_game_faults
 from egm.clock import SystemClock
 from egm.config.cabinet_file import CabinetFile, GameTable, find_default_state_folder, load_cabinet
 from egm.config.computer_checks import find_shared_folders, find_stable_port_name
@@ -95,7 +95,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
                     *find_shared_folders(cabinet, folder),
                 ]
     elif not quick:
-        faults += iter_unknown_profiles_and_games(data)
+        faults += iter_unknown_profile_and_game_faults(data)
     faults += find_unchanged_example_values(data)
     lines = TomlLineNumbers(text)
     rows = sorted((_build_row(fault, lines) for fault in faults), key=lambda row: row[0] or 0)

@@ -256,7 +256,7 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _AmountForma
             (
                 proposal.id,
                 *cents,
-                proposal.describe_agreement_of_copies,
+                proposal.copy_agreement_text,
                 details,
                 list(proposal.possible_decisions),
             )

@@ -13,7 +13,7 @@ import click
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.progressive.definition import create_level_source, list_own_level_files
-from egm.secret_files import require_private, write_private
+from egm.secret_files import require_private_files, write_private_file
 from egm.verify.digest import compute_digests
 from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (
@@ -52,7 +52,7 @@ def make_key(file: Path) -> None:
     """
     pem = create_signing_key()
     try:
-        write_private(file, pem)
+        write_private_file(file, pem)
     except OSError as error:
         raise click.ClickException(describe_file_error(file, error)) from error
     echo(format_public_key(read_signing_key(pem, str(file))))
@@ -133,7 +133,7 @@ def make(
 def sign_manifest(manifest: Path, key: Path) -> None:
     """Sign the software MANIFEST; the signature is added to the same file."""
     try:
-        require_private(key)
+        require_private_files(key)
         signed = encode_signed_manifest(
             read_contents(manifest), read_signing_key(read_contents(key), str(key)), str(manifest)
         )

@@ -225,7 +225,7 @@ def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> Non
         bet.bet: bet.compute_rtp_including_levels(profile.progressives.counted) for bet in analysis.bets
     }
     lowest = format_percent(min(returns.values()))
-    sentence = f"{lowest} at its lowest bet; {jurisdiction} requires {format_percent(floor.least)}"
+    sentence = f"{lowest} at its lowest bet; {jurisdiction} requires {format_percent(floor.required_return)}"
     sentence += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.applies_to]
     house_returns = {bet.bet: returns[bet.bet] for bet in analysis.bets if not bet.is_covered_by_players}
     if floor.find_bet_below(house_returns) is not None:

@@ -399,7 +399,7 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_fo
         ),
         [
             (s.rank, s.participant, s.entry, s.round, s.points, prize)
-            for s, prize in settlement.list_paid_prizes()
+            for s, prize in settlement.list_standings_with_prizes()
         ],
         empty_text="nobody has a rank",
     )
@@ -441,7 +441,7 @@ def paid(
         payments = list(iter_paid_prizes(rules.digest, journals))
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    won = {(s.entry, s.participant): prize for s, prize in settlement.list_paid_prizes() if prize}
+    won = {(s.entry, s.participant): prize for s, prize in settlement.list_standings_with_prizes() if prize}
     payments_by_entry: dict[tuple[int, str], list[tuple[str, PrizePaid]]] = {key: [] for key in won}
     for journal, prize_paid in payments:
         payments_by_entry.setdefault((prize_paid.entry, prize_paid.participant), []).append(

@@ -24,9 +24,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from egm.config.levels import is_host_name_or_address
 from egm.errors import OperatorError
 from egm.progressive import topics
-from egm.progressive.certificates import raise_read_errors
+from egm.progressive.certificates import convert_read_errors
 from egm.progressive.enrolment import EnrolmentAnswer, compute_key_digest, read_request
-from egm.secret_files import replace_private, replace_public, require_private, sync_folder
+from egm.secret_files import replace_private_file, replace_public_file, require_private_files, sync_folder
 
 #: The controller's name in its certificate.
 CONTROLLER_CERTIFICATE_NAME: Final = "controller"
@@ -235,14 +235,14 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
         entry = x509.RevokedCertificateBuilder().serial_number(archived_serial).revocation_date(now)
         builder = builder.add_revoked_certificate(entry.build())
     signed = builder.sign(signer, None).public_bytes(serialization.Encoding.PEM)
-    replace_public(folder / REVOCATION_LIST_FILE_NAME, signed)
+    replace_public_file(folder / REVOCATION_LIST_FILE_NAME, signed)
 
 
 def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
     """Return the entries of the revocation list, by the certificate's serial number."""
     path = folder / REVOCATION_LIST_FILE_NAME
     try:
-        with raise_read_errors():
+        with convert_read_errors():
             entries = tuple(x509.load_pem_x509_crl(path.read_bytes())) if path.exists() else ()
     except (OSError, ValueError) as error:
         raise OperatorError(
@@ -302,7 +302,7 @@ def _require_no_certificate(folder: Path, name: str) -> None:
 def _find_certificate_error(certificate: x509.Certificate, authority: x509.Certificate, now: datetime) -> str:
     """Return why a certificate is not usable now, or "" if it is."""
     try:
-        with raise_read_errors():
+        with convert_read_errors():
             certificate.verify_directly_issued_by(authority)
     except (InvalidSignature, ValueError):
         return "is not signed by the authority of this folder"
@@ -327,7 +327,7 @@ def _read_certificate(path: Path) -> x509.Certificate:
                 f"{path} is empty, as after a power loss: remove it, and create it again with the same command "
                 "(`egm progressive certificates`, or `enrol` for a machine that created its own key)"
             )
-        with raise_read_errors():
+        with convert_read_errors():
             return x509.load_pem_x509_certificate(data)
     except (OSError, ValueError) as error:
         raise OperatorError(f"{path}: not a certificate: {error}") from error
@@ -339,10 +339,10 @@ def _load_authority(folder: Path, now: datetime) -> tuple[x509.Certificate, Ed25
     Raises OperatorError, also if other users may read the key or the authority is not valid now.
     """
     key = folder / f"{AUTHORITY_CERTIFICATE_NAME}.key"
-    require_private(key)
+    require_private_files(key)
     authority = _read_certificate(folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt")
     try:
-        with raise_read_errors():
+        with convert_read_errors():
             signer = serialization.load_pem_private_key(key.read_bytes(), None)
     except (OSError, ValueError) as error:
         raise OperatorError(f"{folder}: no authority to sign with: {error}") from error
@@ -400,14 +400,14 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
     Raises OperatorError if the authority's key is lost although certificates signed with it exist.
     """
     path = folder / f"{name}.key"
-    require_private(path)
-    with contextlib.suppress(FileNotFoundError, ValueError), raise_read_errors():
-        stored_key = serialization.load_pem_private_key(path.read_bytes(), None)
+    require_private_files(path)
+    with contextlib.suppress(FileNotFoundError, ValueError), convert_read_errors():
+        get_stored_key = serialization.load_pem_private_key(path.read_bytes(), None)
         aside = (
             _read_certificate(each).public_key() for each in folder.glob(f"{name}{_ARCHIVE_SEPARATOR}*.crt")
         )
-        if isinstance(stored_key, Ed25519PrivateKey) and stored_key.public_key() not in aside:
-            return stored_key  # otherwise its revocation was interrupted
+        if isinstance(get_stored_key, Ed25519PrivateKey) and get_stored_key.public_key() not in aside:
+            return get_stored_key  # otherwise its revocation was interrupted
     if name == AUTHORITY_CERTIFICATE_NAME and (signed := sorted(folder.glob("*.crt"))):
         raise OperatorError(
             f"{path}: there is no key, but {signed[0].name} is already signed: restore the authority's files from a "
@@ -417,7 +417,7 @@ def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    replace_private(path, secret)
+    replace_private_file(path, secret)
     return key
 
 
@@ -425,7 +425,7 @@ def _store_certificate(folder: Path, name: str, certificate: x509.Certificate) -
     """Write a certificate to its file in the folder."""
     # public: root writes it, because only root can read an enrolment stick; the broker and the person who
     # revokes read it as other users
-    replace_public(folder / f"{name}.crt", certificate.public_bytes(serialization.Encoding.PEM))
+    replace_public_file(folder / f"{name}.crt", certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1") -> Path:

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from egm.errors import LocalError, OperatorError
 from egm.progressive.trigger import MysteryTrigger, RandomSource
-from egm.secret_files import replace_private, require_private
+from egm.secret_files import replace_private_file, require_private_files
 from rng import Personalization, RandomService, RngError
 
 #: File name of the key.
@@ -43,13 +43,15 @@ def make_key(folder: Path) -> None:
     if (folder / MYSTERY_KEY_FILE_NAME).exists():
         read_key(folder)
     else:
-        replace_private(folder / MYSTERY_KEY_FILE_NAME, AESGCM.generate_key(8 * _KEY_SIZE_BYTES).hex() + "\n")
+        replace_private_file(
+            folder / MYSTERY_KEY_FILE_NAME, AESGCM.generate_key(8 * _KEY_SIZE_BYTES).hex() + "\n"
+        )
 
 
 def read_key(folder: Path) -> bytes:
     """Return the key that encrypts the secrets of mystery prizes. Raises OperatorError naming the file."""
     path = folder / MYSTERY_KEY_FILE_NAME
-    require_private(path)
+    require_private_files(path)
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except (OSError, ValueError) as error:

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from egm.config.cabinet_file import find_default_state_folder
 from egm.errors import OperatorError
-from egm.secret_files import require_private, write_private
+from egm.secret_files import require_private_files, write_private_file
 from egm.verify.certificate import (
     BUNDLE_MANIFEST_NAME,
     BUNDLE_SIGNATURE_NAME,
@@ -63,10 +63,10 @@ def load_laboratory_key(path: Path) -> Ed25519PrivateKey:
         path.parent.mkdir(parents=True, exist_ok=True)
         key = Ed25519PrivateKey.generate()
         seed = key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
-        write_private(path, seed.hex() + "\n")
+        write_private_file(path, seed.hex() + "\n")
         return key
     try:
-        require_private(path)
+        require_private_files(path)
         return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(path.read_text(encoding="ascii").strip()))
     except OperatorError as error:
         raise BundleError(str(error)) from None

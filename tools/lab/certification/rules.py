@@ -89,12 +89,13 @@ def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
             "return-floor",
             ("C-05", "C-06", "R-09"),
             FindingStatus.PASS
-            if rtp >= floor.least
+            if rtp >= floor.required_return
             else FindingStatus.FAIL
             if bet_below_floor
             else FindingStatus.NOTED,
             f"bet {bet.bet}: {format_percent(rtp)} = {_format_short(rtp)}{counted_text}; "
-            f"the minimum return {_MINIMUM_RETURN_SCOPE_TEXTS[floor.applies_to]} is {format_percent(floor.least)}",
+            f"the minimum return {_MINIMUM_RETURN_SCOPE_TEXTS[floor.applies_to]} "
+            f"is {format_percent(floor.required_return)}",
         )
 
 

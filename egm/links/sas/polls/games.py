@@ -192,12 +192,12 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
     if decode_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
     has = readout.supported_poll_codes.__contains__
-    tickets = readout.ticket_validator.is_by_host and has(0x71)
+    tickets = readout.ticket_validator.is_host and has(0x71)
     first = (
         (readout.can_award_bonuses and has(0x72)) << 1
         | has(0x8A) << 2
         | has(0x8C) << 3
-        | (readout.ticket_validator.is_by_host and has(0x7B)) << 4
+        | (readout.ticket_validator.is_host and has(0x7B)) << 4
         | (_VALIDATION_STYLE_CODES[readout.ticket_validator] if has(0x4D) else 0) << 5
         | tickets << 7
     )

@@ -69,7 +69,7 @@ _METER_BY_VALIDATION_TYPE: Final[Mapping[int, str | None]] = {
 def find_ticket_interface(host: SasHost) -> HostTicketInterface | None:
     """Return the interface through which this host validates the machine's tickets, or None if it validates none."""
     money = host.machine.component(HostMoney)
-    if money.ticket_validator.is_by_host and money.money_line_name == host.name:
+    if money.ticket_validator.is_host and money.money_line_name == host.name:
         return HostTicketInterface(host.context.engine, host.context.submit_event)
     return None
 

@@ -450,7 +450,7 @@ def test_two_copies_damaged_in_different_places_prove_everything_together(tmp_pa
     assert {proposal.id: proposal.claim.amount for proposal in full_inspection.proposals} == {
         "credit:1:cashable": 2500
     }
-    assert full_inspection.proposals[0].describe_agreement_of_copies in {"good", "one copy goes further"}
+    assert full_inspection.proposals[0].copy_agreement_text in {"good", "one copy goes further"}
 
 
 def pay_out_after_readable_copy(folder: Path) -> MachineRig:
@@ -483,7 +483,7 @@ def test_a_possibly_paid_claim_says_so_and_can_be_closed(tmp_path, are_heads_rea
     assert (inspection.copies_agree, inspection.is_complete) == (True, False)
     assert (inspection.acknowledged_sequence > inspection.both_copies.sequence) is are_heads_readable
     (credit,) = (proposal for proposal in claim_inspection.proposals if proposal.id == "credit:1:cashable")
-    assert (credit.describe_agreement_of_copies, credit.claim.amount) == (standing, 2000)
+    assert (credit.copy_agreement_text, credit.claim.amount) == (standing, 2000)
     assert credit.possible_decisions == ("carried", "paid", "ended")
     shown = CliRunner().invoke(audit, ["inspect", f"--state={tmp_path}"]).output
     assert standing in " ".join(shown.split())
@@ -508,7 +508,7 @@ def test_a_possibly_paid_claim_is_carried_over_if_the_persons_decide_so(tmp_path
 def test_a_claim_proved_up_to_the_last_entry_cannot_be_closed(tmp_path):
     MachineRig(tmp_path, devices=SOLD).boot().insert(2000).close()
     claim_inspection = inspect_claims(tmp_path, FEATURES)
-    assert [proposal.describe_agreement_of_copies for proposal in claim_inspection.proposals] == ["good"]
+    assert [proposal.copy_agreement_text for proposal in claim_inspection.proposals] == ["good"]
     with pytest.raises(ClearRefused, match="it can be carried or paid, not 'ended'"):
         build_clearance(claim_inspection, credit_1_cashable=ClaimDecision(decision=DECISION_ENDED))
 
@@ -545,7 +545,7 @@ def test_the_persons_choose_the_valid_copy_when_copies_contradict(tmp_path, copy
         MachineRig(state, devices=SOLD).boot()
     claim_inspection = inspect_claims(state, FEATURES)
     (credit,) = (proposal for proposal in claim_inspection.proposals if proposal.id == "credit:1:cashable")
-    assert (credit.describe_agreement_of_copies, claim_inspection.inspection.copies_agree) == (
+    assert (credit.copy_agreement_text, claim_inspection.inspection.copies_agree) == (
         "they disagree",
         False,
     )

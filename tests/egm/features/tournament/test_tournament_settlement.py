@@ -168,9 +168,9 @@ def test_random_tournaments_are_settled_as_computed_independently(block):
         found = compute_tournament_settlement(rules, Results.model_validate({"entries": rows}))
         sold, paid = pay(data, entries)
         assert found.sold_fees_cents == sold, seed
-        assert {s.participant: (s.rank, s.entry, cents) for s, cents in found.list_paid_prizes()} == paid, (
-            seed
-        )
+        assert {
+            s.participant: (s.rank, s.entry, cents) for s, cents in found.list_standings_with_prizes()
+        } == paid, seed
         assert found.sold_fees_cents + found.refunded_cents == len(entries) * data["entries"]["fee_cents"]
         total = sum(cents for _, _, cents in paid.values())
         assert found.missing_cents == max(0, ceil(Fraction(3, 10) * sold) - total)
@@ -199,7 +199,7 @@ def find_rules_shortfall(rules):
         entries_min=1 if rules.interrupted == "refund" else terms.participants_min,
         participants_max=terms.participants_max,
         per_participant=terms.per_participant,
-        one_ranked=rules.can_void_entries,
+        one_ranked=rules.can_entries_lose_rank,
     )
 
 
@@ -214,7 +214,7 @@ def test_accepted_prizes_return_30_percent_at_every_number_of_entries_and_refuse
         for sold in range(
             1 if rules.interrupted == "refund" else terms.participants_min, rules_entries(terms) + 1
         ):
-            least = 1 if rules.can_void_entries else -(-sold // terms.per_participant)
+            least = 1 if rules.can_entries_lose_rank else -(-sold // terms.per_participant)
             for ranked in range(least, min(sold, terms.participants_max) + 1):
                 fees = sold * terms.fee_cents
                 if 10 * sum(compute_prizes(plan, fees, ranked)) < 3 * fees:
