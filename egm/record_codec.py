@@ -39,8 +39,8 @@ from egm.errors import LocalError, OperatorError
 from egm.exact import parse_rational
 from meters.transaction import JSON
 
-T = TypeVar("T")
-R = TypeVar("R")
+ValueT = TypeVar("ValueT")
+RecordT = TypeVar("RecordT")
 
 #: Reads the JSON of a record's field and returns the field's value.
 ValueReader: TypeAlias = Callable[[object], object]
@@ -107,7 +107,7 @@ class _JsonConvertible(Protocol):
 NOT_STORED: Final = FieldCondition("object in memory", "", bool)
 
 
-def omit_if_default(default: T, *, key: str = "") -> T:
+def omit_if_default(default: ValueT, *, key: str = "") -> ValueT:
     """Declare a field of a record that is left out of the JSON if it has its default value.
 
     ``key`` is the field's key in the JSON; "" if that is the field's name.
@@ -131,7 +131,7 @@ def get_stored_key(field: "dataclasses.Field[object]") -> str:
 @overload
 def inline_record() -> Any: ...
 @overload
-def inline_record(default: T) -> T: ...
+def inline_record(default: ValueT) -> ValueT: ...
 def inline_record(default: object = dataclasses.MISSING) -> object:
     """Declare a field of a record that is itself a record (the inner one).
 
@@ -151,13 +151,13 @@ def to_json(record: object) -> dict[str, JSON]:
     return _find_codec(type(record)).write(record)
 
 
-def from_json(kind: type[R], data: object, record_name: str) -> R:
+def from_json(kind: type[RecordT], data: object, record_name: str) -> RecordT:
     """Return the record of class ``kind`` that JSON contains.
 
     Raises :class:`RecordError`, which names ``record_name``.
     """
     try:
-        return cast(R, _find_codec(kind).read(data))
+        return cast(RecordT, _find_codec(kind).read(data))
     except _WrongValueError as error:
         location = f"{record_name}: {'.'.join(reversed(error.path))}" if error.path else record_name
         raise RecordError(f"{location} {error.says}") from None

@@ -47,10 +47,13 @@ _MACHINE_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED_ONCE_TESTED,
     ),
     Rule(EventType.DOOR_CLOSED, STATES_AFTER_BOOT),
-    Rule(EventType.MACHINE_CHANGED, STATES_AFTER_SELF_TEST, (), (), NextState.DERIVED),
+    Rule(EventType.SHARED_MEMORY_CHANGED, STATES_AFTER_SELF_TEST, (), (), NextState.DERIVED),
     # ------------------------------------------------------------------ nothing more to do: also what is said
     # late events of a game or page that is gone
-    Rule((EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER), ALL_STATES),
+    Rule(
+        (EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.OUTCOME_SHOWN, EventType.ANSWER_SERVICE_PAGE),
+        ALL_STATES,
+    ),
 )
 
 MACHINE_RULES_FEATURE: Final = Feature(

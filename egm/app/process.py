@@ -180,7 +180,7 @@ class MachineProcess:
             store, reason = open_ticket_store(journal, self._folder.root, second, self._storage)
             if store is not None:
                 cleanup.enter_context(store)
-            self._build_machine(journal, store, reason)
+            self._create_machines_and_stations(journal, store, reason)
             check_signed_file(self._machine, self._file, self._folder.root)
             link = LinkCertificateFolder.for_state_folder(self._folder.root)
             record_certificate_at_start(
@@ -262,7 +262,7 @@ class MachineProcess:
         kinds = (PROTOCOLS[device.protocol].device_kind for device in self._file.devices.values())
         return INITIAL_COIN_COUNT * sum(kind == "hopper" for kind in kinds)
 
-    def _build_machine(self, journal: Journal, store: TicketStore | None, reason: str) -> None:
+    def _create_machines_and_stations(self, journal: Journal, store: TicketStore | None, reason: str) -> None:
         """Create the machine, station and services of each position, and record what was found at start-up.
 
         If ``store`` is None, ``reason`` says why the ticket ledger cannot be used.
@@ -558,7 +558,7 @@ class MachineProcess:
                     pause_ns = self._machine.random_service.cycle()
                 except RngError as error:
                     self._submit_machine_event(
-                        Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))
+                        Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
                     )
             await asyncio.sleep(pause_ns / 1e9 or _CYCLING_CHECK_INTERVAL_SECONDS)
 

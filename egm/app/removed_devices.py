@@ -162,12 +162,14 @@ def _lift_controls_of_removed_hosts(
         name = ":".join(source.split(":")[:2])
         if source.startswith((_HOST_HOLD_SOURCE_PREFIX, LINK)) and name not in known_disabling_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
-            submit_event(Event(EventType.ENABLED, EnablingRequest(source=source)))
+            submit_event(Event(EventType.MACHINE_ENABLED, EnablingRequest(source=source)))
     for key in machine.journal.states(HostKey.CONTROL):
         control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
         if name.startswith(_HOST_HOLD_SOURCE_PREFIX) and name not in known_disabling_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
-            submit_event(Event(EventType.CONTROL, HostControlRequested(source=name, name=control)))
+            submit_event(
+                Event(EventType.HOST_RESTRICTION_CHANGED, HostControlRequested(source=name, name=control))
+            )
 
 
 def list_host_disabling_sources(file: CabinetFile) -> frozenset[str]:

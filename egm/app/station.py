@@ -180,7 +180,7 @@ class PlayerStation:
         The request "outcome shown" is no event here: it ends the game whose outcome was shown.
         """
         event = build_event_from_intent(intent, self.engine.rules.payloads)
-        if event.type is EventType.SHOWN:
+        if event.type is EventType.OUTCOME_SHOWN:
             self._end_shown_game(event.read_payload(OutcomeShown).value)
         else:
             self._handle(self, event)
@@ -220,7 +220,7 @@ class PlayerStation:
         if self._show_timer is not None:
             self._show_timer.cancel()
         self._show_timer = asyncio.get_running_loop().call_later(
-            seconds, lambda: self._handle(self, Event(EventType.SHOWN, OutcomeShown(value=play_id)))
+            seconds, lambda: self._handle(self, Event(EventType.OUTCOME_SHOWN, OutcomeShown(value=play_id)))
         )
 
     def _read_minimum_game_seconds(self) -> float:

@@ -63,10 +63,10 @@ from paytables.wording import format_percent
 _EVENTS_WITH_BUTTON_LAMPS = (
     EventType.PLAY,
     EventType.CASH_OUT,
-    EventType.SERVICE,
-    EventType.MENU,
-    EventType.ACKNOWLEDGE,
-    EventType.RESIDUAL,
+    EventType.CALL_ATTENDANT,
+    EventType.OPEN_SERVICE_MENU,
+    EventType.DISMISS_REMINDER,
+    EventType.USE_RESIDUAL_CREDIT,
 )
 
 
@@ -285,11 +285,11 @@ def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...
     bets = () if game is None else game.bet_options
     denominations = machine.denominations_cents.get(game_id, ())
     requests: tuple[tuple[EventType, Iterable[Payload]], ...] = (
-        (EventType.BET, (BetRequest(value=bet) for bet in bets)),
-        (EventType.GAME, (GameRequest(value=game_id) for game_id in machine.games)),
-        (EventType.DENOMINATION, (DenominationRequest(value=cents) for cents in denominations)),
-        (EventType.LANGUAGE, (LanguageRequest(value=code) for code in machine.profile.languages)),
-        (EventType.LIMIT, (LimitRequest(value=1, options=LimitOptions(of="minutes")),)),
+        (EventType.SELECT_BET, (BetRequest(value=bet) for bet in bets)),
+        (EventType.SELECT_GAME, (GameRequest(value=game_id) for game_id in machine.games)),
+        (EventType.SELECT_DENOMINATION, (DenominationRequest(value=cents) for cents in denominations)),
+        (EventType.SELECT_LANGUAGE, (LanguageRequest(value=code) for code in machine.profile.languages)),
+        (EventType.SET_OWN_LIMIT, (LimitRequest(value=1, options=LimitOptions(of="minutes")),)),
     )
     lit += [
         event.value

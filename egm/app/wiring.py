@@ -18,7 +18,7 @@ from egm.staff.service.effects import MENU_KEYS
 _EVENT_BY_BUTTON: Final[Mapping[str, Event]] = {
     "play": Event(EventType.PLAY),
     "cash_out": Event(EventType.CASH_OUT, CashOut()),
-    "service": Event(EventType.SERVICE),
+    "service": Event(EventType.CALL_ATTENDANT),
 }
 
 
@@ -60,11 +60,11 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
             for door in sorted(set(doors_known_open) - doors_open):
                 yield Event(EventType.DOOR_CLOSED, DoorChange(door=door, unattended=True))
         case device.KeyTurned(key=key, on=on, unattended=unattended):
-            yield Event(EventType.KEY_MOVED, KeySwitched(key=key, on=on, unattended=unattended))
+            yield Event(EventType.KEY_SWITCH_CHANGED, KeySwitched(key=key, on=on, unattended=unattended))
             if key in MENU_KEYS and not on:
-                yield Event(EventType.MENU_CLOSED, MenuEnd(why="key"))
+                yield Event(EventType.SERVICE_MENU_CLOSED, MenuEnd(why="key"))
             elif on and not unattended and key in MENU_KEYS:
-                yield Event(EventType.MENU, MenuRequest(key=key))
+                yield Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key))
             elif on and not unattended:
                 yield Event(EventType.KEY_TURNED, Authorisation(key=key))
         case device.ButtonPressed(button=button) if button in _EVENT_BY_BUTTON:

@@ -18,12 +18,12 @@ from paytables.definition import check_readable
 from paytables.source import describe_toml_error, parse_toml, read_contents
 from paytables.wording import describe_wrong_value, find_nearest_words
 
-_M = TypeVar("_M", bound=BaseModel)
+_ModelT = TypeVar("_ModelT", bound=BaseModel)
 #: The most allowed values that a fault lists.
 _LISTED_ALLOWED_VALUES_MAX: Final = 24
 
 KeyPath = tuple[str | int, ...]
-"""The place of a key in a TOML file: the keys that lead to it, with an index for each list of tables."""
+"""The location of a key in a TOML file: the keys that lead to it, with an index for each list of tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def build_rule_error(*faults: ConfigFault) -> PydanticCustomError:
     return PydanticCustomError("rule", "{text}", {"text": "; ".join(map(str, faults)), "faults": faults})
 
 
-def read_toml(text: str, model: type[_M]) -> tuple[_M | None, list[ConfigFault]]:
+def read_toml(text: str, model: type[_ModelT]) -> tuple[_ModelT | None, list[ConfigFault]]:
     """Read a TOML text as an instance of ``model``; return (instance, no faults).
 
     If there are faults, return (None, all faults in the order of the lines).
@@ -113,7 +113,7 @@ def read_toml(text: str, model: type[_M]) -> tuple[_M | None, list[ConfigFault]]
     return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
 
 
-def read_toml_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
+def read_toml_file(path: Path, title: str, model: type[_ModelT]) -> tuple[_ModelT, str]:
     """Read a TOML file as an instance of ``model``; return the instance and the file's text.
 
     ``title`` says in errors what kind of file it is. Raises OperatorError with every fault: line, key and
@@ -292,13 +292,13 @@ class TomlLineNumbers:
         """Store the line on which each table and key of the TOML text first occurs."""
         table: KeyPath = ()
         for first_line, statement in _iter_statements(text):
-            read_in = tomllib.loads(statement)
+            parsed_statement = tomllib.loads(statement)
             if statement.lstrip().startswith("["):
-                table = self._find_opened_table(read_in, double=statement.lstrip().startswith("[["))
+                table = self._find_opened_table(parsed_statement, double=statement.lstrip().startswith("[["))
                 for end in range(1, len(table) + 1):
                     self._line_by_location.setdefault(table[:end], first_line)
             else:
-                for path in _iter_key_paths(read_in):
+                for path in _iter_key_paths(parsed_statement):
                     self._line_by_location.setdefault((*table, *path), first_line)
 
     def find_line(self, key_path: KeyPath) -> int | None:
@@ -358,9 +358,9 @@ def _find_inner_header(header: object) -> object:
     return header[0] if isinstance(header, list) else header
 
 
-def _iter_key_paths(read_in: Mapping[str, object]) -> Iterator[KeyPath]:
+def _iter_key_paths(parsed_statement: Mapping[str, object]) -> Iterator[KeyPath]:
     """Yield the location of every key in a parsed TOML statement, also of those in its inline tables."""
-    for key, value in read_in.items():
+    for key, value in parsed_statement.items():
         yield (key,)
         if isinstance(value, Mapping):
             yield from ((key, *path) for path in _iter_key_paths(value))

@@ -27,9 +27,9 @@ class KeyDocumentation:
 
 
 def build_key_documentation(
-    schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = ""
+    file_schema: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = ""
 ) -> KeyDocumentation:
-    """Return the documentation of the key ``name`` of a table, from the JSON Schema ``schema_`` of the file.
+    """Return the documentation of the key ``name`` of a table, from the JSON Schema ``file_schema`` of the file.
 
     ``prefix`` is put before the name.
     """
@@ -41,7 +41,7 @@ def build_key_documentation(
     owners = schema_part.get(KNOWN_ONLY_TO_OWNER_SCHEMA_KEY, False)
     return KeyDocumentation(
         f"{prefix}{name}",
-        describe_kind(schema_, schema_part),
+        describe_kind(file_schema, schema_part),
         default,
         meaning,
         example,
@@ -49,7 +49,7 @@ def build_key_documentation(
     )
 
 
-def resolve_reference(schema_: JsonSchemaValue, schema_part: JsonSchemaValue) -> JsonSchemaValue:
+def resolve_reference(file_schema: JsonSchemaValue, schema_part: JsonSchemaValue) -> JsonSchemaValue:
     """Return the part of a JSON Schema to which ``schema_part`` refers with ``$ref``.
 
     Without a ``$ref``, return ``schema_part`` itself.
@@ -57,23 +57,23 @@ def resolve_reference(schema_: JsonSchemaValue, schema_part: JsonSchemaValue) ->
     reference = schema_part.get("$ref")
     if reference is None:
         return schema_part
-    referenced: JsonSchemaValue = schema_["$defs"][reference.rsplit("/", 1)[-1]]
+    referenced: JsonSchemaValue = file_schema["$defs"][reference.rsplit("/", 1)[-1]]
     return referenced
 
 
-def describe_kind(schema_: JsonSchemaValue, schema_part: JsonSchemaValue) -> str:
+def describe_kind(file_schema: JsonSchemaValue, schema_part: JsonSchemaValue) -> str:
     """Return the kind of value that a part of a JSON Schema accepts, as a short text for people."""
-    schema_part = resolve_reference(schema_, schema_part)
+    schema_part = resolve_reference(file_schema, schema_part)
     if "anyOf" in schema_part:
         return " or ".join(
-            describe_kind(schema_, part) for part in schema_part["anyOf"] if part.get("type") != "null"
+            describe_kind(file_schema, part) for part in schema_part["anyOf"] if part.get("type") != "null"
         )
     if "enum" in schema_part:
         return ", ".join(f"`{value}`" for value in schema_part["enum"])
     if "const" in schema_part:
         return f"`{schema_part['const']}`"
     if schema_part.get("type") == "array":
-        return f"list of {describe_kind(schema_, schema_part.get('items', {}))}"
+        return f"list of {describe_kind(file_schema, schema_part.get('items', {}))}"
     if schema_part.get("type") == "object":
         return "table"
     bounds = [

@@ -25,16 +25,16 @@ class SasPollGroup(StrEnum):
     ROM_SIGNATURE = "rom_signature"
     TICKETS = "tickets"
     AFT = "aft"
-    REAL_TIME = "real_time"
-    DELAY = "delay"
+    REAL_TIME_EVENTS = "real_time"
+    GAME_DELAY = "delay"
     PROGRESSIVES = "progressives"
 
 
 DEFAULT_POLL_GROUPS: Final = frozenset(SasPollGroup) - {
     SasPollGroup.HANDPAY_RESET,
     SasPollGroup.HOPPER_STATUS,
-    SasPollGroup.REAL_TIME,
-    SasPollGroup.DELAY,
+    SasPollGroup.REAL_TIME_EVENTS,
+    SasPollGroup.GAME_DELAY,
     SasPollGroup.PROGRESSIVES,
 }
 """The groups of polls that are on by default."""

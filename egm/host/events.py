@@ -75,13 +75,13 @@ class HostControlRequested:
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.TICKET_NUMBERED: TicketNumberAssigned,
-    EventType.NUMBER_REFUSED: TicketNumberRefused,
+    EventType.TICKET_NUMBER_REFUSED: TicketNumberRefused,
     EventType.TICKET_AUTHORISED: TicketRedemptionAuthorised,
     EventType.TICKET_DECLINED: TicketRedemptionReply,
     EventType.TRANSFER_ORDERED: EmptyPayload,
     EventType.TRANSFER_CANCELLED: EmptyPayload,
-    EventType.LOCK_REQUESTED: EmptyPayload,
-    EventType.LOCK_ENDED: EmptyPayload,
-    EventType.PROMOTION_EXPIRED: EmptyPayload,
-    EventType.CONTROL: HostControlRequested,
+    EventType.TRANSFER_LOCK_REQUESTED: EmptyPayload,
+    EventType.TRANSFER_LOCK_ENDED: EmptyPayload,
+    EventType.RESTRICTED_CREDIT_EXPIRED: EmptyPayload,
+    EventType.HOST_RESTRICTION_CHANGED: HostControlRequested,
 }

@@ -68,20 +68,25 @@ HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.TRANSFER_ORDERED, STATES_AFTER_BOOT, (order_is_open,), (refuse_transfer,)),
     Rule(EventType.TRANSFER_CANCELLED, STATES_AFTER_BOOT, (order_is_open,), (cancel_transfer,)),
     Rule(
-        EventType.LOCK_REQUESTED,
+        EventType.TRANSFER_LOCK_REQUESTED,
         STATES_FOR_TRANSFERS,
         (transfer_lock_is_requested,),
         (grant_transfer_lock,),
         State.LOCKED,
     ),
     Rule(
-        EventType.LOCK_ENDED,
+        EventType.TRANSFER_LOCK_ENDED,
         STATES_AFTER_BOOT,
         (transfer_lock_is_requested,),
         (end_transfer_lock,),
         NextState.DERIVED,
     ),
-    Rule(EventType.PROMOTION_EXPIRED, _IDLE_STATE, (restricted_has_expired,), (expire_restricted_credit,)),
+    Rule(
+        EventType.RESTRICTED_CREDIT_EXPIRED,
+        _IDLE_STATE,
+        (restricted_has_expired,),
+        (expire_restricted_credit,),
+    ),
     Rule(
         EventType.WHEN_IDLE, STATES_FOR_DEFERRED_HOST_ORDERS, (order_is_open,), (build_pending_order_event,)
     ),
@@ -119,11 +124,11 @@ HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED,
     ),
     Rule(
-        EventType.NUMBER_REFUSED,
+        EventType.TICKET_NUMBER_REFUSED,
         STATES_AFTER_BOOT,
         (number_is_awaited,),
         (continue_without_host_number,),
         NextState.DERIVED,
     ),
-    Rule(EventType.CONTROL, STATES_AFTER_BOOT, (), (record_host_control,)),
+    Rule(EventType.HOST_RESTRICTION_CHANGED, STATES_AFTER_BOOT, (), (record_host_control,)),
 )

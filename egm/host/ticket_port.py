@@ -151,7 +151,7 @@ class HostTicketInterface:
         refusal = TicketNumberRefused(
             id=request.id, why=HOST_TIMED_OUT_REASON if has_timed_out else NUMBER_REFUSED_BY_HOST_REASON
         )
-        self._handle(Event(EventType.NUMBER_REFUSED, refusal))
+        self._handle(Event(EventType.TICKET_NUMBER_REFUSED, refusal))
         return TicketNumberReplyResult.TAKEN
 
     # ------------------------------------------------------------------ redemption
@@ -249,7 +249,7 @@ class HostTicketInterface:
         if host_ticket is None:
             return RedemptionState(RedemptionStatus.NO_TICKET)
         desk = self._machine.find_installed(TicketDesk)
-        number = (desk and desk.find_redeemed_number(host_ticket.id)) or self._recall_returned_digits(
+        number = (desk and desk.find_number_by_redemption(host_ticket.id)) or self._recall_returned_digits(
             host_ticket.masked_number
         )
         kind = CreditKind(host_ticket.credit_kind) if host_ticket.credit_kind else None

@@ -42,8 +42,8 @@ class HostTimeouts:
         """Check at an interval, until cancelled, for restricted credit that has expired, and have it removed."""
         while True:
             await asyncio.sleep(_EXPIRY_CHECK_SECONDS)
-            if self._context.engine.accepts_event_type(EventType.PROMOTION_EXPIRED):
-                self._context.submit_event(Event(EventType.PROMOTION_EXPIRED))
+            if self._context.engine.accepts_event_type(EventType.RESTRICTED_CREDIT_EXPIRED):
+                self._context.submit_event(Event(EventType.RESTRICTED_CREDIT_EXPIRED))
 
     def process_change(self, now: Snapshot) -> None:  # noqa: ARG002 (the snapshot does not contain the waits)
         """Start a timer for each new wait for the host, and cancel the timers of waits that have ended."""
@@ -72,7 +72,7 @@ class HostTimeouts:
                 (
                     seconds,
                     Event(
-                        EventType.NUMBER_REFUSED,
+                        EventType.TICKET_NUMBER_REFUSED,
                         TicketNumberRefused(id=request.id, why=HOST_TIMED_OUT_REASON),
                     ),
                 ),
@@ -88,7 +88,7 @@ class HostTimeouts:
             left_ns = lock.until_ns - self._machine.clock.monotonic_ns()
             yield (
                 f"lock-{lock.until_ns}",
-                (max(0, left_ns) / _NANOSECONDS_PER_SECOND, Event(EventType.LOCK_ENDED)),
+                (max(0, left_ns) / _NANOSECONDS_PER_SECOND, Event(EventType.TRANSFER_LOCK_ENDED)),
             )
 
 

@@ -112,7 +112,7 @@ class HostTransferInterface:
         """
         host = self._machine.component(HostMoney)
         if self.has_unread_result or host.transfer_order is not None:
-            return TransferStatus.INCOMPATIBLE
+            return TransferStatus.PREVIOUS_RESULT_UNREAD
         refusal = self._find_refusal(order, asset_number, key, if_locked=if_locked)
         if refusal is not None:
             record_failed_order(self._machine, order, refusal, host_has_result=True)
@@ -202,7 +202,7 @@ class HostTransferInterface:
         if self._machine.component(HostMoney).transfer_order is not None:
             self._handle(Event(EventType.TRANSFER_CANCELLED))
         last_order = self.last_result
-        return TransferStatus.NONE if last_order is None else last_order.status
+        return TransferStatus.NO_TRANSFER_YET if last_order is None else last_order.status
 
     # ------------------------------------------------------------------ results
     @property
@@ -279,13 +279,13 @@ class HostTransferInterface:
         previous = money.transfer_lock
         was_offered = previous is not None and previous.has_open_cash_out_offer
         money.transfer_lock = TransferLock(required_transfers_code, until_ns, is_cash_out_waiting=was_offered)
-        self._handle(Event(EventType.LOCK_REQUESTED))
+        self._handle(Event(EventType.TRANSFER_LOCK_REQUESTED))
         return self.transfer_lock_state
 
     def release_lock(self) -> None:
         """Release the host's transfer lock, or withdraw its request. Without a lock, do nothing."""
         if self._machine.component(HostMoney).transfer_lock is not None:
-            self._handle(Event(EventType.LOCK_ENDED))
+            self._handle(Event(EventType.TRANSFER_LOCK_ENDED))
 
     # ------------------------------------------------------------------ cash-outs to the host
     @property

@@ -177,7 +177,9 @@ def _record_transfer(
 ) -> None:
     """Record a transfer's movements of credit, its result and what the host may read of it, in one transaction."""
     status = (
-        TransferStatus.FULL if cents_by_credit_kind == order.cents_by_credit_kind else TransferStatus.PARTIAL
+        TransferStatus.COMPLETED_IN_FULL
+        if cents_by_credit_kind == order.cents_by_credit_kind
+        else TransferStatus.COMPLETED_IN_PART
     )
     moved_cents = {kind: amount_cents for kind, amount_cents in cents_by_credit_kind.items() if amount_cents}
     count = int(machine.memory.get(HostKey.TRANSFERS) or 0) + 1
@@ -337,7 +339,7 @@ def build_pending_order_event(_machine: Machine, _: Event) -> Event:
 
 def build_lock_grant_event(_machine: Machine, _: Event) -> Event:
     """Return the event that grants the host its requested transfer lock, now that the machine is idle."""
-    return Event(EventType.LOCK_REQUESTED)
+    return Event(EventType.TRANSFER_LOCK_REQUESTED)
 
 
 def host_has_declined_cash_out(machine: Machine, _: Event) -> bool:

@@ -13,16 +13,16 @@ from egm.staff.options import main_or_logic_door_is_open, no_position_is_in_use
 INTEGRITY_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="hold",
-        event=EventType.DISABLED,
-        permission=Permission.HOLD,
+        event=EventType.MACHINE_DISABLED,
+        permission=Permission.TAKE_OUT_OF_SERVICE,
         menu_section="machine",
         fields=(FormField(name="reason"),),
         preset_values={"source": "operator"},
     ),
     Form(
         id="release",
-        event=EventType.ENABLED,
-        permission=Permission.HOLD,
+        event=EventType.MACHINE_ENABLED,
+        permission=Permission.TAKE_OUT_OF_SERVICE,
         menu_section="machine",
         preset_values={"source": "operator"},
     ),
@@ -44,14 +44,14 @@ INTEGRITY_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="verify",
-        event=EventType.VERIFY,
+        event=EventType.VERIFY_SOFTWARE,
         permission=Permission.READ_SOFTWARE,
         menu_section="machine",
         submission_guards=(software_is_signed,),
     ),
     Form(
         id="file_signed",
-        event=EventType.FILE_SIGNED,
+        event=EventType.CABINET_FILE_SIGNED,
         permission=Permission.CONFIGURE,
         menu_section="machine",
         fields=(REASON_FIELD,),
@@ -59,7 +59,7 @@ INTEGRITY_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="counters",
-        event=EventType.COUNTERS_EXCHANGED,
+        event=EventType.HARD_METERS_EXCHANGED,
         permission=Permission.CONFIGURE,
         menu_section="machine",
         fields=(REASON_FIELD, FormField(name="readings", length_max=200)),

@@ -21,7 +21,7 @@ class SignedCheckpoint:
     ledger: Mapping[str, JSON]
     """The sums of all accounts and meters."""
     ledger_sha256: Sha256Digest
-    """The SHA-256 digest of these sums."""
+    """The SHA-256 digest of the sums of all accounts and meters."""
     signature: str
     """The machine's signature of the sums' digest and of the journal's head."""
 

@@ -123,7 +123,7 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
     The credits stay the player's and can be cashed out.
     """
     detail = event.read_payload(SelfTestFailure).detail
-    if event.type is EventType.CHANCE_FAILED:
+    if event.type is EventType.GENERATOR_FAILED:
         entry, out_of_service = GENERATOR_FAILED, OutOfServiceRecord(cause="chance", detail=detail)
     else:
         entry, out_of_service = SELF_TEST_FAILED, OutOfServiceRecord(cause="self_test", detail=detail)
@@ -225,7 +225,9 @@ def reseed_generator_after_door(machine: Machine, _: Event) -> None:
     except ReseedNotAllowed:
         return
     except RngError as error:
-        raise EventReplacement(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
+        raise EventReplacement(
+            Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
+        ) from error
 
 
 #: Codes of notices that already report what happened to a bill or ticket in the acceptor.

@@ -48,10 +48,22 @@ INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
         EventType.FAULT_CLEARED, STATES_AFTER_BOOT, (), (record_fault_cleared,), NextState.DERIVED_ONCE_TESTED
     ),
     Rule(
-        EventType.CHANCE_FAILED, STATES_AFTER_BOOT, (), (take_out_of_service,), NextState.DERIVED_ONCE_TESTED
+        EventType.GENERATOR_FAILED,
+        STATES_AFTER_BOOT,
+        (),
+        (take_out_of_service,),
+        NextState.DERIVED_ONCE_TESTED,
     ),
-    Rule(EventType.DISABLED, STATES_AFTER_BOOT, (), (disable_for_source,), NextState.DERIVED_ONCE_TESTED),
-    Rule(EventType.ENABLED, STATES_AFTER_BOOT, (), (enable_for_source,), NextState.DERIVED_ONCE_TESTED),
+    Rule(
+        EventType.MACHINE_DISABLED,
+        STATES_AFTER_BOOT,
+        (),
+        (disable_for_source,),
+        NextState.DERIVED_ONCE_TESTED,
+    ),
+    Rule(
+        EventType.MACHINE_ENABLED, STATES_AFTER_BOOT, (), (enable_for_source,), NextState.DERIVED_ONCE_TESTED
+    ),
     Rule(
         EventType.KEY_TURNED,
         single_state(State.TILT),
@@ -86,17 +98,21 @@ INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         INTEGRITY_FORMS,
-        EventType.FILE_SIGNED,
+        EventType.CABINET_FILE_SIGNED,
         STATES_WITH_STAFF_AT_WORK,
         (file_is_unsigned, no_position_is_in_use),
         sign_file,
     ),
     build_form_rule(
-        INTEGRITY_FORMS, EventType.VERIFY, STATES_WITH_STAFF_AT_WORK, (software_is_signed,), verify_software
+        INTEGRITY_FORMS,
+        EventType.VERIFY_SOFTWARE,
+        STATES_WITH_STAFF_AT_WORK,
+        (software_is_signed,),
+        verify_software,
     ),
     build_form_rule(
         INTEGRITY_FORMS,
-        EventType.COUNTERS_EXCHANGED,
+        EventType.HARD_METERS_EXCHANGED,
         STATES_WITH_STAFF_AT_WORK,
         (main_or_logic_door_is_open, hard_meters_are_fitted),
         record_hard_meter_exchange,

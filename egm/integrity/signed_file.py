@@ -198,7 +198,7 @@ def _find_rejection_reason(machine: Machine, signed: CabinetFileSignature, *, ha
     if len(people) < _count_persons_required(machine):
         return f"signed by {len(people)} of the {_count_persons_required(machine)} persons required"
     is_owed = has_file_changed and not no_position_is_in_use(
-        machine, Event(EventType.FILE_SIGNED, CabinetFileSignatureForm())
+        machine, Event(EventType.CABINET_FILE_SIGNED, CabinetFileSignatureForm())
     )
     return "credits" if is_owed else ""
 

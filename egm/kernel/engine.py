@@ -100,10 +100,10 @@ class StateMachineEngine(Generic[MachineT]):
 
         Do nothing while an event is being handled, or if the state is still right.
         """
-        if self._busy or not self.accepts_event_type(EventType.MACHINE_CHANGED):
+        if self._busy or not self.accepts_event_type(EventType.SHARED_MEMORY_CHANGED):
             return
         if self.derive_state() is not self.state:
-            self.handle(EventType.MACHINE_CHANGED)
+            self.handle(EventType.SHARED_MEMORY_CHANGED)
 
     def accepts_event_type(self, type_: EventName, /) -> bool:
         """Return whether a rule would accept an event of this type now, with a default payload. Changes nothing."""

@@ -24,7 +24,7 @@ from meters import JournalView, PeriodMark, Phase, Transaction
 from meters.entry import StoredEntry
 from meters.transaction import JSON
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 
 class EntryError(InvariantError):
@@ -46,7 +46,7 @@ class PermittedTransfer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EntryDeclaration(Generic[R]):
+class EntryDeclaration(Generic[RecordT]):
     """Declaration of one kind of journal entry, or of one form of it.
 
     ``record`` is the class of the entry's record: NoneType if it has none, or a ``Mapping`` type if a device or
@@ -55,24 +55,25 @@ class EntryDeclaration(Generic[R]):
     """
 
     kind: str
-    record: type[R]
+    record: type[RecordT]
     description: str = ""
-    """What has happened if the journal has such an entry; by default the docstring of the record class."""
+    """What has happened if the journal has an entry of this kind; by default the docstring of the record class."""
     phase: Phase = Phase.POST
     settled_reservations: tuple["AnyEntryDeclaration | str", ...] = ()
     permitted_transfers: tuple[PermittedTransfer, ...] = ()
-    """The transfers between accounts that such an entry may contain."""
+    """The transfers between accounts that an entry of this kind may contain."""
     counts: Mapping[str, int | None] = field(default_factory=dict)
-    """The occurrence meters that such an entry advances, with the number added to each.
+    """The occurrence meters that an entry of this kind advances, with the number added to each.
 
     None in place of a number means that the code writing the entry chooses the number, and may leave the meter
     out. ``*`` in a meter's name matches any text.
     """
     written_keys: tuple[StorageKey, ...] = ()
-    """The storage keys, or prefixes of keys, that every such entry sets or removes."""
+    """The storage keys, or prefixes of keys, that every entry of this kind sets or removes."""
     optional_keys: tuple[StorageKey, ...] = ()
-    """The storage keys that some such entries set or remove."""
+    """The storage keys that some entries of this kind set or remove."""
     marks: tuple[PeriodMark, ...] = ()
+    """The periods of occurrence meters that begin again with every entry of this kind, such as that since power-up."""
     dimension_names: frozenset[str] = frozenset()
     """The names of the dimensions of the entry's amounts and counts, other than the position."""
     subject_field: str = ""
@@ -103,7 +104,7 @@ class EntryDeclaration(Generic[R]):
 
     @property
     def settled_kinds(self) -> tuple[str, ...]:
-        """Return the kinds of the reservations that such a journal entry may settle or void."""
+        """Return the kinds of the reservations that a journal entry of this kind may settle or void."""
         return tuple(
             reservation if isinstance(reservation, str) else reservation.kind
             for reservation in self.settled_reservations
@@ -220,7 +221,7 @@ class EntryDeclaration(Generic[R]):
 
     @cached_property
     def fixed_counts(self) -> Mapping[str, int]:
-        """Return the occurrence meters that every such entry advances by the same number, with that number.
+        """Return the occurrence meters that every entry of this kind advances by the same number, with that number.
 
         Meter names with a pattern are left out.
         """

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 from egm.errors import InvariantError, check_invariant
 from egm.record_codec import RecordError, check_fields, from_json, is_record
 
-P = TypeVar("P")
-_PayloadClass: TypeAlias = type[P]
-"""An alias of ``type[P]``, for use inside classes in which ``type`` is the name of a field."""
+PayloadT = TypeVar("PayloadT")
+_PayloadClass: TypeAlias = type[PayloadT]
+"""An alias of ``type[PayloadT]``, for use inside classes in which ``type`` is the name of a field."""
 
 
 class State(StrEnum):
@@ -53,63 +53,63 @@ class EventType(EventName):
     """Raised by the engine after each event, to complete unfinished work."""
     WHEN_IDLE = "at_rest"
     """Raised by the engine when no event is waiting, to start what the machine does by itself."""
-    MACHINE_CHANGED = "machine_changed"
+    SHARED_MEMORY_CHANGED = "machine_changed"
     """A different position has changed memory that all positions share."""
     #: The journal is open and the memory can be read.
     MEMORY_READY = "memory_ready"
     SELF_TEST_PASSED = "self_test_passed"
     SELF_TEST_FAILED = "self_test_failed"
     #: The random number generator has failed.
-    CHANCE_FAILED = "chance_failed"
+    GENERATOR_FAILED = "chance_failed"
     #: The player starts a game.
     PLAY = "play"
     #: The player answers a decision of the open game.
     CHOOSE = "choose"
     #: The player selects a bet.
-    BET = "bet"
+    SELECT_BET = "bet"
     #: The player selects a game.
-    GAME = "game"
+    SELECT_GAME = "game"
     #: The player selects a denomination.
-    DENOMINATION = "denomination"
+    SELECT_DENOMINATION = "denomination"
     CASH_OUT = "cash_out"
     #: The player selects a language.
-    LANGUAGE = "language"
-    #: The player calls the attendant.
-    SERVICE = "service"
+    SELECT_LANGUAGE = "language"
+    #: The player calls the attendant, or withdraws the call.
+    CALL_ATTENDANT = "service"
     #: The screen has shown a game's outcome.
-    SHOWN = "shown"
+    OUTCOME_SHOWN = "shown"
     #: The player has read a reminder of player protection.
-    ACKNOWLEDGE = "acknowledge"
+    DISMISS_REMINDER = "acknowledge"
     #: The player sets a limit of their own.
-    LIMIT = "limit"
+    SET_OWN_LIMIT = "limit"
     # bill acceptor and coin acceptor
     BILL_ESCROWED = "bill_escrowed"
     BILL_STACKED = "bill_stacked"
     BILL_NOT_STACKED = "bill_not_stacked"
     #: It is unknown whether an ordered bill or ticket was stacked or returned.
-    BILL_LOST = "bill_lost"
+    BILL_LOCATION_UNKNOWN = "bill_lost"
     BILL_RETURNED = "bill_returned"
     BILL_REJECTED = "bill_rejected"
     TICKET_ESCROWED = "ticket_escrowed"
     COINS_IN = "coins_in"
     # ticket and transfer hosts
     TICKET_NUMBERED = "ticket_numbered"
-    NUMBER_REFUSED = "number_refused"
+    TICKET_NUMBER_REFUSED = "number_refused"
     TICKET_AUTHORISED = "ticket_authorised"
     TICKET_DECLINED = "ticket_declined"
     TRANSFER_ORDERED = "transfer_ordered"
     TRANSFER_CANCELLED = "transfer_cancelled"
-    LOCK_REQUESTED = "lock_asked"
-    LOCK_ENDED = "lock_ended"
+    TRANSFER_LOCK_REQUESTED = "lock_asked"
+    TRANSFER_LOCK_ENDED = "lock_ended"
     #: Restricted credit has passed its expiry date.
-    PROMOTION_EXPIRED = "promotion_expired"
+    RESTRICTED_CREDIT_EXPIRED = "promotion_expired"
     # payouts
     TICKET_PRINTED = "ticket_printed"
     #: The printer has not printed a ticket.
-    TICKET_FAILED = "ticket_failed"
+    TICKET_PRINT_FAILED = "ticket_failed"
     COINS_PAID = "coins_paid"
     #: Coins have left the hopper without an order.
-    COINS_STRAYED = "coins_strayed"
+    UNORDERED_COINS_PAID = "coins_strayed"
     #: The player's credits can only be paid by hand.
     NO_PAYOUT_DEVICE = "no_payout_device"
     # doors, keys and device faults
@@ -118,85 +118,85 @@ class EventType(EventName):
     #: A person has switched on a key other than those of the service menu, to authorise an action.
     KEY_TURNED = "key_turned"
     #: A key switch was switched on or off.
-    KEY_MOVED = "key_moved"
+    KEY_SWITCH_CHANGED = "key_moved"
     FAULT_RAISED = "fault_raised"
     FAULT_CLEARED = "fault_cleared"
     #: A person opens the service menu.
-    MENU = "menu"
+    OPEN_SERVICE_MENU = "menu"
     #: A person answers the open page of the service menu.
-    ANSWER = "answer"
-    MENU_CLOSED = "menu_closed"
+    ANSWER_SERVICE_PAGE = "answer"
+    SERVICE_MENU_CLOSED = "menu_closed"
     #: The service menu continues at another player position.
-    MENU_MOVED = "menu_moved"
+    SERVICE_MENU_MOVED = "menu_moved"
     #: A person starts a test of a device.
-    TEST = "test"
+    START_DEVICE_TEST = "test"
     #: Staff change the operator's options.
-    OPTIONS = "options"
+    CHANGE_OPTIONS = "options"
     #: Staff restart the machine.
     RESTART = "restart"
     CLOCK_CONFIRMED = "clock_confirmed"
     #: Staff clear the active faults that a technician may clear.
     FAULTS_CLEARED_BY_TECHNICIAN = "faults_settled"
     #: Staff start a check of the software's signatures.
-    VERIFY = "verify"
-    FILE_SIGNED = "file_signed"
+    VERIFY_SOFTWARE = "verify"
+    CABINET_FILE_SIGNED = "file_signed"
     LINK_ENROLMENT = "link_enrolment"
-    COUNTERS_EXCHANGED = "counters_exchanged"
+    HARD_METERS_EXCHANGED = "counters_exchanged"
     #: Staff unlock a staff number that wrong PINs have locked.
-    NUMBER_UNLOCKED = "number_unlocked"
+    STAFF_NUMBER_UNLOCKED = "number_unlocked"
     INTERVENTION_OPENED = "intervention_opened"
-    #: The monitoring system has received the announcement of an intervention.
-    INTERVENTION_SEEN = "intervention_seen"
+    #: The monitoring system has read who is working at the machine, so that doors may be opened.
+    INTERVENTION_READ_BY_MONITORING = "intervention_seen"
     INTERVENTION_CLOSED = "intervention_closed"
     HOPPER_FILLED = "hopper_filled"
-    BOX_COUNTED = "box_counted"
-    BASE_WITHDRAWN = "base_withdrawn"
-    BASE_RETURNED = "base_returned"
+    CASH_BOX_COUNTED = "box_counted"
+    CABINET_BASE_WITHDRAWN = "base_withdrawn"
+    CABINET_BASE_RETURNED = "base_returned"
     # progressive levels of a controller
-    MOVE_LEVEL = "move_level"
+    MOVE_PROGRESSIVE_LEVEL = "move_level"
     AWARD_LOCKED = "award_locked"
-    CLAIM_CLOSED = "claim_closed"
-    MYSTERY_WON = "mystery_won"
+    PROGRESSIVE_CLAIM_CLOSED = "claim_closed"
+    MYSTERY_PRIZE_WON = "mystery_won"
     #: An amount that a progressive level shows has changed.
-    LEVELS_MOVED = "levels_moved"
-    PRIZE_RULED = "prize_ruled"
+    PROGRESSIVE_AMOUNTS_CHANGED = "levels_moved"
+    HELD_PRIZE_RULED_ON = "prize_ruled"
     #: A reminder of player protection is due.
     REMINDER_DUE = "reminder_due"
     #: A pause of play, set by a limit, has ended.
-    PAUSE_OVER = "pause_over"
-    #: The player's session has ended.
-    SESSION_OVER = "session_over"
+    PLAY_PAUSE_OVER = "pause_over"
+    #: The player has left, so that the session of play has ended.
+    PLAYER_SESSION_OVER = "session_over"
     # forms and rulings about a player's money
     HANDPAY_FORM = "handpay_form"
     #: Management had the machine checked before a hand-pay.
     MACHINE_CHECKED = "machine_checked"
-    COMPLEMENT = "complement"
-    ORPHAN_CREDITS = "orphan_credits"
-    ORPHAN_HANDPAY = "orphan_handpay"
-    ORPHAN_TICKET = "orphan_ticket"
+    PAY_COMPLEMENT = "complement"
+    REGISTER_UNCLAIMED_CREDITS = "orphan_credits"
+    REGISTER_UNCLAIMED_HANDPAY = "orphan_handpay"
+    REGISTER_FOUND_TICKET = "orphan_ticket"
     FORFEIT_GAME = "forfeit_game"
     FORFEIT_PRIZE = "forfeit_prize"
     FORFEIT_CREDITS = "forfeit_credits"
     REFUND_GAME = "refund_game"
     EXCHANGE_PRIZE = "exchange_prize"
     #: The player gives up or stakes the residual credit.
-    RESIDUAL = "residual"
+    USE_RESIDUAL_CREDIT = "residual"
     #: A dispute of a player was decided.
     DISPUTE_DECIDED = "dispute_decided"
     #: A device has taken money without an order, so that the amount is disputed.
     AMOUNT_PUT_IN_DISPUTE = "amount_disputed"
     #: Staff rule on a disputed amount.
     DISPUTED_AMOUNT_RULING = "disputed_amount"
-    EXCLUSION_NOTED = "exclusion_noted"
+    PLAYER_EXCLUSION_NOTED = "exclusion_noted"
     INCIDENT_JUDGED = "incident_judged"
     #: A host, a link or the operator disables the machine.
-    DISABLED = "disabled"
+    MACHINE_DISABLED = "disabled"
     #: The reason for which the machine was disabled has ended.
-    ENABLED = "enabled"
+    MACHINE_ENABLED = "enabled"
     #: A host restricts a function of the machine.
-    CONTROL = "control"
+    HOST_RESTRICTION_CHANGED = "control"
     #: A host reports that the hand-pay has been paid.
-    HANDPAY_RESET = "handpay_reset"
+    HANDPAY_RESET_BY_HOST = "handpay_reset"
 
 
 class EventError(InvariantError):
@@ -249,7 +249,7 @@ class Event:
             except RecordError as error:
                 raise EventError(str(error)) from None
 
-    def read_payload(self, payload: _PayloadClass[P]) -> P:
+    def read_payload(self, payload: _PayloadClass[PayloadT]) -> PayloadT:
         """Return the event's payload, which must be an instance of the class ``payload``.
 
         Raises EventError if the event carries a payload of a different class.
@@ -321,7 +321,7 @@ class PayloadClasses:
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AFTER_EVENT: EmptyPayload,
     EventType.WHEN_IDLE: EmptyPayload,
-    EventType.MACHINE_CHANGED: EmptyPayload,
+    EventType.SHARED_MEMORY_CHANGED: EmptyPayload,
 }
 
 

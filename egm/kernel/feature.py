@@ -18,7 +18,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import DerivedState, Rule, StateTable
 from egm.kernel.services import BackgroundService, MachineContext, ServiceFactory
 
-T = TypeVar("T")
+ContributionT = TypeVar("ContributionT")
 
 #: The languages in which every text of the machine exists.
 LANGUAGES: Final = ("en", "fr")
@@ -127,7 +127,7 @@ class Features:
             for service in make(context)
         )
 
-    def list_contributions(self, kind: type[T]) -> tuple[T, ...]:
+    def list_contributions(self, kind: type[ContributionT]) -> tuple[ContributionT, ...]:
         """Return all objects of the class ``kind`` that features contribute to other features."""
         return tuple(
             offer for feature in self.features for offer in feature.contributions if isinstance(offer, kind)

@@ -30,8 +30,8 @@ from paytables import Game
 from paytables.required_bets import find_minimum_stakes
 from rng import RandomService
 
-R = TypeVar("R")
-T = TypeVar("T")
+RecordT = TypeVar("RecordT")
+ComponentT = TypeVar("ComponentT")
 
 #: The fault raised when one entry would advance a master meter further than the jurisdiction allows (A-26).
 METER_JUMP_FAULT: Final = "meter_jump"
@@ -100,7 +100,7 @@ class Machine:
         self.memory = PositionMemory(self.journal, self.position, self.storage_keys)
 
     # ------------------------------------------------------------------ volatile objects of the features
-    def component(self, kind: type[T]) -> T:
+    def component(self, kind: type[ComponentT]) -> ComponentT:
         """Return the machine's object of class ``kind``, in which a feature holds volatile data.
 
         The data is lost when the process ends. If no such object was installed, one is created without
@@ -112,7 +112,7 @@ class Machine:
                 component = self._components[kind] = kind()
             except TypeError as error:
                 raise InvariantError(f"{kind.__qualname__} was not installed") from error
-        return cast("T", component)
+        return cast("ComponentT", component)
 
     def install(self, component: object) -> None:
         """Store ``component`` as the machine's object of its class, replacing any earlier one.
@@ -121,9 +121,9 @@ class Machine:
         """
         self._components[type(component)] = component
 
-    def find_installed(self, kind: type[T]) -> T | None:
+    def find_installed(self, kind: type[ComponentT]) -> ComponentT | None:
         """Return the machine's object of class ``kind`` if one exists, else None."""
-        return cast("T | None", self._components.get(kind))
+        return cast("ComponentT | None", self._components.get(kind))
 
     # ------------------------------------------------------------------ the memory
     @overload
@@ -143,8 +143,8 @@ class Machine:
     @overload
     def post(
         self,
-        entry: EntryDeclaration[R],
-        record: R,
+        entry: EntryDeclaration[RecordT],
+        record: RecordT,
         *,
         entry_id: str | None = None,
         ref: str | None = None,

@@ -8,7 +8,7 @@ from egm.kernel.positions import Position
 from egm.record_codec import from_json
 from meters import Journal
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 
 class PositionMemory:
@@ -32,7 +32,7 @@ class PositionMemory:
         """Return the JSON value stored under a key, or None."""
         return self._journal.state(self.build_stored_name(key))
 
-    def read(self, record_type: type[R], key: str) -> R | None:
+    def read(self, record_type: type[RecordT], key: str) -> RecordT | None:
         """Return the record stored under a key, or None.
 
         Raises RecordError if the value is malformed.
@@ -41,14 +41,14 @@ class PositionMemory:
         data = self._journal.state(name)
         return None if data is None else from_json(record_type, data, f"the memory's {str(name)!r}")
 
-    def require(self, record_type: type[R], key: str) -> R:
+    def require(self, record_type: type[RecordT], key: str) -> RecordT:
         """Return the record stored under a key. Raises InvariantError if there is no such record."""
         record = self.read(record_type, key)
         if record is None:
             raise InvariantError(f"the memory has nothing under {self.build_stored_name(key)!r}")
         return record
 
-    def read_all(self, record_type: type[R], prefix: str) -> dict[str, R]:
+    def read_all(self, record_type: type[RecordT], prefix: str) -> dict[str, RecordT]:
         """Return the records stored under a key prefix, by key without the prefix, in the order of the keys."""
         start = self.build_stored_name(prefix)
         return {

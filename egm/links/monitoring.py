@@ -135,7 +135,7 @@ class MetricsService:
         intervention = self._machine.memory.get(StaffKey.INTERVENTION)
         if intervention is None or not self._machine.profile.staff.monitored_openings:
             return lambda: None
-        event = Event(EventType.INTERVENTION_SEEN, InterventionSeen(id=intervention["id"]))
+        event = Event(EventType.INTERVENTION_READ_BY_MONITORING, InterventionSeen(id=intervention["id"]))
         loop = asyncio.get_running_loop()
 
         def report_reading() -> None:

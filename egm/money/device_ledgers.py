@@ -72,7 +72,9 @@ class JournalEscrowLedger:
             return None
         desk = self._machine.find_installed(TicketDesk)
         number = (
-            desk.find_redeemed_number(paper.id) if desk is not None and paper.masked_ticket_number else None
+            desk.find_number_by_redemption(paper.id)
+            if desk is not None and paper.masked_ticket_number
+            else None
         )
         content = Banknote(paper.amount_cents) if number is None else Barcode(number)
         return EscrowRecord(
@@ -131,7 +133,7 @@ class JournalEscrowLedger:
         )
         self._process_event(EventType.BILL_STACKED)
         if self._find_phase() is EscrowPhase.ORDERED and METER_JUMP_FAULT in self._machine.active_faults:
-            self._process_event(EventType.BILL_LOST, why=_METER_JUMP_REASON)
+            self._process_event(EventType.BILL_LOCATION_UNKNOWN, why=_METER_JUMP_REASON)
             return
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
@@ -161,7 +163,7 @@ class JournalEscrowLedger:
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed"
         )
-        self._process_event(EventType.BILL_LOST, why=reason)
+        self._process_event(EventType.BILL_LOCATION_UNKNOWN, why=reason)
         check_invariant(self.find_open() is None, "a disputed bill or ticket is still open")
 
     def dispute_unordered_stacking(self, reason: str, largest_cents: int) -> None:
@@ -242,12 +244,12 @@ class JournalPrintLedger:
             is_settled = self._require_open_record().state == PrintState.BARCODE_DONE
             check_invariant(is_settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
-            self._process_event(EventType.TICKET_FAILED, why=detail)
+            self._process_event(EventType.TICKET_PRINT_FAILED, why=detail)
             check_invariant(
                 self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not voided"
             )
         elif state is PrintState.DISPUTED:
-            self._process_event(EventType.TICKET_FAILED, why=detail, may_be_printed=True)
+            self._process_event(EventType.TICKET_PRINT_FAILED, why=detail, may_be_printed=True)
             check_invariant(self.find_open() is None, "a ticket that may be printed was not put in dispute")
         elif state is PrintState.TAKEN:
             self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT: None})
@@ -315,7 +317,7 @@ class JournalPayoutLedger:
 
     def record_uncommanded_coins(self, coins: int, reason: str) -> None:
         """Record coins that left the hopper without an order, and open a dispute about them."""
-        self._process_event(EventType.COINS_STRAYED, coins=coins, why=reason)
+        self._process_event(EventType.UNORDERED_COINS_PAID, coins=coins, why=reason)
 
     def _require_open_payout(self, payout_id: str) -> None:
         """Raise InvariantError unless the hopper's open payout is the one with this id."""

@@ -352,7 +352,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
 
 def _read_full_ticket_number(machine: Machine, disputed: DisputedAmount) -> str:
     """Return the full number of the ticket in dispute, which only the ticket ledger has."""
-    number = machine.component(TicketDesk).find_redeemed_number(disputed.id)
+    number = machine.component(TicketDesk).find_number_by_redemption(disputed.id)
     if number is None:
         raise InvariantError(f"{disputed.id} holds a ticket whose number is not in the ledger")
     return number

@@ -68,4 +68,4 @@ def _build_ruling_form(disputed: DisputedAmount) -> Form:
     return replace(DISPUTED_AMOUNT_FORM, fields=fields, preset_values={"disputed": disputed.id})
 
 
-MENU_ENTRIES: Final = (MenuEntry("disputed", "money", Permission.SETTLE, DisputedAmountsPage),)
+MENU_ENTRIES: Final = (MenuEntry("disputed", "money", Permission.RULE_ON_MONEY, DisputedAmountsPage),)

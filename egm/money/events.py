@@ -56,7 +56,7 @@ class PrintFailure:
 
     why: str = ""
     may_be_printed: bool = False
-    """Whether the ticket may have been printed all the same."""
+    """Whether the ticket may have been printed although the printer has reported a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class CoinsIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoinsStrayed:
+class UnorderedCoinsPaid:
     """Event: coins have left the hopper without an order; ``why`` says how the driver noticed."""
 
     coins: int
@@ -178,7 +178,7 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.TICKET_ESCROWED: TicketEscrowed,
     EventType.BILL_STACKED: EmptyPayload,
     EventType.BILL_NOT_STACKED: PaperNotStacked,
-    EventType.BILL_LOST: PaperNotStacked,
+    EventType.BILL_LOCATION_UNKNOWN: PaperNotStacked,
     EventType.BILL_RETURNED: PaperRefused,
     EventType.BILL_REJECTED: PaperRefused,
     EventType.AMOUNT_PUT_IN_DISPUTE: UnorderedValue,
@@ -186,16 +186,16 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.CASH_OUT: CashOut,
     EventType.NO_PAYOUT_DEVICE: NoPayoutDevice,
     EventType.TICKET_PRINTED: EmptyPayload,
-    EventType.TICKET_FAILED: PrintFailure,
+    EventType.TICKET_PRINT_FAILED: PrintFailure,
     EventType.COINS_PAID: CoinsPaid,
-    EventType.COINS_STRAYED: CoinsStrayed,
-    EventType.HANDPAY_RESET: Authorisation,
+    EventType.UNORDERED_COINS_PAID: UnorderedCoinsPaid,
+    EventType.HANDPAY_RESET_BY_HOST: Authorisation,
     EventType.HANDPAY_FORM: PaymentForm,
     EventType.FORFEIT_PRIZE: RulingForm,
     EventType.FORFEIT_CREDITS: ForfeitCreditsForm,
-    EventType.COMPLEMENT: ComplementForm,
+    EventType.PAY_COMPLEMENT: ComplementForm,
     EventType.DISPUTED_AMOUNT_RULING: DisputedAmountForm,
-    EventType.ORPHAN_HANDPAY: RulingForm,
-    EventType.ORPHAN_CREDITS: RulingForm,
-    EventType.ORPHAN_TICKET: OrphanTicketForm,
+    EventType.REGISTER_UNCLAIMED_HANDPAY: RulingForm,
+    EventType.REGISTER_UNCLAIMED_CREDITS: RulingForm,
+    EventType.REGISTER_FOUND_TICKET: OrphanTicketForm,
 }

@@ -19,7 +19,7 @@ from egm.staff.form import (
 DISPUTED_AMOUNT_FORM: Final = Form(
     id="disputed",
     event=EventType.DISPUTED_AMOUNT_RULING,
-    permission=Permission.SETTLE,
+    permission=Permission.RULE_ON_MONEY,
     fields=(FormField(name="amount_cents", kind=FieldKind.AMOUNT), REASON_FIELD),
 )
 
@@ -27,7 +27,7 @@ DISPUTED_AMOUNT_FORM: Final = Form(
 DISPUTED_TICKET_FORM: Final = Form(
     id="disputed_ticket",
     event=EventType.DISPUTED_AMOUNT_RULING,
-    permission=Permission.SETTLE,
+    permission=Permission.RULE_ON_MONEY,
     fields=(FormField(name="ticket", kind=FieldKind.CHOICE, choices=("good", "void")), REASON_FIELD),
 )
 
@@ -52,8 +52,8 @@ MONEY_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="complement",
-        event=EventType.COMPLEMENT,
-        permission=Permission.SETTLE,
+        event=EventType.PAY_COMPLEMENT,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         fields=(
             AMOUNT_FIELD,
@@ -64,31 +64,31 @@ MONEY_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="orphan_credits",
-        event=EventType.ORPHAN_CREDITS,
-        permission=Permission.SETTLE,
+        event=EventType.REGISTER_UNCLAIMED_CREDITS,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         fields=(LOCATION_FIELD,),
         submission_guards=(credits_are_unclaimed,),
     ),
     Form(
         id="orphan_handpay",
-        event=EventType.ORPHAN_HANDPAY,
-        permission=Permission.SETTLE,
+        event=EventType.REGISTER_UNCLAIMED_HANDPAY,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         fields=(LOCATION_FIELD,),
         submission_guards=(handpay_waits,),
     ),
     Form(
         id="orphan_ticket",
-        event=EventType.ORPHAN_TICKET,
-        permission=Permission.SETTLE,
+        event=EventType.REGISTER_FOUND_TICKET,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         fields=(FormField(name="number", kind=FieldKind.DIGITS), LOCATION_FIELD),
     ),
     Form(
         id="forfeit_prize",
         event=EventType.FORFEIT_PRIZE,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         person_count=2,
         fields=(REASON_FIELD,),
@@ -96,7 +96,7 @@ MONEY_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="forfeit_credits",
         event=EventType.FORFEIT_CREDITS,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         person_count=2,
         fields=(AMOUNT_FIELD, REASON_FIELD),

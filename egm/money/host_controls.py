@@ -17,7 +17,7 @@ class HostControlName(StrEnum):
 
     BILL_ACCEPTOR = "bill_acceptor"
     """Whether the acceptor takes bills and tickets; False disables it."""
-    BILLS = "bills"
+    BILL_DENOMINATIONS = "bills"
     """The list of bill denominations that may be accepted, in minor units."""
     GAME = "game"
     """Whether one game (``game.<id>``) is offered; False disables it."""
@@ -43,7 +43,7 @@ def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozens
     """Return the bill denominations among ``bills_cents`` (minor units) that every host allows."""
     if not is_acceptor_allowed(machine):
         return frozenset()
-    for request in list_host_settings(machine, HostControlName.BILLS):
+    for request in list_host_settings(machine, HostControlName.BILL_DENOMINATIONS):
         bills_cents &= frozenset(request)
     return bills_cents
 

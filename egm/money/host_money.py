@@ -41,7 +41,7 @@ class TransferLock:
     required_transfers_code: int
     """The kinds of transfer that must be possible for the lock to be granted, as the protocol's bit code."""
     until_ns: int
-    """The monotonic time in nanoseconds at which the lock ends, or the request for it if it is not granted."""
+    """The monotonic time in nanoseconds at which the lock ends or, if it is not granted, the request for it ends."""
     is_granted: bool = False
     is_cash_out_offer: bool = False
     """Whether the machine itself has set this lock, to offer the player's cash-out to the host."""

@@ -46,7 +46,7 @@ from egm.money.entries import (
     CoinsOutAfterVoid,
     TicketOut,
 )
-from egm.money.events import CoinsPaid, CoinsStrayed, NoPayoutDevice, PrintFailure
+from egm.money.events import CoinsPaid, NoPayoutDevice, PrintFailure, UnorderedCoinsPaid
 from egm.money.host_money import HostMoney, build_ticket_ring_state
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RestrictedTerms
@@ -139,7 +139,9 @@ def _issue_own_ticket(
             journal_head=machine.journal_head,
         )
     except RngError as error:
-        raise EventReplacement(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
+        raise EventReplacement(
+            Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
+        ) from error
 
 
 def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
@@ -171,17 +173,19 @@ def print_ticket(machine: Machine) -> None:
         if machine.component(HostMoney).ticket_validator is TicketValidator.SYSTEM:
             return
         refusal = TicketNumberRefused(id=pay_out.id, why="no host is configured to number tickets")
-        raise EventReplacement(Event(EventType.NUMBER_REFUSED, refusal))
+        raise EventReplacement(Event(EventType.TICKET_NUMBER_REFUSED, refusal))
     # the ticket ledger is lost: the ticket can neither be printed nor its state queried
     if find_ticket(machine, pay_out.id) is None:
         reason = "the ticket ledger does not contain it"
         raise EventReplacement(
-            Event(EventType.TICKET_FAILED, PrintFailure(why=reason, may_be_printed=may_be_printed))
+            Event(EventType.TICKET_PRINT_FAILED, PrintFailure(why=reason, may_be_printed=may_be_printed))
         )
     printer = machine.component(Devices).printer
     if printer is None:  # the printer is no longer configured
         raise EventReplacement(
-            Event(EventType.TICKET_FAILED, PrintFailure(why="no printer", may_be_printed=may_be_printed))
+            Event(
+                EventType.TICKET_PRINT_FAILED, PrintFailure(why="no printer", may_be_printed=may_be_printed)
+            )
         )
     if printing is not None:
         return
@@ -189,7 +193,7 @@ def print_ticket(machine: Machine) -> None:
     try:
         printer.print_ticket(job)
     except ValueError as error:
-        raise EventReplacement(Event(EventType.TICKET_FAILED, PrintFailure(why=str(error)))) from error
+        raise EventReplacement(Event(EventType.TICKET_PRINT_FAILED, PrintFailure(why=str(error)))) from error
 
 
 def find_open_print_job(machine: Machine) -> TicketJob | None:
@@ -328,7 +332,9 @@ def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
     if printing.state is PrintState.BARCODE_DONE:
         settle_ticket(machine, event)
     else:
-        handle_print_failure(machine, Event(EventType.TICKET_FAILED, PrintFailure(why="ruled void by staff")))
+        handle_print_failure(
+            machine, Event(EventType.TICKET_PRINT_FAILED, PrintFailure(why="ruled void by staff"))
+        )
 
 
 def void_unnumbered_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
@@ -500,9 +506,9 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
     )
 
 
-def record_stray_coins(machine: Machine, event: Event) -> None:
+def record_unordered_coins(machine: Machine, event: Event) -> None:
     """Record that coins left the hopper without an order: book them out of the hopper's stock, and open a dispute."""
-    stray_coins = event.read_payload(CoinsStrayed)
+    stray_coins = event.read_payload(UnorderedCoinsPaid)
     cents = stray_coins.coins * machine.profile.coins.hopper_cents
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()
     dispute = DisputedAmount.create(machine, "hopper", stray_coins.why)

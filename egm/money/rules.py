@@ -35,7 +35,7 @@ from egm.money.pay_out import (
     handle_print_failure,
     open_cancelled_credit,
     payout_is_due,
-    record_stray_coins,
+    record_unordered_coins,
     reserve_coins,
     reserve_restricted_ticket,
     reserve_ticket,
@@ -116,7 +116,11 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.BILL_NOT_STACKED, STATES_AFTER_BOOT, (), (void_bill_or_ticket,)),
     Rule(
-        EventType.BILL_LOST, STATES_AFTER_BOOT, (), (dispute_bill_or_ticket,), NextState.DERIVED_ONCE_TESTED
+        EventType.BILL_LOCATION_UNKNOWN,
+        STATES_AFTER_BOOT,
+        (),
+        (dispute_bill_or_ticket,),
+        NextState.DERIVED_ONCE_TESTED,
     ),
     Rule(EventType.BILL_RETURNED, STATES_AFTER_BOOT, (), (record_paper_returned,)),
     Rule(EventType.BILL_REJECTED, STATES_AFTER_BOOT, (), (record_paper_rejected,)),
@@ -170,11 +174,19 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     Rule(EventType.TICKET_PRINTED, STATES_AFTER_BOOT, (), (settle_ticket,), NextState.DERIVED_ONCE_TESTED),
     Rule(
-        EventType.TICKET_FAILED, STATES_AFTER_BOOT, (), (handle_print_failure,), NextState.DERIVED_ONCE_TESTED
+        EventType.TICKET_PRINT_FAILED,
+        STATES_AFTER_BOOT,
+        (),
+        (handle_print_failure,),
+        NextState.DERIVED_ONCE_TESTED,
     ),
     Rule(EventType.COINS_PAID, STATES_AFTER_BOOT, (), (settle_coins,), NextState.DERIVED_ONCE_TESTED),
     Rule(
-        EventType.COINS_STRAYED, STATES_AFTER_BOOT, (), (record_stray_coins,), NextState.DERIVED_ONCE_TESTED
+        EventType.UNORDERED_COINS_PAID,
+        STATES_AFTER_BOOT,
+        (),
+        (record_unordered_coins,),
+        NextState.DERIVED_ONCE_TESTED,
     ),
     Rule(EventType.AFTER_EVENT, ALL_STATES, (dispute_is_unfinished,), (finish_interrupted_disputes,)),
     Rule(
@@ -238,7 +250,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(
-        EventType.HANDPAY_RESET,
+        EventType.HANDPAY_RESET_BY_HOST,
         _HANDPAY_STATE,
         (handpay_has_no_prize_in_kind, attendant_pays_by_hand, handpay_can_be_settled),
         (settle_handpay,),
@@ -264,7 +276,11 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         forfeit_credits,
     ),
     build_form_rule(
-        MONEY_FORMS, EventType.COMPLEMENT, STATES_FOR_RULINGS, (complement_form_is_valid,), record_complement
+        MONEY_FORMS,
+        EventType.PAY_COMPLEMENT,
+        STATES_FOR_RULINGS,
+        (complement_form_is_valid,),
+        record_complement,
     ),
     build_form_rule(
         MONEY_FORMS,
@@ -274,18 +290,22 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         rule_disputed_amount,
     ),
     build_form_rule(
-        MONEY_FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY_STATE, (location_is_stated,), void_unclaimed_handpay
+        MONEY_FORMS,
+        EventType.REGISTER_UNCLAIMED_HANDPAY,
+        _HANDPAY_STATE,
+        (location_is_stated,),
+        void_unclaimed_handpay,
     ),
     build_form_rule(
         MONEY_FORMS,
-        EventType.ORPHAN_CREDITS,
+        EventType.REGISTER_UNCLAIMED_CREDITS,
         _SERVICE_MENU_STATE,
         (credits_are_unclaimed, location_is_stated),
         register_unclaimed_credits,
     ),
     build_form_rule(
         MONEY_FORMS,
-        EventType.ORPHAN_TICKET,
+        EventType.REGISTER_FOUND_TICKET,
         STATES_FOR_RULINGS,
         (found_ticket_is_named, location_is_stated),
         register_found_ticket,

@@ -27,7 +27,7 @@ from egm.tickets.audit import (
     LedgerAnchor,
     compare_ledger_with_journal,
     find_ledger_before_clear,
-    find_ledger_disagreement,
+    find_ledger_disagreement_error,
     find_older_ledger_error,
     format_restoration,
     is_known_to_journal,
@@ -119,7 +119,7 @@ def is_ticket_accounted(machine: Machine, record: TicketRecord) -> bool:
     return is_known_to_journal(machine.journal, record)
 
 
-def compare_with_journal(machine: Machine) -> str:
+def reason_ledger_differs_from_journal(machine: Machine) -> str:
     """Compare the ticket ledger with the journal; return why they differ and the remedy, or an empty text.
 
     If they agree, record how far the ledger has progressed, unless that is already recorded.
@@ -133,7 +133,7 @@ def compare_with_journal(machine: Machine) -> str:
     if disagreement := find_older_ledger_error(store, machine.journal):
         return f"{disagreement}{_TICKET_LEDGER_REMEDY}"
     base = initial_anchor if stored_anchor is None or is_restored else stored_anchor
-    disagreement = find_ledger_disagreement(
+    disagreement = find_ledger_disagreement_error(
         store, base, machine.journal.balance_cents, machine.identity.serial
     )
     if disagreement:
@@ -295,4 +295,4 @@ def _began_with_memory_clear(journal: Journal) -> bool:
 def check_ledger(machine: Machine, _: Event) -> None:
     """Compare the ticket ledger with the journal after a door was closed; if they differ, disable tickets."""
     if machine.find_installed(TicketDesk) is not None:
-        update_ledger_faults(machine, compare_with_journal(machine))
+        update_ledger_faults(machine, reason_ledger_differs_from_journal(machine))

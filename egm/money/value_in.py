@@ -207,7 +207,7 @@ def credit_bill_or_ticket(machine: Machine, _: Event) -> None:
 
 def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
     """Post the credit of a stacked ticket, and redeem the ticket in the ticket ledger."""
-    number = machine.component(TicketDesk).find_redeemed_number(paper.id)
+    number = machine.component(TicketDesk).find_number_by_redemption(paper.id)
     machine.post(
         VOUCHER_IN,
         TicketIn(

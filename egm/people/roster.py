@@ -164,7 +164,7 @@ class Roster:
             raise RosterError(
                 f"name {person.name!r}: it must be 1 to {_PERSON_NAME_LENGTH_MAX} printable characters"
             )
-        if not self.people and not person.has_permission(Permission.ENROL):
+        if not self.people and not person.has_permission(Permission.ENROL_STAFF):
             raise RosterError(f"the first person must be able to enrol others; {person.role} cannot")
         digest = PinDigest.from_pin(pin) if isinstance(pin, str) else pin
         return self._append_change("added", person, digest, changed_by, changed_at)
@@ -173,8 +173,8 @@ class Roster:
         """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else may enrol others."""
         person = self.require_person(person_id)
         other_people = (other for other in self.people.values() if other.id != person_id)
-        if person.has_permission(Permission.ENROL) and not any(
-            other.has_permission(Permission.ENROL) for other in other_people
+        if person.has_permission(Permission.ENROL_STAFF) and not any(
+            other.has_permission(Permission.ENROL_STAFF) for other in other_people
         ):
             raise RosterError(f"{person_id} is the last person who can enrol others")
         return self._append_change(

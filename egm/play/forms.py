@@ -19,14 +19,14 @@ PLAY_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="machine_check",
         event=EventType.MACHINE_CHECKED,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="money",
         fields=(FormField(name="remark", is_required=False),),
     ),
     Form(
         id="forfeit_game",
         event=EventType.FORFEIT_GAME,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         person_count=2,
         fields=(REASON_FIELD,),
@@ -35,7 +35,7 @@ PLAY_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="refund_game",
         event=EventType.REFUND_GAME,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="money",
         person_count=2,
         fields=(REASON_FIELD,),

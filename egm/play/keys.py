@@ -23,7 +23,7 @@ class PlayKey(StorageKey):
     DEFINITION = "definition:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per game definition played here, by digest, which stores it (:mod:`egm.play.definitions`)."""
     RESIDUAL = "residual_terms", ClearAction.TRANSIENT, KeyOwner.PLAYER
-    """What this position does with residual credit (:class:`egm.play.records.residual.ResidualTerms`)."""
+    """The rules for residual credit at this player position (:class:`egm.play.records.residual.ResidualTerms`)."""
     TIME_PAID = "time_charge", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The table at which the player has paid for time, and the end of that time."""
     LARGEST_PRIZES = "examined:", ClearAction.TRANSIENT, KeyOwner.MACHINE

@@ -27,8 +27,8 @@ def record_machine_check(machine: Machine, event: Event) -> None:
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     values = machine.journal.meters().values
     check = MachineChecked(
-        replay_result="none" if game is None else _check_replay(machine, game),
-        journal_result=_check_journal(machine),
+        replay_result="none" if game is None else _compute_replay_result(machine, game),
+        journal_result=_compute_journal_result(machine),
         play_id=None if game is None else game.play_id,
         game_digest=None if game is None else game.game.digest,
         signed_software=_describe_software(machine),
@@ -46,7 +46,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
     )
 
 
-def _check_replay(machine: Machine, game: GameRecord) -> str:
+def _compute_replay_result(machine: Machine, game: GameRecord) -> str:
     """Return ``right`` if replaying the game's draws gives its recorded outcome, otherwise the error as text."""
     try:
         replay_game(find_definition(machine, game.game), game)
@@ -68,7 +68,7 @@ def _describe_software(machine: Machine) -> dict[str, str] | None:
     }
 
 
-def _check_journal(machine: Machine) -> str:
+def _compute_journal_result(machine: Machine) -> str:
     """Return ``right`` if the journal's sums and hash chain are correct, otherwise the error as text."""
     try:
         machine.journal.self_audit()

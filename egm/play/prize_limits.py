@@ -9,7 +9,10 @@ from collections.abc import Callable
 from paytables import AnalysisDepth, Game, analyse
 
 ComputeLargestPrizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
-"""For each way to bet on a game: its largest win (None: no exact figure) and its cost, both in credits."""
+"""A function that returns, for each way to bet on a game, its largest win and its cost in credits.
+
+The win is None if no exact figure can be computed.
+"""
 
 
 def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:

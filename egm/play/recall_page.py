@@ -384,4 +384,4 @@ def _build_step(conversation: GameConversation) -> ReplayStep:
     return ReplayStep(dict(decision.prompt), decision.kind, tuple(decision.options), seat=decision.seat)
 
 
-MENU_ENTRIES: Final = (MenuEntry("recall", "games", Permission.READ_RECALL, RecallListPage),)
+MENU_ENTRIES: Final = (MenuEntry("recall", "games", Permission.READ_GAME_RECALL, RecallListPage),)

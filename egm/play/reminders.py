@@ -43,14 +43,14 @@ class ReminderService:
 
     def _submit_due_events(self) -> None:
         """Submit the events that are due: end of a pause, reminder, or end of the session of a player who has left."""
-        self._submit_if_accepted(EventType.PAUSE_OVER)
+        self._submit_if_accepted(EventType.PLAY_PAUSE_OVER)
         self._submit_if_accepted(EventType.REMINDER_DUE)
-        if not session_is_over(self._machine, Event(EventType.SESSION_OVER)):
+        if not session_is_over(self._machine, Event(EventType.PLAYER_SESSION_OVER)):
             self._session_over_since_ns = None
         elif self._session_over_since_ns is None:
             self._session_over_since_ns = self._context.clock.monotonic_ns()
         if self._session_over_since_ns is not None and self._compute_seconds_until_player_has_left() <= 0:
-            self._submit_if_accepted(EventType.SESSION_OVER)
+            self._submit_if_accepted(EventType.PLAYER_SESSION_OVER)
 
     def _submit_if_accepted(self, event_type: EventType) -> None:
         """Submit an event of this type if the machine accepts it in its present state."""
@@ -71,11 +71,11 @@ class ReminderService:
         waits = []
         if (at := find_next_reminder_time(self._machine)) is not None:
             seconds = (at - self._machine.timekeeper.read_steady_time()).total_seconds()
-            if seconds > 0 or self._is_any_event_accepted(EventType.PAUSE_OVER, EventType.REMINDER_DUE):
+            if seconds > 0 or self._is_any_event_accepted(EventType.PLAY_PAUSE_OVER, EventType.REMINDER_DUE):
                 waits.append(seconds)
         if self._session_over_since_ns is not None:
             seconds = self._compute_seconds_until_player_has_left()
-            if seconds > 0 or self._is_any_event_accepted(EventType.SESSION_OVER):
+            if seconds > 0 or self._is_any_event_accepted(EventType.PLAYER_SESSION_OVER):
                 waits.append(seconds)
         return max(0.0, min(waits)) if waits else None
 

@@ -26,8 +26,8 @@ RESIDUAL_DRAW_PURPOSE: Final = "residual"
 
 def build_residual_view(machine: Machine) -> ResidualCreditView | None:
     """Return, for the screen, the residual credit and what the player may do with it; None if they may do nothing."""
-    is_playable = residual_credit_can_be_staked(machine, Event(EventType.RESIDUAL))
-    if not is_playable and not residual_credit_can_be_given_up(machine, Event(EventType.RESIDUAL)):
+    is_playable = residual_credit_can_be_staked(machine, Event(EventType.USE_RESIDUAL_CREDIT))
+    if not is_playable and not residual_credit_can_be_given_up(machine, Event(EventType.USE_RESIDUAL_CREDIT)):
         return None
     prize_cents = build_residual_terms(machine).smallest_useful_cents if is_playable else 0
     return ResidualCreditView(amount_cents=machine.credit_cents, prize_cents=prize_cents)
@@ -73,7 +73,8 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
     if machine.random_service is None:
         raise EventReplacement(
             Event(
-                EventType.CHANCE_FAILED, SelfTestFailure(detail="the random number generator is not running")
+                EventType.GENERATOR_FAILED,
+                SelfTestFailure(detail="the random number generator is not running"),
             )
         )
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
@@ -82,7 +83,9 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
         with machine.random_service.step() as step:
             value = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
     except RngError as error:
-        raise EventReplacement(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
+        raise EventReplacement(
+            Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
+        ) from error
     won_cents = prize_cents if value < amount_cents else 0
     stake = machine.build_debit_transfers(amount_cents, "house:residual")
     credit = machine.name_credit_account(CreditKind.CASHABLE)

@@ -343,15 +343,17 @@ def play_step(
             else:
                 _play_recorded_step(conversation, recorded_step)
             if choice is None:
-                progressive_round.feed_pools(step)
+                progressive_round.contribute_and_draw_mysteries(step)
             if conversation.outcome is not None:
-                progressive_round.award_hits(conversation.outcome.progressives)
+                progressive_round.record_outcome_hits(conversation.outcome.progressives)
             return recorded_step
     except RngError as error:
         machine.component(
             GameInProgress
         ).conversation = None  # it broke off in the middle: the game is resumed from the journal
-        raise EventReplacement(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
+        raise EventReplacement(
+            Event(EventType.GENERATOR_FAILED, SelfTestFailure(detail=str(error)))
+        ) from error
 
 
 def _play_recorded_step(conversation: GameConversation, recorded_step: RecordedStep) -> None:

@@ -133,10 +133,19 @@ PLAY_GUARDS: Final = (
 
 PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.PLAY, _IDLE_STATE, PLAY_GUARDS, (start_game,), State.PLAYING, REPORT_REFUSAL),
-    Rule(EventType.BET, STATES_FOR_BETTING, (bet_is_offered,), (set_bet,), NextState.SAME, REPORT_REFUSAL),
-    Rule(EventType.GAME, _IDLE_STATE, (game_is_offered,), (select_game,), NextState.SAME, REPORT_REFUSAL),
     Rule(
-        EventType.DENOMINATION,
+        EventType.SELECT_BET,
+        STATES_FOR_BETTING,
+        (bet_is_offered,),
+        (set_bet,),
+        NextState.SAME,
+        REPORT_REFUSAL,
+    ),
+    Rule(
+        EventType.SELECT_GAME, _IDLE_STATE, (game_is_offered,), (select_game,), NextState.SAME, REPORT_REFUSAL
+    ),
+    Rule(
+        EventType.SELECT_DENOMINATION,
         _IDLE_STATE,
         (denomination_is_offered, no_bets_stand_on_selected_table),
         (select_denomination,),
@@ -159,21 +168,21 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(
-        EventType.SHOWN,
+        EventType.OUTCOME_SHOWN,
         STATES_SHOWING_OUTCOME,
         (outcome_is_of_open_game, no_claim_or_mystery_is_pending, win_is_paid_by_hand),
         (end_game_by_hand,),
         State.HANDPAY,
     ),
     Rule(
-        EventType.SHOWN,
+        EventType.OUTCOME_SHOWN,
         STATES_SHOWING_OUTCOME,
         (outcome_is_of_open_game, no_claim_or_mystery_is_pending),
         (end_game,),
         NextState.DERIVED,
     ),
     Rule(
-        EventType.SHOWN,
+        EventType.OUTCOME_SHOWN,
         _PLAYING_STATE,
         (outcome_is_of_open_game,),
         (start_awaiting_award,),
@@ -188,7 +197,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(EventType.AFTER_EVENT, _PLAYING_STATE, (open_game_has_no_conversation,), (resume_open_game,)),
     # ------------------------------------------------------------------ player protection, as time passes
     Rule(
-        EventType.ACKNOWLEDGE,
+        EventType.DISMISS_REMINDER,
         _IDLE_STATE,
         (reminder_can_be_dismissed,),
         (dismiss_reminder,),
@@ -196,7 +205,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(
-        EventType.LIMIT,
+        EventType.SET_OWN_LIMIT,
         _IDLE_STATE,
         (requested_limit_is_allowed,),
         (set_own_limit,),
@@ -204,11 +213,11 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(EventType.REMINDER_DUE, _IDLE_STATE, (reminder_is_due,), (show_reminder,)),
-    Rule(EventType.PAUSE_OVER, STATES_FOR_CASH_OUT, (pause_is_over,), (end_pause,)),
-    Rule(EventType.SESSION_OVER, STATES_FOR_CASH_OUT, (session_is_over,), (end_session,)),
+    Rule(EventType.PLAY_PAUSE_OVER, STATES_FOR_CASH_OUT, (pause_is_over,), (end_pause,)),
+    Rule(EventType.PLAYER_SESSION_OVER, STATES_FOR_CASH_OUT, (session_is_over,), (end_session,)),
     # ------------------------------------------------------------------ credit too small for anything
     Rule(
-        EventType.RESIDUAL,
+        EventType.USE_RESIDUAL_CREDIT,
         _IDLE_STATE,
         (residual_credit_can_be_staked,),
         (play_residual_credit,),
@@ -216,7 +225,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(
-        EventType.RESIDUAL,
+        EventType.USE_RESIDUAL_CREDIT,
         STATES_FOR_CASH_OUT,
         (residual_credit_can_be_given_up,),
         (remove_residual_credit,),
@@ -241,7 +250,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(
-        EventType.MENU,
+        EventType.OPEN_SERVICE_MENU,
         _PLAYING_STATE,
         (game_waits_for_staff, menu_may_open),
         (open_menu,),
@@ -257,7 +266,11 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED_ONCE_TESTED,
     ),
     Rule(
-        EventType.MYSTERY_WON, STATES_AFTER_BOOT, (), (record_mystery_prize,), NextState.DERIVED_ONCE_TESTED
+        EventType.MYSTERY_PRIZE_WON,
+        STATES_AFTER_BOOT,
+        (),
+        (record_mystery_prize,),
+        NextState.DERIVED_ONCE_TESTED,
     ),
     Rule(
         EventType.AFTER_EVENT,
@@ -287,7 +300,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         PLAY_FORMS, EventType.MACHINE_CHECKED, STATES_FOR_RULINGS, (), record_machine_check, NextState.SAME
     ),
     Rule(
-        EventType.LANGUAGE,
+        EventType.SELECT_LANGUAGE,
         STATES_AFTER_SELF_TEST,
         (language_is_offered,),
         (set_language,),

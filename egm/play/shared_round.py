@@ -28,13 +28,13 @@ class SharedRound:
     wagers: Mapping[int, Wager] = field(default_factory=dict)
     steps: list[RecordedStep] = field(default_factory=list)
 
-    def find_step(self, number: int) -> RecordedStep | None:
-        """Return the step with the index ``number``, or None if no seat's game has recorded it yet."""
-        return self.steps[number] if number < len(self.steps) else None
+    def find_step(self, step_index: int) -> RecordedStep | None:
+        """Return the step with the index ``step_index``, or None if no seat's game has recorded it yet."""
+        return self.steps[step_index] if step_index < len(self.steps) else None
 
-    def add_step(self, number: int, step: RecordedStep) -> None:
-        """Store the step with the index ``number``, as recorded by a game of the round; do nothing if it is there."""
-        if number == len(self.steps):
+    def add_step(self, step_index: int, step: RecordedStep) -> None:
+        """Add a step that a game of the round has recorded; do nothing unless ``step_index`` is the next index."""
+        if step_index == len(self.steps):
             self.steps.append(step)
 
 

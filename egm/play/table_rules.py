@@ -51,7 +51,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         MONEY_FORMS,
-        EventType.ORPHAN_CREDITS,
+        EventType.REGISTER_UNCLAIMED_CREDITS,
         single_state(State.SERVICE_MENU),
         (bets_stand, location_is_stated),
         return_bets_before_event,

@@ -29,7 +29,7 @@ class OpenGameFacts:
     can_be_replayed: bool
     """Whether the game's definition is available, and replaying its recorded draws gives the recorded steps."""
     is_next_step_recorded: bool
-    """Whether its wheel spin's number, or its next step in another seat's game, is already recorded."""
+    """Whether the number of the game's wheel spin, or the game's next step at another seat, is recorded already."""
     can_collect_win: bool
     """Whether the player could end the game with a win by an answer that draws no number."""
     is_missing_numbers: bool
@@ -37,7 +37,7 @@ class OpenGameFacts:
     are_stakes_between_players: bool
     """Whether the players of the game's round win each other's stakes."""
     is_round_void: bool
-    """Whether another game of its round was declared void, and the players win each other's stakes."""
+    """Whether another game of the same round was declared void, and the players win each other's stakes."""
 
 
 def reason_void_is_refused(ruling: Ruling, game: OpenGameFacts) -> str | None:

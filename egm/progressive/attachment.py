@@ -36,16 +36,16 @@ from egm.progressive.entries import (
 from egm.progressive.events import AwardLocked, ClaimPaid, MysteryReported
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link import (
-    AmountLocked,
+    ClaimAmountLocked,
+    ClaimPaymentRecorded,
     CommitmentReceived,
-    ControllerAhead,
-    ControllerBehind,
     ControllerComplaint,
+    ControllerCountAhead,
+    ControllerCountBehind,
     ControllerLink,
     LevelResultsKnown,
     LinkNotification,
     MysteryWinFound,
-    PaymentRecorded,
 )
 from egm.progressive.messages import Claim, Contribution, ControllerMessage, PaymentReport
 from egm.progressive.pools import ProgressivePools
@@ -318,12 +318,14 @@ class ProgressiveLinkService:
     def _submit_notification(self, notification: LinkNotification) -> None:
         """Process one report of the controller: submit it to the machine as an event, or record it in the journal."""
         match notification:
-            case AmountLocked():
+            case ClaimAmountLocked():
                 award = AwardLocked(claim=notification.claim, amount_cents=notification.amount_cents)
                 self._context.submit_event(Event(EventType.AWARD_LOCKED, award))
-            case PaymentRecorded():
-                self._context.submit_event(Event(EventType.CLAIM_CLOSED, ClaimPaid(claim=notification.claim)))
-            case ControllerAhead():
+            case ClaimPaymentRecorded():
+                self._context.submit_event(
+                    Event(EventType.PROGRESSIVE_CLAIM_CLOSED, ClaimPaid(claim=notification.claim))
+                )
+            case ControllerCountAhead():
                 progress = progressives.find_link_progress(self._machine, notification.level)
                 self._machine.post(
                     CONTROLLER_COUNT_AHEAD,
@@ -334,7 +336,7 @@ class ProgressiveLinkService:
                         )
                     },
                 )
-            case ControllerBehind():
+            case ControllerCountBehind():
                 contributions = list(
                     self._iter_recorded_contributions(notification.level, notification.sequence, 0)
                 )
@@ -365,7 +367,10 @@ class ProgressiveLinkService:
         """
         for claim, found_win in list(self._found_mystery_wins.items()):
             self._context.submit_event(
-                Event(EventType.MYSTERY_WON, MysteryReported(level=found_win.level, won=found_win.won_prize))
+                Event(
+                    EventType.MYSTERY_PRIZE_WON,
+                    MysteryReported(level=found_win.level, won=found_win.won_prize),
+                )
             )
             if unproved.is_prize_recorded(self._machine, found_win.won_prize):
                 del self._found_mystery_wins[claim]
@@ -378,7 +383,7 @@ class ProgressiveLinkService:
         if sequence > self.find_last_decided_number(level):
             self._last_decided_sequences[level] = sequence
             if self._machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD) is not None:
-                self._context.submit_event(Event(EventType.LEVELS_MOVED))
+                self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 
     def _record_complaint(self, code: str, text: str) -> None:
         """Record that the controller refused a message or sent an invalid one; at most 50 times per connection."""
@@ -409,17 +414,17 @@ class ProgressiveLinkService:
             self._enable_or_disable_machine(
                 is_link_up=all(shown_amount.status is LevelStatus.UP for shown_amount in amounts.values())
             )
-        self._context.submit_event(Event(EventType.LEVELS_MOVED))
+        self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 
     def _enable_or_disable_machine(self, *, is_link_up: bool) -> None:
         """Disable the machine if a progressive level has no controller (``is_link_up`` False), or else enable it."""
         is_disabled = PROGRESSIVE_HOLD_SOURCE in list_disabling_sources(self._machine)
         if not is_link_up and not is_disabled:
             disabled = DisablingRequest(source=PROGRESSIVE_HOLD_SOURCE, reason="link_down")
-            self._context.submit_event(Event(EventType.DISABLED, disabled))
+            self._context.submit_event(Event(EventType.MACHINE_DISABLED, disabled))
         elif is_link_up and is_disabled:
             self._context.submit_event(
-                Event(EventType.ENABLED, EnablingRequest(source=PROGRESSIVE_HOLD_SOURCE))
+                Event(EventType.MACHINE_ENABLED, EnablingRequest(source=PROGRESSIVE_HOLD_SOURCE))
             )
 
     def _read_clock_ns(self) -> int:

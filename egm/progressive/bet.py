@@ -7,7 +7,12 @@ from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.play.records.game_record import TableRecord
 from egm.play.records.tables import read_table
-from egm.progressive.pools import NoPoolError, ProgressivePool, ProgressivePools, has_prescribed_amounts
+from egm.progressive.pools import (
+    LevelConfigurationError,
+    ProgressivePool,
+    ProgressivePools,
+    has_prescribed_amounts,
+)
 from meters.transaction import JSON
 from paytables import Game, LevelParticipation, PaytableError, Wager
 
@@ -112,7 +117,7 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
         return AcceptedBet(
             at, wager, cents, machine.component(ProgressivePools).list_played_pools(game, wager, cents), table
         )
-    except (NoPoolError, PaytableError, TypeError, ValueError):
+    except (LevelConfigurationError, PaytableError, TypeError, ValueError):
         return None
 
 

@@ -13,7 +13,13 @@ from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
-from egm.progressive.entries import LEVEL_FELL, LEVEL_LINK_BACK, LEVEL_LINK_LOST, LevelFell, LevelLinkChanged
+from egm.progressive.entries import (
+    BROADCAST_AMOUNT_FELL,
+    LEVEL_LINK_BACK,
+    LEVEL_LINK_LOST,
+    BroadcastAmountFell,
+    LevelLinkChanged,
+)
 from egm.progressive.pools import LevelKeeper, ProgressivePools
 
 #: Interval at which levels that are no longer received are detected.
@@ -56,7 +62,8 @@ class BroadcastLevelService:
             before_cents, _ = self._amounts.get(name, (0, 0))
             if amount_cents < before_cents:
                 self._machine.post(
-                    LEVEL_FELL, LevelFell(pool=name, from_cents=before_cents, to_cents=amount_cents)
+                    BROADCAST_AMOUNT_FELL,
+                    BroadcastAmountFell(pool=name, from_cents=before_cents, to_cents=amount_cents),
                 )
             self._amounts[name] = (amount_cents, self._context.clock.monotonic_ns())
         self._record_changes()
@@ -81,7 +88,7 @@ class BroadcastLevelService:
                 change = LEVEL_LINK_LOST if last_amount.status is LevelStatus.UP else LEVEL_LINK_BACK
                 self._machine.post(change, LevelLinkChanged(pool=level))
         self._last_shown = amounts
-        self._context.submit_event(Event(EventType.LEVELS_MOVED))
+        self._context.submit_event(Event(EventType.PROGRESSIVE_AMOUNTS_CHANGED))
 
 
 def create_broadcasts(context: MachineContext) -> Iterable[BroadcastLevelService]:

@@ -23,7 +23,7 @@ from egm.errors import OperatorError
 from egm.progressive.certificates import convert_read_errors
 from egm.secret_files import require_private_files
 
-T = TypeVar("T")
+MessageT = TypeVar("MessageT")
 
 #: Keep-alive interval: broker and machine detect each other's silence within about this time.
 _KEEPALIVE_SECONDS: Final = 2
@@ -99,25 +99,25 @@ def get_payload(message: aiomqtt.Message) -> bytes:
     return message.payload if isinstance(message.payload, bytes) else b""
 
 
-class DeduplicatingQueue(asyncio.Queue[T]):
+class DeduplicatingQueue(asyncio.Queue[MessageT]):
     """A first-in, first-out queue that ignores a message equal to one already in it.
 
     Messages without a reply are repeated. With a slow network, waiting repeats would otherwise accumulate and
     slow it down further.
     """
 
-    _queue: dict[T, None]
+    _queue: dict[MessageT, None]
 
     def _init(self, maxsize: int) -> None:
         """Create the empty queue (a hook of :class:`asyncio.Queue`)."""
         del maxsize
         self._queue = {}
 
-    def _put(self, item: T) -> None:
+    def _put(self, item: MessageT) -> None:
         """Add a message unless it waits already (a hook of :class:`asyncio.Queue`)."""
         self._queue.setdefault(item)
 
-    def _get(self) -> T:
+    def _get(self) -> MessageT:
         """Return the message that has waited longest, and remove it (a hook of :class:`asyncio.Queue`)."""
         first = next(iter(self._queue))
         del self._queue[first]

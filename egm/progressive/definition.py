@@ -38,7 +38,7 @@ class LevelStakeAndOdds:
     stake_cents: int
     """The wager that plays for the level, in minor units."""
     odds: Fraction
-    """The exact mean number of hits of the level per such wager."""
+    """The exact mean number of hits of the level per wager of ``stake_cents``."""
     hits_per_wager_max: int = 1
     """The most hits of the level that one wager can make; further hits are held until staff have ruled on them."""
     odds_by_share: Mapping[Fraction, Fraction] = field(default_factory=dict)
@@ -118,12 +118,12 @@ def read_levels(source: SourceFile) -> tuple[LevelDefinition, ...]:
     _, faults = read_toml(source.data.decode(), _LevelFile)
     if faults:
         raise LevelFileError("\n".join(f"level file {source.path}: {fault}" for fault in faults))
-    for entry, game_path in _iter_own_games(data):
+    for entry, game_path in _iter_entries_with_game_paths(data):
         entry["game"] = str(source.path.parent / game_path)
     return create_levels(data, str(source.path))
 
 
-def list_own_level_files(source: SourceFile) -> tuple[tuple[str, str], ...]:
+def list_level_and_game_files(source: SourceFile) -> tuple[tuple[str, str], ...]:
     """Return the level file and each game file that it names, as pairs of a name and a path.
 
     The name is the same on every computer: it does not depend on the folder of the file. Raises
@@ -131,7 +131,8 @@ def list_own_level_files(source: SourceFile) -> tuple[tuple[str, str], ...]:
     """
     path_by_name = {source.path.name: source.path}
     path_by_name |= {
-        written: source.path.parent / written for _, written in _iter_own_games(_parse_level_file(source))
+        written: source.path.parent / written
+        for _, written in _iter_entries_with_game_paths(_parse_level_file(source))
     }
     return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in path_by_name.items())
 
@@ -144,7 +145,7 @@ def _parse_level_file(source: SourceFile) -> dict[str, object]:
         raise LevelFileError(f"level file {source.path}: {describe_toml_error(error)}") from None
 
 
-def _iter_own_games(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
+def _iter_entries_with_game_paths(data: Mapping[str, object]) -> Iterator[tuple[dict[str, object], str]]:
     """Yield each entry of a parsed level file that names its game by a path, together with that path."""
     entries = data.get("level")
     for entry in entries if isinstance(entries, list) else ():

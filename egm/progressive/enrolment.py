@@ -30,7 +30,7 @@ from egm.errors import OperatorError
 from egm.progressive.certificates import convert_read_errors
 from meters.entry import encode_canonical_json, parse_json
 
-_T = TypeVar("_T")
+_ResultT = TypeVar("_ResultT")
 #: Device path of a plugged-in stick in the image.
 STICK_PATH: Final = Path("/dev/egm/stick")
 #: First bytes of a stick that the controller's staff have prepared.
@@ -288,13 +288,13 @@ class EnrolmentStick:
                 raise EnrolmentError("link_stick_full")
             os.fsync(device.fileno())
 
-    def _run_device_operation(self, operation: Callable[[], _T]) -> _T:
+    def _run_device_operation(self, operation: Callable[[], _ResultT]) -> _ResultT:
         """Run ``operation`` on the memory stick in a thread and return its result; raise an error after a time limit.
 
         A stick may stall forever, and the machine must continue. While an operation stalls, no other one is
         started. Errors have a text for the person at the machine.
         """
-        name, result = f"stick {self.path}", Future[_T]()
+        name, result = f"stick {self.path}", Future[_ResultT]()
         if any(thread.name == name for thread in threading.enumerate()):
             raise EnrolmentError("link_stick_lost")
 

@@ -94,6 +94,7 @@ class LevelHitRegistered:
     payment_method: Literal["credit", "hand"] = field(metadata=stored_as("way"))
     """The payment method of the hit: to the credit meter, or by hand."""
     is_unanswered: bool = field(metadata=stored_as("unanswered"))
+    """Whether an attendant settled the hit at the displayed amount, because no controller replied to its claim."""
 
 
 LEVEL_HIT: Final = EntryDeclaration(
@@ -319,7 +320,7 @@ class LevelLinkChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelFell:
+class BroadcastAmountFell:
     """A broadcast level was received with a lower amount, because another machine has won it."""
 
     pool: str
@@ -334,7 +335,7 @@ class EnrolmentRequested:
     """The machine's request for a link certificate was written to a memory stick."""
 
     key_digest: str = field(metadata=stored_as("key"))
-    """The digest of the public key."""
+    """The digest of the public key in the request."""
     persons: StaffNumbers
 
 
@@ -348,7 +349,7 @@ class LinkCertificate:
     certificate_digest: str = field(metadata=stored_as("certificate"))
     """The digest of the machine's certificate."""
     authority_digest: str = field(metadata=stored_as("authority"))
-    """The digest of the certificate of the authority that signed it."""
+    """The digest of the certificate of the authority that signed the machine's certificate."""
     issuer: str
     """The name of the authority."""
     valid_from: IsoTime = field(metadata=stored_as("since"))
@@ -406,7 +407,7 @@ LEVEL_LINK_LOST: Final = EntryDeclaration(
 LEVEL_LINK_BACK: Final = EntryDeclaration(
     kind="progressive.link_back", record=LevelLinkChanged, description="A level is received again."
 )
-LEVEL_FELL: Final = EntryDeclaration(kind="progressive.fell", record=LevelFell)
+BROADCAST_AMOUNT_FELL: Final = EntryDeclaration(kind="progressive.fell", record=BroadcastAmountFell)
 ENROLMENT_REQUESTED: Final = EntryDeclaration(kind="link.requested", record=EnrolmentRequested)
 ENROLMENT_ANSWERED: Final = EntryDeclaration(
     kind="link.answered",

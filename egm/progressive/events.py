@@ -57,10 +57,10 @@ class PrizeRulingForm(RulingForm):
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AWARD_LOCKED: AwardLocked,
-    EventType.CLAIM_CLOSED: ClaimPaid,
-    EventType.MYSTERY_WON: MysteryReported,
-    EventType.LEVELS_MOVED: EmptyPayload,
-    EventType.MOVE_LEVEL: LevelMoveForm,
+    EventType.PROGRESSIVE_CLAIM_CLOSED: ClaimPaid,
+    EventType.MYSTERY_PRIZE_WON: MysteryReported,
+    EventType.PROGRESSIVE_AMOUNTS_CHANGED: EmptyPayload,
+    EventType.MOVE_PROGRESSIVE_LEVEL: LevelMoveForm,
     EventType.LINK_ENROLMENT: EnrolmentForm,
-    EventType.PRIZE_RULED: PrizeRulingForm,
+    EventType.HELD_PRIZE_RULED_ON: PrizeRulingForm,
 }

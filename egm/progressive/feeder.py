@@ -39,9 +39,9 @@ class LinkedLevelFeeder:
     last_counted_number: int = 0
     """The number of the last contribution that the controller is known to have counted."""
     pending_contributions: deque[Contribution] = field(default_factory=deque)
-    """Every contribution after number ``last_counted``, in order."""
+    """Every contribution after number ``last_counted_number``, in order."""
     last_sent_number: int = 0
-    """The number of the last contribution sent on this connection; ``last_counted`` if none was sent."""
+    """The number of the last contribution sent on this connection; ``last_counted_number`` if none was sent."""
     sent_ns: int = 0
     """The monotonic time from which the retry interval of the sent contributions runs, in nanoseconds."""
     amount_cents: int = 0
@@ -148,7 +148,7 @@ class LinkedLevelFeeder:
             self.controller_run_id, self.value_sequence, self.value_time_utc, was_timed_out=was_timed_out
         ):
             return ""
-        contradiction = value.find_contradiction(self.amount_cents, self.fall_count)
+        contradiction = value.find_amount_error(self.amount_cents, self.fall_count)
         if contradiction:
             return contradiction
         self.value_sequence, self.value_time_utc, self.controller_run_id = (

@@ -11,7 +11,7 @@ from egm.staff.options import main_or_logic_door_is_open, no_position_is_in_use
 PROGRESSIVE_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="level_move",
-        event=EventType.MOVE_LEVEL,
+        event=EventType.MOVE_PROGRESSIVE_LEVEL,
         permission=Permission.CONFIGURE,
         menu_section="games",
         fields=(FormField(name="source"), FormField(name="target")),
@@ -19,8 +19,8 @@ PROGRESSIVE_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="prize_ruling",
-        event=EventType.PRIZE_RULED,
-        permission=Permission.SETTLE,
+        event=EventType.HELD_PRIZE_RULED_ON,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="games",
         person_count=2,
         fields=(

@@ -194,7 +194,7 @@ def _build_claim_prefix(machine: Machine) -> str:
     return machine.journal.public_key.hex()[:12]
 
 
-def _is_own(machine: Machine, pool: str) -> bool:
+def _is_own_level(machine: Machine, pool: str) -> bool:
     """Return whether a progressive level is or was this machine's own, not a controller's or a host's."""
     return machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}") is not None
 
@@ -345,7 +345,7 @@ def register_hits(machine: Machine, game: GameRecord, payment_method: Literal["c
             amount_cents=award.amount_cents,
             payment_method=payment_method,
             unanswered=award.is_unanswered,
-            broadcast=award.claim is None and not _is_own(machine, award.pool),
+            broadcast=award.claim is None and not _is_own_level(machine, award.pool),
         )
 
 
@@ -398,7 +398,7 @@ def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transf
     transfers: list[Transfer] = []
     levels: dict[str, Level] = {}
     for award in list_game_hits(machine, game):
-        if award.claim is None and award.amount_cents and _is_own(machine, award.pool):
+        if award.claim is None and award.amount_cents and _is_own_level(machine, award.pool):
             level_before = levels.get(award.pool) or _read_level(machine, award.pool)
             levels[award.pool] = level_before.return_award(award.amount_cents)
             transfers += posting.build_change_transfers(award.pool, level_before, levels[award.pool])
@@ -461,7 +461,9 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
 
 def end_game_after_award(machine: Machine, _: Event) -> Event:
     """Return the event that ends the open game, once the amounts of its progressive hits are locked."""
-    return Event(EventType.SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD)))
+    return Event(
+        EventType.OUTCOME_SHOWN, OutcomeShown(value=machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD))
+    )
 
 
 @refusal_code("attendant_may_settle")

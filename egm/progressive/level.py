@@ -33,7 +33,7 @@ class LevelTermsError(OperatorError):
 class LevelTerms:
     """The parameters of a progressive level: base, increment, ceiling.
 
-    They are fixed while it is open (NY 5321.18(b)(4)).
+    They are fixed while the level is open (NY 5321.18(b)(4)).
     """
 
     base_cents: int

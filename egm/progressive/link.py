@@ -93,7 +93,7 @@ class _OpenClaim:
 
 # ---------------------------------------------------------------------------------------------- notifications
 @dataclass(frozen=True, slots=True)
-class AmountLocked:
+class ClaimAmountLocked:
     """The progressive controller has locked the amount of a claim, in minor units."""
 
     claim: str
@@ -101,14 +101,14 @@ class AmountLocked:
 
 
 @dataclass(frozen=True, slots=True)
-class PaymentRecorded:
+class ClaimPaymentRecorded:
     """The progressive controller has recorded that a claim is paid."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True)
-class ControllerAhead:
+class ControllerCountAhead:
     """The controller has counted contributions up to number ``sequence``, more than this machine knows of."""
 
     level: str
@@ -116,7 +116,7 @@ class ControllerAhead:
 
 
 @dataclass(frozen=True, slots=True)
-class ControllerBehind:
+class ControllerCountBehind:
     """The controller has lost the contributions after number ``sequence``, although it had counted them."""
 
     level: str
@@ -158,10 +158,10 @@ class LevelResultsKnown:
 
 #: Anything that the link reports to the machine.
 LinkNotification = (
-    AmountLocked
-    | PaymentRecorded
-    | ControllerAhead
-    | ControllerBehind
+    ClaimAmountLocked
+    | ClaimPaymentRecorded
+    | ControllerCountAhead
+    | ControllerCountBehind
     | ControllerComplaint
     | CommitmentReceived
     | MysteryWinFound
@@ -309,7 +309,7 @@ class ControllerLink:
                 self._handle_award(message, now_ns)
             case ClaimClosure():
                 if message.claim in self._open_claims:
-                    self._notifications.append(PaymentRecorded(message.claim))
+                    self._notifications.append(ClaimPaymentRecorded(message.claim))
             case Refusal():
                 self._handle_refusal(message, now_ns)
 
@@ -354,7 +354,7 @@ class ControllerLink:
         if message.counted < feeder.last_counted_number:
             feeder.last_counted_number = feeder.last_sent_number = message.counted
             feeder.pending_contributions.clear()
-            self._notifications.append(ControllerBehind(message.level, message.counted))
+            self._notifications.append(ControllerCountBehind(message.level, message.counted))
         self._process_confirmed_contributions(message.level, message.counted, message.won, now_ns)
         self.repeat_unanswered_messages(now_ns)
 
@@ -404,7 +404,7 @@ class ControllerLink:
             ]
             self._notifications.append(LevelResultsKnown(level, sequence))
         if sequence > feeder.last_sequence:
-            self._notifications.append(ControllerAhead(level, sequence))
+            self._notifications.append(ControllerCountAhead(level, sequence))
         feeder.process_count(sequence, now_ns)
         self._send_contributions(feeder, now_ns)
         for claim, entry in self._open_claims.items():
@@ -452,7 +452,7 @@ class ControllerLink:
             )
             self._notifications.append(ControllerComplaint("award", complaint))
         else:
-            self._notifications.append(AmountLocked(message.claim, message.amount_cents))
+            self._notifications.append(ClaimAmountLocked(message.claim, message.amount_cents))
             if entry.is_unknown_to_controller:
                 entry.is_unknown_to_controller, entry.sent_ns = False, None
                 self._send_due_claim(message.claim, now_ns)
@@ -482,13 +482,16 @@ class ControllerLink:
         feeder = self.feeders.get(refusal.level)
         if feeder is None:
             return
-        if refusal.reason is RefusalReason.GAP and refusal.next > feeder.last_counted_number:
+        if (
+            refusal.reason is RefusalReason.CONTRIBUTIONS_MISSING
+            and refusal.next > feeder.last_counted_number
+        ):
             feeder.process_count(refusal.next - 1, now_ns)
             feeder.last_sent_number = feeder.last_counted_number
             self._send_contributions(feeder, now_ns)
-        elif refusal.reason is RefusalReason.GAP:
+        elif refusal.reason is RefusalReason.CONTRIBUTIONS_MISSING:
             self._send_enrolment_again(feeder, now_ns)  # a late refusal, or it has less than it reported
-        elif refusal.reason is RefusalReason.NOT_JOINED:
+        elif refusal.reason is RefusalReason.NOT_ENROLLED:
             self._enrol_from_start(feeder, now_ns)
         else:
             self._stop_feeding(feeder, refusal.reason, f"contribution {refusal.sequence}: {refusal.detail}")
@@ -499,7 +502,7 @@ class ControllerLink:
         if entry is None:
             return
         feeder = self.feeders.get(entry.claim.level)
-        if refusal.reason is RefusalReason.NOT_JOINED and feeder is not None:
+        if refusal.reason is RefusalReason.NOT_ENROLLED and feeder is not None:
             entry.sent_ns = None
             self._enrol_from_start(feeder, now_ns)
         elif (
@@ -509,7 +512,7 @@ class ControllerLink:
         ):
             entry.is_unknown_to_controller, entry.sent_ns = True, None
             self._send_due_claim(refusal.claim, now_ns)
-        elif refusal.reason is RefusalReason.CLAIM_EARLY or (
+        elif refusal.reason is RefusalReason.CLAIM_BEFORE_CONTRIBUTION or (
             entry.is_prize_held and refusal.reason is RefusalReason.CLAIM_HELD
         ):
             return

@@ -78,7 +78,7 @@ class RefusalReason(StrEnum):
     """The reason why the progressive controller refuses a message of the machine."""
 
     UNKNOWN_MACHINE = "unknown_machine"
-    NOT_JOINED = "not_joined"
+    NOT_ENROLLED = "not_joined"
     UNKNOWN_LEVEL = "unknown_level"
     LEVEL_CLOSED = "level_closed"
     OTHER_STAKE = "other_stake"
@@ -86,18 +86,18 @@ class RefusalReason(StrEnum):
     OTHER_INCREMENT = "other_increment"
     OTHER_TERMS = "other_terms"
     """The level's parameters do not fit the game: the base is too low, or the kind or the ceiling differs."""
-    GAP = "gap"
+    CONTRIBUTIONS_MISSING = "gap"
     """Contributions before this one are missing; the machine must send again from number ``next``."""
     WRONG_AMOUNT = "wrong_amount"
     """The contribution is not the right share of its wager, or differs from the same one sent earlier."""
-    CLAIM_EARLY = "claim_early"
+    CLAIM_BEFORE_CONTRIBUTION = "claim_early"
     """The contribution of the claim's wager has not been counted yet; the machine must send it first."""
     CLAIM_DIFFERS = "claim_differs"
     CLAIM_HELD = "claim_held"
     """The claim is recorded and waits for a person's ruling; the machine must send it again later."""
     CLAIM_DECLINED = "claim_declined"
     """A person has ruled that nothing is awarded for the claim."""
-    NO_WAGER = "no_wager"
+    CLAIM_WITHOUT_WAGER = "no_wager"
     """No wager belongs to the claim that could have won the level."""
     UNKNOWN_CLAIM = "unknown_claim"
     CONTROLLER_FAULT = "controller_fault"
@@ -261,7 +261,7 @@ class LevelValue(_Message):
             return self.sequence > sequence
         return self.sequence > sequence or self.time_utc > time_utc or was_timed_out
 
-    def find_contradiction(self, amount_cents: int, falls: int) -> str:
+    def find_amount_error(self, amount_cents: int, falls: int) -> str:
         """Return why a level that showed ``amount_cents`` may not show this message's amount now; empty if it may.
 
         ``falls`` is how often the level's amount had been lowered when it showed ``amount_cents``.
@@ -401,7 +401,7 @@ _MACHINE_MESSAGE_ADAPTER: Final[TypeAdapter[MachineMessage]] = TypeAdapter(Machi
 _CONTROLLER_MESSAGE_ADAPTER: Final[TypeAdapter[ControllerMessage]] = TypeAdapter(ControllerMessage)
 
 
-M = TypeVar("M")
+MessageT = TypeVar("MessageT")
 
 
 def encode(message: MachineMessage | ControllerMessage) -> bytes:
@@ -420,7 +420,7 @@ def decode_controller_message(data: bytes) -> ControllerMessage:
     return _read_message(_CONTROLLER_MESSAGE_ADAPTER, data)
 
 
-def _read_message(adapter: TypeAdapter[M], data: bytes) -> M:
+def _read_message(adapter: TypeAdapter[MessageT], data: bytes) -> MessageT:
     """Decode a message of the progressive link by the types that ``adapter`` allows. Raises ProgressiveMessageError."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise ProgressiveMessageError(f"{len(data)} bytes; at most {MESSAGE_BYTES_MAX} are read")

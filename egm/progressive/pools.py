@@ -16,7 +16,7 @@ from egm.progressive.level import LevelTerms
 from paytables import Game, LevelParticipation, PaytableError, Wager
 
 
-class NoPoolError(OperatorError):
+class LevelConfigurationError(OperatorError):
     """The error that a progressive level is not configured on this machine, or cannot be; the text says why."""
 
 
@@ -58,12 +58,14 @@ class ProgressivePools:
     """All progressive amounts of a machine's games, to be found by the wagers that play for them."""
 
     def __init__(self, pools: Iterable[ProgressivePool] = ()) -> None:
-        """Store the pools. Raises :class:`NoPoolError` if two levels share one amount."""
+        """Store the pools. Raises :class:`LevelConfigurationError` if two levels share one amount."""
         all_pools = tuple(pools)
         self.by_id: Mapping[str, ProgressivePool] = {pool.id: pool for pool in all_pools}
         if len(self.by_id) < len(all_pools):
             duplicate = next(pool.id for pool in all_pools if self.by_id[pool.id] is not pool)
-            raise NoPoolError(f"progressive level {duplicate}: two levels of this machine name it")
+            raise LevelConfigurationError(
+                f"progressive level {duplicate}: two levels of this machine name it"
+            )
         self._by_play = {(p.game, p.level, p.definition.stake_and_odds.stake_cents): p for p in all_pools}
 
     def list_played_pools(
@@ -71,7 +73,7 @@ class ProgressivePools:
     ) -> tuple[ProgressivePool, ...]:
         """Return the pools of the progressive levels that a wager feeds and can win.
 
-        Raises :class:`NoPoolError` if one of them is not configured.
+        Raises :class:`LevelConfigurationError` if one of them is not configured.
         """
         return tuple(self._find_pool(game, play, denomination_cents) for play in game.list_levels(wager))
 
@@ -87,23 +89,26 @@ class ProgressivePools:
     def _find_pool(self, game: Game, play: LevelParticipation, denomination_cents: int) -> ProgressivePool:
         """Return the pool of the progressive level of ``play`` at its stake and denomination.
 
-        Raises NoPoolError if it is not configured.
+        Raises LevelConfigurationError if it is not configured.
         """
         stake_cents = play.stake_credits * denomination_cents
         pool = self._by_play.get((game.id, play.level, stake_cents))
         if pool is None:
-            raise NoPoolError(
+            raise LevelConfigurationError(
                 f"{game.id}: this machine has no level {play.level!r} for a stake of {stake_cents}"
             )
         if pool.definition.stake_and_odds.odds != play.odds:
-            raise NoPoolError(
+            raise LevelConfigurationError(
                 f"{game.id}: two bets of {stake_cents} win level {play.level!r} with different odds; they must be equal"
             )
         return pool
 
 
 def combine_pools(parts: Iterable[ProgressivePools]) -> ProgressivePools:
-    """Combine the pools of several games into one collection. Raises :class:`NoPoolError` if two share one amount."""
+    """Combine the pools of several games into one collection.
+
+    Raises :class:`LevelConfigurationError` if two of the pools have the same amount.
+    """
     return ProgressivePools(pool for part in parts for pool in part.by_id.values())
 
 
@@ -113,7 +118,7 @@ def create_pools(
     """Create the pools of one game's progressive levels at all denominations at which the game is offered.
 
     ``level_tables`` are the levels in the cabinet file; a side bet's level may be missing there. Raises
-    :class:`NoPoolError` if any other level of the game is missing, or if one cannot be managed as stated.
+    :class:`LevelConfigurationError` if any other level of the game is missing, or if one cannot be managed as stated.
     """
     own_level_tables = {
         level_table.level: level_table for level_table in level_tables if level_table.game == game.id
@@ -128,17 +133,17 @@ def create_pools(
                 sorted(own_level_tables.keys() - {level_play.level for level_play in game.list_every_level()})
             )
             unknown_text = f", but {unknown_levels}, which the game does not have" if unknown_levels else ""
-            raise NoPoolError(
+            raise LevelConfigurationError(
                 f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
                 f"does not configure{unknown_text}"
             )
         if level_table.kind is not LevelScope.STAND_ALONE and not play.has_single_stake:
-            raise NoPoolError(
+            raise LevelConfigurationError(
                 f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
                 "takes one stake only"
             )
         if _find_keeper(level_table) is LevelKeeper.BROADCAST and play.partial_hit_rates:
-            raise NoPoolError(
+            raise LevelConfigurationError(
                 f"{game.id}: level {play.level!r} is also won in part, which a broadcast cannot express"
             )
         for cents in denominations_cents:
@@ -195,7 +200,7 @@ def _are_levels_configured(
     try:
         wager = game.build_wager(credits_)
         pools.list_played_pools(game, wager, denomination_cents)
-    except (NoPoolError, PaytableError):
+    except (LevelConfigurationError, PaytableError):
         return False
     return has_prescribed_amounts(game, wager, denomination_cents)
 
@@ -222,7 +227,7 @@ def _create_pool(
         LevelKeeper.BROADCAST: f"sas.{pool_source}",
     }[keeper]
     if keeper is LevelKeeper.BROADCAST and play.ceiling_credits is not None:
-        raise NoPoolError(
+        raise LevelConfigurationError(
             f"{game.id}: level {play.level!r} is a mystery level, and a broadcast does not state which machine hit it"
         )
     base_cents = play.reset_credits * denomination_cents

@@ -34,6 +34,7 @@ class ClaimRecord:
     payment_method: str | None = field(metadata=stored_as("way"))
     """How the hit was paid: ``credit``, ``hand`` or ``void``; None until it is paid."""
     is_unanswered: bool = field(metadata=stored_as("unanswered"))
+    """Whether an attendant settled the hit at the displayed amount, because no controller replied to the claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,7 +119,7 @@ class ProgressiveRound:
     broadcast_cents: dict[str, int] = field(default_factory=dict)
     """The amount that each broadcast level of the game showed at the wager, in minor units by pool id."""
 
-    def feed_pools(self, random_source: RandomSource) -> None:
+    def contribute_and_draw_mysteries(self, random_source: RandomSource) -> None:
         """Add the wager's contribution to every level of the game; draw mystery prizes of the machine's own levels.
 
         To be called once per game.
@@ -143,7 +143,7 @@ class ProgressiveRound:
             if odds is not None and self._draw_mystery_hit(pool, odds, random_source):
                 self._record_hit(name, pool, mystery=True)
 
-    def award_hits(self, hits: Iterable[LevelHit]) -> None:
+    def record_outcome_hits(self, hits: Iterable[LevelHit]) -> None:
         """Record the hits of the game's outcome, in order, each with its amount or as a claim to the controller.
 
         A hit is the level's name in the game's definition, or a part of that level.

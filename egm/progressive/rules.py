@@ -46,8 +46,8 @@ from egm.staff.service.effects import (
 _AWAITING_AWARD_STATE: Final = single_state(State.AWAITING_AWARD)
 
 PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.CLAIM_CLOSED, STATES_AFTER_BOOT, (), (close_claim,)),
-    Rule(EventType.LEVELS_MOVED, STATES_AFTER_BOOT),  # nothing to record, only to show
+    Rule(EventType.PROGRESSIVE_CLAIM_CLOSED, STATES_AFTER_BOOT, (), (close_claim,)),
+    Rule(EventType.PROGRESSIVE_AMOUNTS_CHANGED, STATES_AFTER_BOOT),  # nothing to record, only to show
     Rule(
         EventType.WHEN_IDLE, _AWAITING_AWARD_STATE, (no_claim_or_mystery_is_pending,), (end_game_after_award,)
     ),
@@ -70,7 +70,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ rulings
     build_form_rule(
         PROGRESSIVE_FORMS,
-        EventType.MOVE_LEVEL,
+        EventType.MOVE_PROGRESSIVE_LEVEL,
         STATES_WITH_STAFF_AT_WORK,
         (main_or_logic_door_is_open, no_position_is_in_use, level_can_be_moved),
         move_level,
@@ -84,7 +84,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         PROGRESSIVE_FORMS,
-        EventType.PRIZE_RULED,
+        EventType.HELD_PRIZE_RULED_ON,
         STATES_FOR_PRIZE_RULINGS,
         (held_prize_can_be_ruled_on, prize_ruling_is_complete, ruling_on_prize_can_be_carried_out),
         rule_on_prize,

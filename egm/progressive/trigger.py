@@ -48,6 +48,7 @@ class MysteryTrigger:
     start_amount: Fraction = field(metadata=stored_as("start"))
     """The amount that the level showed when the secret was drawn, exact, in minor units."""
     step: Fraction
+    """The amount by which one wager of the level's stake raises the level, exact, in minor units."""
     ceiling_cents: int
     drawn_point: int = field(metadata=stored_as("drawn"))
     """The drawn number, from 0 to ``point_count`` - 1, which determines the secret amount."""

@@ -81,7 +81,7 @@ class BettingClock:
             deliver_spin_number(self._machine)
             apply_recorded_steps(self._table)
             for seat in answer_overdue_turns(self._table):
-                seat.submit_event(Event(EventType.MACHINE_CHANGED))
+                seat.submit_event(Event(EventType.SHARED_MEMORY_CHANGED))
             wait = 1.0 if self._table.betting_deadlines_ns or self._table.pending_turns else None
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
@@ -103,7 +103,7 @@ class BettingClock:
             elif self._displayed_seconds.get(game) != seconds:
                 self._displayed_seconds[game] = seconds
                 for seat in self._table.list_seats_at(game):
-                    seat.submit_event(Event(EventType.MACHINE_CHANGED))
+                    seat.submit_event(Event(EventType.SHARED_MEMORY_CHANGED))
 
 
 def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]:

@@ -33,7 +33,7 @@ def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], .
     tested = (person_may_test_devices, build_device_is_free_guard(no_ticket_query_waits))
     return (
         Rule(
-            EventType.TEST,
+            EventType.START_DEVICE_TEST,
             STATES_WITH_STAFF_AT_WORK,
             tested,
             (start_test,),
@@ -59,8 +59,8 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         (record_test_paper,),
     ),
     Rule(EventType.TICKET_PRINTED, STATES_AFTER_BOOT, (ticket_is_a_test,), (record_test_ticket,)),
-    Rule(EventType.TICKET_FAILED, STATES_AFTER_BOOT, (ticket_is_a_test,), (record_test_ticket_failed,)),
+    Rule(EventType.TICKET_PRINT_FAILED, STATES_AFTER_BOOT, (ticket_is_a_test,), (record_test_ticket_failed,)),
     Rule(EventType.COINS_PAID, STATES_AFTER_BOOT, (payout_is_a_test,), (record_test_coins,)),
     Rule(EventType.TICKET_PRINTED, STATES_AFTER_BOOT, (ticket_is_a_slip,), (record_slip,)),
-    Rule(EventType.TICKET_FAILED, STATES_AFTER_BOOT, (ticket_is_a_slip,), (record_slip_failed,)),
+    Rule(EventType.TICKET_PRINT_FAILED, STATES_AFTER_BOOT, (ticket_is_a_slip,), (record_slip_failed,)),
 )

@@ -88,7 +88,7 @@ class WithdrawnBase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InventoryGame:
-    """An installed game as the inventory describes it."""
+    """An installed game as the machine's inventory entry describes it."""
 
     game: str
     version: str
@@ -445,6 +445,7 @@ class KeySwitchTurned:
     is_turned_on: bool = field(metadata=stored_as("on"))
     """Whether the key switch was turned on."""
     is_unattended: bool | None = omit_if_default(None, key="unattended")
+    """Whether the machine was off, or received no reports of the I/O board, when the key switch was turned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -460,7 +461,7 @@ class ServiceCallAnswered:
     """An attendant answered the player's call."""
 
     key_switch: KeySwitchName | None = omit_if_default(None, key="key")
-    """The key switch with which it was answered, or null."""
+    """The key switch with which the attendant answered the call, or null."""
     person: ActorId | None = omit_if_default(None)
     """The person who answered the call, if known."""
     persons: StaffNumbers | None = omit_if_default(None)

@@ -22,6 +22,7 @@ class Authorisation:
     """Base class of the events that members of staff cause, by turning a key switch or with PINs."""
 
     key: str | None = None
+    """The name of the key switch that was turned; None if only PINs authorise the event."""
     person: str | None = None
     """The staff number of the person who acted; None if only a key was turned."""
     persons: tuple[str, ...] = ()
@@ -241,25 +242,25 @@ def are_texts_filled_in(*texts: str | None) -> bool:
 
 
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
-    EventType.SERVICE: EmptyPayload,
-    EventType.KEY_MOVED: KeySwitched,
+    EventType.CALL_ATTENDANT: EmptyPayload,
+    EventType.KEY_SWITCH_CHANGED: KeySwitched,
     EventType.KEY_TURNED: Authorisation,
-    EventType.MENU: MenuRequest,
-    EventType.MENU_MOVED: MenuMove,
-    EventType.MENU_CLOSED: MenuEnd,
-    EventType.ANSWER: PageAnswer,
-    EventType.TEST: DeviceTest,
-    EventType.OPTIONS: OptionsForm,
+    EventType.OPEN_SERVICE_MENU: MenuRequest,
+    EventType.SERVICE_MENU_MOVED: MenuMove,
+    EventType.SERVICE_MENU_CLOSED: MenuEnd,
+    EventType.ANSWER_SERVICE_PAGE: PageAnswer,
+    EventType.START_DEVICE_TEST: DeviceTest,
+    EventType.CHANGE_OPTIONS: OptionsForm,
     EventType.RESTART: FilledForm,
-    EventType.NUMBER_UNLOCKED: SignInUnlockForm,
+    EventType.STAFF_NUMBER_UNLOCKED: SignInUnlockForm,
     EventType.INTERVENTION_OPENED: InterventionForm,
     EventType.INTERVENTION_CLOSED: InterventionForm,
-    EventType.INTERVENTION_SEEN: InterventionSeen,
+    EventType.INTERVENTION_READ_BY_MONITORING: InterventionSeen,
     EventType.HOPPER_FILLED: HopperFillForm,
-    EventType.BOX_COUNTED: BoxCountForm,
-    EventType.BASE_WITHDRAWN: CabinetBaseForm,
-    EventType.BASE_RETURNED: CabinetBaseForm,
+    EventType.CASH_BOX_COUNTED: BoxCountForm,
+    EventType.CABINET_BASE_WITHDRAWN: CabinetBaseForm,
+    EventType.CABINET_BASE_RETURNED: CabinetBaseForm,
     EventType.DISPUTE_DECIDED: DisputeForm,
-    EventType.EXCLUSION_NOTED: ExclusionForm,
+    EventType.PLAYER_EXCLUSION_NOTED: ExclusionForm,
     EventType.INCIDENT_JUDGED: IncidentForm,
 }

@@ -28,7 +28,7 @@ _ON_OFF_FIELD: Final = FormField(name="on", kind=FieldKind.CHOICE, choices=("yes
 OPTION_FORMS: Final[Mapping[str, Form]] = {
     option: Form(
         id=f"options_{option}",
-        event=EventType.OPTIONS,
+        event=EventType.CHANGE_OPTIONS,
         permission=Permission.CONFIGURE,
         fields=fields,
         submission_guards=OPTION_CONDITIONS,
@@ -58,8 +58,8 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
     Form(id="restart", event=EventType.RESTART, permission=Permission.RESTART, menu_section="machine"),
     Form(
         id="unlock",
-        event=EventType.NUMBER_UNLOCKED,
-        permission=Permission.ENROL,
+        event=EventType.STAFF_NUMBER_UNLOCKED,
+        permission=Permission.ENROL_STAFF,
         menu_section="staff",
         fields=(FormField(name="number", kind=FieldKind.DIGITS, length_max=8), REASON_FIELD),
         submission_guards=(staff_number_is_locked,),
@@ -76,7 +76,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="collection",
         event=EventType.INTERVENTION_OPENED,
-        permission=Permission.COLLECT,
+        permission=Permission.COLLECT_CASH,
         menu_section="staff",
         fields=(FormField(name="reason"),),
         submission_guards=(no_intervention_is_open,),
@@ -97,7 +97,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="collection_end",
         event=EventType.INTERVENTION_CLOSED,
-        permission=Permission.COLLECT,
+        permission=Permission.COLLECT_CASH,
         menu_section="staff",
         fields=(FormField(name="work", length_max=200),),
         submission_guards=(intervention_is_open, every_door_is_closed),
@@ -106,14 +106,14 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="hopper_fill",
         event=EventType.HOPPER_FILLED,
-        permission=Permission.COLLECT,
+        permission=Permission.COLLECT_CASH,
         menu_section="money",
         fields=(AMOUNT_FIELD,),
     ),
     Form(
         id="box_count",
-        event=EventType.BOX_COUNTED,
-        permission=Permission.COLLECT,
+        event=EventType.CASH_BOX_COUNTED,
+        permission=Permission.COLLECT_CASH,
         menu_section="money",
         fields=(
             FormField(name="box", kind=FieldKind.CHOICE, choices=tuple(METER_BY_BOX)),
@@ -123,16 +123,16 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="base_out",
-        event=EventType.BASE_WITHDRAWN,
-        permission=Permission.COLLECT,
+        event=EventType.CABINET_BASE_WITHDRAWN,
+        permission=Permission.COLLECT_CASH,
         menu_section="staff",
         fields=(*_BASE_FIELDS, REASON_FIELD),
         submission_guards=(any_intervention_is_open, base_is_in_place),
     ),
     Form(
         id="base_in",
-        event=EventType.BASE_RETURNED,
-        permission=Permission.COLLECT,
+        event=EventType.CABINET_BASE_RETURNED,
+        permission=Permission.COLLECT_CASH,
         menu_section="staff",
         fields=_BASE_FIELDS,
         submission_guards=(any_intervention_is_open, base_is_withdrawn),
@@ -140,7 +140,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="dispute",
         event=EventType.DISPUTE_DECIDED,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         fields=(
             FormField(name="claim"),
@@ -152,7 +152,7 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="incident",
         event=EventType.INCIDENT_JUDGED,
-        permission=Permission.JUDGE,
+        permission=Permission.JUDGE_INCIDENTS,
         menu_section="players",
         fields=(
             FormField(name="what"),
@@ -163,8 +163,8 @@ STAFF_FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         id="exclusion",
-        event=EventType.EXCLUSION_NOTED,
-        permission=Permission.SETTLE,
+        event=EventType.PLAYER_EXCLUSION_NOTED,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         fields=(FormField(name="who"), REASON_FIELD),
     ),

@@ -188,7 +188,7 @@ OPTION_CONDITIONS: Final[tuple[Guard[Machine], ...]] = (
     no_position_is_in_use,
     no_tournament_is_on,
 )
-#: The guards of the change of an option; the name of each is the code of its refusal.
+#: The guards of the event that changes an option.
 OPTION_GUARDS: Final[tuple[Guard[Machine], ...]] = (*OPTION_CONDITIONS, options_form_is_valid)
 
 

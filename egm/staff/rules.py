@@ -62,9 +62,14 @@ _SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
     Rule(
-        EventType.SERVICE, STATES_AFTER_SELF_TEST, (), (toggle_service_call,), NextState.SAME, REPORT_REFUSAL
+        EventType.CALL_ATTENDANT,
+        STATES_AFTER_SELF_TEST,
+        (),
+        (toggle_service_call,),
+        NextState.SAME,
+        REPORT_REFUSAL,
     ),
-    Rule(EventType.KEY_MOVED, STATES_AFTER_BOOT, (), (record_key_turn,)),
+    Rule(EventType.KEY_SWITCH_CHANGED, STATES_AFTER_BOOT, (), (record_key_turn,)),
     Rule(
         EventType.KEY_TURNED,
         STATES_FOR_ANSWERING_SERVICE_CALLS,
@@ -83,7 +88,7 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     # ------------------------------------------------------------------ the service menu
     Rule(
-        EventType.MENU,
+        EventType.OPEN_SERVICE_MENU,
         STATES_FOR_SERVICE_MENU,
         (menu_may_open,),
         (open_menu,),
@@ -91,19 +96,25 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(
-        EventType.MENU_MOVED,
+        EventType.SERVICE_MENU_MOVED,
         STATES_WITH_STAFF_AT_WORK,
         (another_position_is_chosen,),
         (move_menu,),
         NextState.DERIVED,
         REPORT_REFUSAL,
     ),
-    Rule(EventType.MENU_CLOSED, STATES_AFTER_BOOT, (), (close_menu,), NextState.DERIVED_ONCE_TESTED),
-    Rule(EventType.ANSWER, STATES_WITH_STAFF_AT_WORK, (page_is_open,), (answer_page,), NextState.DERIVED),
+    Rule(EventType.SERVICE_MENU_CLOSED, STATES_AFTER_BOOT, (), (close_menu,), NextState.DERIVED_ONCE_TESTED),
+    Rule(
+        EventType.ANSWER_SERVICE_PAGE,
+        STATES_WITH_STAFF_AT_WORK,
+        (page_is_open,),
+        (answer_page,),
+        NextState.DERIVED,
+    ),
     # ------------------------------------------------------------------ work at the machine
     build_form_rule(
         STAFF_FORMS,
-        EventType.OPTIONS,
+        EventType.CHANGE_OPTIONS,
         STATES_WITH_STAFF_AT_WORK,
         OPTION_GUARDS,
         change_options,
@@ -111,7 +122,7 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     build_form_rule(STAFF_FORMS, EventType.RESTART, STATES_WITH_STAFF_AT_WORK, (), request_restart),
     build_form_rule(
         STAFF_FORMS,
-        EventType.NUMBER_UNLOCKED,
+        EventType.STAFF_NUMBER_UNLOCKED,
         STATES_WITH_STAFF_AT_WORK,
         (staff_number_is_locked,),
         unlock_staff_number,
@@ -130,7 +141,7 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
         (intervention_is_open, every_door_is_closed),
         close_intervention,
     ),
-    Rule(EventType.INTERVENTION_SEEN, STATES_AFTER_BOOT, (), (record_intervention_seen,)),
+    Rule(EventType.INTERVENTION_READ_BY_MONITORING, STATES_AFTER_BOOT, (), (record_intervention_seen,)),
     build_form_rule(
         STAFF_FORMS,
         EventType.HOPPER_FILLED,
@@ -140,21 +151,21 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         STAFF_FORMS,
-        EventType.BOX_COUNTED,
+        EventType.CASH_BOX_COUNTED,
         STATES_WITH_STAFF_AT_WORK,
         (box_is_not_counted_yet,),
         record_box_count,
     ),
     build_form_rule(
         STAFF_FORMS,
-        EventType.BASE_WITHDRAWN,
+        EventType.CABINET_BASE_WITHDRAWN,
         STATES_WITH_STAFF_AT_WORK,
         (any_intervention_is_open, base_is_in_place),
         withdraw_base,
     ),
     build_form_rule(
         STAFF_FORMS,
-        EventType.BASE_RETURNED,
+        EventType.CABINET_BASE_RETURNED,
         STATES_WITH_STAFF_AT_WORK,
         (any_intervention_is_open, base_is_withdrawn),
         return_base,
@@ -168,7 +179,7 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     build_form_rule(
         STAFF_FORMS,
-        EventType.EXCLUSION_NOTED,
+        EventType.PLAYER_EXCLUSION_NOTED,
         STATES_FOR_RULINGS,
         (register_note_is_complete,),
         record_exclusion,

@@ -21,10 +21,10 @@ from egm.kernel.feature import Features
 from meters.clear import Clearance, clear_memory
 
 __all__ = [
+    "CLEAR_PERSONS_AND_REASON",
     "DECISION_CARRIED",
     "DECISION_ENDED",
     "DECISION_PAID",
-    "WHO",
     "build_carried_decision",
     "build_clearance",
     "build_paid_decision",
@@ -32,7 +32,11 @@ __all__ = [
 ]
 
 #: The persons and the reason of a memory clear in tests.
-WHO = {"person": "A. Tremblay", "second_person": "B. Roy", "reason": "both copies damaged"}
+CLEAR_PERSONS_AND_REASON = {
+    "person": "A. Tremblay",
+    "second_person": "B. Roy",
+    "reason": "both copies damaged",
+}
 
 
 def read_clear_time() -> datetime:
@@ -58,7 +62,10 @@ def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> 
     decision_by_name = {name.replace("_", ":"): decision for name, decision in decisions.items()}
     acts = {each.id: decision_by_name.pop(each.id, build_carried_decision()) for each in inspection.proposals}
     return prepare_clearance(
-        inspection, {**acts, **decision_by_name}, **WHO, challenge=inspection.inspection.challenge
+        inspection,
+        {**acts, **decision_by_name},
+        **CLEAR_PERSONS_AND_REASON,
+        challenge=inspection.inspection.challenge,
     )
 
 

@@ -13,7 +13,7 @@ from egm.progressive.level import Level, LevelTerms
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 
 #: The probability that a game wins the controller's level.
-ODDS = Fraction(1, 500)
+HIT_PROBABILITY = Fraction(1, 500)
 
 
 def create_pool(
@@ -33,7 +33,7 @@ def create_pool(
             names={"en": level, "fr": level},
             kind=LevelScope.LINKED,
             terms=terms,
-            stake_and_odds=LevelStakeAndOdds(stake_cents=stake_cents, odds=ODDS),
+            stake_and_odds=LevelStakeAndOdds(stake_cents=stake_cents, odds=HIT_PROBABILITY),
         ),
     )
 
@@ -101,7 +101,7 @@ class SmallController:
             return self._refuse(
                 message, m.RefusalReason.UNKNOWN_LEVEL, "join", level=enrolment.level, nonce=message.nonce
             )
-        if enrolment.odds != ODDS:
+        if enrolment.odds != HIT_PROBABILITY:
             return self._refuse(
                 message, m.RefusalReason.OTHER_ODDS, "join", level=enrolment.level, nonce=message.nonce
             )
@@ -120,10 +120,14 @@ class SmallController:
         key = (message.machine, message.level)
         counted_sequence = self.counted.get(key, 0)
         if key not in self.joined:
-            return self._refuse(message, m.RefusalReason.NOT_JOINED, "contribution", level=message.level)
+            return self._refuse(message, m.RefusalReason.NOT_ENROLLED, "contribution", level=message.level)
         if message.sequence > counted_sequence + 1:
             return self._refuse(
-                message, m.RefusalReason.GAP, "contribution", level=message.level, next=counted_sequence + 1
+                message,
+                m.RefusalReason.CONTRIBUTIONS_MISSING,
+                "contribution",
+                level=message.level,
+                next=counted_sequence + 1,
             )
         if message.sequence == counted_sequence + 1:
             assert message.amount == message.wager_cents * self.levels[message.level].terms.increment
@@ -137,11 +141,15 @@ class SmallController:
         if message.claim not in self.awards:
             if key not in self.joined:
                 return self._refuse(
-                    message, m.RefusalReason.NOT_JOINED, "claim", level=message.level, claim=message.claim
+                    message, m.RefusalReason.NOT_ENROLLED, "claim", level=message.level, claim=message.claim
                 )
             if self.counted.get(key, 0) < message.after:
                 return self._refuse(
-                    message, m.RefusalReason.CLAIM_EARLY, "claim", level=message.level, claim=message.claim
+                    message,
+                    m.RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
+                    "claim",
+                    level=message.level,
+                    claim=message.claim,
                 )
             amount, self.levels[message.level] = self.levels[message.level].pay_hit()
             self.falls[message.level] += 1

@@ -83,7 +83,7 @@ def _resize_content(content: bytearray, size: int) -> None:
 
 
 _Naming = tuple[Path | None, Path | None, _SimulatedFile]
-"""One creation, renaming or removal of a file: its old name (None: created), its new name (None: removed), and it."""
+"""One creation, renaming or removal of a file: old name (None: created), new name (None: removed), and the file."""
 
 
 class SimulatedMedium:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar, TypeVarTuple
 
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
+ResultT = TypeVar("ResultT")
+ArgumentTs = TypeVarTuple("ArgumentTs")
 
 #: The date and time at which every simulated run begins.
-BEGINNING: Final = datetime(2026, 1, 1, tzinfo=UTC)
+SIMULATION_START_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _JumpingSelector:
@@ -48,10 +48,12 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         """Return the simulated time in seconds."""
         return self._jumping.now
 
-    def run_in_executor(self, executor: object, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
+    def run_in_executor(
+        self, executor: object, func: Callable[[*ArgumentTs], ResultT], *args: *ArgumentTs
+    ) -> asyncio.Future[ResultT]:
         """Run the function at once instead of in a thread, so that every run of a test has the same order of events."""
         del executor
-        future: asyncio.Future[T] = self.create_future()
+        future: asyncio.Future[ResultT] = self.create_future()
         try:
             future.set_result(func(*args))
         except Exception as error:  # noqa: BLE001 (raised again where the result is awaited)
@@ -67,14 +69,14 @@ class LoopClock:
 
     def now(self) -> datetime:
         """Return the time of day, UTC."""
-        return BEGINNING + timedelta(seconds=self._loop.time())
+        return SIMULATION_START_TIME + timedelta(seconds=self._loop.time())
 
     def monotonic_ns(self) -> int:
         """Return the nanoseconds since the loop began."""
         return int(self._loop.time() * 1e9)
 
 
-def jump(coroutine: Coroutine[object, object, T]) -> T:
+def jump(coroutine: Coroutine[object, object, ResultT]) -> ResultT:
     """Run a coroutine to its end on a jumping loop."""
     with asyncio.Runner(loop_factory=JumpingLoop) as runner:
         return runner.run(coroutine)

@@ -60,13 +60,15 @@ from rng.draws import Draw
 from rng.self_test import run_self_test
 
 #: The game of test machines that name no other.
-GAME = "maple-classic"
+DEFAULT_GAME_ID = "maple-classic"
 #: Small log segments, because each is preallocated on both media, for thousands of machines.
 _POLICY: Final = JournalPolicy(segment_bytes=1 << 18)
 #: The device kind of each device that a test may give a machine.
 _DEVICE_KIND_BY_NAME: Final = {"printer": "ticket_printer", "hopper": "hopper"}
 #: One person per role, by staff number, without PINs: tests with them start after the sign-in.
-STAFF = Roster(people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)})
+ROSTER_WITHOUT_PINS = Roster(
+    people={str(n): Person(str(n), role.value, role) for n, role in enumerate(Role, 1)}
+)
 
 
 class StoppedClock:
@@ -287,7 +289,7 @@ class MachineRig:
         *,
         profile: str | Path = "generic",
         chance: Any = None,
-        games: tuple[str, ...] = (GAME,),
+        games: tuple[str, ...] = (DEFAULT_GAME_ID,),
         devices: tuple[str, ...] = (),
         host: HostMoney | None = None,
         levels: tuple[ProgressiveLevelTable, ...] = (),
@@ -372,7 +374,7 @@ class MachineRig:
         for each in (
             combine_pools(each.progressive_pools for each in installed.values()),
             host or HostMoney(),
-            STAFF,
+            ROSTER_WITHOUT_PINS,
             GeneratorFactory(self._take_next_generator),
             InstalledGames(self.machine.games, self.machine.denominations_cents, returns),
             Devices(**dict.fromkeys(devices, hands)),
@@ -477,7 +479,7 @@ class MachineRig:
         """Report to the machine that the screen has shown the game's outcome."""
         game = self.machine.memory.get(PlayKey.GAME) or self.machine.memory.get(PlayKey.PURSE_GAME)
         self.engine.submit(
-            Event(EventType.SHOWN, OutcomeShown(value=None if game is None else game["play_id"]))
+            Event(EventType.OUTCOME_SHOWN, OutcomeShown(value=None if game is None else game["play_id"]))
         )
 
     def cut_power_after(self, entries: int) -> None:

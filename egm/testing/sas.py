@@ -20,49 +20,49 @@ from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_
 from egm.testing.machine import MachineRig
 
 #: The content of a cabinet file for tests of SAS.
-FILE = {
+SAS_CABINET_TABLES = {
     "machine": {"serial": "TEST-1", "operator_number": "7", "profile": "generic", "site": "test"},
     "games": [],
 }
 
 
 def create_machine_context(
-    room: MachineRig, folder: Path, sas: dict[str, dict[str, object]]
+    rig: MachineRig, folder: Path, sas: dict[str, dict[str, object]]
 ) -> MachineContext:
     """Return what the SAS lines of a test machine need to know of it and can do with it."""
 
     def handle(event: Event) -> None:
         """Submit an event from a SAS line to the test machine's engine."""
-        room.engine.submit(event)
+        rig.engine.submit(event)
 
     at = StateFolder(folder)
     at.create_private_folders()
     return MachineContext(
-        engine=room.engine,
-        cabinet_file=CabinetFile.model_validate({**FILE, "sas": sas}),
+        engine=rig.engine,
+        cabinet_file=CabinetFile.model_validate({**SAS_CABINET_TABLES, "sas": sas}),
         state_folder=at,
-        clock=room.clock,
+        clock=rig.clock,
         submit_event=handle,
     )
 
 
-def attach_sas_lines(room: MachineRig, lines: Iterable[SasLineService]) -> None:
+def attach_sas_lines(rig: MachineRig, lines: Iterable[SasLineService]) -> None:
     """Connect SAS lines to a test machine: each change of the machine's state is passed on to them."""
     lines = list(lines)
 
     def changed() -> None:
         """Pass a new snapshot of the machine to its SAS lines."""
-        current_snapshot = build_snapshot(room.engine)
+        current_snapshot = build_snapshot(rig.engine)
         for line in lines:
             line.process_change(current_snapshot)
 
-    room.engine._on_change = changed
+    rig.engine._on_change = changed
 
 
 class LoopLine(SasLineService):
     """A SAS line that runs on the machine's own event loop, without a thread."""
 
-    served = False
+    is_served = False
     """Whether :meth:`run` is running, which is the case while the machine serves the line."""
 
     async def run(self) -> None:
@@ -70,11 +70,11 @@ class LoopLine(SasLineService):
         self._loop = asyncio.get_running_loop()
         self._send_readout()
         self._watch.start()
-        self.served = True
+        self.is_served = True
         try:
             await self._loop.create_future()
         finally:
-            self.served = False
+            self.is_served = False
 
 
 class HostWire:

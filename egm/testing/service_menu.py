@@ -17,11 +17,11 @@ from egm.testing.machine import MachineRig
 from meters.recall import read_details
 
 #: The catalogue of texts in each language.
-TEXTS = {language: Texts(language) for language in LANGUAGES}
+TEXTS_BY_LANGUAGE = {language: Texts(language) for language in LANGUAGES}
 #: The titles of the main menu and its subjects.
-TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in MENU_SECTIONS)}
+MAIN_MENU_TITLE_KEYS = {"service.menu.title", *(f"service.section.{subject}" for subject in MENU_SECTIONS)}
 #: Staff number of each role; the PIN is the number, four times with a digit that breaks the sequence.
-NUMBERS = {role: str(index) for index, role in enumerate(Role, 1)}
+STAFF_NUMBER_BY_ROLE = {role: str(index) for index, role in enumerate(Role, 1)}
 
 _ENROLLED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -39,11 +39,11 @@ def create_roster() -> Roster:
 
     Their PINs are digested at scrypt's lowest cost, so that tests are fast.
     """
-    roster, manager = Roster(), NUMBERS[Role.MANAGER]
+    roster, manager = Roster(), STAFF_NUMBER_BY_ROLE[Role.MANAGER]
     for role in sorted(
         Role, key=lambda role: role is not Role.MANAGER
     ):  # the first must be able to enrol others
-        number = NUMBERS[role]
+        number = STAFF_NUMBER_BY_ROLE[role]
         person, digest = (
             Person(number, role.value.title(), role),
             PinDigest.from_pin(build_pin(number), cost=2),
@@ -62,7 +62,7 @@ class Menu:
         self._acting_persons = {"attendant"}
         brought = self.machine.component(Features).texts_by_language
         self._texts = [
-            Texts(language, additional_texts=brought) if brought[language] else TEXTS[language]
+            Texts(language, additional_texts=brought) if brought[language] else TEXTS_BY_LANGUAGE[language]
             for language in LANGUAGES
         ]
 
@@ -90,7 +90,7 @@ class Menu:
     def open(self, key: str = "operator") -> "Menu":
         """Turn a key switch, which opens the service menu."""
         self._acting_persons.add(key)
-        self.room.engine.submit(Event(EventType.MENU, MenuRequest(key=key)))
+        self.room.engine.submit(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key)))
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
@@ -99,7 +99,11 @@ class Menu:
         ``text`` is typed if the action prompts for input. If the action is in another section of the main menu, go to
         that section first.
         """
-        if page is None and action not in list_enabled_actions(self.page) and self.page.title.value in TITLES:
+        if (
+            page is None
+            and action not in list_enabled_actions(self.page)
+            and self.page.title.value in MAIN_MENU_TITLE_KEYS
+        ):
             self._walk_to(action)
         page_before = self.page
         if page is None:
@@ -107,7 +111,7 @@ class Menu:
                 f"{action} is not on {page_before.title.value}: {list_enabled_actions(page_before)}"
             )
         answer = PageAnswer(value=action, options=PageInput(page=page or page_before.id, input=text))
-        self.room.engine.submit(Event(EventType.ANSWER, answer))
+        self.room.engine.submit(Event(EventType.ANSWER_SERVICE_PAGE, answer))
         return self
 
     def _walk_to(self, action: str) -> None:
@@ -138,7 +142,7 @@ class Menu:
 
     def prove(self, role: Role, pin: str | None = None) -> "Menu":
         """Identify as the member of staff with this role: enter staff number and PIN."""
-        number = NUMBERS[role]
+        number = STAFF_NUMBER_BY_ROLE[role]
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
             self.touch("back")  # after a wrong PIN the page asks for it again; go back for another number
         self._acting_persons.add(number)
@@ -207,7 +211,7 @@ def iter_page_words(page: ServicePage) -> Iterator[PageText]:
 
 def translate_words(text: PageText, language: str) -> str:
     """Return a service page's text in a language. Raises CatalogueError if the catalogue lacks it."""
-    return _format_words(text, TEXTS[language])
+    return _format_words(text, TEXTS_BY_LANGUAGE[language])
 
 
 def _format_words(text: PageText, texts: Texts) -> str:

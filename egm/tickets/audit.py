@@ -114,7 +114,7 @@ def compare_ledger_with_journal(
     ]
 
 
-def find_ledger_disagreement(
+def find_ledger_disagreement_error(
     store: TicketStore,
     anchor: LedgerAnchor,
     balance_cents: Callable[[str], int],

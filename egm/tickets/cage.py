@@ -191,9 +191,9 @@ class TicketCage:
         """Return why the cage may not pay this ticket in cash, or None."""
         ticket = record.ticket
         if ticket.machine_serial == HOST_ISSUER:
-            return TicketRefusal(TicketRefusalReason.HOST_OWES)
+            return TicketRefusal(TicketRefusalReason.PAYABLE_ONLY_BY_HOST)
         if not self._is_accounted(record):
-            return TicketRefusal(TicketRefusalReason.NOT_OURS, record.issue_id)
+            return TicketRefusal(TicketRefusalReason.NOT_IN_JOURNAL, record.issue_id)
         if ticket.kind is TicketKind.RESTRICTED:
             return TicketRefusal(TicketRefusalReason.WRONG_KIND, ticket.kind.value)
         past = self._date_is_known and record.is_expired_at(self._clock.now())

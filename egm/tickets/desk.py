@@ -223,7 +223,7 @@ class TicketDesk:
         record = self._store.find_by_issue(issue_id)
         return None if record is None else record.ticket
 
-    def find_redeemed_number(self, redemption_id: str) -> str | None:
+    def find_number_by_redemption(self, redemption_id: str) -> str | None:
         """Return the number of the ticket that was locked under a redemption id, or None."""
         record = self._store.find_by_redemption(redemption_id)
         return None if record is None else record.ticket.number
@@ -237,7 +237,7 @@ class TicketDesk:
 
         If it was printed after all it is worthless, and the player is paid by hand.
         """
-        self._record_action_once(number, TicketAction.FAIL, why=reason)
+        self._record_action_once(number, TicketAction.FAIL_PRINTING, why=reason)
 
     def has_redemption_lock(self, redemption_id: str) -> bool:
         """Return whether a redemption still holds the lock on its ticket, so that the machine may credit the ticket."""
@@ -269,7 +269,8 @@ class TicketDesk:
                 self._enter_host_ticket(redemption_id, number, kind, amount_cents)
             elif (record.ticket.kind, record.ticket.amount_cents) != (kind, amount_cents):
                 return TicketRefusal(
-                    TicketRefusalReason.AMOUNT, f"{record.ticket.amount_cents} cents {record.ticket.kind}"
+                    TicketRefusalReason.AMOUNT_MISMATCH,
+                    f"{record.ticket.amount_cents} cents {record.ticket.kind}",
                 )
             return lock_for_redemption(
                 self._store,
@@ -396,7 +397,7 @@ class TicketDesk:
         ``from_host``: the host supplies the ticket number, so the limit for such tickets applies.
         """
         if not self._date_is_known():
-            return TicketRefusal(TicketRefusalReason.CLOCK)
+            return TicketRefusal(TicketRefusalReason.CLOCK_NOT_TRUSTED)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
             return TicketRefusal(
                 TicketRefusalReason.ABOVE_LIMIT,
@@ -405,7 +406,7 @@ class TicketDesk:
         allowance = self._rules.unread_tickets_max if from_host else self._rules.unread_own_tickets_max
         if allowance is not None and len(self.list_unreported()) >= allowance:
             return TicketRefusal(
-                TicketRefusalReason.ALLOWANCE_USED,
+                TicketRefusalReason.TOO_MANY_UNREPORTED_TICKETS,
                 f"the host has not read the last {allowance} tickets, the most that may wait",
             )
         return None
@@ -434,11 +435,11 @@ class TicketDesk:
                 TicketRefusalReason.EXPIRED, f"good until {record.expires_at:%Y-%m-%d %H:%M:%S} UTC"
             )
         if ticket.machine_serial == self._machine.serial and not self._is_accounted(record):
-            return TicketRefusal(TicketRefusalReason.NOT_OURS, record.issue_id)
+            return TicketRefusal(TicketRefusalReason.NOT_IN_JOURNAL, record.issue_id)
         if ticket.kind.is_receipt:
             return TicketRefusal(TicketRefusalReason.WRONG_KIND, ticket.kind.value)
         if ticket.currency != self._rules.currency:
-            return TicketRefusal(TicketRefusalReason.CURRENCY, ticket.currency)
+            return TicketRefusal(TicketRefusalReason.WRONG_CURRENCY, ticket.currency)
         return None
 
     def _record_action_once(self, number: str, action: TicketAction, **details: str) -> TicketRecord:

@@ -15,7 +15,7 @@ class TicketAction(StrEnum):
 
     RESERVE = "reserve"
     ISSUE = "issue"
-    FAIL = "fail"
+    FAIL_PRINTING = "fail"
     """The ticket was not printed, or may not have been; it is void."""
     LOCK = "lock"
     """A machine or cashier locked the ticket in order to redeem it."""
@@ -26,7 +26,7 @@ class TicketAction(StrEnum):
     EXPIRE = "expire"
     """The ticket expired. Only in old ledgers; no longer written."""
     REPRINT = "reprint"
-    BEGIN = "begin"
+    RESTORE_LEDGER = "begin"
     """Two people restored the ledger (:mod:`egm.tickets.restoration`); it belongs to no ticket."""
     REVIVE = "revive"
     """Two people found that the ticket is owed regardless of its date; it no longer expires."""
@@ -36,10 +36,10 @@ class TicketAction(StrEnum):
 TICKET_LIFE_CYCLE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketState]]] = {
     action: (frozenset(needs), leaves)
     for action, needs, leaves in (
-        (TicketAction.BEGIN, (), TicketState.VOID),
+        (TicketAction.RESTORE_LEDGER, (), TicketState.VOID),
         (TicketAction.RESERVE, (), TicketState.RESERVED),
         (TicketAction.ISSUE, (TicketState.RESERVED,), TicketState.ISSUED),
-        (TicketAction.FAIL, (TicketState.RESERVED,), TicketState.VOID),
+        (TicketAction.FAIL_PRINTING, (TicketState.RESERVED,), TicketState.VOID),
         (TicketAction.LOCK, (TicketState.ISSUED,), TicketState.PENDING),
         (TicketAction.RELEASE, (TicketState.PENDING,), TicketState.ISSUED),
         (TicketAction.REDEEM, (TicketState.PENDING,), TicketState.REDEEMED),
@@ -137,6 +137,7 @@ class TicketTotal:
     kind: TicketKind
     currency: str
     tickets: int
+    """The number of the tickets."""
     amount_cents: int
 
     @property

@@ -21,9 +21,9 @@ class TicketRefusalReason(StrEnum):
     """The amount is above the ticket limit; the rules require a hand-pay for it (H-11)."""
     NOT_ENROLLED = "not_enrolled"
     """The host has not assigned a validation identifier yet (SAS exception 3F)."""
-    ALLOWANCE_USED = "allowance_used"
+    TOO_MANY_UNREPORTED_TICKETS = "allowance_used"
     """The limit is reached for issued tickets that the host has not acknowledged (H-09)."""
-    CLOCK = "clock"
+    CLOCK_NOT_TRUSTED = "clock"
     """The machine's clock is not trusted, so no correct date can be printed."""
     # redeeming
     MISREAD = "misread"
@@ -32,24 +32,24 @@ class TicketRefusalReason(StrEnum):
     """The ledger has no ticket with this number."""
     NOT_PRINTED = "not_printed"
     """The number was reserved, but no machine has reported that the ticket was printed."""
-    PENDING = "pending"
+    LOCKED_BY_OTHER_REDEEMER = "pending"
     """Another machine or cashier has locked the ticket for a redemption."""
     REDEEMED = "redeemed"
     VOID = "void"
     EXPIRED = "expired"
     WRONG_KIND = "wrong_kind"
     """The ticket is of a kind that is not redeemed here; for example, a machine accepts no hand-pay receipt."""
-    CURRENCY = "currency"
+    WRONG_CURRENCY = "currency"
     """The ticket is in another currency."""
-    AMOUNT = "amount"
+    AMOUNT_MISMATCH = "amount"
     """The value that the host states differs from the value in the ticket ledger."""
-    NOT_OURS = "not_ours"
+    NOT_IN_JOURNAL = "not_ours"
     """The ticket ledger says that this machine issued the ticket, but the machine's journal does not confirm it."""
     HOST_DOWN = "host_down"
     """The host, which must state the ticket's value, cannot be reached."""
     HOST_REFUSED = "host_refused"
     """The host has refused the ticket."""
-    HOST_OWES = "host_owes"
+    PAYABLE_ONLY_BY_HOST = "host_owes"
     """The ticket was not issued by a machine of this ledger; the cashier of the host's system pays it."""
     NOT_NOW = "not_now"
     """The machine cannot redeem the ticket in its present state."""
@@ -84,7 +84,7 @@ class LockedTicket:
 #: Reason to refuse a ticket, by the state that is not ISSUED.
 _REFUSAL_REASON_BY_STATE: Final = {
     TicketState.RESERVED: TicketRefusalReason.NOT_PRINTED,
-    TicketState.PENDING: TicketRefusalReason.PENDING,
+    TicketState.PENDING: TicketRefusalReason.LOCKED_BY_OTHER_REDEEMER,
     TicketState.REDEEMED: TicketRefusalReason.REDEEMED,
     TicketState.VOID: TicketRefusalReason.VOID,
     TicketState.EXPIRED: TicketRefusalReason.EXPIRED,

@@ -305,14 +305,14 @@ class TicketStore:
             details = {"second": second_person, "why": reason, "moves": len(rows), "vouches": proof_text}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state, name = (
-                TICKET_LIFE_CYCLE[TicketAction.BEGIN][1].value,
+                TICKET_LIFE_CYCLE[TicketAction.RESTORE_LEDGER][1].value,
                 f"{LEDGER_MOVE_NUMBER_PREFIX}{last_number + 1}",
             )
             row = (
                 last_number + 1,
                 name,
                 0,
-                TicketAction.BEGIN.value,
+                TicketAction.RESTORE_LEDGER.value,
                 state,
                 action_time.isoformat(),
                 actor,

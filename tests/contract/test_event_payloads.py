@@ -125,8 +125,8 @@ def test_an_event_carries_the_payload_declared_for_it(tmp_path):
     rig = MachineRig(tmp_path).boot()
     before = rig.journal.sequence
     for wrong in (
-        Event(EventType.GAME),
-        Event(EventType.GAME, BetRequest()),
+        Event(EventType.SELECT_GAME),
+        Event(EventType.SELECT_GAME, BetRequest()),
         Event(EventType.PLAY, GameRequest()),
     ):
         with pytest.raises(EventError, match=f"^{wrong.type}: expected the payload "):
@@ -134,7 +134,7 @@ def test_an_event_carries_the_payload_declared_for_it(tmp_path):
         with pytest.raises(EventError, match=f"^{wrong.type}: expected the payload "):
             rig.engine.accepts_event(wrong)
     with pytest.raises(EventError, match=r"^game: expected a dataclass as payload, found \{'value': 'a'\}$"):
-        Event(EventType.GAME, {"value": "a"})
+        Event(EventType.SELECT_GAME, {"value": "a"})
     with pytest.raises(
         EventError, match=r"^bill_escrowed: expected the payload GameRequest, found BillEscrowed"
     ):

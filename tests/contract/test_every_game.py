@@ -138,7 +138,7 @@ def with_credit(rig, cents):
 def lay(rig, bets):
     """Place bets; return whether the machine has accepted them."""
     rig.engine.handle(
-        EventType.BET, value=sum(bet for bet in bets.values() if bet > 0), options={"bets": bets}
+        EventType.SELECT_BET, value=sum(bet for bet in bets.values() if bet > 0), options={"bets": bets}
     )
     return rig.machine.selection.options == {"bets": bets}
 
@@ -196,7 +196,7 @@ def test_a_first_bet_is_limited_so_that_every_raise_fits_the_bet_limit(rig, game
     machine = with_credit(rig(game), CREDIT_CENTS)
     rules = rules_of(game)
     for cents in machine.machine.denominations_cents[game]:
-        machine.engine.handle(EventType.DENOMINATION, value=cents)
+        machine.engine.handle(EventType.SELECT_DENOMINATION, value=cents)
         bets, lead = find_highest_bets(rules, cents)
         assert lay(machine, bets), (cents, bets)
         raised_credits = bets[lead.id] + lead.bet_step
@@ -343,7 +343,7 @@ def theme():
 
 def stage_of(machine, theme, language):
     """Return the screen of a machine in its current state."""
-    machine.engine.handle(EventType.LANGUAGE, value=language)
+    machine.engine.handle(EventType.SELECT_LANGUAGE, value=language)
     views = tuple(
         build_game_view(
             InstalledGame(
@@ -442,7 +442,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
     least_paid = 0
     for _ in range(24 if rules_of(game).list_spots() == () and game in list_table_games() else 4):
         while list_tables_with_standing_bets(machine.machine):
-            machine.engine.handle(EventType.BET, value=0, options={"bets": {}})
+            machine.engine.handle(EventType.SELECT_BET, value=0, options={"bets": {}})
             machine.play()
             machine.report_shown()
         played = Round(machine, theme, game, rng)

@@ -15,7 +15,7 @@ from egm.devices.crc import compute_crc_kermit
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import State
 from egm.links.sas.crc import append_crc, has_valid_crc
-from egm.testing.sas import FILE
+from egm.testing.sas import SAS_CABINET_TABLES
 from egm.verify.digest import SignatureAlgorithm, compute_signatures
 from egm.verify.own_files import list_own_definition_files
 from egm.verify.software_files import SoftwareScope, find_components, list_software_files
@@ -63,7 +63,7 @@ def test_the_rom_signature_is_reported_later_and_depends_on_the_seed(
     """The signature also covers custom games of the cabinet."""
     own_game = tmp_path / "own-game.toml"
     own_game.write_bytes((LIBRARY_FOLDER / "maple-classic.toml").read_bytes())
-    monkeypatch.setitem(FILE, "games", [{"game": str(own_game)}])
+    monkeypatch.setitem(SAS_CABINET_TABLES, "games", [{"game": str(own_game)}])
 
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")

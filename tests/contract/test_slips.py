@@ -17,7 +17,7 @@ from egm.staff.registers import iter_register_lines
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -69,7 +69,7 @@ def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, profile, pr
         await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
         access, audit = map(str, rig.twin.describe()["printed"])
         assert "ACCESS - NO VALUE" in access
-        assert f"bill jam ({NUMBERS[Role.MECHANIC]})" in access
+        assert f"bill jam ({STAFF_NUMBER_BY_ROLE[Role.MECHANIC]})" in access
         assert "AUDIT - NO VALUE" in audit
         assert "main opened" in audit
         assert "bill_in.value 2000" in audit

@@ -20,8 +20,8 @@ LANTERNS = (11, 11, 12)
 
 def win_jackpot(room):
     room.insert(10000)
-    room.engine.handle(EventType.DENOMINATION, value=100)
-    room.engine.handle(EventType.BET, value=3)
+    room.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+    room.engine.handle(EventType.SELECT_BET, value=3)
     room.play()
     room.report_shown()
     assert room.state is State.HANDPAY
@@ -41,11 +41,11 @@ def turn_attendant_key(room):
 
 
 def toggle_service_call(room):
-    room.engine.handle(EventType.SERVICE)
+    room.engine.handle(EventType.CALL_ATTENDANT)
 
 
 def disable_machine(room):
-    room.engine.handle(EventType.DISABLED, source="operator", reason="closed")
+    room.engine.handle(EventType.MACHINE_DISABLED, source="operator", reason="closed")
 
 
 def open_drop_door(room):

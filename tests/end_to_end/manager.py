@@ -12,10 +12,10 @@ from egm.kernel.service_pages import ServicePage
 from egm.money.keys import MoneyKey
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
-from egm.testing.service_menu import NUMBERS, build_pin
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, build_pin
 from meters import open_view
 
-NUMBER = NUMBERS[Role.MANAGER]
+NUMBER = STAFF_NUMBER_BY_ROLE[Role.MANAGER]
 #: After how many calls without a page the key is turned again: the machine that saw it may have died.
 KEY_PATIENCE = 50
 

@@ -99,7 +99,7 @@ class Life:
     def play(self, bets):
         """Stake credits on spots and start the round."""
         cost = sum(credits_ for credits_ in bets.values() if credits_ > 0)
-        self.room.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+        self.room.engine.handle(EventType.SELECT_BET, value=cost, options={"bets": bets})
         self.room.play()
         assert self.room.state is State.PLAYING, self.room.notice
 
@@ -189,7 +189,7 @@ class LifeOfSeats(Life):
 
     def lay(self, room, bets):
         """Stake credits on spots at a position, and wait for the others."""
-        room.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        room.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
         room.engine.handle(EventType.PLAY)
         assert room.state is State.BETTING, room.notice
 

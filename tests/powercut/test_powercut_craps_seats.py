@@ -109,7 +109,7 @@ class Craps(LifeOfSeats):
             assert read_table_view(room.machine)[2].point == 6
             along = can_join_shared_round(room.machine, self.digest)
             assert along == (not any(self.played))
-            room.engine.handle(EventType.BET, value=0, options={"bets": {}})
+            room.engine.handle(EventType.SELECT_BET, value=0, options={"bets": {}})
             room.engine.handle(EventType.PLAY)
             assert room.state is (State.BETTING if along else State.PLAYING)
         self.throw()

@@ -104,9 +104,9 @@ class Mystery(Life):
         """Count the contributions and report the win until the machine has committed it."""
         contribution_count = self.count_contributions()
         if contribution_count >= WON.sequence:
-            self.room.engine.handle(EventType.MYSTERY_WON, level="LUCKY", won=WON)
+            self.room.engine.handle(EventType.MYSTERY_PRIZE_WON, level="LUCKY", won=WON)
         self.face.known = contribution_count
-        self.room.engine.handle(EventType.LEVELS_MOVED)
+        self.room.engine.handle(EventType.PROGRESSIVE_AMOUNTS_CHANGED)
 
     def judge(self):
         """Check that there are two games, one prize paid once, and its claim stored for the commit."""

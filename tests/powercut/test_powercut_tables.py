@@ -52,7 +52,7 @@ class Evening(Life):
                 self.room.insert(CREDIT)
             case State.IDLE if ended < len(ROUNDS):
                 game, bets, _ = ROUNDS[ended]
-                self.room.engine.handle(EventType.GAME, value=game)
+                self.room.engine.handle(EventType.SELECT_GAME, value=game)
                 self.play(bets)
             case State.IDLE:
                 self.room.engine.handle(EventType.CASH_OUT)

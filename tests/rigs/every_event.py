@@ -38,9 +38,9 @@ VALUES = {
     EventType.BILL_RETURNED: {"reason": "device"},
     EventType.BILL_REJECTED: {"reason": "unreadable"},
     EventType.BILL_NOT_STACKED: {"why": "test"},
-    EventType.BILL_LOST: {"why": "test"},
+    EventType.BILL_LOCATION_UNKNOWN: {"why": "test"},
     EventType.AMOUNT_PUT_IN_DISPUTE: {"device": "bill_acceptor", "why": "test", "most_cents": 500},
-    EventType.COINS_STRAYED: {"coins": 2, "why": "test"},
+    EventType.UNORDERED_COINS_PAID: {"coins": 2, "why": "test"},
     EventType.DISPUTED_AMOUNT_RULING: {
         "form": "disputed",
         "disputed": "a",
@@ -53,12 +53,12 @@ VALUES = {
     EventType.FAULT_RAISED: {"code": "bill_acceptor.jam"},
     EventType.FAULT_CLEARED: {"code": "bill_acceptor.jam"},
     EventType.KEY_TURNED: {"key": "attendant"},
-    EventType.KEY_MOVED: {"key": "attendant", "on": True, "unattended": False},
-    EventType.MENU: {"key": "operator"},
-    EventType.MENU_CLOSED: {"why": "key"},
+    EventType.KEY_SWITCH_CHANGED: {"key": "attendant", "on": True, "unattended": False},
+    EventType.OPEN_SERVICE_MENU: {"key": "operator"},
+    EventType.SERVICE_MENU_CLOSED: {"why": "key"},
     EventType.LINK_ENROLMENT: {"form": "link_request", "step": "request", "persons": ("5",)},
-    EventType.MOVE_LEVEL: {"form": "level_move", "source": "a", "target": "b", "persons": ("5",)},
-    EventType.OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
+    EventType.MOVE_PROGRESSIVE_LEVEL: {"form": "level_move", "source": "a", "target": "b", "persons": ("5",)},
+    EventType.CHANGE_OPTIONS: {"form": "options_game", "option": "game", "person": "5", "persons": ("5",)},
     EventType.RESTART: {"form": "restart", "person": "4", "persons": ("4",)},
     EventType.FAULTS_CLEARED_BY_TECHNICIAN: {
         "form": "settle_faults",
@@ -66,22 +66,28 @@ VALUES = {
         "persons": ("4",),
         "finding": "dust",
     },
-    EventType.VERIFY: {"form": "verify", "person": "4", "persons": ("4",)},
-    EventType.COUNTERS_EXCHANGED: {
+    EventType.VERIFY_SOFTWARE: {"form": "verify", "person": "4", "persons": ("4",)},
+    EventType.HARD_METERS_EXCHANGED: {
         "form": "counters",
         "person": "4",
         "persons": ("4",),
         "reason": "a new board",
         "readings": "0",
     },
-    EventType.NUMBER_UNLOCKED: {
+    EventType.STAFF_NUMBER_UNLOCKED: {
         "form": "unlock",
         "person": "5",
         "persons": ("5",),
         "number": "3",
         "reason": "forgot",
     },
-    EventType.TEST: {"test": "light", "device": "io", "outputs": ("bell",), "person": "3", "persons": ("3",)},
+    EventType.START_DEVICE_TEST: {
+        "test": "light",
+        "device": "io",
+        "outputs": ("bell",),
+        "person": "3",
+        "persons": ("3",),
+    },
     EventType.INTERVENTION_OPENED: {
         "form": "intervention",
         "kind": "repair",
@@ -90,26 +96,36 @@ VALUES = {
         "persons": ("3",),
     },
     EventType.INTERVENTION_CLOSED: {"form": "intervention_end", "kind": "repair", "persons": ("3",)},
-    EventType.BET: {"value": 2},
-    EventType.GAME: {"value": "maple-classic"},
-    EventType.DENOMINATION: {"value": 25},
-    EventType.LANGUAGE: {"value": "fr"},
+    EventType.SELECT_BET: {"value": 2},
+    EventType.SELECT_GAME: {"value": "maple-classic"},
+    EventType.SELECT_DENOMINATION: {"value": 25},
+    EventType.SELECT_LANGUAGE: {"value": "fr"},
     EventType.CHOOSE: {"value": 0},
     EventType.TICKET_ESCROWED: {"escrow": 1, "digits": "910000000000000000"},
     EventType.COINS_IN: {"coins": ((100, True),), "event_position": 3},
-    EventType.TICKET_FAILED: {"why": "test"},
+    EventType.TICKET_PRINT_FAILED: {"why": "test"},
     EventType.NO_PAYOUT_DEVICE: {"why": "test"},
-    EventType.CHANCE_FAILED: {"detail": "test"},
+    EventType.GENERATOR_FAILED: {"detail": "test"},
     EventType.TICKET_NUMBERED: {"id": "waiting", "number": TICKET},
-    EventType.NUMBER_REFUSED: {"id": "waiting", "why": "test"},
+    EventType.TICKET_NUMBER_REFUSED: {"id": "waiting", "why": "test"},
     EventType.TICKET_AUTHORISED: {"id": "asked", "kind": "cashable", "amount_cents": 100},
     EventType.TICKET_DECLINED: {"id": "asked"},
     EventType.HANDPAY_FORM: {**TWO, "form": "handpay", "method": "cheque"},
     EventType.MACHINE_CHECKED: {**TWO, "form": "machine_check"},
-    EventType.COMPLEMENT: {**TWO, "form": "complement", "amount_cents": 500, "reason": "a line was not paid"},
-    EventType.ORPHAN_CREDITS: {**TWO, "form": "orphan_credits", "place": "bank 4"},
-    EventType.ORPHAN_HANDPAY: {**TWO, "form": "orphan_handpay", "place": "bank 4"},
-    EventType.ORPHAN_TICKET: {**TWO, "form": "orphan_ticket", "number": "910000000000000000", "place": "b"},
+    EventType.PAY_COMPLEMENT: {
+        **TWO,
+        "form": "complement",
+        "amount_cents": 500,
+        "reason": "a line was not paid",
+    },
+    EventType.REGISTER_UNCLAIMED_CREDITS: {**TWO, "form": "orphan_credits", "place": "bank 4"},
+    EventType.REGISTER_UNCLAIMED_HANDPAY: {**TWO, "form": "orphan_handpay", "place": "bank 4"},
+    EventType.REGISTER_FOUND_TICKET: {
+        **TWO,
+        "form": "orphan_ticket",
+        "number": "910000000000000000",
+        "place": "b",
+    },
     EventType.FORFEIT_GAME: {**TWO, "form": "forfeit_game", "reason": "a wire in the bill slot"},
     EventType.FORFEIT_PRIZE: {**TWO, "form": "forfeit_prize", "reason": "a wire in the bill slot"},
     EventType.FORFEIT_CREDITS: {
@@ -126,7 +142,12 @@ VALUES = {
         "mechanic": "two",
         "decision": "not paid",
     },
-    EventType.EXCLUSION_NOTED: {**TWO, "form": "exclusion", "who": "somebody", "reason": "took an orphan"},
+    EventType.PLAYER_EXCLUSION_NOTED: {
+        **TWO,
+        "form": "exclusion",
+        "who": "somebody",
+        "reason": "took an orphan",
+    },
     EventType.INCIDENT_JUDGED: {
         **TWO,
         "form": "incident",
@@ -135,14 +156,14 @@ VALUES = {
         "informed": "telephone",
         "officer": "agent 12",
     },
-    EventType.DISABLED: {"source": "host:test", "reason": "test"},
-    EventType.ENABLED: {"source": "host:test"},
-    EventType.CONTROL: {"source": "host:test", "name": "bill_acceptor", "value": False},
+    EventType.MACHINE_DISABLED: {"source": "host:test", "reason": "test"},
+    EventType.MACHINE_ENABLED: {"source": "host:test"},
+    EventType.HOST_RESTRICTION_CHANGED: {"source": "host:test", "name": "bill_acceptor", "value": False},
     EventType.SELF_TEST_FAILED: {"detail": "test"},
     EventType.AWARD_LOCKED: {"claim": "of-nobody", "amount_cents": 700},
-    EventType.CLAIM_CLOSED: {"claim": "of-nobody"},
-    EventType.INTERVENTION_SEEN: {"id": "of-nobody"},
-    EventType.MYSTERY_WON: {"level": "of-nobody", "won": PRIZE},
+    EventType.PROGRESSIVE_CLAIM_CLOSED: {"claim": "of-nobody"},
+    EventType.INTERVENTION_READ_BY_MONITORING: {"id": "of-nobody"},
+    EventType.MYSTERY_PRIZE_WON: {"level": "of-nobody", "won": PRIZE},
 }
 
 
@@ -154,16 +175,16 @@ PREPARED = frozenset(
         EventType.TICKET_DECLINED,
         EventType.TRANSFER_ORDERED,
         EventType.TRANSFER_CANCELLED,
-        EventType.LOCK_REQUESTED,
-        EventType.LOCK_ENDED,
+        EventType.TRANSFER_LOCK_REQUESTED,
+        EventType.TRANSFER_LOCK_ENDED,
         EventType.TICKET_NUMBERED,
-        EventType.NUMBER_REFUSED,
+        EventType.TICKET_NUMBER_REFUSED,
         EventType.COINS_PAID,
         EventType.TICKET_PRINTED,
-        EventType.TICKET_FAILED,
+        EventType.TICKET_PRINT_FAILED,
         EventType.BILL_STACKED,
         EventType.BILL_NOT_STACKED,
-        EventType.BILL_LOST,
+        EventType.BILL_LOCATION_UNKNOWN,
     }
 )
 
@@ -196,18 +217,18 @@ def make_machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig])
         rig.machine.install(table)
         table.register_position(rig.machine, rig.engine.submit)
         table.place_bets(rig.machine, "of-somebody", 20)
-        rig.engine.handle(EventType.MACHINE_CHANGED)
+        rig.engine.handle(EventType.SHARED_MEMORY_CHANGED)
     elif state is State.TOURNAMENT:
         mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
         write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
-        rig.engine.handle(EventType.MACHINE_CHANGED)
+        rig.engine.handle(EventType.SHARED_MEMORY_CHANGED)
     elif state is State.LOCKED:
         rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, until_ns=0)
-        rig.engine.handle(EventType.LOCK_REQUESTED)
+        rig.engine.handle(EventType.TRANSFER_LOCK_REQUESTED)
     elif state is State.TILT:
         rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     elif state is State.SERVICE_MENU:
-        rig.engine.handle(EventType.MENU, key="operator")
+        rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     return rig
 
 
@@ -227,7 +248,7 @@ def _start_ticket(rig: MachineRig) -> None:
 def _start_coins(rig: MachineRig) -> None:
     """Start a coin payout that the state itself did not start."""
     if rig.machine.memory.get(MoneyKey.PAY_OUT) is not None:
-        rig.engine.handle(EventType.TICKET_FAILED, why="test")
+        rig.engine.handle(EventType.TICKET_PRINT_FAILED, why="test")
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         rig.engine.state = State.PAYING
     _reserve(rig, "coins", "out:hopper", {"way": "coins", "coins": 5})
@@ -236,7 +257,7 @@ def _start_coins(rig: MachineRig) -> None:
 def _await_number(rig: MachineRig) -> None:
     """Start a cash-out that waits for a ticket number from the host."""
     if rig.machine.memory.get(MoneyKey.PAY_OUT) is not None:
-        rig.engine.handle(EventType.TICKET_FAILED, why="test")
+        rig.engine.handle(EventType.TICKET_PRINT_FAILED, why="test")
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         rig.engine.state = State.PAYING
     waiting = {"way": "ticket", "kind": "cashable", "number": "", "language": "en"}
@@ -259,9 +280,9 @@ def _reserve(rig: MachineRig, pay_out_id: str, target: str, fields: dict) -> Non
 def prepare_event(rig: MachineRig, state: State, event: EventType) -> dict:
     """Bring the machine into a condition in which the event can happen; return a realistic payload for it."""
     money = rig.machine.component(HostMoney)
-    if event is EventType.SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
+    if event is EventType.OUTCOME_SHOWN and state in {State.PLAYING, State.AWAITING_AWARD}:
         return {"value": rig.machine.memory.get(PlayKey.GAME)["play_id"]}
-    if event is EventType.ANSWER and state is State.SERVICE_MENU:
+    if event is EventType.ANSWER_SERVICE_PAGE and state is State.SERVICE_MENU:
         page = rig.machine.component(ServiceDesk).build_page(rig.machine)
         return {"value": "back", "options": {"page": page.id}}
     if event is EventType.BILL_ESCROWED:
@@ -274,16 +295,16 @@ def prepare_event(rig: MachineRig, state: State, event: EventType) -> dict:
         money.transfer_order = TransferOrder(
             identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents
         )
-    elif event in {EventType.LOCK_REQUESTED, EventType.LOCK_ENDED}:
+    elif event in {EventType.TRANSFER_LOCK_REQUESTED, EventType.TRANSFER_LOCK_ENDED}:
         granted = state is State.LOCKED
         money.transfer_lock = TransferLock(required_transfers_code=1, until_ns=0, is_granted=granted)
-    elif event in {EventType.TICKET_NUMBERED, EventType.NUMBER_REFUSED}:
+    elif event in {EventType.TICKET_NUMBERED, EventType.TICKET_NUMBER_REFUSED}:
         _await_number(rig)
     elif event is EventType.COINS_PAID:
         _start_coins(rig)
         return {"paid_coins": 5}
-    elif event in {EventType.TICKET_PRINTED, EventType.TICKET_FAILED} and state is not State.PAYING:
+    elif event in {EventType.TICKET_PRINTED, EventType.TICKET_PRINT_FAILED} and state is not State.PAYING:
         _start_ticket(rig)
-    elif event in {EventType.BILL_STACKED, EventType.BILL_NOT_STACKED, EventType.BILL_LOST}:
+    elif event in {EventType.BILL_STACKED, EventType.BILL_NOT_STACKED, EventType.BILL_LOCATION_UNKNOWN}:
         rig.ledger.reserve_credit_before_stacking(Banknote(500), 0)
     return VALUES.get(event, {})

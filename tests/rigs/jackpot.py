@@ -42,7 +42,7 @@ def make_jackpot_machine(folder: Path, *hands: str, levels=OWN, cents=100, **opt
 
 def choose_bets(rig: MachineRig, **bets: int) -> None:
     """Choose bets on spots."""
-    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
 
 
 def start_game(rig: MachineRig, **bets: int) -> None:

@@ -111,11 +111,11 @@ DROPPED_LEVEL = "three-levels.top.1000"
 def drop_denomination(folder: Path) -> MachineRig:
     """Return a machine that was played at 5 cents and at 1 dollar a credit, and now offers only 5 cents."""
     first = make_levels_machine(folder, *(B, NO_LUCK, 49) * 4).boot().insert(10000)
-    first.engine.handle(EventType.DENOMINATION, value=100)
+    first.engine.handle(EventType.SELECT_DENOMINATION, value=100)
     for _ in range(3):
         first.play()
         first.report_shown()
-    first.engine.handle(EventType.DENOMINATION, value=5)
+    first.engine.handle(EventType.SELECT_DENOMINATION, value=5)
     first.play()
     first.report_shown()
     first.engine.handle(EventType.CASH_OUT)

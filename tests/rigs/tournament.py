@@ -96,11 +96,11 @@ class Hall:
     def fill(self, form_id, room=None, by=MANAGER, **values):
         """Fill in a form at a position as staff; return the reason for a refusal, or None."""
         room = room or self.room
-        room.engine.handle(EventType.MENU, key="operator")
+        room.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         event = next(form.event for form in SERVICE_MENU.forms if form.id == form_id)
         room.engine.handle(event, form=form_id, **by, **values)
         refusal = room.notice
-        room.engine.handle(EventType.MENU_CLOSED, why="key")
+        room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
         for other in self.rooms:
             other.engine.update_state()
         return refusal

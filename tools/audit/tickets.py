@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from egm.errors import LocalError, OperatorError
-from egm.tickets.audit import find_ledger_disagreement, parse_ledger_anchor
+from egm.tickets.audit import find_ledger_disagreement_error, parse_ledger_anchor
 from egm.tickets.ledger_access import open_machine_ledger
 from meters import open_view
 
@@ -21,7 +21,7 @@ def find_ticket_ledger_error(folder: Path, second: Path) -> str:
                 return ""
             with open_machine_ledger(folder, second_folder=second) as store:
                 store.verify_moves()
-                return store.find_replaced_ledger_error() or find_ledger_disagreement(
+                return store.find_replaced_ledger_error() or find_ledger_disagreement_error(
                     store, stored_anchor, view.balance_cents
                 )
         except (OperatorError, LocalError) as error:

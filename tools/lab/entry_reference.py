@@ -76,8 +76,6 @@ MEANING_BY_FIELD_NAME: Final[Mapping[str, str]] = {
     "serial": "The machine that wrote the entry.",
     "shown_cents": "The amount that the machine displayed.",
     "since": "The time at which the recorded condition began.",
-    "unanswered": "Whether staff settled the claim because the controller had not replied.",
-    "unattended": "Whether the recorded act happened while the machine was off or received no reports of the device.",
     "version": "The version of the game's definition.",
     "why": "The reason.",
     "win_cents": "The win, without progressive levels and returned stakes.",

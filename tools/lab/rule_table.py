@@ -17,24 +17,24 @@ _DIAGRAM_ARROWS: Final = (
     (State.IDLE, EventType.PLAY, State.PLAYING, "play"),
     (State.IDLE, EventType.PLAY, State.BETTING, "play, where several seats play one round"),
     (State.BETTING, TableEvent.NO_MORE_BETS, State.PLAYING, "no more bets"),
-    (State.PLAYING, EventType.SHOWN, State.IDLE, "shown and paid"),
-    (State.PLAYING, EventType.SHOWN, State.AWAITING_AWARD, "a linked award is not locked"),
-    (State.AWAITING_AWARD, EventType.SHOWN, State.IDLE, "locked and paid"),
-    (State.PLAYING, EventType.SHOWN, State.HANDPAY, "a jackpot"),
+    (State.PLAYING, EventType.OUTCOME_SHOWN, State.IDLE, "shown and paid"),
+    (State.PLAYING, EventType.OUTCOME_SHOWN, State.AWAITING_AWARD, "a linked award is not locked"),
+    (State.AWAITING_AWARD, EventType.OUTCOME_SHOWN, State.IDLE, "locked and paid"),
+    (State.PLAYING, EventType.OUTCOME_SHOWN, State.HANDPAY, "a jackpot"),
     (State.IDLE, EventType.CASH_OUT, State.PAYING, "cash out"),
     (State.PAYING, EventType.TICKET_PRINTED, State.IDLE, "ticket or coins are out"),
-    (State.PAYING, EventType.TICKET_FAILED, State.HANDPAY, "no ticket, no coins"),
+    (State.PAYING, EventType.TICKET_PRINT_FAILED, State.HANDPAY, "no ticket, no coins"),
     (State.HANDPAY, EventType.KEY_TURNED, State.IDLE, "paid by an attendant"),
     (State.TOURNAMENT, EventType.PLAY, State.PLAYING, "play with points"),
-    (State.PLAYING, EventType.SHOWN, State.TOURNAMENT, "shown, in a tournament"),
+    (State.PLAYING, EventType.OUTCOME_SHOWN, State.TOURNAMENT, "shown, in a tournament"),
 )
 #: Interruptions: the state of the interrupted machine, the event that leads to it, and the event that ends it.
 _INTERRUPTIONS: Final = (
     (State.DOOR_OPEN, EventType.DOOR_OPENED, EventType.DOOR_CLOSED),
     (State.TILT, EventType.FAULT_RAISED, EventType.KEY_TURNED),
-    (State.SERVICE_MENU, EventType.MENU, EventType.MENU_CLOSED),
-    (State.OUT_OF_SERVICE, EventType.DISABLED, EventType.ENABLED),
-    (State.LOCKED, EventType.LOCK_REQUESTED, EventType.LOCK_ENDED),
+    (State.SERVICE_MENU, EventType.OPEN_SERVICE_MENU, EventType.SERVICE_MENU_CLOSED),
+    (State.OUT_OF_SERVICE, EventType.MACHINE_DISABLED, EventType.MACHINE_ENABLED),
+    (State.LOCKED, EventType.TRANSFER_LOCK_REQUESTED, EventType.TRANSFER_LOCK_ENDED),
 )
 
 

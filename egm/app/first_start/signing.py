@@ -94,7 +94,7 @@ class SignersStep(SetupStep):
         raise NotImplementedError
 
     def can_be_signed(self, draft: CabinetFileDraft) -> bool:
-        """Return whether this first-start step has anything to sign."""
+        """Return whether what this first-start step shows may be signed now."""
         raise NotImplementedError
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:

@@ -39,7 +39,7 @@ _NEXT_ACTION: Final = PageAction(id="next", label=build_text("first.next"), styl
 
 
 class NextStep(Enum):
-    """The first-start step to show after an input: the current one (STAY), the next (ON) or the previous (BACK)."""
+    """Which step of the first start is shown after an input: the current, the next or the previous one."""
 
     STAY = auto()
     FORWARD = auto()
@@ -549,7 +549,7 @@ def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText 
     if (
         field_index == 2
         and not roster.people
-        and not Person("0", "-", Role(text)).has_permission(Permission.ENROL)
+        and not Person("0", "-", Role(text)).has_permission(Permission.ENROL_STAFF)
     ):
         return PageText(kind="say", value="first.refused.first_one")
     if field_index == 3:

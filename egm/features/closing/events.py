@@ -15,7 +15,7 @@ class ClosingEvent(EventName):
     CLOSE_TABLES = "close_tables"
     #: Staff open the tables again.
     OPEN_TABLES = "open_tables"
-    TABLES_DUE = "tables_due"
+    CLOSING_NOTICE_DUE = "tables_due"
     """Time has passed: the message to players about the closing must be updated."""
 
 
@@ -29,5 +29,5 @@ class ClosingForm(FilledForm):
 PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     ClosingEvent.CLOSE_TABLES: ClosingForm,
     ClosingEvent.OPEN_TABLES: FilledForm,
-    ClosingEvent.TABLES_DUE: EmptyPayload,
+    ClosingEvent.CLOSING_NOTICE_DUE: EmptyPayload,
 }

@@ -78,7 +78,7 @@ class ClosingClock(DueEventService):
     """The service that updates the notices to players each minute in the last half hour before the closing."""
 
     name = "closing"
-    due_event = ClosingEvent.TABLES_DUE
+    due_event = ClosingEvent.CLOSING_NOTICE_DUE
 
     def compute_seconds_to_wait(self) -> float | None:
         """Return the seconds until the next update of the notices.
@@ -130,7 +130,7 @@ CLOSING_FEATURE: Final = Feature(
             open_tables,
             NextState.SAME,
         ),
-        Rule(ClosingEvent.TABLES_DUE, STATES_AFTER_BOOT),
+        Rule(ClosingEvent.CLOSING_NOTICE_DUE, STATES_AFTER_BOOT),
     ),
     contributions=_CLOSING_FORMS,
     position_service_factories=(create_closing_clock,),

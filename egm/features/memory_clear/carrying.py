@@ -53,7 +53,7 @@ class ProposedClaim:
     claim_by_copy: Mapping[str, ClearanceClaim]
     """The claim as each copy of the memory (``first``, ``second``) has it. A copy without the claim is absent."""
     is_proved: bool
-    """Whether the two copies together prove that it was owed at the last entry that could be read."""
+    """Whether the two copies together prove that the claim was owed at the last entry that could be read."""
     later_entries: LaterEntriesStatus
     """Whether journal entries after the last readable one are missing.
 

@@ -29,7 +29,7 @@ from meters.ledger import Ledger, Reservation
 from meters.salvage import SalvagedJournal
 from meters.transaction import JSON, Dimensions
 
-R = TypeVar("R")
+RecordT = TypeVar("RecordT")
 
 #: The account from which the new journal receives amounts carried over.
 CARRIED_OVER_ACCOUNT: Final = "house:carried_over"
@@ -146,7 +146,7 @@ class ClaimBook:
                 needed[flow.source] += flow.amount_cents
         return tuple(Transfer(CARRIED_OVER_ACCOUNT, name, cents) for name, cents in needed.items())
 
-    def read_record(self, kind: type[R], name: str) -> R:
+    def read_record(self, kind: type[RecordT], name: str) -> RecordT:
         """Return the value that the old memory stores under ``name``, as a record of the type ``kind``."""
         return from_json(kind, self.old_state[name], f"the memory's {name!r}")
 

@@ -190,7 +190,7 @@ _TOURNAMENT_FORMS: Final = (
     Form(
         id="tournament_round_end",
         event=TournamentEvent.END_ROUND,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         fields=(
             FormField(name="status", kind=FieldKind.CHOICE, choices=("interrupted", "failed")),
@@ -201,7 +201,7 @@ _TOURNAMENT_FORMS: Final = (
     Form(
         id="tournament_void",
         event=TournamentEvent.VOID_ENTRY,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         fields=(_ENTRY_NUMBER_FIELD, REASON_FIELD),
         submission_guards=(rules_are_installed,),
@@ -209,7 +209,7 @@ _TOURNAMENT_FORMS: Final = (
     Form(
         id="tournament_prize",
         event=TournamentEvent.PAY_PRIZE,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         menu_section="players",
         fields=(
             _ENTRY_NUMBER_FIELD,
@@ -320,7 +320,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(
-        EventType.BET,
+        EventType.SELECT_BET,
         _TOURNAMENT_STATE,
         (requested_bet_fits_tournament_wager,),
         (set_bet,),
@@ -336,7 +336,7 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
         REPORT_REFUSAL,
     ),
     Rule(
-        EventType.SHOWN,
+        EventType.OUTCOME_SHOWN,
         STATES_SHOWING_OUTCOME,
         (purse_game_is_open, outcome_is_of_open_game),
         (end_purse_game,),
@@ -411,7 +411,7 @@ TOURNAMENT_FEATURE: Final = Feature(
     derived_states=(DerivedState(State.TOURNAMENT, is_in_tournament),),
     contributions=(
         *_TOURNAMENT_FORMS,
-        MenuEntry("tournament", "games", Permission.READ_RECALL, TournamentPage),
+        MenuEntry("tournament", "games", Permission.READ_GAME_RECALL, TournamentPage),
     ),
     position_service_factories=(create_round_clock,),
     list_notices=iter_tournament_notices,

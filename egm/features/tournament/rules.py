@@ -163,7 +163,7 @@ class Tournament(_RulesTable):
     name: BilingualText
     """The name of the tournament."""
     venue: BilingualText
-    """Where it is held."""
+    """Where the tournament is held."""
     game: str
     """The game that is played: its id in the library (`egm game list`)."""
     starts: Annotated[datetime, BeforeValidator(_check_local_time)]

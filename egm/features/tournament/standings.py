@@ -70,10 +70,10 @@ class ParticipantStanding:
     entry: int
     """The number of the entry by which the participant is ranked."""
     round: int
-    """The number of the last round that this entry played."""
+    """The number of the last round that the ranked entry played."""
     points: int
     best_game: int | None
-    """The most points won in one game of that round; None if this was not recorded."""
+    """The most points that the ranked entry won in one game of its last round; None if this was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class _RankingOutcome:
     """The intermediate result of the ranking. Entries are given by their numbers."""
 
     points_by_entry: dict[int, int] = field(default_factory=dict)
-    """The points of each entry that count."""
+    """The points that count for the ranking, by entry number."""
     last_round_by_entry: dict[int, int] = field(default_factory=dict)
     """The number of the last round that each entry played."""
     refunded_entries: list[int] = field(default_factory=list)
@@ -189,9 +189,11 @@ def _iter_rounds(
     """
     entries = {each.entry: each for each in results.entries}
     playing = sorted(entries)
-    for n, terms in enumerate(rules.rounds, 1):
-        scored = [entries[entry] for entry in playing if _score_entry(rules, entries[entry], n, outcome)]
-        standings = _list_best_entries(rules, scored, n, outcome.points_by_entry)
+    for round_number, terms in enumerate(rules.rounds, 1):
+        scored = [
+            entries[entry] for entry in playing if _score_entry(rules, entries[entry], round_number, outcome)
+        ]
+        standings = _list_best_entries(rules, scored, round_number, outcome.points_by_entry)
         qualified = [each for each in standings if terms.advance is not None and each.rank <= terms.advance]
         yield scored, standings, qualified
         playing = sorted(each.entry for each in qualified)
@@ -226,17 +228,19 @@ def _rank_by_second_entry(
     updated.
     """
     unranked_entries = {*outcome.refunded_entries, *outcome.excluded_entries}
-    for n in range(len(groups), 0, -1):
+    for round_number in range(len(groups), 0, -1):
         ranked = {each.participant for group in groups for each in group}
         added_results = [
             each
-            for each in scored_entries[n - 1]
+            for each in scored_entries[round_number - 1]
             if each.participant not in ranked and each.entry not in unranked_entries
         ]
         if added_results:
-            entries = {each.entry: each for each in scored_entries[n - 1]}
-            stayed = [entries[each.entry] for each in groups[n - 1]]
-            groups[n - 1] = _list_best_entries(rules, [*stayed, *added_results], n, outcome.points_by_entry)
+            entries = {each.entry: each for each in scored_entries[round_number - 1]}
+            stayed = [entries[each.entry] for each in groups[round_number - 1]]
+            groups[round_number - 1] = _list_best_entries(
+                rules, [*stayed, *added_results], round_number, outcome.points_by_entry
+            )
 
 
 def _check_entries(rules: Tournament, results: Results) -> None:
@@ -259,23 +263,24 @@ def _check_entries(rules: Tournament, results: Results) -> None:
         )
 
 
-def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _RankingOutcome) -> bool:
-    """Add the result of an entry in round ``n`` to ``outcome``; return False if the entry is refunded or excluded.
+def _score_entry(rules: Tournament, result: EntryResult, round_number: int, outcome: _RankingOutcome) -> bool:
+    """Add an entry's result in a round to ``outcome``; return False if the entry is refunded or excluded.
 
     Raises :class:`ResultsError` if the result is missing, or if the rules do not permit it.
     """
-    where = f"entry {result.entry}: round {n}"
-    if len(result.rounds) < n:
+    where = f"entry {result.entry}: round {round_number}"
+    if len(result.rounds) < round_number:
         raise ResultsError(
             f"{where}: its result is missing; if it was not played, derive the results again with"
-            f" --absent {result.entry}:{n}"
+            f" --absent {result.entry}:{round_number}"
         )
-    round_result = result.rounds[n - 1]
-    outcome.last_round_by_entry[result.entry] = n
+    round_result = result.rounds[round_number - 1]
+    outcome.last_round_by_entry[result.entry] = round_number
     if round_result.status == "interrupted" and rules.interrupted == "replay":
         raise ResultsError(
             f"{where}: it was interrupted: by the rules it is replayed; give the result of the replay, or, if there was"
-            f" none, derive the results again with --ignore {result.entry}:{n}:EXPORT and --absent {result.entry}:{n}"
+            f" none, derive the results again with --ignore {result.entry}:{round_number}:EXPORT "
+            f"and --absent {result.entry}:{round_number}"
         )
     if round_result.status == "interrupted" and rules.interrupted == "refund":
         outcome.refunded_entries.append(result.entry)
@@ -296,13 +301,15 @@ def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _Ranki
 
 
 def _list_best_entries(
-    rules: Tournament, results: Sequence[EntryResult], n: int, points: dict[int, int]
+    rules: Tournament, results: Sequence[EntryResult], round_number: int, points: dict[int, int]
 ) -> list[ParticipantStanding]:
-    """Return the ranks of the participants in round ``n``, in rank order; the best entry of each participant counts.
+    """Return the ranks of the participants in a round, in rank order; the best entry of each participant counts.
 
     ``points`` has the points of each entry by its number.
     """
-    rows = sorted((_build_ranking_key(rules, result, n, points), result.entry, result) for result in results)
+    rows = sorted(
+        (_build_ranking_key(rules, result, round_number, points), result.entry, result) for result in results
+    )
     best: list[ParticipantStanding] = []
     seen_participants: set[str] = set()
     last_key: tuple[int, ...] = ()
@@ -317,22 +324,22 @@ def _list_best_entries(
                 rank=rank,
                 participant=result.participant,
                 entry=entry,
-                round=n,
+                round=round_number,
                 points=points[entry],
-                best_game=result.rounds[n - 1].best_game,
+                best_game=result.rounds[round_number - 1].best_game,
             )
         )
     return best
 
 
 def _build_ranking_key(
-    rules: Tournament, result: EntryResult, n: int, points: dict[int, int]
+    rules: Tournament, result: EntryResult, round_number: int, points: dict[int, int]
 ) -> tuple[int, ...]:
-    """Return the sort key of an entry's result in round ``n``; the best result has the lowest key.
+    """Return the sort key of an entry's result in a round; the best result has the lowest key.
 
     Results with equal keys are ties.
     """
-    round_result = result.rounds[n - 1]
+    round_result = result.rounds[round_number - 1]
     if rules.ties == "earlier-entry":
         return (-points[result.entry], result.entry)
     if rules.ties == "best-game":

@@ -1,7 +1,7 @@
 """SAS exceptions from journal entries: which entries are reported to a host, and as which exception.
 
 The declarations of the entries contain most exception codes; this module adds the others, and the data of
-real-time event reporting (general knowledge: see ``SasPollGroup.REAL_TIME``).
+real-time event reporting (general knowledge: see ``SasPollGroup.REAL_TIME_EVENTS``).
 """
 
 from collections.abc import Iterator, Mapping

@@ -43,7 +43,9 @@ class SasLinkMonitor:
         for (
             suffix
         ) in _HOLD_SOURCE_SUFFIXES_CLEARED_BY_RESTART:  # temporary holds ended with the run that made them
-            self._host.submit_event(EventType.ENABLED, EnablingRequest(source=f"{self._host.source}{suffix}"))
+            self._host.submit_event(
+                EventType.MACHINE_ENABLED, EnablingRequest(source=f"{self._host.source}{suffix}")
+            )
         self._disable_until_host_enables()
         if self._host.machine.profile.host.silence_seconds is None:
             return
@@ -61,7 +63,7 @@ class SasLinkMonitor:
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:
             machine.post(HOST_START_AWAITED, HostLineEvent(host=self._host.name), state={key: True})
             self._host.submit_event(
-                EventType.DISABLED, DisablingRequest(source=self._host.source, reason="host")
+                EventType.MACHINE_DISABLED, DisablingRequest(source=self._host.source, reason="host")
             )
 
     def record_link_state(self, *, is_up: bool) -> None:
@@ -71,7 +73,7 @@ class SasLinkMonitor:
             self._timer = None
         if is_up:
             self._record_event(HOST_LINK_UP, has_stopped_polling=False)
-            self._host.submit_event(EventType.ENABLED, EnablingRequest(source=self._source))
+            self._host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=self._source))
         else:
             self._record_event(HOST_LINK_LOST, has_stopped_polling=True)
             self._take_out_of_service_if_host_does_not_poll()
@@ -85,9 +87,11 @@ class SasLinkMonitor:
             return
         source = f"{self._host.source}{FULL}"
         if is_full:
-            self._host.submit_event(EventType.DISABLED, DisablingRequest(source=source, reason="host_behind"))
+            self._host.submit_event(
+                EventType.MACHINE_DISABLED, DisablingRequest(source=source, reason="host_behind")
+            )
         else:
-            self._host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
+            self._host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=source))
 
     def _record_event(self, entry: EntryDeclaration[HostLineEvent], *, has_stopped_polling: bool) -> None:
         """Record a change of the host's link in the journal.
@@ -126,7 +130,7 @@ class SasLinkMonitor:
         )
         if seconds_without_poll >= limit:
             self._host.submit_event(
-                EventType.DISABLED, DisablingRequest(source=self._source, reason="host_silent")
+                EventType.MACHINE_DISABLED, DisablingRequest(source=self._source, reason="host_silent")
             )
             return
         loop = asyncio.get_running_loop()

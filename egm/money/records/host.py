@@ -68,8 +68,8 @@ class TransferKind(StrEnum):
 class TransferStatus(StrEnum):
     """The result of a host's transfer order; each protocol maps these to its own codes."""
 
-    FULL = "full"
-    PARTIAL = "partial"
+    COMPLETED_IN_FULL = "full"
+    COMPLETED_IN_PART = "partial"
     PENDING = "pending"
     CANCELLED = "cancelled"
     NOT_UNIQUE = "not_unique"
@@ -91,18 +91,18 @@ class TransferStatus(StrEnum):
     """Refused: the order requires that the machine is locked, and it is not."""
     OTHER_POOL = "other_pool"
     """Refused: restricted credit of another pool is on the meter."""
-    RECEIPT = "receipt"
+    RECEIPT_NOT_SUPPORTED = "receipt"
     """Refused: the host requested a receipt, and this machine does not print receipts for transfers."""
     UNSUPPORTED = "unsupported"
-    INCOMPATIBLE = "incompatible"
+    PREVIOUS_RESULT_UNREAD = "incompatible"
     """Refused: the host has not yet read the result of the previous transfer."""
-    NONE = "none"
+    NO_TRANSFER_YET = "none"
     """No transfer has been ordered yet."""
 
     @property
     def has_moved_value(self) -> bool:
         """Return whether the transfer moved value: all or part of the ordered amount."""
-        return self in {TransferStatus.FULL, TransferStatus.PARTIAL}
+        return self in {TransferStatus.COMPLETED_IN_FULL, TransferStatus.COMPLETED_IN_PART}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

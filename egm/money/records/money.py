@@ -47,7 +47,7 @@ class CoinPayoutProgress:
     owed_cents: int
     """The amount owed when the hopper started to pay, in minor units."""
     paid_cents: int
-    """The part of it that the hopper has paid, in minor units."""
+    """The part of the owed amount that the hopper has paid, in minor units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

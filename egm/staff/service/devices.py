@@ -135,7 +135,9 @@ class TouchCalibrationPage(MenuPage):
         except (ValueError, CalibrationError):
             return GoBack(1, build_text("service.refused.touches"))
         signed = DeviceTest(device="screen", test="calibrate", person=person.id, persons=(person.id,))
-        return SubmitEvent(Event(EventType.TEST, replace(signed, matrix=matrix)), pages_to_leave=1)
+        return SubmitEvent(
+            Event(EventType.START_DEVICE_TEST, replace(signed, matrix=matrix)), pages_to_leave=1
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ class DevicePage(MenuPage):
         if person is None or test is None:
             return build_refusal("not_offered")
         signed = replace(test, device=self.device_name, person=person.id, persons=(person.id,))
-        return SubmitEvent(Event(EventType.TEST, signed))
+        return SubmitEvent(Event(EventType.START_DEVICE_TEST, signed))
 
 
 def _find_requested_test(kind: str, action: str, text: str) -> DeviceTest | None:

@@ -122,13 +122,13 @@ def move_menu(machine: Machine, event: Event) -> Event | None:
     target = machine.component(RunningPositions).position_by_number[number]
     key = "operator" if desk.is_opened_by_key else "screen"
     person = "" if desk.signed_in_person is None else desk.signed_in_person.id
-    target.submit_event(Event(EventType.MENU, MenuRequest(key=key, person=person)))
+    target.submit_event(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key=key, person=person)))
     if target.engine.machine.component(ServiceDesk).signed_in_person is None:
         machine.notice = Notice(
             code="refused.position_is_busy", severity="warning", values={"position": number}
         )
         return None
-    return Event(EventType.MENU_CLOSED, MenuEnd(why=f"to position {number}"))
+    return Event(EventType.SERVICE_MENU_CLOSED, MenuEnd(why=f"to position {number}"))
 
 
 def ask_for_sign_in(machine: Machine, event: Event) -> None:
@@ -176,7 +176,7 @@ def answer_page(machine: Machine, event: Event) -> Event | None:
     machine.notice = None
     outcome = machine.component(ServiceDesk).handle_input(machine, action, text)
     return (
-        Event(EventType.MENU_CLOSED, MenuEnd(why=outcome.reason))
+        Event(EventType.SERVICE_MENU_CLOSED, MenuEnd(why=outcome.reason))
         if isinstance(outcome, CloseMenu)
         else outcome
     )

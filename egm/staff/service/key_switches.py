@@ -35,7 +35,7 @@ def iter_concerned_positions(
     if event.type is EventType.KEY_TURNED:
         waiting_positions = [position for position in served if is_waiting_for_key(position.engine, event)]
         return (min(waiting_positions, key=_rank_waiting_position, default=own_position),)
-    if event.type is EventType.MENU_CLOSED:
+    if event.type is EventType.SERVICE_MENU_CLOSED:
         return [
             position for position in served if position is own_position or _has_menu(position.engine.machine)
         ]

@@ -80,7 +80,7 @@ class MainMenuPage(MenuPage):
         if target == "position" and argument in {
             str(number) for number in machine.component(RunningPositions).position_by_number
         }:
-            return SubmitEvent(Event(EventType.MENU_MOVED, MenuMove(position=int(argument))))
+            return SubmitEvent(Event(EventType.SERVICE_MENU_MOVED, MenuMove(position=int(argument))))
         if target == "subject" and argument in MENU_SECTIONS:
             return OpenPage(_SectionPage(argument))
         return OpenPage(_MenuSearchPage()) if action == "search" else _open_menu_line(machine, action)

@@ -42,7 +42,7 @@ class ServiceTimeout:
     def _expire(self) -> None:
         """Submit the event that closes the service menu, because the time is up."""
         self._timer = None
-        self._handle(Event(EventType.MENU_CLOSED, MenuEnd(why="time_out")))
+        self._handle(Event(EventType.SERVICE_MENU_CLOSED, MenuEnd(why="time_out")))
 
 
 def create_service_timeout(context: MachineContext) -> Iterable[BackgroundService]:

@@ -96,8 +96,8 @@ class Acceptor:
         (EventType.DOOR_OPENED, {"door": "main"}),
         (EventType.FAULT_RAISED, {"code": "io_board.communication", "detail": ""}),
         (EventType.FAULT_RAISED, {"code": "bill_acceptor.cheat", "detail": ""}),
-        (EventType.DISABLED, {"source": "operator", "reason": "closed"}),
-        (EventType.MENU, {"key": "audit"}),
+        (EventType.MACHINE_DISABLED, {"source": "operator", "reason": "closed"}),
+        (EventType.OPEN_SERVICE_MENU, {"key": "audit"}),
     ],
 )
 def test_the_acceptors_are_disabled_while_the_machine_is_not_ready(tmp_path, event, values):
@@ -129,7 +129,7 @@ def test_the_acceptor_accepts_only_bills_of_the_profile_that_every_host_allows(t
     assert bills.taken == frozenset(rig.profile.value_in.bills_cents)
     selected = {"source": "host:main", "name": "bills"}
     for value, taken in (((500, 1000, 123), {500, 1000}), (None, rig.profile.value_in.bills_cents)):
-        station.engine.handle(EventType.CONTROL, **selected, value=value)
+        station.engine.handle(EventType.HOST_RESTRICTION_CHANGED, **selected, value=value)
         station.process_change()
         assert bills.taken == frozenset(taken)
     rig.close()
@@ -283,5 +283,5 @@ def test_each_button_of_the_board_has_only_the_effect_of_its_name():
     assert {button: types for button, types in does.items() if types} == {
         "play": [EventType.PLAY],
         "cash_out": [EventType.CASH_OUT],
-        "service": [EventType.SERVICE],
+        "service": [EventType.CALL_ATTENDANT],
     }

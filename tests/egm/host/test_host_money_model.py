@@ -180,7 +180,7 @@ class Machine:
         self.rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
 
     def change_service(self) -> None:
-        event = self.dice.choice((EventType.DISABLED, *[EventType.ENABLED] * 3))
+        event = self.dice.choice((EventType.MACHINE_DISABLED, *[EventType.MACHINE_ENABLED] * 3))
         self.rig.engine.handle(event, source="host:main", reason="test")
 
     # -------------------------------------------------------------- the host
@@ -247,7 +247,7 @@ class Machine:
             (
                 lambda: self.transfers.request_lock(1, 500),
                 self.transfers.release_lock,
-                lambda: self.rig.engine.handle(EventType.LOCK_ENDED),
+                lambda: self.rig.engine.handle(EventType.TRANSFER_LOCK_ENDED),
                 lambda: self.transfers.set_cash_out_terms(
                     enabled=self.dice.random() < 0.5, host_only=self.dice.random() < 0.5
                 ),
@@ -256,7 +256,7 @@ class Machine:
 
     def advance_clock(self) -> None:
         self.rig.clock.pass_seconds(self.dice.choice((1, 3600, 24 * 3600)))
-        self.rig.engine.handle(EventType.PROMOTION_EXPIRED)
+        self.rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
 
     # -------------------------------------------------------------- the check
     def check(self) -> None:

@@ -81,10 +81,13 @@ def read_credit_kinds(rig: MachineRig) -> tuple[int, ...]:
 @pytest.mark.requirement("K-09", "D-12")
 def test_transfers_in_and_out_move_and_meter_each_credit_kind(make):
     rig = make()
-    assert ask(rig, cashable=1000, restricted=200, nonrestricted=30, restricted_pool=3) is Status.FULL
+    assert (
+        ask(rig, cashable=1000, restricted=200, nonrestricted=30, restricted_pool=3)
+        is Status.COMPLETED_IN_FULL
+    )
     assert read_credit_kinds(rig) == (1000, 200, 30)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "", "pool": 3}
-    assert ask(rig, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.FULL
+    assert ask(rig, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.COMPLETED_IN_FULL
     assert read_credit_kinds(rig) == (0, 0, 0)
     meters = rig.journal.meters().values
     for kind, cents in (("cashable", 1000), ("promo_restricted", 200), ("promo_cashable", 30)):
@@ -95,10 +98,10 @@ def test_transfers_in_and_out_move_and_meter_each_credit_kind(make):
 @pytest.mark.requirement("K-09")
 def test_a_transfer_identifier_moves_value_only_once_even_after_a_restart(make):
     rig = make()
-    assert ask(rig, cashable=1000) is Status.FULL
+    assert ask(rig, cashable=1000) is Status.COMPLETED_IN_FULL
     assert ask(rig, cashable=1000) is Status.NOT_UNIQUE
     assert ask(rig, cashable=5) is Status.NOT_UNIQUE
-    assert ask(rig, "T-2", cashable=5) is Status.FULL
+    assert ask(rig, "T-2", cashable=5) is Status.COMPLETED_IN_FULL
     restarted = make()
     assert ask(restarted, cashable=1000) is Status.NOT_UNIQUE
     assert read_credit_kinds(restarted) == (1005, 0, 0)
@@ -110,7 +113,7 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
     assert rig.port.has_unread_result
     assert (
         rig.port.execute_or_refuse_order(order("T-2", cashable=100), asset_number=ASSET)
-        is Status.INCOMPATIBLE
+        is Status.PREVIOUS_RESULT_UNREAD
     )
     restarted = make()
     assert (
@@ -120,7 +123,7 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
     ) == (
         True,
         "T-1",
-        Status.FULL,
+        Status.COMPLETED_IN_FULL,
     )
     restarted.port.acknowledge_result()
     assert (
@@ -155,27 +158,29 @@ def test_a_refused_transfer_moves_nothing_and_does_not_use_up_its_identifier(mak
     assert ask(rig, **options) is status
     assert (read_credit_kinds(rig), rig.journal.meters().values["money_in"]) == ((0, 0, 0), 0)
     assert rig.port.last_result.status is status
-    assert ask(rig, cashable=7) is Status.FULL
+    assert ask(rig, cashable=7) is Status.COMPLETED_IN_FULL
 
 
 @pytest.mark.requirement("K-09")
 def test_a_transfer_is_partial_only_if_the_host_allows_it(make):
     rig = make().insert(10000)
     assert ask(rig, kind=OUT, cashable=30000) is Status.BAD_AMOUNT
-    assert ask(rig, kind=OUT, cashable=30000, nonrestricted=5, may_be_partial=True) is Status.PARTIAL
+    assert (
+        ask(rig, kind=OUT, cashable=30000, nonrestricted=5, may_be_partial=True) is Status.COMPLETED_IN_PART
+    )
     assert rig.port.last_result.cents_by_credit_kind == {CASHABLE: 10000, RESTRICTED: 0, NONRESTRICTED: 0}
     assert read_credit_kinds(rig) == (0, 0, 0)
-    assert ask(rig, "T-2", cashable=299_990, restricted=20, may_be_partial=True) is Status.PARTIAL
+    assert ask(rig, "T-2", cashable=299_990, restricted=20, may_be_partial=True) is Status.COMPLETED_IN_PART
     assert read_credit_kinds(rig) == (299_990, 10, 0)
 
 
 def test_restricted_credit_of_two_pools_is_never_mixed(make):
     rig = make()
-    assert ask(rig, restricted=100, restricted_pool=1) is Status.FULL
+    assert ask(rig, restricted=100, restricted_pool=1) is Status.COMPLETED_IN_FULL
     assert ask(rig, "T-2", restricted=100, restricted_pool=2) is Status.OTHER_POOL
-    assert ask(rig, "T-3", restricted=100, restricted_pool=1) is Status.FULL
-    assert ask(rig, "T-4", OUT, restricted=200) is Status.FULL
-    assert ask(rig, "T-5", restricted=100, restricted_pool=2) is Status.FULL
+    assert ask(rig, "T-3", restricted=100, restricted_pool=1) is Status.COMPLETED_IN_FULL
+    assert ask(rig, "T-4", OUT, restricted=200) is Status.COMPLETED_IN_FULL
+    assert ask(rig, "T-5", restricted=100, restricted_pool=2) is Status.COMPLETED_IN_FULL
 
 
 # ---------------------------------------------------------------------------------------------- while the machine is busy
@@ -190,7 +195,7 @@ def test_a_transfer_is_pending_until_the_open_game_has_ended(make):
     )
     assert not rig.port.has_unread_result
     rig.report_shown()
-    assert (rig.port.last_result.status, read_credit_kinds(rig)) == (Status.FULL, (595, 0, 0))
+    assert (rig.port.last_result.status, read_credit_kinds(rig)) == (Status.COMPLETED_IN_FULL, (595, 0, 0))
 
 
 def test_a_pending_transfer_can_be_cancelled(make):
@@ -210,7 +215,7 @@ def test_a_restart_drops_a_pending_transfer_and_its_identifier_may_be_used_again
     restarted = make()
     assert restarted.port.last_result is None
     restarted.report_shown()
-    assert ask(restarted, cashable=500) is Status.FULL
+    assert ask(restarted, cashable=500) is Status.COMPLETED_IN_FULL
     assert read_credit_kinds(restarted) == (595, 0, 0)
 
 
@@ -234,7 +239,7 @@ def test_a_transfer_is_refused_during_an_open_door_a_tilt_or_a_hand_pay(make, ca
 @pytest.mark.requirement("D-09")
 def test_a_bonus_is_metered_as_machine_paid_bonus_not_as_money_in_or_coin_out(make):
     rig = make()
-    assert ask(rig, kind=BONUS, cashable=100, nonrestricted=50) is Status.FULL
+    assert ask(rig, kind=BONUS, cashable=100, nonrestricted=50) is Status.COMPLETED_IN_FULL
     assert read_credit_kinds(rig) == (100, 0, 50)
     meters = rig.journal.meters().values
     assert (meters["mach_bonus"], meters["money_in"], meters["coin_out"]) == (150, 0, 0)
@@ -243,7 +248,7 @@ def test_a_bonus_is_metered_as_machine_paid_bonus_not_as_money_in_or_coin_out(ma
 @pytest.mark.requirement("F-06", "D-10")
 def test_a_bonus_jackpot_is_a_hand_pay_and_survives_a_restart(make):
     rig = make()
-    assert ask(rig, kind=JACKPOT, cashable=50_000) is Status.FULL
+    assert ask(rig, kind=JACKPOT, cashable=50_000) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.credit_cents) == (State.HANDPAY, 0)
     restarted = make()
     assert restarted.state is State.HANDPAY
@@ -257,7 +262,7 @@ def test_a_bonus_jackpot_is_a_hand_pay_and_survives_a_restart(make):
 def test_the_transfer_history_holds_the_last_results_and_survives_a_restart(make):
     rig = make()
     for number in range(1, TRANSFER_HISTORY_SIZE + 3):
-        assert ask(rig, f"T-{number}", cashable=number) is Status.FULL
+        assert ask(rig, f"T-{number}", cashable=number) is Status.COMPLETED_IN_FULL
     assert [rig.port.find_result_in_history(index).identifier for index in (1, 2, 3)] == [
         "T-36",
         "T-37",
@@ -297,7 +302,7 @@ def test_a_pending_transfer_is_refused_if_the_machine_is_not_idle_after_the_game
     assert rig.port.execute_or_refuse_order(order(cashable=100), asset_number=ASSET) is Status.PENDING
     match event:
         case "disabled":
-            rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
+            rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="host")
             assert rig.port.last_result.status is Status.PENDING  # the game is still shown
             rig.report_shown()
         case "door":
@@ -341,7 +346,7 @@ def test_a_transfer_is_refused_if_a_ticket_of_another_restricted_pool_is_being_s
     )
     write_undeclared_entry(rig.machine, "test.ticket", state={HostKey.TICKET: pending_ticket})
     assert ask(rig, restricted=100, restricted_pool=1) is Status.OTHER_POOL
-    assert ask(rig, "T-2", restricted=100, restricted_pool=2) is Status.FULL
+    assert ask(rig, "T-2", restricted=100, restricted_pool=2) is Status.COMPLETED_IN_FULL
 
 
 # ---------------------------------------------------------------------------------------------- the lock
@@ -354,9 +359,9 @@ def test_a_lock_blocks_play_until_a_transfer_releases_it(make):
     lock = build_snapshot(rig.engine).lock
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
-    assert ask(rig, cashable=500, if_locked=True, stays_locked_afterwards=True) is Status.FULL
+    assert ask(rig, cashable=500, if_locked=True, stays_locked_afterwards=True) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
-    assert ask(rig, "T-2", OUT, cashable=600, if_locked=True) is Status.FULL
+    assert ask(rig, "T-2", OUT, cashable=600, if_locked=True) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, False)
 
 
@@ -366,7 +371,7 @@ def test_a_lock_requested_during_a_game_starts_at_its_end_unless_released_before
     assert rig.port.request_lock(1, 500) is None
     rig.report_shown()
     assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
-    rig.engine.handle(EventType.LOCK_ENDED)  # the lock has timed out
+    rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)  # the lock has timed out
     rig.play()
     rig.port.request_lock(1, 500)
     rig.port.release_lock()
@@ -396,7 +401,7 @@ def test_a_cash_out_is_offered_to_the_host_first(make):
         True,
         False,
     )
-    assert ask(rig, kind=OUT, cashable=10000) is Status.FULL
+    assert ask(rig, kind=OUT, cashable=10000) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.credit_cents, rig.port.is_cash_out_offered) == (State.IDLE, 0, False)
 
 
@@ -405,7 +410,7 @@ def test_a_cash_out_is_paid_by_ticket_when_the_host_does_not_reply(make):
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig = make()
     rig.engine.handle(EventType.CASH_OUT)
-    rig.engine.handle(EventType.LOCK_ENDED)  # the host did not answer in time
+    rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)  # the host did not answer in time
     assert rig.state is State.PAYING
     assert rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == 10000
 
@@ -417,7 +422,7 @@ def test_a_cash_out_is_paid_by_ticket_when_the_host_locks_but_transfers_nothing(
     assert rig.port.request_lock(2, 500) is True
     assert not rig.port.is_cash_out_offered
     assert rig.port.request_lock(2, 500) is True  # requested again, to extend the lock
-    rig.engine.handle(EventType.LOCK_ENDED)
+    rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
@@ -425,9 +430,9 @@ def test_a_cash_out_the_host_did_not_take_is_paid_even_if_the_machine_was_disabl
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
+    rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="host")
     assert rig.state is State.OUT_OF_SERVICE
-    rig.engine.handle(EventType.LOCK_ENDED)
+    rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
@@ -438,7 +443,7 @@ def test_the_remainder_of_a_partly_transferred_cash_out_is_paid_by_ticket(make, 
     rig.engine.handle(EventType.CASH_OUT)
     if locks:
         rig.port.request_lock(2, 500)
-    assert ask(rig, "T-1", OUT, cashable=1500) is Status.FULL
+    assert ask(rig, "T-1", OUT, cashable=1500) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
 
 
@@ -446,10 +451,10 @@ def test_a_lock_without_a_pending_cash_out_starts_no_pay_out(make):
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.port.request_lock(2, 500)
-    assert ask(rig, "T-1", OUT, cashable=500) is Status.FULL
+    assert ask(rig, "T-1", OUT, cashable=500) is Status.COMPLETED_IN_FULL
     rig.port.acknowledge_result()
     rig.port.request_lock(2, 500)
-    rig.engine.handle(EventType.LOCK_ENDED)
+    rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 1500)
 
 
@@ -457,7 +462,7 @@ def test_a_host_only_cash_out_that_is_not_taken_leaves_the_credits_unless_the_ho
     rig = make().insert(10000)
     rig.port.set_cash_out_terms(enabled=True, host_only=True)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.engine.handle(EventType.LOCK_ENDED)
+    rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
     assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 10000, "cash_out_not_taken")
     rig.machine.component(HostMoney).is_online = False
     rig.engine.handle(EventType.CASH_OUT)
@@ -469,9 +474,9 @@ def test_a_mandatory_cash_out_the_host_did_not_take_is_offered_again_only_for_ne
     rig.port.set_cash_out_terms(enabled=True, host_only=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
     write_undeclared_entry(rig.machine, "test.fund", transfers=fund)
-    rig.engine.handle(EventType.SERVICE)
+    rig.engine.handle(EventType.CALL_ATTENDANT)
     assert (rig.state, rig.port.is_cash_out_offered) == (State.LOCKED, True)
-    rig.engine.handle(EventType.LOCK_ENDED)
+    rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
     assert (rig.state, rig.notice) == (State.IDLE, "cash_out_not_taken")
     rig.machine.component(HostMoney).is_online = False
     assert payout_is_due(rig.machine, Event(EventType.WHEN_IDLE)), (
@@ -480,11 +485,11 @@ def test_a_mandatory_cash_out_the_host_did_not_take_is_offered_again_only_for_ne
     rig.machine.component(HostMoney).is_online = True
     rig.engine.handle(EventType.CASH_OUT)  # the player may cash out again
     assert rig.state is State.LOCKED
-    rig.engine.handle(EventType.LOCK_ENDED)
+    rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
     write_undeclared_entry(
         rig.machine, "test.fund", transfers=fund
     )  # new credit makes a cash-out mandatory again
-    rig.engine.handle(EventType.SERVICE)
+    rig.engine.handle(EventType.CALL_ATTENDANT)
     assert rig.state is State.LOCKED
 
 
@@ -494,7 +499,7 @@ def test_a_transfer_needs_the_registered_key_which_is_never_in_the_journal(make)
     key = bytes(range(1, 21))
     assert not rig.port.register_machine(ASSET + 1, key, 9).is_registered
     assert rig.port.register_machine(ASSET, key, 9).registration_key == key
-    assert ask(rig, cashable=5, key=key) is Status.FULL
+    assert ask(rig, cashable=5, key=key) is Status.COMPLETED_IN_FULL
     assert ask(rig, "T-2", cashable=5, key=b"x" * 20) is Status.KEY_MISMATCH
     restarted = make()
     assert (
@@ -504,7 +509,7 @@ def test_a_transfer_needs_the_registered_key_which_is_never_in_the_journal(make)
         True,
         b"",
     )
-    assert ask(restarted, "T-2", cashable=5, key=key) is Status.FULL
+    assert ask(restarted, "T-2", cashable=5, key=key) is Status.COMPLETED_IN_FULL
     assert not restarted.port.cancel_registration().is_registered
     assert ask(restarted, "T-3", cashable=5, key=key) is Status.NOT_REGISTERED
     bodies = b"".join(restarted.journal.iter_bodies())
@@ -517,10 +522,10 @@ def test_restricted_credit_expires_at_the_end_of_its_expiry_date(make):
     rig = make()
     ask(rig, restricted=100, cashable=7, expiry_date=date(2026, 1, 2))
     for _ in range(2):
-        rig.engine.handle(EventType.PROMOTION_EXPIRED)
+        rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
         assert read_credit_kinds(rig) == (7, 100, 0)
         rig.clock.pass_seconds(24 * 3600 - 1)
     rig.clock.pass_seconds(2)
-    rig.engine.handle(EventType.PROMOTION_EXPIRED)
+    rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
     assert read_credit_kinds(rig) == (7, 0, 0)
     assert rig.journal.meters().values["expired"] == 100

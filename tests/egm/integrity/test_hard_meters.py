@@ -19,7 +19,7 @@ from egm.profiles import load_profile
 from egm.profiles import profile as profiles
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, ScriptedChance
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 
 #: Stops of maple-classic: a small win, and the highest prize.
 MAPLES, LANTERNS = (23, 7, 5), (11, 11, 12)
@@ -130,7 +130,7 @@ def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_
     assert board._hard_meter_totals == (0, 0, 0, 0, 3, 0)
     assert board._can_advance_hard_meters
     (exchange,) = rig.records("hard_meters.exchanged")
-    assert (exchange["person"], exchange["before"]) == (NUMBERS[Role.TECHNICIAN], fitted)
+    assert (exchange["person"], exchange["before"]) == (STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN], fitted)
     assert [record["counted"][4] for record in rig.records("hard_meters.fitted")] == [40_040, 3]
     rig.close()
 
@@ -146,8 +146,8 @@ def test_each_hard_meter_follows_its_own_electronic_meter(tmp_path, profile):
     assert meters.send_totals()
     rig.insert(10000)
     rig.ledgers.coin_ledger.credit_coins_in(((200, False), (100, True)), 1)
-    rig.engine.handle(EventType.DENOMINATION, value=100)
-    rig.engine.handle(EventType.BET, value=3)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+    rig.engine.handle(EventType.SELECT_BET, value=3)
     for _ in range(2):
         rig.play()
         rig.report_shown()

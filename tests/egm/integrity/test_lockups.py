@@ -119,12 +119,12 @@ def test_each_fault_stops_play_and_clears_as_its_definition_states(rig, code):
 
 def settle(rig):
     """Record a technician's finding about the seals and the board at the service menu."""
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     people = {"person": "4", "persons": ("4",)}
     rig.engine.handle(
         EventType.FAULTS_CLEARED_BY_TECHNICIAN, form="settle_faults", finding="the seals are whole", **people
     )
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
 
 
 #: Faults that stay active when their cause has ended, and who clears them.
@@ -277,11 +277,11 @@ def test_an_unknown_fault_stops_play(rig):
 
 
 def test_the_player_changes_the_language_and_calls_the_attendant(rig):
-    rig.engine.handle(EventType.LANGUAGE, value="fr")
+    rig.engine.handle(EventType.SELECT_LANGUAGE, value="fr")
     assert rig.machine.selection.language == "fr"
-    rig.engine.handle(EventType.LANGUAGE, value="tlh")
+    rig.engine.handle(EventType.SELECT_LANGUAGE, value="tlh")
     assert rig.notice == "refused.language_is_offered"
-    rig.engine.handle(EventType.SERVICE)
+    rig.engine.handle(EventType.CALL_ATTENDANT)
     assert rig.machine.memory.get(IntegrityKey.SERVICE) is True
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.machine.memory.get(IntegrityKey.SERVICE) is None
@@ -306,15 +306,15 @@ def test_a_cancelled_credit_hand_pay_survives_a_restart_and_is_paid_once(rig, tm
 @pytest.mark.requirement("Q-21", "F-20")
 def test_out_of_service_hold_is_released_only_by_its_source_and_the_player_can_cash_out(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(500)
-    rig.engine.handle(EventType.DISABLED, source="host:main", reason="end of day")
-    rig.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
-    rig.engine.handle(EventType.DISABLED, source="host:main", reason="again")
+    rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="end of day")
+    rig.engine.handle(EventType.MACHINE_DISABLED, source="operator", reason="cleaning")
+    rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="again")
     assert [record["source"] for record in rig.records("service.disabled")] == ["host:main", "operator"]
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")  # no fault is active, so the key clears nothing
     assert rig.state is State.OUT_OF_SERVICE
     rig.play()
     assert rig.notice == "refused.out_of_service"
-    rig.engine.handle(EventType.ENABLED, source="operator")
+    rig.engine.handle(EventType.MACHINE_ENABLED, source="operator")
     rig.close()
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert (restarted.state, tuple(list_disabling_sources(restarted.machine))) == (
@@ -323,8 +323,8 @@ def test_out_of_service_hold_is_released_only_by_its_source_and_the_player_can_c
     )
     restarted.cash_out_ticket()
     assert (restarted.state, restarted.credit_cents) == (State.OUT_OF_SERVICE, 0)
-    restarted.engine.handle(EventType.ENABLED, source="host:main")
-    restarted.engine.handle(EventType.ENABLED, source="host:main")
+    restarted.engine.handle(EventType.MACHINE_ENABLED, source="host:main")
+    restarted.engine.handle(EventType.MACHINE_ENABLED, source="host:main")
     assert restarted.state is State.IDLE
     assert len(restarted.records("service.enabled")) == 2
     restarted.close()
@@ -336,9 +336,9 @@ def test_the_tower_light_shows_a_door_a_hand_pay_a_tilt_and_a_service_call(rig):
         return find_lit_tower_lights(build_snapshot(rig.engine))
 
     assert list_lit() == frozenset()
-    rig.engine.handle(EventType.SERVICE)
+    rig.engine.handle(EventType.CALL_ATTENDANT)
     assert list_lit() == {"service"}
-    rig.engine.handle(EventType.SERVICE)
+    rig.engine.handle(EventType.CALL_ATTENDANT)
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     assert "tilt" in list_lit()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")

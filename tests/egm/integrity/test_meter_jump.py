@@ -30,11 +30,11 @@ def limit(rig, **max_cents):
 
 
 def settle(rig):
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(
         EventType.FAULTS_CLEARED_BY_TECHNICIAN, form="settle_faults", finding="the limit", **TECHNICIAN
     )
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
 
 
 def assert_meter_jump(rig, account, before):
@@ -51,7 +51,7 @@ def assert_meter_jump(rig, account, before):
 def rule(rig, amount_cents):
     """Record the ruling of two people on the disputed amount."""
     (disputed,) = list_disputed_amounts(rig.machine)
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(
         EventType.DISPUTED_AMOUNT_RULING,
         form="disputed",
@@ -61,7 +61,7 @@ def rule(rig, amount_cents):
         person="2",
         persons=("2", "5"),
     )
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert not list_disputed_amounts(rig.machine)
 
 

@@ -150,7 +150,7 @@ def test_a_changed_cabinet_file_is_signed_at_the_service_menu_but_not_by_an_atte
         roster = machine.component(Roster)
         menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
         machine.install(roster)
-        process._engine.handle(EventType.MENU, key="operator")
+        process._engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         menu.enter("3").enter(build_pin("3"))
         assert "form:file_signed" not in menu.collect_all_actions()  # an attendant may not sign
         menu.home().touch("leave").open().enter("2").enter(build_pin("2"))
@@ -189,9 +189,9 @@ def test_a_changed_cabinet_file_cannot_be_signed_at_the_machine_while_it_has_cre
         machine = process._machine
         machine.install(machine.component(Roster))
         menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
-        process._engine.handle(EventType.MENU, key="operator")
+        process._engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         menu.enter("2").enter(build_pin("2"))
-        process._engine.handle(EventType.FILE_SIGNED, person="2", persons=("2",), reason="a new name")
+        process._engine.handle(EventType.CABINET_FILE_SIGNED, person="2", persons=("2",), reason="a new name")
         assert "cabinet_file_changed" in machine.active_faults
 
     assert cabinet.start(refuse)["faults"] == {"cabinet_file_changed"}

@@ -25,7 +25,7 @@ from egm.kernel.services import MachineContext
 from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig, StoppedClock
-from egm.testing.service_menu import NUMBERS, TEXTS, Menu, create_roster
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, TEXTS_BY_LANGUAGE, Menu, create_roster
 from egm.verify.digest import compute_digests
 from egm.verify.manifest import (
     SoftwareManifest,
@@ -134,7 +134,7 @@ def test_the_machine_process_verifies_its_software_before_the_self_test_passes(
 
 def settle_faults(rig, role):
     """Record the finding of a person of this role."""
-    number = NUMBERS[role]
+    number = STAFF_NUMBER_BY_ROLE[role]
     rig.machine.install(create_roster())
     rig.engine.handle(
         EventType.FAULTS_CLEARED_BY_TECHNICIAN,
@@ -177,7 +177,7 @@ def test_an_altered_file_is_a_tilt_that_only_a_technician_clears_after_the_file_
     assert rig.state is State.IDLE
     [settled] = rig.records("fault.settled")
     assert settled["codes"] == [CHECK]
-    assert settled["person"] == NUMBERS[Role.TECHNICIAN]
+    assert settled["person"] == STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]
 
 
 @pytest.mark.requirement("G-14:b")
@@ -235,11 +235,11 @@ def test_an_inspector_may_request_a_software_verification(start, maker):
     rig = start()
     verification = SoftwareReverification(rig.context)
     rig.machine.install(create_roster())
-    number = NUMBERS[Role.INSPECTOR]
+    number = STAFF_NUMBER_BY_ROLE[Role.INSPECTOR]
 
     async def request_verification():
         work = asyncio.create_task(verification.run())
-        rig.engine.handle(EventType.VERIFY, form="verify", person=number, persons=(number,))
+        rig.engine.handle(EventType.VERIFY_SOFTWARE, form="verify", person=number, persons=(number,))
         async with asyncio.timeout(120):
             while not rig.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
                 await asyncio.sleep(0.01)
@@ -257,7 +257,7 @@ def test_an_inspector_may_request_a_software_verification(start, maker):
 def test_the_software_page_shows_the_signer_and_the_component_digests(start):
     rig = start()
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("software")
-    shown = format_as_text(menu.page.title.value, menu.page.tables, TEXTS["en"], "USD")
+    shown = format_as_text(menu.page.title.value, menu.page.tables, TEXTS_BY_LANGUAGE["en"], "USD")
     installed = rig.machine.memory.get(IntegrityKey.SOFTWARE)
     assert installed["signer"] in shown
     assert installed["components"]["chance"][:32] in shown

@@ -26,7 +26,7 @@ class Count:
     n: int
 
 
-PAYLOADS = PayloadClasses((dict.fromkeys(EventType, EmptyPayload) | {EventType.BET: Count},))
+PAYLOADS = PayloadClasses((dict.fromkeys(EventType, EmptyPayload) | {EventType.SELECT_BET: Count},))
 
 
 class Toy:
@@ -66,11 +66,11 @@ def begin(toy, event):
 
 def ask_for_more(toy, _event):
     toy.done.append("asked")
-    return Event(EventType.BET, Count(n=2))
+    return Event(EventType.SELECT_BET, Count(n=2))
 
 
 def find_it_broken(_toy, _event):
-    raise EventReplacement(Event(EventType.CHANCE_FAILED))
+    raise EventReplacement(Event(EventType.GENERATOR_FAILED))
 
 
 def note_failure(toy, _event):
@@ -106,7 +106,7 @@ def engine(*some: Rule) -> StateMachineEngine:
 
 def test_a_rule_and_its_unfinished_actions_end_before_the_next_event():
     toy = engine(
-        Rule(EventType.PLAY, IDLE, (), (ask_for_more, begin)), Rule(EventType.BET, IDLE, (), (begin,))
+        Rule(EventType.PLAY, IDLE, (), (ask_for_more, begin)), Rule(EventType.SELECT_BET, IDLE, (), (begin,))
     )
     toy.handle(EventType.PLAY)
     assert toy.machine.done == ["asked", "begin", "ended", "begin 2", "ended", "rest"]
@@ -117,11 +117,11 @@ def test_an_event_that_arrives_during_another_is_handled_after_it():
     """The machine does nothing by itself until both events have been handled."""
 
     def press_bet(toy, _event):
-        pressed.handle(EventType.BET, n=2)
+        pressed.handle(EventType.SELECT_BET, n=2)
         toy.done.append("pressed")
 
     pressed = engine(
-        Rule(EventType.PLAY, IDLE, (), (press_bet, begin)), Rule(EventType.BET, IDLE, (), (begin,))
+        Rule(EventType.PLAY, IDLE, (), (press_bet, begin)), Rule(EventType.SELECT_BET, IDLE, (), (begin,))
     )
     pressed.handle(EventType.PLAY)
     assert pressed.machine.done == ["pressed", "begin", "ended", "begin 2", "ended", "rest"]
@@ -138,7 +138,7 @@ def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
     toy = engine(
         Rule(EventType.WHEN_IDLE, IDLE, (works,), (ask_for_more,)),
         Rule(EventType.PLAY, IDLE, (), (begin,)),
-        Rule(EventType.BET, IDLE, (never,), (begin,), refusal=RefusalHandling.REPORT),
+        Rule(EventType.SELECT_BET, IDLE, (never,), (begin,), refusal=RefusalHandling.REPORT),
     )
     for _ in range(2):
         toy.machine.done.clear()
@@ -149,7 +149,7 @@ def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
 def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
     toy = engine(
         Rule(EventType.PLAY, IDLE, (), (find_it_broken,), State.PLAYING),
-        Rule(EventType.CHANCE_FAILED, IDLE, (), (note_failure,), NextState.DERIVED),
+        Rule(EventType.GENERATOR_FAILED, IDLE, (), (note_failure,), NextState.DERIVED),
     )
     toy.handle(EventType.PLAY)
     assert toy.state is State.OUT_OF_SERVICE

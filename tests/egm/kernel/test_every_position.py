@@ -193,7 +193,7 @@ def test_the_key_skips_what_no_key_can_clear(tmp_path, state):
         three.second.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
         three.second.restarts.append(three.second.machine.random_service)
-        three.second.engine.handle(EventType.CHANCE_FAILED, detail="test")
+        three.second.engine.handle(EventType.GENERATOR_FAILED, detail="test")
     assert three.second.state is state
     three.board(EventType.KEY_TURNED, key="attendant")
     assert three.second.state is State.IDLE
@@ -205,7 +205,7 @@ def test_another_generator_failure_delays_no_hand_pay_or_tilt(three):
     three.first.restarts += [OutOfService("planted")] * 2
     three.second.insert(500).engine.handle(EventType.CASH_OUT)
     three.third.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    three.first.engine.handle(EventType.CHANCE_FAILED, detail="test")
+    three.first.engine.handle(EventType.GENERATOR_FAILED, detail="test")
     for _ in range(3):
         three.board(EventType.KEY_TURNED, key="attendant")
     assert three.first.journal.balance_cents("out:handpay_cancelled_credit") == 500
@@ -214,7 +214,7 @@ def test_another_generator_failure_delays_no_hand_pay_or_tilt(three):
 
 
 def test_a_call_at_the_third_position_is_answered(three):
-    three.third.engine.handle(EventType.SERVICE)
+    three.third.engine.handle(EventType.CALL_ATTENDANT)
     assert three.third.machine.memory.get(IntegrityKey.SERVICE) is True
     three.board(EventType.KEY_TURNED, key="attendant")
     assert three.third.machine.memory.get(IntegrityKey.SERVICE) is None
@@ -223,7 +223,7 @@ def test_a_call_at_the_third_position_is_answered(three):
 def take_menu_to(three: Three, number: int, role: Role) -> Menu:
     """Sign in at the machine's first position and move the menu to another; return that position's menu."""
     menus = [Menu(rig) for rig in three.rooms]
-    three.board(EventType.MENU, key="operator")
+    three.board(EventType.OPEN_SERVICE_MENU, key="operator")
     menus[0].prove(role)
     menus[0].touch(f"position:{number}")
     assert not menus[0].is_open
@@ -244,7 +244,7 @@ def test_the_open_menu_moves_to_the_second_position_with_its_content(three, tmp_
         assert len(titles) == 1, line
         for position_menu in (menu, alone):
             position_menu.home()
-    three.board(EventType.MENU_CLOSED, why="key")
+    three.board(EventType.SERVICE_MENU_CLOSED, why="key")
     assert not menu.is_open
     assert three.second.state is State.IDLE
     leave_reasons = [record["why"] for record in three.first.records("menu.left")]
@@ -255,7 +255,7 @@ def test_the_first_page_says_where_a_hand_pay_waits_and_leads_there(three):
     three.second.insert(2000).engine.handle(EventType.CASH_OUT)
     Menu(three.second)
     menu = Menu(three.first)
-    three.board(EventType.MENU, key="operator")
+    three.board(EventType.OPEN_SERVICE_MENU, key="operator")
     menu.prove(Role.SUPERVISOR)
     [table] = menu.page.tables
     shown = [tuple(translate_words(cell, "en") for cell in row.cells) for row in table.rows]
@@ -271,7 +271,7 @@ def test_the_first_page_says_where_a_hand_pay_waits_and_leads_there(three):
 def test_a_position_at_play_is_not_entered(three):
     three.second.insert(500).play()
     menu = Menu(three.first)
-    three.board(EventType.MENU, key="operator")
+    three.board(EventType.OPEN_SERVICE_MENU, key="operator")
     menu.prove(Role.SUPERVISOR).touch("position:2")
     assert menu.notice == "notice.refused.position_is_busy"
     assert not three.second.machine.component(ServiceDesk).is_open

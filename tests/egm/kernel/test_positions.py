@@ -124,14 +124,14 @@ def test_coins_in_the_cash_box_and_what_is_paid_by_hand_are_counted_at_their_pos
     first.ledgers.coin_ledger.credit_coins_in(((100, False),), 1)
     for rig in (first, second):
         rig.insert(10000)
-        rig.engine.handle(EventType.DENOMINATION, value=100)
-        rig.engine.handle(EventType.BET, value=3)
+        rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+        rig.engine.handle(EventType.SELECT_BET, value=3)
     second.machine.random_service = ScriptedChance(11, 11, 12)  # the highest prize
     second.play()
     second.report_shown()
     second.engine.handle(EventType.KEY_TURNED, key="attendant")
     first.engine.handle(EventType.CASH_OUT)
-    first.engine.handle(EventType.TICKET_FAILED, why="no paper")
+    first.engine.handle(EventType.TICKET_PRINT_FAILED, why="no paper")
     first.engine.handle(EventType.KEY_TURNED, key="attendant")
     reading = first.journal.meters()
     names = ("coin_drop", "att_cancel_credit", "att_jackpot")
@@ -270,7 +270,7 @@ def test_whatever_two_players_do_their_money_stays_separate(machine, seed):
     def cash_out(index: int) -> None:
         rigs[index].engine.handle(EventType.CASH_OUT)
         if rigs[index].state is State.PAYING:
-            rigs[index].engine.handle(EventType.TICKET_FAILED, why="no paper")
+            rigs[index].engine.handle(EventType.TICKET_PRINT_FAILED, why="no paper")
         if rigs[index].state is State.HANDPAY:
             taken_out[index] += rigs[index].machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
             rigs[index].engine.handle(EventType.KEY_TURNED, key="attendant")

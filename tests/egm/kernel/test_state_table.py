@@ -151,7 +151,12 @@ def test_the_table_is_short_and_its_sets_have_names():
 
 def test_internal_and_late_events_are_accepted_in_every_state():
     """They are accepted even if they change nothing: no event is decided outside the table, and none is dropped."""
-    for event in (EventType.AFTER_EVENT, EventType.WHEN_IDLE, EventType.SHOWN, EventType.ANSWER):
+    for event in (
+        EventType.AFTER_EVENT,
+        EventType.WHEN_IDLE,
+        EventType.OUTCOME_SHOWN,
+        EventType.ANSWER_SERVICE_PAGE,
+    ):
         for state in State:
             assert not FEATURES.state_table.list_rules(state, event)[-1].guards, (state, event)
 

@@ -16,7 +16,7 @@ from egm.links import monitoring
 from egm.people import Role
 from egm.progressive.pools import ProgressivePools
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 60
@@ -98,7 +98,7 @@ def test_door_openings_are_attributed_to_the_signed_in_mechanic(tmp_path):
             assert rig.records("intervention.seen") == []
             token = StateFolder(tmp_path).metrics_token
             assert token.stat().st_mode & 0o077 == 0
-            person = f'kind="repair",person="{NUMBERS[Role.MECHANIC]}"'
+            person = f'kind="repair",person="{STAFF_NUMBER_BY_ROLE[Role.MECHANIC]}"'
             async with asyncio.timeout(PATIENCE_SECONDS):
                 while person not in await asyncio.to_thread(read, port):
                     pass

@@ -80,7 +80,7 @@ def test_a_broadcast_is_executed_without_a_reply(bench: SasHostBench) -> None:
 @pytest.mark.requirement("K-06")
 def test_a_repeated_poll_that_changes_something_is_executed_once(bench: SasHostBench) -> None:
     assert bench.send_long_poll(0x01) == "01"
-    bench.room.engine.handle(EventType.ENABLED, source="host:main")
+    bench.room.engine.handle(EventType.MACHINE_ENABLED, source="host:main")
     assert bench.send_long_poll(0x01) == "01"
     assert list_disabling_sources(bench.room.machine) == {}
     bench.poll_other_address()

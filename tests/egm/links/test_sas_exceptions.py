@@ -122,12 +122,15 @@ def test_power_loss_and_return_raise_their_exceptions(tmp_path: Path) -> None:
 
 @pytest.mark.sas(exceptions="71 72 86 37")
 def test_service_and_closing_raise_their_exceptions(bench: SasHostBench) -> None:
-    assert handle_and_read_exceptions(bench, EventType.SERVICE) == [0x71]
-    assert handle_and_read_exceptions(bench, EventType.SERVICE) == [0x72]
-    assert handle_and_read_exceptions(bench, EventType.DISABLED, source="operator", reason="cleaning") == [
-        0x86
-    ]
-    assert handle_and_read_exceptions(bench, EventType.DISABLED, source="host:other", reason="host") == []
+    assert handle_and_read_exceptions(bench, EventType.CALL_ATTENDANT) == [0x71]
+    assert handle_and_read_exceptions(bench, EventType.CALL_ATTENDANT) == [0x72]
+    assert handle_and_read_exceptions(
+        bench, EventType.MACHINE_DISABLED, source="operator", reason="cleaning"
+    ) == [0x86]
+    assert (
+        handle_and_read_exceptions(bench, EventType.MACHINE_DISABLED, source="host:other", reason="host")
+        == []
+    )
     bench.room.engine.state = bench.room.engine.state.SELF_TEST
     assert handle_and_read_exceptions(bench, EventType.SELF_TEST_FAILED, detail="planted") == [0x37]
 
@@ -143,10 +146,10 @@ def test_games_raise_their_exceptions(tmp_path: Path) -> None:
     bench = SasHostBench(tmp_path, rig)
     rig.insert(500)
     bench.read_exceptions()
-    assert handle_and_read_exceptions(bench, EventType.GAME, value="aurora-twenty") == [0x8C]
+    assert handle_and_read_exceptions(bench, EventType.SELECT_GAME, value="aurora-twenty") == [0x8C]
     assert bench.read(0x55) == "0002"
-    assert handle_and_read_exceptions(bench, EventType.LANGUAGE, value="fr") == []
-    assert handle_and_read_exceptions(bench, EventType.GAME, value="aurora-twenty") == []
+    assert handle_and_read_exceptions(bench, EventType.SELECT_LANGUAGE, value="fr") == []
+    assert handle_and_read_exceptions(bench, EventType.SELECT_GAME, value="aurora-twenty") == []
     assert handle_and_read_exceptions(bench, EventType.PLAY) == [0x7E]
     rig.report_shown()
     assert bench.read_exceptions() == [0x7F]
@@ -172,4 +175,4 @@ ENTRIES = (
 def test_entries_of_other_features_raise_their_exceptions(bench: SasHostBench) -> None:
     for kind, details, code in ENTRIES:
         write_undeclared_entry(bench.room.machine, kind, details=details)
-        assert handle_and_read_exceptions(bench, EventType.SHOWN) == [code]
+        assert handle_and_read_exceptions(bench, EventType.OUTCOME_SHOWN) == [code]

@@ -110,7 +110,7 @@ def bench(tmp_path: Path):
     credit_from_host(rig, "restricted", 30)
     rig.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_out")
     rig.engine.handle(EventType.CASH_OUT)
-    rig.engine.handle(EventType.HANDPAY_RESET, key="host:main")
+    rig.engine.handle(EventType.HANDPAY_RESET_BY_HOST, key="host:main")
     yield bench
     rig.close()
 
@@ -186,7 +186,7 @@ def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path
         ),
         counts={"games_won": 3, "games_pushed": 4, "games_lost": 8},
     )
-    rig.engine.handle(EventType.SERVICE)  # an event sends the line new readings
+    rig.engine.handle(EventType.CALL_ATTENDANT)  # an event sends the line new readings
     before = read_all_meters(bench)
     assert (before[0x06], before[0x07]) == (3 + 4, 8)
     amounts_cents = [1 << number for number in range(len(MOVEMENTS))]
@@ -198,7 +198,7 @@ def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path
             for (source, target, _), cents in zip(MOVEMENTS, amounts_cents, strict=True)
         ),
     )
-    rig.engine.handle(EventType.SERVICE)
+    rig.engine.handle(EventType.CALL_ATTENDANT)
     after = read_all_meters(bench)
     for code in set[int]().union(*(codes for _, _, codes in MOVEMENTS)):
         expected = sum(
@@ -300,7 +300,7 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
                 transfers=(moved,),
                 details={"amount_cents": cents},
             )
-            rig.engine.handle(EventType.SHOWN)
+            rig.engine.handle(EventType.OUTCOME_SHOWN)
             assert bench.read_exceptions() == [exceptions_by_bill.get(bill, 0x4F)]
         assert bench.read(poll) == f"{count:08d}"
         bench.poll_other_address()
@@ -329,8 +329,8 @@ def test_jackpots_cancelled_credits_and_doors_are_read_by_the_host(tmp_path: Pat
     rig = MachineRig(tmp_path, chance=ScriptedChance(11, 11, 12))  # the highest prize
     bench = SasHostBench(tmp_path, rig)
     rig.insert(10000)
-    rig.engine.handle(EventType.DENOMINATION, value=100)
-    rig.engine.handle(EventType.BET, value=3)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+    rig.engine.handle(EventType.SELECT_BET, value=3)
     rig.play()
     rig.report_shown()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -351,8 +351,8 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
     assert bench.read(0x56) == normalise_hex("03 01 0002")
     rig.play()
     assert rig.notice == "refused.game_is_enabled"
-    rig.engine.handle(EventType.GAME, value="aurora-twenty")
-    rig.engine.handle(EventType.GAME, value="maple-classic")
+    rig.engine.handle(EventType.SELECT_GAME, value="aurora-twenty")
+    rig.engine.handle(EventType.SELECT_GAME, value="maple-classic")
     assert rig.machine.selection.game_id == "aurora-twenty"
     assert bench.read_exceptions()[-1] == 0x8C
     assert bench.send_long_poll(0x09, "0001 01") == "01"

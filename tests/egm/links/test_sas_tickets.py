@@ -176,7 +176,7 @@ def test_with_an_identifier_tickets_are_numbered_locally_while_the_host_is_silen
     assert bench.send_long_poll(0x4C, "393000a50200") == "393000a50200"
     cash_out(bench)
     pay_out = bench.room.machine.memory.get(MoneyKey.PAY_OUT)
-    bench.room.engine.handle(EventType.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
+    bench.room.engine.handle(EventType.TICKET_NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
     assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
     complete_printing(bench)
     assert bench.send_long_poll(0x4D, "00")[18:34] == "4724978028378429"

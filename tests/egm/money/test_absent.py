@@ -101,7 +101,7 @@ def test_coins_of_a_removed_hopper_are_disputed(tmp_path):
 def test_the_lock_of_a_removed_host_is_cleared_by_a_technician(tmp_path):
     rig = MachineRig(tmp_path).boot()
     for source in ("host:main", "host:main:silent", "progressive"):
-        rig.engine.handle(EventType.DISABLED, source=source, reason="host")
+        rig.engine.handle(EventType.MACHINE_DISABLED, source=source, reason="host")
     same = reopen(rig, tmp_path)
     assert (same.state, len(list_disabling_sources(same.machine))) == (State.OUT_OF_SERVICE, 3)
     without = reopen(same, tmp_path, holders=("host:other",))
@@ -117,7 +117,7 @@ def test_the_lock_of_a_removed_host_is_cleared_by_a_technician(tmp_path):
 
 def test_staff_can_release_their_own_lock(tmp_path):
     rig = MachineRig(tmp_path).boot()
-    rig.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
+    rig.engine.handle(EventType.MACHINE_DISABLED, source="operator", reason="cleaning")
     assert reopen(rig, tmp_path, holders=()).state is State.OUT_OF_SERVICE
 
 
@@ -145,7 +145,7 @@ def test_a_position_with_money_cannot_be_removed(tmp_path):
 def test_at_its_start_the_machine_finds_devices_that_were_removed(tmp_path, monkeypatch):
     rig = MachineRig(tmp_path).boot()
     rig.offer(2000)
-    rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
+    rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="host")
     rig.close()
     state = StateFolder(tmp_path)
     state.create_private_folders()
@@ -173,7 +173,7 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     by_host = HostMoney(ticket_validator=TicketValidator.SYSTEM, money_line_name="main", is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
     for name in ("game.maple-classic", "bill_acceptor"):
-        rig.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)
+        rig.engine.handle(EventType.HOST_RESTRICTION_CHANGED, source="host:main", name=name, value=False)
     HostTicketInterface(rig.engine, rig.submit_event).store_ticket_terms(
         {"redemption": False, "location": "elsewhere"}
     )

@@ -118,7 +118,7 @@ def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
     rig.play()
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
     rig.engine.handle(EventType.REFUND_GAME, **ruling)
     assert read_credit_kinds(rig) == (3, 0, 100)
@@ -178,7 +178,7 @@ def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_playe
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
-    rig.engine.handle(EventType.PROMOTION_EXPIRED)
+    rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
     assert read_credit_kinds(rig) == (300, 0, 0)
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
 
@@ -262,7 +262,7 @@ def test_a_void_game_returns_the_stake_to_each_credit_kind(make):
     rig = transfer_in(make(games=("quebec-blackjack",)), restricted=300, nonrestricted=100).insert(1000)
     before = read_credit_kinds(rig)
     rig.machine.random_service = script_cards("5s 9h 6d", 6)
-    rig.engine.handle(EventType.BET, value=20, options={"bets": {"main": 20}})
+    rig.engine.handle(EventType.SELECT_BET, value=20, options={"bets": {"main": 20}})
     rig.play()
     assert read_credit_kinds(rig) == (0, 0, 900)
     rig.machine.random_service = FailingChance()

@@ -19,7 +19,7 @@ from egm.people import Role
 from egm.profiles import load_profile
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared_entry
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 from meters.keys import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -258,7 +258,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
     [disputed] = list_disputed_amounts(rig.machine)
     ruling = {"disputed": disputed, "amount_cents": 100, "reason": "one was seen to fall"}
     Menu(rig).sign_in(Role.SUPERVISOR)
-    number = NUMBERS[Role.SUPERVISOR]
+    number = STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
     rig.cut_power_after(written)
     with suppress(PowerCutError):
         rig.engine.handle(

@@ -13,7 +13,13 @@ from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
-from egm.testing.machine import GAME, FailingChance, MachineRig, PowerCutError, write_undeclared_entry
+from egm.testing.machine import (
+    DEFAULT_GAME_ID,
+    FailingChance,
+    MachineRig,
+    PowerCutError,
+    write_undeclared_entry,
+)
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
 from meters import Transfer
@@ -70,7 +76,7 @@ def test_the_ticket_states_its_amount_to_the_cent(rig):
 @pytest.mark.requirement("H-03")
 def test_a_coupon_states_the_credits_of_the_denomination_that_it_refunds(tmp_path):
     rig = MachineRig(tmp_path, profile="quebec-vlt", devices=("printer",)).boot().insert(2000)
-    rig.engine.handle(EventType.DENOMINATION, value=25)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=25)
     rig.engine.handle(EventType.CASH_OUT)
     fields = rig.hands.jobs[-1].fields
     assert (fields["amount"], fields["credits"]) == ("20,00 $ / $20.00", "CRÉDITS / CREDITS : 80")
@@ -80,7 +86,7 @@ def test_a_coupon_states_the_credits_of_the_denomination_that_it_refunds(tmp_pat
 @pytest.mark.requirement("H-02", "J-15")
 @pytest.mark.parametrize(("language", "words"), [("en", "twenty"), ("fr", "vingt")])
 def test_the_ticket_says_what_it_must_in_the_players_language(rig, language, words):
-    rig.engine.handle(EventType.LANGUAGE, value=language)
+    rig.engine.handle(EventType.SELECT_LANGUAGE, value=language)
     rig.engine.handle(EventType.CASH_OUT)
     job = rig.hands.jobs[-1]
     printed = " | ".join(job.fields.values())
@@ -479,13 +485,13 @@ def test_a_remainder_below_every_way_of_payment_may_be_given_up_if_the_profile_s
     rig = MachineRig(tmp_path / "again", profile=profile, devices=("hopper",)).boot()
     rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 1)
     for machine in (coins, rig):  # one place does not allow it; at the other 25 still buys a game of 5
-        machine.engine.handle(EventType.RESIDUAL)
+        machine.engine.handle(EventType.USE_RESIDUAL_CREDIT)
         assert machine.notice == "refused.residual_may_go"
     write_undeclared_entry(
         rig.machine, "test.spend", transfers=(Transfer("credit:1:cashable", "house:wager", 22),)
     )
-    assert rig.engine.accepts_event_type(EventType.RESIDUAL)
-    rig.engine.handle(EventType.RESIDUAL)
+    assert rig.engine.accepts_event_type(EventType.USE_RESIDUAL_CREDIT)
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.credit_cents, rig.journal.meters().values["residual_removed"]) == (0, 3)
     assert rig.records("residual.removed") == [{"amount_cents": 3}]
     rig.close()
@@ -494,7 +500,7 @@ def test_a_remainder_below_every_way_of_payment_may_be_given_up_if_the_profile_s
 def test_the_hopper_gets_one_order_whatever_happens_meanwhile(coins):
     coins.insert(500)
     coins.engine.handle(EventType.CASH_OUT)
-    coins.engine.handle(EventType.SERVICE)
+    coins.engine.handle(EventType.CALL_ATTENDANT)
     coins.engine.handle(EventType.FAULT_RAISED, code="ticket_printer.paper_low")
     assert len(coins.hands.payouts) == 1
 
@@ -503,15 +509,15 @@ def test_the_hopper_gets_one_order_whatever_happens_meanwhile(coins):
 PLAYERS = (
     (EventType.PLAY, {}),
     (EventType.CHOOSE, {"value": "collect"}),
-    (EventType.BET, {"value": 1}),
-    (EventType.GAME, {"value": GAME}),
-    (EventType.DENOMINATION, {"value": 25}),
+    (EventType.SELECT_BET, {"value": 1}),
+    (EventType.SELECT_GAME, {"value": DEFAULT_GAME_ID}),
+    (EventType.SELECT_DENOMINATION, {"value": 25}),
     (EventType.CASH_OUT, {}),
-    (EventType.LANGUAGE, {"value": "fr"}),
-    (EventType.SERVICE, {}),
-    (EventType.SHOWN, {}),
-    (EventType.ACKNOWLEDGE, {}),
-    (EventType.LIMIT, {"value": 100, "options": {"of": "cents"}}),
+    (EventType.SELECT_LANGUAGE, {"value": "fr"}),
+    (EventType.CALL_ATTENDANT, {}),
+    (EventType.OUTCOME_SHOWN, {}),
+    (EventType.DISMISS_REMINDER, {}),
+    (EventType.SET_OWN_LIMIT, {"value": 100, "options": {"of": "cents"}}),
 )
 
 

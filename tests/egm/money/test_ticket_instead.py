@@ -11,7 +11,7 @@ from egm.money.keys import MoneyKey
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.testing.machine import MachineRig, PowerCutError, write_undeclared_entry
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 from egm.tickets.model import TicketState
 from tests.rigs.examples import scale_examples
 from tools.audit.games import GameFiles
@@ -50,7 +50,7 @@ def test_with_paper_again_the_player_requests_and_the_attendants_key_prints_a_ti
     rig.engine.handle(EventType.CASH_OUT)
     assert (read_handpay(rig).ticket, rig.state) == ("asked", State.HANDPAY)
     rig.engine.handle(
-        EventType.HANDPAY_RESET, key="host"
+        EventType.HANDPAY_RESET_BY_HOST, key="host"
     )  # a host does not pay an amount that is paid by ticket
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -107,7 +107,7 @@ def test_where_the_key_alone_is_insufficient_a_person_permits_the_ticket(tmp_pat
     menu.prove(Role.ATTENDANT)
     print_it(rig)
     assert rig.journal.balance_cents(TICKET) == 2000
-    assert rig.records("handpay.returned")[0]["person"] == NUMBERS[Role.ATTENDANT]
+    assert rig.records("handpay.returned")[0]["person"] == STAFF_NUMBER_BY_ROLE[Role.ATTENDANT]
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
     rig.close()
 

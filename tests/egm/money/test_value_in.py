@@ -171,8 +171,8 @@ def test_a_returned_bill_replaces_the_message_about_the_previous_one(rig):
 STOPS = {
     "a door": (EventType.DOOR_OPENED, {"door": "main"}),
     "a tilt": (EventType.FAULT_RAISED, {"code": "bill_acceptor.cheat"}),
-    "the menu": (EventType.MENU, {"key": "operator"}),
-    "a host": (EventType.DISABLED, {"source": "host:main", "reason": "closed"}),
+    "the menu": (EventType.OPEN_SERVICE_MENU, {"key": "operator"}),
+    "a host": (EventType.MACHINE_DISABLED, {"source": "host:main", "reason": "closed"}),
 }
 
 

@@ -61,15 +61,19 @@ class EnrolledMachine:
         """Sign in with this number and its PIN; return the notice of the page, or "" if the menu opens."""
         rig = self.rig
         if rig.machine.component(ServiceDesk).build_page(rig.machine) is None:
-            rig.engine.handle(EventType.MENU, key="operator")
+            rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         for text in (number, PINS[number]):
             page = rig.machine.component(ServiceDesk).build_page(rig.machine)
-            rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": text})
+            rig.engine.handle(
+                EventType.ANSWER_SERVICE_PAGE, value="enter", options={"page": page.id, "input": text}
+            )
         page = rig.machine.component(ServiceDesk).build_page(rig.machine)
         if page.person is not None:
-            rig.engine.handle(EventType.ANSWER, value="leave", options={"page": page.id, "input": ""})
+            rig.engine.handle(
+                EventType.ANSWER_SERVICE_PAGE, value="leave", options={"page": page.id, "input": ""}
+            )
             return ""
-        rig.engine.handle(EventType.ANSWER, value="back", options={"page": page.id, "input": ""})
+        rig.engine.handle(EventType.ANSWER_SERVICE_PAGE, value="back", options={"page": page.id, "input": ""})
         return page.notice.value
 
     @property

@@ -187,9 +187,9 @@ def test_a_pin_digest_is_costly_enough_to_slow_down_guessing(path):
 
 @pytest.mark.requirement("J-16", "J-08", "Q-12")
 def test_no_role_both_services_devices_and_handles_money_and_only_managers_enrol():
-    assert {role for role in Role if Permission.ENROL in find_permissions(role)} == {Role.MANAGER}
+    assert {role for role in Role if Permission.ENROL_STAFF in find_permissions(role)} == {Role.MANAGER}
     technical = {Permission.OPEN_DOORS, Permission.TEST_DEVICES}
-    money = {Permission.PAY_BY_HAND, Permission.SETTLE, Permission.COLLECT}
+    money = {Permission.PAY_BY_HAND, Permission.RULE_ON_MONEY, Permission.COLLECT_CASH}
     for role in Role:
         permissions = find_permissions(role)
         assert permissions, role
@@ -205,14 +205,19 @@ def test_each_of_monacos_roles_may_do_its_duties_and_no_other_work():
     """Art. 23-1: supervisors control, collect and pay; mechanics repair; changers serve players; agents only read."""
     supervisor, mechanic = find_permissions(Role.SUPERVISOR), find_permissions(Role.MECHANIC)
     changer, agent = find_permissions(Role.ATTENDANT), find_permissions(Role.INSPECTOR)
-    duties = {Permission.READ_METERS, Permission.COLLECT, Permission.SETTLE, Permission.PAY_BY_HAND}
+    duties = {
+        Permission.READ_METERS,
+        Permission.COLLECT_CASH,
+        Permission.RULE_ON_MONEY,
+        Permission.PAY_BY_HAND,
+    }
     assert supervisor >= duties
     assert mechanic >= {Permission.OPEN_DOORS, Permission.TEST_DEVICES}
-    assert not mechanic & {*duties - {Permission.READ_METERS}, Permission.CONFIGURE, Permission.ENROL}
+    assert not mechanic & {*duties - {Permission.READ_METERS}, Permission.CONFIGURE, Permission.ENROL_STAFF}
     assert changer == {
         Permission.ANSWER_CALLS,
         Permission.CLEAR_TILTS,
         Permission.PAY_BY_HAND,
-        Permission.READ_RECALL,
+        Permission.READ_GAME_RECALL,
     }
     assert {Permission.READ_LOGS, Permission.READ_METERS} <= agent

@@ -33,7 +33,7 @@ def read_question(folder, profile="generic"):
     chance = ScriptedChance(0, cards - 2)
     rig = MachineRig(folder, games=(GAME,), profile=profile, chance=chance).boot().insert(1000)
     least = rig.machine.games[GAME].bet_options[0]
-    rig.engine.handle(EventType.BET, value=least)
+    rig.engine.handle(EventType.SELECT_BET, value=least)
     rig.play()
     assert rig.state is State.PLAYING
     found = rig.hands.messages[-1]

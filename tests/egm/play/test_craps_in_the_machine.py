@@ -73,7 +73,7 @@ def test_random_bets_on_a_craps_table_balance_to_the_cent(tmp_path, house):
             continue
         dice = chance.randrange(6), chance.randrange(6)
         rig.machine.random_service.values += dice
-        rig.engine.handle(EventType.BET, value=cost, options={"bets": change})
+        rig.engine.handle(EventType.SELECT_BET, value=cost, options={"bets": change})
         rig.play()
         assert rig.state is State.PLAYING, (rig.notice, change)
         rig.report_shown()

@@ -60,14 +60,14 @@ class Player:
             return
         bets = self._find_bets_after()
         cost = sum(credits_ for credits_ in bets.values() if credits_ > 0)
-        rig.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+        rig.engine.handle(EventType.SELECT_BET, value=cost, options={"bets": bets})
         if rig.notice:  # it may not be laid so: throw for nothing, or the least the game offers
             least = (
                 0
                 if list_tables_with_standing_bets(rig.machine)
                 else rig.machine.games[self.game].bet_options[0]
             )
-            rig.engine.handle(EventType.BET, value=least)
+            rig.engine.handle(EventType.SELECT_BET, value=least)
         rig.play()
 
     def _find_bets_after(self):

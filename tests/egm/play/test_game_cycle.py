@@ -13,7 +13,7 @@ from egm.app.wiring import build_event_from_intent
 from egm.kernel.events import EventError, EventType, State
 from egm.kernel.messages import GameOutcome, Intent
 from egm.money.keys import MoneyKey
-from egm.testing.machine import GAME, FailingChance, MachineRig, ScriptedChance, create_generator
+from egm.testing.machine import DEFAULT_GAME_ID, FailingChance, MachineRig, ScriptedChance, create_generator
 from meters import JournalError, SelfAuditFailed
 from rng import OutOfService
 
@@ -50,10 +50,10 @@ def test_the_stake_is_metered_by_game_denomination_and_wager_with_the_credit_cha
     """The entry that takes the stake from the credit also states the meter dimensions of the stake."""
     rig.play()
     assert rig.state is State.PLAYING
-    game = rig.machine.games[GAME]
+    game = rig.machine.games[DEFAULT_GAME_ID]
     parts = {
-        "game": GAME,
-        "paytable": f"{GAME}@{game.version}",
+        "game": DEFAULT_GAME_ID,
+        "paytable": f"{DEFAULT_GAME_ID}@{game.version}",
         "denomination_cents": "5",
         "wager_level": "1",
     }
@@ -85,7 +85,7 @@ def dearer_than_the_credit(rig):
     while rig.credit_cents >= 15:
         rig.play()
         rig.report_shown()
-    rig.engine.handle(EventType.BET, value=3)
+    rig.engine.handle(EventType.SELECT_BET, value=3)
 
 
 @pytest.mark.requirement("C-21")
@@ -108,14 +108,14 @@ def test_a_play_starts_from_idle_behind_closed_doors_with_the_bet_covered_only(t
 @pytest.mark.requirement("C-21")
 def test_only_play_starts_a_game(rig):
     for event, values in (
-        (EventType.BET, {"value": 2}),
-        (EventType.GAME, {"value": GAME}),
-        (EventType.DENOMINATION, {"value": 25}),
-        (EventType.LANGUAGE, {"value": "fr"}),
-        (EventType.SERVICE, {}),
-        (EventType.SHOWN, {}),
+        (EventType.SELECT_BET, {"value": 2}),
+        (EventType.SELECT_GAME, {"value": DEFAULT_GAME_ID}),
+        (EventType.SELECT_DENOMINATION, {"value": 25}),
+        (EventType.SELECT_LANGUAGE, {"value": "fr"}),
+        (EventType.CALL_ATTENDANT, {}),
+        (EventType.OUTCOME_SHOWN, {}),
         (EventType.CHOOSE, {"value": "collect"}),
-        (EventType.ACKNOWLEDGE, {}),
+        (EventType.DISMISS_REMINDER, {}),
         (EventType.CASH_OUT, {}),
     ):
         rig.engine.handle(event, **values)
@@ -139,10 +139,10 @@ def test_the_win_is_credited_when_the_game_has_been_shown(rig):
 
 def test_the_report_that_a_game_was_shown_counts_once_and_for_that_game(rig):
     rig.play()
-    rig.engine.handle(EventType.SHOWN, value="play-1")
+    rig.engine.handle(EventType.OUTCOME_SHOWN, value="play-1")
     assert rig.state is State.PLAYING
     rig.report_shown()
-    rig.engine.handle(EventType.SHOWN, value=rig.records("game.start")[0]["play_id"])
+    rig.engine.handle(EventType.OUTCOME_SHOWN, value=rig.records("game.start")[0]["play_id"])
     assert len(rig.records("game.end")) == 1
 
 
@@ -171,8 +171,8 @@ def test_a_restart_during_a_game_shows_the_same_outcome_without_a_draw(rig, tmp_
 @pytest.mark.requirement("F-05", "F-06:b", "F-06:c", "D-10")
 def test_a_large_win_is_paid_by_hand_and_nothing_else_moves_until_then(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
-    rig.engine.handle(EventType.DENOMINATION, value=100)
-    rig.engine.handle(EventType.BET, value=3)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+    rig.engine.handle(EventType.SELECT_BET, value=3)
     rig.play()
     rig.report_shown()
     assert rig.state is State.HANDPAY
@@ -212,8 +212,8 @@ def win_with_profile(folder, profile_file):
         .boot()
         .insert(10000)
     )
-    rig.engine.handle(EventType.DENOMINATION, value=100)
-    rig.engine.handle(EventType.BET, value=3)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+    rig.engine.handle(EventType.SELECT_BET, value=3)
     rig.play()
     rig.report_shown()
     return rig
@@ -276,14 +276,14 @@ def test_an_award_to_be_reported_for_tax_is_never_paid_by_the_machine(tmp_path, 
 def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, game):
     rig = MachineRig(tmp_path, games=(game, "maple-classic")).boot().insert(10000)
     if not rig.machine.selection.bet_credits:
-        rig.engine.handle(EventType.BET, value=rig.machine.games[game].bet_options[0])
+        rig.engine.handle(EventType.SELECT_BET, value=rig.machine.games[game].bet_options[0])
     rig.play()
     assert rig.state is State.PLAYING
     credit_cents, selection = rig.credit_cents, rig.machine.selection
     for event, values in (
-        (EventType.BET, {"value": 2 * selection.bet_credits}),
-        (EventType.DENOMINATION, {"value": 100}),
-        (EventType.GAME, {"value": "maple-classic"}),
+        (EventType.SELECT_BET, {"value": 2 * selection.bet_credits}),
+        (EventType.SELECT_DENOMINATION, {"value": 100}),
+        (EventType.SELECT_GAME, {"value": "maple-classic"}),
         (EventType.PLAY, {}),
         (EventType.CASH_OUT, {}),
     ):
@@ -298,9 +298,9 @@ def test_no_bet_is_made_changed_or_withdrawn_once_a_game_is_under_way(tmp_path, 
 def test_a_quebec_video_lottery_machine_takes_no_bet_above_two_dollars_fifty(tmp_path):
     rig = MachineRig(tmp_path, profile="quebec-vlt", games=("river-wheel",)).boot().insert(2000)
     assert rig.machine.selection.denomination_cents == 25
-    rig.engine.handle(EventType.BET, value=10)
+    rig.engine.handle(EventType.SELECT_BET, value=10)
     assert rig.machine.selection.bet_credits == 10  # $2.50
-    rig.engine.handle(EventType.BET, value=12)  # $3.00, which the game offers
+    rig.engine.handle(EventType.SELECT_BET, value=12)  # $3.00, which the game offers
     assert 12 in rig.machine.games["river-wheel"].bet_options
     assert (rig.notice, rig.machine.selection.bet_credits) == ("refused.bet_is_offered", 10)
     rig.play()
@@ -315,7 +315,7 @@ def test_no_game_starts_without_credit_for_its_bet(tmp_path):
     assert (rig.state, rig.notice) == (State.IDLE, "refused.bet_is_covered")
     assert rig.records("game.start") == []
     rig.insert(100)
-    rig.engine.handle(EventType.BET, value=3)
+    rig.engine.handle(EventType.SELECT_BET, value=3)
     for _ in range(6):
         rig.play()
         rig.report_shown()
@@ -329,9 +329,9 @@ def test_no_game_starts_without_credit_for_its_bet(tmp_path):
 @pytest.mark.requirement("B-07")
 def test_nothing_is_drawn_before_every_option_of_the_play_is_chosen(rig):
     numbers = len(rig.machine.random_service.values)
-    rig.engine.handle(EventType.BET, value=3)
-    rig.engine.handle(EventType.DENOMINATION, value=25)
-    rig.engine.handle(EventType.LANGUAGE, value="fr")
+    rig.engine.handle(EventType.SELECT_BET, value=3)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=25)
+    rig.engine.handle(EventType.SELECT_LANGUAGE, value="fr")
     assert len(rig.machine.random_service.values) == numbers
     rig.play()
     assert len(rig.machine.random_service.values) == numbers - 3
@@ -348,25 +348,25 @@ def test_a_bet_the_game_does_not_offer_is_refused(rig, bet):
 @pytest.mark.requirement("C-04")
 def test_a_fractional_bet_is_refused_as_an_event(rig):
     with pytest.raises(EventError, match=r"^bet: value is 2\.0, not of type int$"):
-        rig.engine.handle(EventType.BET, value=2.0)
+        rig.engine.handle(EventType.SELECT_BET, value=2.0)
     assert rig.machine.selection.bet_credits == 1
 
 
 @pytest.mark.requirement("O-05")
 def test_a_change_of_denomination_changes_no_balance(rig):
-    rig.engine.handle(EventType.DENOMINATION, value=100)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
     assert rig.credit_cents == 10000
-    rig.engine.handle(EventType.DENOMINATION, value=5)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=5)
     rig.play()
     rig.report_shown()
     assert rig.credit_cents == 10295
     for cents in (100, 25, 5, 100):  # 95 cents are less than a credit of one dollar
         before = rig.journal.meters().values
-        rig.engine.handle(EventType.DENOMINATION, value=cents)
+        rig.engine.handle(EventType.SELECT_DENOMINATION, value=cents)
         assert rig.machine.selection.denomination_cents == cents
         assert rig.credit_cents == 10295
         assert rig.journal.meters().values == before
-    rig.engine.handle(EventType.DENOMINATION, value=7)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=7)
     assert rig.notice == "refused.denomination_is_offered"
     assert rig.machine.selection.denomination_cents == 100
 
@@ -445,9 +445,9 @@ def test_an_outcome_is_sent_to_the_screen_once(rig):
 def test_a_repeated_bet_request_is_recorded_once(tmp_path):
     rig = MachineRig(tmp_path).boot()
     for _ in range(10):
-        rig.engine.handle(EventType.BET, value=2)
+        rig.engine.handle(EventType.SELECT_BET, value=2)
     assert rig.machine.selection.bet_credits == 2
     assert len(rig.records("selection")) == 1
-    rig.engine.handle(EventType.BET, value=1)
+    rig.engine.handle(EventType.SELECT_BET, value=1)
     assert len(rig.records("selection")) == 2
     rig.close()

@@ -21,7 +21,7 @@ def play_round(rig, **bets):
     """Play a round to its end; return its result and the results sent while it was shown."""
     if rig.credit_cents < 5000:
         rig.insert(10000)
-    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
     rig.play()
     while rig.state is State.PLAYING and rig.hands.messages[-1].type == "decision":
         rig.engine.handle(EventType.CHOOSE, value="half")
@@ -34,7 +34,7 @@ def play_round(rig, **bets):
 
 
 def select(rig, game):
-    rig.engine.handle(EventType.GAME, value=game)
+    rig.engine.handle(EventType.SELECT_GAME, value=game)
     assert rig.machine.selection.game_id == game
 
 
@@ -91,7 +91,7 @@ def test_no_more_results_are_shown_than_are_stored(tmp_path):
 @pytest.mark.requirement("B-17", "A-05")
 def test_a_round_carried_over_by_a_memory_clear_is_a_result_once_ended(tmp_path):
     rig = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot().insert(10000)
-    rig.engine.handle(EventType.BET, value=8, options={"bets": {"red": 8}})
+    rig.engine.handle(EventType.SELECT_BET, value=8, options={"bets": {"red": 8}})
     rig.play()
     result = str(rig.hands.messages[-1].display["result"])
     rig.close()

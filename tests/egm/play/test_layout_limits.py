@@ -38,7 +38,7 @@ def test_bets_that_could_win_more_than_the_prize_limit_are_refused(tmp_path, lim
         ({"straight-17": 3}, False),
     ):
         before = rig.machine.selection
-        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
         assert (rig.machine.selection.options == {"bets": bets}) is taken, bets
         if not taken:
             assert rig.machine.selection == before

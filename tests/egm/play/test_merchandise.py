@@ -136,11 +136,11 @@ def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.HANDPAY, "refused.handpay_is_in_order")
     named = {"name": "Anna Example", "document": "passport", "number": "X1"}
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE)
     assert rig.notice == "refused.payment_form_is_complete"
     rig.engine.handle(EventType.HANDPAY_FORM, form="handpay", method="cash", **ONE, **named)
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.IDLE
     [paid] = iter_register_lines(STAFF_REGISTERS["handpays"], rig.journal.entries())
@@ -153,7 +153,7 @@ def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
 def open_exchange_page(rig: MachineRig) -> Menu:
     menu = Menu(rig).sign_in(Role.ATTENDANT)
     menu.touch("form:prize_cash").touch("confirm")
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     return menu
 
 
@@ -190,10 +190,10 @@ def test_without_the_profiles_offer_a_prize_cannot_be_exchanged_for_money(tmp_pa
 
 def test_a_host_cannot_release_a_prize_in_kind(tmp_path):
     rig = win_prize(tmp_path)
-    rig.engine.handle(EventType.HANDPAY_RESET, key="host:main")
+    rig.engine.handle(EventType.HANDPAY_RESET_BY_HOST, key="host:main")
     assert rig.state is State.HANDPAY
     open_exchange_page(rig)
-    rig.engine.handle(EventType.HANDPAY_RESET, key="host:main")
+    rig.engine.handle(EventType.HANDPAY_RESET_BY_HOST, key="host:main")
     assert rig.state is State.IDLE
     rig.close()
 
@@ -280,9 +280,9 @@ def test_an_exchange_is_completed_after_a_power_cut_and_a_memory_clear(tmp_path,
 def test_an_unclaimed_prize_is_registered_after_a_power_cut_and_a_memory_clear(tmp_path, monkeypatch):
     rig = win_prize(tmp_path, CART_AND_PEARS)
     cut_before(rig, "orphan.handpay", monkeypatch)
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     with pytest.raises(CutError):
-        rig.engine.handle(EventType.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
+        rig.engine.handle(EventType.REGISTER_UNCLAIMED_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
     rig.close()
     clear_with_decisions(tmp_path / "state")
 
@@ -295,9 +295,9 @@ def test_an_unclaimed_prize_is_registered_after_a_power_cut_and_a_memory_clear(t
 @pytest.mark.requirement("Q-06")
 def test_an_unclaimed_prize_returns_to_the_venue_and_other_wins_to_the_orphans(tmp_path):
     rig = win_prize(tmp_path, CART_AND_PEARS)
-    rig.engine.handle(EventType.MENU, key="operator")
-    rig.engine.handle(EventType.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
+    rig.engine.handle(EventType.REGISTER_UNCLAIMED_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert rig.state is State.IDLE
     found = read_meters(rig)
     assert (found["orphan"], found["orphan_merchandise"], found["att_merchandise.count"]) == (20, 25000, 0)
@@ -308,10 +308,10 @@ def test_an_unclaimed_prize_returns_to_the_venue_and_other_wins_to_the_orphans(t
 @pytest.mark.requirement("F-15")
 def test_after_a_disruption_the_prize_is_forfeited(tmp_path):
     rig = win_prize(tmp_path)
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     two = {"person": "2", "persons": ("2", "5")}
     rig.engine.handle(EventType.FORFEIT_PRIZE, form="forfeit_prize", reason="shaken", **two)
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert (rig.state, read_meters(rig)["att_merchandise.count"]) == (State.IDLE, 0)
     [line] = [
         line

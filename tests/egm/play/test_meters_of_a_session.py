@@ -31,9 +31,9 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
         .insert(2000)
     )
     play_games(rig, 2)
-    rig.engine.handle(EventType.DENOMINATION, value=25)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=25)
     play_games(rig, 1)
-    rig.engine.handle(EventType.GAME, value="maple-classic-95")
+    rig.engine.handle(EventType.SELECT_GAME, value="maple-classic-95")
     play_games(rig, 3)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -74,7 +74,7 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
 @pytest.mark.requirement("O-04")
 def test_a_credited_win_belongs_to_its_game_pay_table_and_denomination(tmp_path):
     rig = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(1, 1, 1)).boot().insert(10000)
-    rig.engine.handle(EventType.DENOMINATION, value=25)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=25)
     play_games(rig, 1)
     reading, version = rig.journal.meters(), rig.machine.games[GAMES[0]].version
     for name, value in (("coin_out", 25), ("games_won", 1)):
@@ -87,8 +87,8 @@ def test_a_credited_win_belongs_to_its_game_pay_table_and_denomination(tmp_path)
 @pytest.mark.requirement("O-04")
 def test_a_win_paid_by_hand_belongs_to_its_game_pay_table_and_denomination(tmp_path):
     rig = MachineRig(tmp_path, games=GAMES, chance=ScriptedChance(*LANTERNS)).boot().insert(10000)
-    rig.engine.handle(EventType.DENOMINATION, value=100)
-    rig.engine.handle(EventType.BET, value=3)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+    rig.engine.handle(EventType.SELECT_BET, value=3)
     play_games(rig, 1)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     reading, version = rig.journal.meters(), rig.machine.games[GAMES[0]].version

@@ -33,8 +33,8 @@ class Counted:
         return {name: amount for name, amount in found.items() if ".since_" not in name}
 
     def play(self, bet=3):
-        self.room.engine.handle(EventType.DENOMINATION, value=100)
-        self.room.engine.handle(EventType.BET, value=bet)
+        self.room.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+        self.room.engine.handle(EventType.SELECT_BET, value=bet)
         self.room.play()
         return self.moved()
 
@@ -146,7 +146,7 @@ def test_a_tilt_a_door_and_a_refused_bet_move_no_meter_of_money(tmp_path):
     machine.room.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="")
     machine.room.engine.handle(EventType.DOOR_OPENED, door="main", unattended=False)
     machine.room.engine.handle(EventType.DOOR_CLOSED, door="main", unattended=False)
-    machine.room.engine.handle(EventType.BET, value=99)
+    machine.room.engine.handle(EventType.SELECT_BET, value=99)
     assert {name for name in machine.moved() if not name.startswith(("door", "fault."))} == set()
     machine.room.close()
 
@@ -197,7 +197,7 @@ def test_a_returned_stake_is_a_pushed_game(tmp_path):
     rig.insert(10000)
     machine.moved()
     least = rig.machine.games["quebec-red-dog"].bet_options[0]
-    rig.engine.handle(EventType.BET, value=least)
+    rig.engine.handle(EventType.SELECT_BET, value=least)
     rig.play()
     staked_cents = machine.moved()["coin_in"]
     rig.report_shown()

@@ -67,7 +67,7 @@ def test_a_reminder_of_time_comes_after_sixty_minutes_and_then_every_thirty(make
             rig.engine.handle(EventType.REMINDER_DUE)
             rig.play()
             assert (rig.state, rig.notice) == (State.IDLE, "refused.no_reminder_is_active")
-            rig.engine.handle(EventType.ACKNOWLEDGE)
+            rig.engine.handle(EventType.DISMISS_REMINDER)
             play(rig)
     reminders = [(record["kind"], record["minutes"]) for record in rig.records("protection.reminder")]
     assert reminders == [("time", 60), ("time", 90), ("time", 120)]
@@ -75,7 +75,7 @@ def test_a_reminder_of_time_comes_after_sixty_minutes_and_then_every_thirty(make
     assert rig.journal.meters().values["reminders.time"] == 3
     minutes(rig, 300)  # the machine was left alone over several: one is enough
     rig.engine.handle(EventType.REMINDER_DUE)
-    rig.engine.handle(EventType.ACKNOWLEDGE)
+    rig.engine.handle(EventType.DISMISS_REMINDER)
     assert find_due_reminder(rig.machine) is None
     assert find_next_reminder_time(rig.machine) > rig.clock.now()
 
@@ -83,7 +83,7 @@ def test_a_reminder_of_time_comes_after_sixty_minutes_and_then_every_thirty(make
 @pytest.mark.requirement("N-02", "N-03")
 def test_amount_spent_is_wagers_minus_wins_and_exact_over_a_restart(make):
     rig = make("remind_spend_cents = 50").insert(10000)
-    rig.engine.handle(EventType.BET, value=10)
+    rig.engine.handle(EventType.SELECT_BET, value=10)
     spent_cents = -1
     while spent_cents < 50:
         play(rig)
@@ -97,7 +97,7 @@ def test_amount_spent_is_wagers_minus_wins_and_exact_over_a_restart(make):
     rig = make("remind_spend_cents = 50")  # it stays active until it has been read
     rig.play()
     assert rig.notice == "refused.no_reminder_is_active"
-    rig.engine.handle(EventType.ACKNOWLEDGE)
+    rig.engine.handle(EventType.DISMISS_REMINDER)
     assert find_due_reminder(rig.machine) is None  # until as much more is spent
     play(rig)
 
@@ -110,13 +110,13 @@ def test_at_a_limit_play_pauses_cash_out_does_not_and_the_pause_ends(make):
     rig.engine.handle(EventType.REMINDER_DUE)
     seen = build_snapshot(rig.engine).reminder
     assert (seen.kind, seen.until_utc[11:16], seen.is_own) == ("time_limit", "00:35", False)
-    rig.engine.handle(EventType.ACKNOWLEDGE)
+    rig.engine.handle(EventType.DISMISS_REMINDER)
     assert rig.notice == "refused.reminder_may_go"
     assert rig.engine.accepts_event_type(EventType.CASH_OUT)
-    rig.engine.handle(EventType.PAUSE_OVER)
+    rig.engine.handle(EventType.PLAY_PAUSE_OVER)
     assert rig.machine.memory.get(PlayKey.REMINDER) is not None
     minutes(rig, 5)
-    rig.engine.handle(EventType.PAUSE_OVER)
+    rig.engine.handle(EventType.PLAY_PAUSE_OVER)
     play(rig)
     assert find_due_reminder(rig.machine) is None  # counted anew
 
@@ -139,9 +139,9 @@ def test_a_clock_corrected_by_less_than_an_hour_moves_no_limit_and_no_pause(make
     rig.engine.handle(EventType.REMINDER_DUE)
     rig.clock.wall -= timedelta(minutes=minutes_set)
     minutes(rig, 14)
-    assert not rig.engine.accepts_event_type(EventType.PAUSE_OVER)
+    assert not rig.engine.accepts_event_type(EventType.PLAY_PAUSE_OVER)
     minutes(rig, 1)
-    assert rig.engine.accepts_event_type(EventType.PAUSE_OVER)
+    assert rig.engine.accepts_event_type(EventType.PLAY_PAUSE_OVER)
 
 
 @pytest.mark.requirement("N-02")
@@ -154,7 +154,7 @@ def test_a_clock_set_far_ahead_triggers_no_reminder_until_confirmed(make):
     rig.machine.timekeeper.confirm_time()
     assert find_due_reminder(rig.machine) == "time"
     rig.engine.handle(EventType.REMINDER_DUE)
-    rig.engine.handle(EventType.ACKNOWLEDGE)
+    rig.engine.handle(EventType.DISMISS_REMINDER)
     assert find_due_reminder(rig.machine) is None
     for after, expected in ((29, None), (1, "time")):
         minutes(rig, after)
@@ -176,7 +176,7 @@ def test_at_a_limit_the_profile_may_cash_the_player_out(make):
 def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(make):
     rig = make("own_limits = true\nlimit_minutes = 120")
     limit = {"of": "minutes"}
-    rig.engine.handle(EventType.LIMIT, value=20, options=limit)
+    rig.engine.handle(EventType.SET_OWN_LIMIT, value=20, options=limit)
     assert rig.notice == "refused.limit_is_offered"  # nobody is playing
     rig.insert(2000)
     for value, options in (
@@ -189,12 +189,12 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
         intent = Intent(name="limit", value=value, options=options)
         rig.engine.submit(build_event_from_intent(intent, rig.engine.rules.payloads))
         assert rig.notice == "refused.limit_is_offered"
-    rig.engine.handle(EventType.LIMIT, value=20, options=limit)
-    rig.engine.handle(EventType.LIMIT, value=1000, options={"of": "cents"})
+    rig.engine.handle(EventType.SET_OWN_LIMIT, value=20, options=limit)
+    rig.engine.handle(EventType.SET_OWN_LIMIT, value=1000, options={"of": "cents"})
     for value in (21, 0):
-        rig.engine.handle(EventType.LIMIT, value=value, options=limit)
+        rig.engine.handle(EventType.SET_OWN_LIMIT, value=value, options=limit)
         assert rig.notice == "refused.limit_is_offered"
-    rig.engine.handle(EventType.LIMIT, value=10, options=limit)
+    rig.engine.handle(EventType.SET_OWN_LIMIT, value=10, options=limit)
     play(rig)
     session = build_snapshot(rig.engine).session
     assert (session.limit_minutes, session.limit_cents) == (10, 1000)
@@ -203,9 +203,9 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
     rig.engine.handle(EventType.REMINDER_DUE)
     assert build_snapshot(rig.engine).reminder.is_own
     rig.cash_out_ticket()
-    rig.engine.handle(EventType.SESSION_OVER)
+    rig.engine.handle(EventType.PLAYER_SESSION_OVER)
     rig.insert(2000)
-    rig.engine.handle(EventType.LIMIT, value=60, options=limit)
+    rig.engine.handle(EventType.SET_OWN_LIMIT, value=60, options=limit)
     assert rig.notice == "limit_set"
     assert [record["value"] for record in rig.records("protection.limit_set")] == [20, 1000, 10, 60]
 
@@ -214,7 +214,7 @@ def test_the_players_own_limits_bind_at_once_and_loosen_with_the_next_session(ma
 def test_play_pauses_as_soon_as_the_players_own_limit_of_cost_is_reached(make):
     rig = make("own_limits = true\nlimit_spend_cents = 1000", chance=ScriptedChance(0, 0, 0)).insert(2000)
     wager_cents = rig.machine.selection.bet_credits * rig.machine.selection.denomination_cents
-    rig.engine.handle(EventType.LIMIT, value=wager_cents, options={"of": "cents"})
+    rig.engine.handle(EventType.SET_OWN_LIMIT, value=wager_cents, options={"of": "cents"})
     play(rig)
     assert rig.credit_cents == 2000 - wager_cents
     assert find_due_reminder(rig.machine) == "spend_limit"
@@ -228,18 +228,18 @@ def test_play_pauses_as_soon_as_the_players_own_limit_of_cost_is_reached(make):
 @pytest.mark.requirement("N-02")
 def test_a_session_ends_only_without_credit_bets_or_payments(make):
     rig = make("remind_minutes = [60]").insert(500)
-    rig.engine.handle(EventType.SESSION_OVER)
+    rig.engine.handle(EventType.PLAYER_SESSION_OVER)
     play(rig)
-    rig.engine.handle(EventType.SESSION_OVER)
+    rig.engine.handle(EventType.PLAYER_SESSION_OVER)
     assert rig.machine.memory.get(PlayKey.SESSION) is not None  # credits are left
     rig.engine.handle(EventType.CASH_OUT)
-    rig.engine.handle(EventType.SESSION_OVER)
+    rig.engine.handle(EventType.PLAYER_SESSION_OVER)
     assert rig.machine.memory.get(PlayKey.SESSION) is not None  # and now they are on their way
-    rig.engine.handle(EventType.TICKET_FAILED, why="test")
-    rig.engine.handle(EventType.SESSION_OVER)
+    rig.engine.handle(EventType.TICKET_PRINT_FAILED, why="test")
+    rig.engine.handle(EventType.PLAYER_SESSION_OVER)
     assert rig.machine.memory.get(PlayKey.SESSION) is not None
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    rig.engine.handle(EventType.SESSION_OVER)
+    rig.engine.handle(EventType.PLAYER_SESSION_OVER)
     assert rig.machine.memory.get(PlayKey.SESSION) is None
     (ended,) = rig.records("protection.session_ended")
     assert ended["minutes"] == 0
@@ -304,14 +304,14 @@ def test_player_protection_draws_nothing_and_changes_no_outcome(make, rules, own
         chance = CountingChance()
         rig = make(in_force, chance=chance, state=state).insert(2000)
         for of, value in own_limits.items() if in_force else ():
-            rig.engine.handle(EventType.LIMIT, value=value, options={"of": of})
+            rig.engine.handle(EventType.SET_OWN_LIMIT, value=value, options={"of": of})
             assert rig.notice == "limit_set"
         for _ in range(12):
             if find_due_reminder(rig.machine):
                 rig.engine.handle(EventType.REMINDER_DUE)
                 minutes(rig, 1)
-                rig.engine.handle(EventType.PAUSE_OVER)
-                rig.engine.handle(EventType.ACKNOWLEDGE)
+                rig.engine.handle(EventType.PLAY_PAUSE_OVER)
+                rig.engine.handle(EventType.DISMISS_REMINDER)
             play(rig)
             minutes(rig, 2)
         games[state] = chance.requests, [record["outcome"] for record in rig.records("game.start")]
@@ -341,7 +341,7 @@ def test_quebecs_machines_always_show_the_time_and_where_help_is(tmp_path):
 @pytest.mark.requirement("N-02", "N-03")
 def test_quebec_video_lottery_reminds_of_the_time_and_takes_the_players_own_limits(tmp_path):
     rig = MachineRig(tmp_path, profile="quebec-vlt", chance=ScriptedChance(0, 0, 0)).boot().insert(2000)
-    rig.engine.handle(EventType.LIMIT, value=100, options={"of": "minutes"})
+    rig.engine.handle(EventType.SET_OWN_LIMIT, value=100, options={"of": "minutes"})
     assert rig.notice == "limit_set"
     play(rig)
     for after, due in ((59, None), (1, "time"), (29, None), (1, "time"), (9, None), (1, "time_limit")):
@@ -349,7 +349,7 @@ def test_quebec_video_lottery_reminds_of_the_time_and_takes_the_players_own_limi
         assert find_due_reminder(rig.machine) == due
         if due:
             rig.engine.handle(EventType.REMINDER_DUE)
-            rig.engine.handle(EventType.ACKNOWLEDGE)
+            rig.engine.handle(EventType.DISMISS_REMINDER)
     rig.close()
 
 
@@ -386,7 +386,7 @@ def test_the_attachment_reminds_ends_pauses_and_ends_sessions_as_time_passes(mak
         minutes(rig, 60)
         await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
-        rig.engine.handle(EventType.ACKNOWLEDGE)
+        rig.engine.handle(EventType.DISMISS_REMINDER)
         minutes(rig, 30)
         await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.REMINDER)["kind"] == "time_limit"
@@ -424,7 +424,7 @@ def test_events_due_while_the_machine_is_stopped_wait_without_polling(make, tmp_
         close_door(rig)
         await let_attachment_work(attachment, rig)
         assert rig.machine.memory.get(PlayKey.REMINDER)["kind"] == "time"
-        rig.engine.handle(EventType.ACKNOWLEDGE)
+        rig.engine.handle(EventType.DISMISS_REMINDER)
         rig.cash_out_ticket()
         await let_attachment_work(attachment, rig)
         rig.engine.handle(EventType.DOOR_OPENED, door="main")

@@ -37,7 +37,7 @@ def duel(tmp_path, monkeypatch):
 
 
 def bet(rig, **bets):
-    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
     rig.play()
 
 
@@ -107,7 +107,7 @@ def test_the_bet_limit_covers_all_stakes_of_a_round(duel, tmp_path):
     rig = duel(3, 1)
     limit = rig.profile.play.bet_limit_cents
     rig.insert(10000)
-    rig.engine.handle(EventType.DENOMINATION, value=25)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=25)
     most = limit // 25
     bet(rig, ante=min(100, most))
     costs = rig.hands.messages[-1].costs
@@ -232,7 +232,7 @@ def test_an_unrecoverable_round_returns_undecided_and_pays_decided_stakes(duel, 
     rig.machine.random_service = FailingChance()
     choose(rig, "stay")
     assert rig.machine.memory.get("game") is not None
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     ruling = {"form": "refund_game", "person": "2", "persons": ("2", "5"), "reason": "planted"}
     rig.engine.handle(EventType.REFUND_GAME, **ruling)
     (void,) = rig.records("game.void")

@@ -47,11 +47,11 @@ def make(tmp_path):
 
 def leave_residual_credit(rig) -> None:
     """Forfeit all credit except a residual amount, as two people at the menu."""
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rest_cents = rig.credit_cents - REST_CENTS
     ruling = ForfeitCreditsForm(amount_cents=rest_cents, reason="for a test", persons=("1", "2"))
     forfeit_credits(rig.machine, Event(EventType.FORFEIT_CREDITS, ruling))
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
 
 
 def list_findings(rig) -> list[str]:
@@ -67,7 +67,7 @@ def test_residual_credit_games_return_the_whole_stake_on_average(make):
         assert build_snapshot(rig.engine).residual == ResidualCreditView(
             amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS
         )
-        rig.engine.handle(EventType.RESIDUAL)
+        rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
         won = value < REST_CENTS
         assert rig.notice == ("residual_won" if won else "residual_lost")
         assert rig.credit_cents == (USEFUL_CENTS if won else 0)
@@ -91,7 +91,7 @@ def test_credit_below_the_minimum_bet_is_residual(make):
         rig = make(ScriptedChance(6), play=play)
         write_undeclared_entry(rig.machine, "test.fund", transfers=four_cents)
         assert build_snapshot(rig.engine).residual == shown_residual
-    rig.engine.handle(EventType.RESIDUAL)
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.notice, rig.credit_cents) == ("residual_won", 15)
 
 
@@ -106,15 +106,15 @@ def test_credit_that_buys_a_coin_is_no_residual_credit(make):
         flow = Transfer("house:win", "credit:1:cashable", added_cents)
         write_undeclared_entry(rig.machine, "test.fund", transfers=(flow,))
         assert build_snapshot(rig.engine).residual == residual
-    rig.engine.handle(EventType.RESIDUAL)
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", 10)
 
 
 @pytest.mark.requirement("F-10")
 def test_residual_credit_is_staked_once_and_only_below_the_minimum_bet(make):
     rig = make(ScriptedChance(0))
-    rig.engine.handle(EventType.RESIDUAL)
-    rig.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)  # five cents buy a game again
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
     assert build_snapshot(rig.engine).residual is None
     [line] = iter_register_lines(STAFF_REGISTERS["residuals"], rig.journal.entries())
@@ -123,9 +123,9 @@ def test_residual_credit_is_staked_once_and_only_below_the_minimum_bet(make):
 
 def test_a_generator_failure_takes_no_residual_credit(make):
     rig = make(FailingChance())
-    rig.engine.handle(EventType.RESIDUAL)
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.state, rig.credit_cents) == (State.OUT_OF_SERVICE, REST_CENTS)
-    assert not rig.engine.accepts_event_type(EventType.RESIDUAL)
+    assert not rig.engine.accepts_event_type(EventType.USE_RESIDUAL_CREDIT)
 
 
 @pytest.mark.requirement("A-03", "A-27:a")
@@ -133,7 +133,7 @@ def test_no_residual_draw_is_made_when_credits_do_not_balance(make):
     rig = make(ScriptedChance(0))
     rig.journal._ledger.outflows_cents["house:win"] += 1
     with pytest.raises(SelfAuditFailed, match="credits are 3 cents"):
-        rig.engine.handle(EventType.RESIDUAL)
+        rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert rig.machine.random_service.values == [0]
     with pytest.raises(JournalError):
         rig.engine.handle(EventType.CASH_OUT)
@@ -144,7 +144,7 @@ def test_no_residual_draw_is_made_when_credits_do_not_balance(make):
 @pytest.mark.parametrize("way", ["stays", "given_up"])
 def test_without_the_profiles_offer_no_residual_draw_is_made(make, way):
     rig = make(ScriptedChance(), way)
-    rig.engine.handle(EventType.RESIDUAL)
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert rig.credit_cents == (REST_CENTS if way == "stays" else 0)
     assert rig.records("residual.played") == []
     assert rig.notice == ("refused.residual_may_go" if way == "stays" else "residual_removed")
@@ -173,7 +173,7 @@ def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
         )
 
     monkeypatch.setattr(rig.journal, "append", lying)
-    rig.engine.handle(EventType.RESIDUAL)
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     monkeypatch.undo()
     assert any(reason in finding for finding in list_findings(rig))
 
@@ -188,11 +188,11 @@ def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
     rig.clock.pass_seconds(60)
     rig.engine.handle(EventType.REMINDER_DUE)
     assert build_snapshot(rig.engine).residual is None
-    rig.engine.handle(EventType.RESIDUAL)
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", REST_CENTS)
     rig.clock.pass_seconds(300)
-    rig.engine.handle(EventType.PAUSE_OVER)
-    rig.engine.handle(EventType.RESIDUAL)
+    rig.engine.handle(EventType.PLAY_PAUSE_OVER)
+    rig.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert rig.notice in {"residual_won", "residual_lost"}
     assert list_findings(rig) == []
 

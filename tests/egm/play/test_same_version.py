@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
-from egm.testing.machine import GAME, MachineRig, ScriptedChance, StoppedClock
+from egm.testing.machine import DEFAULT_GAME_ID, MachineRig, ScriptedChance, StoppedClock
 from meters import Journal
 from paytables import load_game
 from tools.audit.games import GameFiles
@@ -28,10 +28,10 @@ def played(tmp_path):
 
 def cabinet(folder, version):
     """Write a cabinet file whose game is that of the library with a changed sentence of help."""
-    text = load_game(GAME).source.data.decode()
-    assert f'version = "{load_game(GAME).version}"' in text
+    text = load_game(DEFAULT_GAME_ID).source.data.decode()
+    assert f'version = "{load_game(DEFAULT_GAME_ID).version}"' in text
     text = text.replace("Three reels", "Three wheels").replace(
-        f'version = "{load_game(GAME).version}"', f'version = "{version}"'
+        f'version = "{load_game(DEFAULT_GAME_ID).version}"', f'version = "{version}"'
     )
     (folder / "own.toml").write_text(text)
     file = folder / "cabinet.toml"
@@ -47,7 +47,7 @@ def cabinet(folder, version):
 def test_changed_definition_with_the_same_version_is_reported_by_check_and_machine(
     played, tmp_path, monkeypatch, changed
 ):
-    before = load_game(GAME)
+    before = load_game(DEFAULT_GAME_ID)
     file = cabinet(tmp_path, "9.0.0" if changed else before.version)
     result = CliRunner().invoke(main, ["cabinet", "check", "--json", "--state", str(played), str(file)])
     remarks = [fault["what"] for fault in json.loads(result.output) if fault["key"] == "games[1].game"]
@@ -67,6 +67,6 @@ def test_changed_definition_with_the_same_version_is_reported_by_check_and_machi
         bodies = list(journal.iter_bodies())
     now = load_game(str(tmp_path / "own.toml"))
     assert now.digest != before.digest
-    same = {"game": GAME, "version": before.version, "digest": now.digest, "before": before.digest}
+    same = {"game": DEFAULT_GAME_ID, "version": before.version, "digest": now.digest, "before": before.digest}
     assert entries == ([] if changed else [same])
     assert Auditor(GameFiles([tmp_path])).audit_entries(bodies).findings == []

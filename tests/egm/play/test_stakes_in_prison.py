@@ -33,7 +33,7 @@ def roulette(tmp_path):
 
 
 def spin(rig, *answers, **bets):
-    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
     rig.play()
     assert rig.state is State.PLAYING, rig.notice
     for answer in answers:

@@ -39,7 +39,7 @@ def point(tmp_path, monkeypatch):
 
 def throw(rig, **bets):
     cost = sum(bet for bet in bets.values() if bet > 0)
-    rig.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+    rig.engine.handle(EventType.SELECT_BET, value=cost, options={"bets": bets})
     rig.play()
     assert rig.state is State.PLAYING, rig.notice
     rig.report_shown()
@@ -80,11 +80,11 @@ def test_a_standing_bet_remains_until_it_is_decided_even_over_a_restart(point, t
 @pytest.mark.requirement("F-02")
 def test_a_free_round_needs_a_standing_bet(point):
     rig = point(2).insert(1000)
-    rig.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    rig.engine.handle(EventType.SELECT_BET, value=0, options={"bets": {}})
     rig.play()
     assert rig.notice == "refused.bet_is_laid"
     throw(rig, line=10)
-    rig.engine.handle(EventType.BET, value=10, options={"bets": {LINE: 10}})
+    rig.engine.handle(EventType.SELECT_BET, value=10, options={"bets": {LINE: 10}})
     assert rig.notice == "refused.bet_is_offered"  # the line is closed while there is a point
 
 
@@ -92,10 +92,10 @@ def test_a_free_round_needs_a_standing_bet(point):
 def test_the_denomination_cannot_change_while_bets_stand(point):
     rig = point(2, 2).insert(1000)
     throw(rig, line=10)
-    rig.engine.handle(EventType.DENOMINATION, value=25)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=25)
     assert (rig.notice, rig.machine.selection.denomination_cents) == ("refused.no_bets_stand", 5)
     throw(rig)
-    rig.engine.handle(EventType.DENOMINATION, value=25)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=25)
     assert rig.machine.selection.denomination_cents == 25
 
 
@@ -164,7 +164,7 @@ def test_standing_bets_above_a_new_limit_are_played_on(point, tmp_path):
     rig = point(2).insert(1000)
     throw(rig, line=100)
     rig = point(0, profile=profile_file)
-    rig.engine.handle(EventType.BET, value=4, options={"bets": {"place": 4}})
+    rig.engine.handle(EventType.SELECT_BET, value=4, options={"bets": {"place": 4}})
     assert rig.notice == "refused.bet_is_offered"
     throw(rig)
     rig.engine.handle(EventType.CASH_OUT)
@@ -178,14 +178,14 @@ def test_at_another_game_the_game_with_standing_bets_is_named(point, tmp_path):
     rig = point(2, 0, beside=("maple-classic",)).insert(1000)
     throw(rig, line=10, place=4)
     table = rig.machine.selection.game_id
-    rig.engine.handle(EventType.GAME, value="maple-classic")
+    rig.engine.handle(EventType.SELECT_GAME, value="maple-classic")
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.credit_cents) == (State.IDLE, 950)
     assert (rig.notice, rig.machine.notice.values) == (
         "bets_stay_elsewhere",
         {"amount_cents": 50, "game": table},
     )
-    rig.engine.handle(EventType.GAME, value=table)
+    rig.engine.handle(EventType.SELECT_GAME, value=table)
     throw(rig)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
@@ -197,7 +197,7 @@ def test_a_machine_that_cannot_continue_returns_every_standing_bet(point, tmp_pa
     rig = point(2).insert(1000)
     throw(rig, line=10, place=4)
     rig.machine.random_service = FailingChance()
-    rig.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    rig.engine.handle(EventType.SELECT_BET, value=0, options={"bets": {}})
     rig.play()
     assert rig.state is State.OUT_OF_SERVICE
     rig.engine.handle(EventType.CASH_OUT)
@@ -225,7 +225,7 @@ def test_a_session_does_not_end_while_bets_stand(point):
     rig = point(2).insert(500)
     throw(rig, line=100)
     assert rig.credit_cents == 0
-    assert not rig.engine.accepts_event_type(EventType.SESSION_OVER)
+    assert not rig.engine.accepts_event_type(EventType.PLAYER_SESSION_OVER)
 
 
 # ---------------------------------------------------------------------------------------------- the audit
@@ -310,7 +310,7 @@ def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path
     wager = rig.machine.games["quebec-craps"].rules.list_spots()
     unit_cents = rig.machine.selection.denomination_cents
     throw(rig, **{"pass": 1})
-    rig.engine.handle(EventType.BET, value=31, options={"bets": {"lay-9": 31}})
+    rig.engine.handle(EventType.SELECT_BET, value=31, options={"bets": {"lay-9": 31}})
     assert "lay-9" in {spot.id for spot in wager}
     rig.play()
     rig.report_shown()

@@ -45,7 +45,7 @@ def tables(tmp_path, room_file):
 
 
 def lay(rig, stack=STACK):
-    rig.engine.handle(EventType.BET, value=stack, options={"bets": {"stack": stack}})
+    rig.engine.handle(EventType.SELECT_BET, value=stack, options={"bets": {"stack": stack}})
     rig.engine.handle(EventType.PLAY)
 
 
@@ -137,7 +137,7 @@ def test_stakes_that_leave_no_credit_for_the_time_charge_are_not_played(tables):
         rig.insert(BILL_CENTS)
         lay(rig)
     rooms[0].engine.handle(
-        EventType.BET, value=BILL_CENTS // CENTS, options={"bets": {"stack": BILL_CENTS // CENTS}}
+        EventType.SELECT_BET, value=BILL_CENTS // CENTS, options={"bets": {"stack": BILL_CENTS // CENTS}}
     )
     close(rooms)
     assert [(rig.state, rig.credit_cents) for rig in rooms] == [(State.IDLE, BILL_CENTS)] * 2

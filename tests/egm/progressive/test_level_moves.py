@@ -18,7 +18,7 @@ from egm.progressive.pools import ProgressivePools
 from egm.record_codec import from_json
 from egm.testing.controller import create_pool
 from egm.testing.machine import MachineRig, write_undeclared_entry
-from egm.testing.service_menu import NUMBERS, Menu, translate_words
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_words
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -61,7 +61,7 @@ def test_a_level_whose_game_was_removed_keeps_its_amount_and_moves_completely(ri
     assert level(rig, "three-levels.luck.50").current == before.current + 30_000 + Fraction(3000, 70)
     (moved,) = rig.records("progressive.moved")
     assert moved["amount"] == str(30_000 + Fraction(3000, 70))
-    assert moved["persons"] == [NUMBERS[Role.TECHNICIAN]]
+    assert moved["persons"] == [STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]]
     rig.close()
     restarted = make_levels_machine(tmp_path, denominations_cents=(5,)).boot()  # accounts and levels agree
     restarted.close()

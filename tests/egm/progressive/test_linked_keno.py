@@ -50,12 +50,12 @@ def test_ten_of_ten_wins_the_shared_level_with_the_one_ticket_that_plays_for_it(
         async with build_rig(tmp_path, controller, *NONE, *ALL) as rig:
             await rig.up()
             rig.room.insert(10000)
-            rig.room.engine.handle(EventType.BET, value=10, options=TWO)
+            rig.room.engine.handle(EventType.SELECT_BET, value=10, options=TWO)
             assert build_snapshot(rig.room.engine).progressives == ()
             rig.room.play()  # two cards of ten, and not one of them drawn
             assert rig.room.hands.messages[-1].progressives == ()
             rig.room.report_shown()
-            rig.room.engine.handle(EventType.BET, value=5, options=TEN)
+            rig.room.engine.handle(EventType.SELECT_BET, value=5, options=TEN)
             rig.room.play()
             assert [win.id for win in rig.room.hands.messages[-1].progressives] == ["SUMMIT"]
             await rig.until(lambda: rig.room.records("progressive.award"))

@@ -277,9 +277,9 @@ def build_lying_controller(**changes):
 
 def rule_on_prize(rig, decision, persons=("2", "5")):
     engine = rig.room.engine
-    engine.handle(EventType.MENU, key="operator")
+    engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     engine.handle(
-        EventType.PRIZE_RULED,
+        EventType.HELD_PRIZE_RULED_ON,
         form="prize_ruling",
         person=persons[0],
         persons=persons,
@@ -287,7 +287,7 @@ def rule_on_prize(rig, decision, persons=("2", "5")):
         reason="asked",
     )
     notice = rig.room.notice
-    engine.handle(EventType.MENU_CLOSED, why="key")
+    engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     return notice
 
 

@@ -10,13 +10,13 @@ from egm.progressive import messages as m
 from egm.progressive.display import LevelStatus
 from egm.progressive.feeder import CONTRIBUTION_RETRY_NS, UNCOUNTED_CONTRIBUTIONS_MAX
 from egm.progressive.link import (
-    AmountLocked,
+    ClaimAmountLocked,
+    ClaimPaymentRecorded,
     ClaimPhase,
-    ControllerAhead,
-    ControllerBehind,
     ControllerComplaint,
+    ControllerCountAhead,
+    ControllerCountBehind,
     ControllerLink,
-    PaymentRecorded,
 )
 from egm.testing.controller import SmallController, create_pool
 from tools.floor.progressive.controller import Controller, ReceivedMessage
@@ -172,7 +172,9 @@ def test_no_more_than_a_window_is_sent_ahead():
     assert [c.sequence for c in link.take_messages()] == list(
         range(UNCOUNTED_CONTRIBUTIONS_MAX + 1, UNCOUNTED_CONTRIBUTIONS_MAX + 11)
     )
-    gap = m.Refusal(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", level="TOP", next=12)
+    gap = m.Refusal(
+        machine="EGM-1", reason=m.RefusalReason.CONTRIBUTIONS_MISSING, of="contribution", level="TOP", next=12
+    )
     link.process_message(gap, CONTRIBUTION_RETRY_NS)
     assert [c.sequence for c in link.take_messages()] == list(range(12, UNCOUNTED_CONTRIBUTIONS_MAX + 12))
 
@@ -201,13 +203,13 @@ def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_que
     link.restore_contributions("TOP", 5, [])
     link.enrol_levels("n", 0)
     link.process_message(build_enrolment_reply(counted=3), 0)
-    assert link.take_notifications() == [ControllerBehind("TOP", 3)]
+    assert link.take_notifications() == [ControllerCountBehind("TOP", 3)]
     link.restore_contributions("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
     link.repeat_unanswered_messages(0)
     assert [c.sequence for c in link.take_messages()] == [4, 5]
     link.process_message(build_enrolment_reply(counted=9), 0)
-    assert link.take_notifications() == [ControllerAhead("TOP", 9)]
+    assert link.take_notifications() == [ControllerCountAhead("TOP", 9)]
     link.queue_contribution(contribution(10), 0)
     assert [c.sequence for c in link.take_messages()] == [10]
 
@@ -226,7 +228,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire.wait(CONTRIBUTION_RETRY_NS)
     assert [type(s) for s in wire.sent] == [m.EnrolmentRequest, m.Contribution, m.Claim]
     (locked,) = wire.link.take_notifications()
-    assert locked == AmountLocked("c1", 1500)
+    assert locked == ClaimAmountLocked("c1", 1500)
     wire.link.mark_award_recorded("c1")
     assert wire.link.list_open_claims() == {"c1": ClaimPhase.AWARDED}
     wire.wait(3 * CONTRIBUTION_RETRY_NS)
@@ -236,7 +238,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     )
     assert wire.link.list_open_claims() == {"c1": ClaimPhase.COMMITTED}
     wire.run()
-    assert wire.link.take_notifications() == [PaymentRecorded("c1")]
+    assert wire.link.take_notifications() == [ClaimPaymentRecorded("c1")]
     wire.link.drop_claim("c1")
     assert wire.link.list_open_claims() == {}
     late = m.Award(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500, order=1)
@@ -259,7 +261,7 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     assert second == first
     link.process_message(controller.process_message(second)[0], CONTRIBUTION_RETRY_NS)
     assert controller.levels["TOP"].hit_count == 1
-    assert link.take_notifications() == [AmountLocked("c1", 1500)]
+    assert link.take_notifications() == [ClaimAmountLocked("c1", 1500)]
     controller.restart()
     link.open_hit_claim(claim("c2"), CONTRIBUTION_RETRY_NS)
     (third,) = link.take_messages()
@@ -309,16 +311,16 @@ class Machine:
     def learn(self, now):
         for news in self.link.take_notifications():
             match news:
-                case AmountLocked():
+                case ClaimAmountLocked():
                     commit = m.PaymentReport(
                         machine=self.name, level="TOP", claim=news.claim, amount_cents=news.amount_cents
                     )
                     assert self.paid.setdefault(news.claim, commit) == commit
                     self.link.report_payment(commit, self.claims[news.claim], now)
-                case PaymentRecorded():
+                case ClaimPaymentRecorded():
                     self.claims.pop(news.claim, None)
                     self.link.drop_claim(news.claim)
-                case ControllerBehind() | ControllerAhead():
+                case ControllerCountBehind() | ControllerCountAhead():
                     raise AssertionError(news)
 
 

@@ -35,10 +35,10 @@ from egm.profiles import load_profile
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.pools import NoPoolError, ProgressivePools
+from egm.progressive.pools import LevelConfigurationError, ProgressivePools
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import create_generator
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -217,7 +217,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     one_game(machine)
     assert machine.state is State.HANDPAY
     assert machine.machine.memory.get(MoneyKey.HANDPAY)["kind"] == "progressive"
-    manager = NUMBERS[Role.MANAGER]
+    manager = STAFF_NUMBER_BY_ROLE[Role.MANAGER]
     fill_in(machine, "handpay", method="cheque", person=manager, persons=(manager,))
     machine.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert machine.credit_cents == before - 50
@@ -264,7 +264,7 @@ def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
     grown = build_snapshot(machine.engine).progressives
     assert [view.amount_cents for view in grown] == [level(machine, view.id).shown_cents for view in grown]
     assert grown[0].amount_cents > shown[0].amount_cents
-    machine.engine.handle(EventType.BET, value=20)
+    machine.engine.handle(EventType.SELECT_BET, value=20)
     assert build_snapshot(machine.engine).progressives[0].amount_cents == 3000
 
 
@@ -290,10 +290,10 @@ def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes()
         "LUCK",
         MYSTERY,
     }
-    with pytest.raises(NoPoolError, match="stake of 100"):
+    with pytest.raises(LevelConfigurationError, match="stake of 100"):
         resident.progressive_pools.list_played_pools(game, game.build_wager(20), 5)
     twice = tuple(resident.progressive_pools.by_id.values())
-    with pytest.raises(NoPoolError, match="two levels"):
+    with pytest.raises(LevelConfigurationError, match="two levels"):
         ProgressivePools((*twice, replace(twice[0], game="other")))
 
 
@@ -344,7 +344,7 @@ def test_a_linked_hit_waits_for_its_locked_amount_through_a_power_cut(tmp_path):
     assert restarted.credit_cents == before + 100 + 1712
     stored_claim = restarted.journal.state(claim)
     assert (stored_claim["way"], stored_claim["amount_cents"]) == ("credit", 1712)
-    restarted.engine.handle(EventType.CLAIM_CLOSED, claim=name)
+    restarted.engine.handle(EventType.PROGRESSIVE_CLAIM_CLOSED, claim=name)
     assert restarted.journal.states(ProgressiveKey.CLAIM) == {}
     assert restarted.journal.meters().value("mach_progressive") == 1712
     restarted.close()
@@ -385,7 +385,7 @@ def test_without_an_answer_the_attendant_pays_what_was_shown_by_hand(tmp_path):
 @pytest.mark.requirement("J-16")
 @pytest.mark.parametrize(
     ("role", "settles"),
-    [(Role.SUPERVISOR, NUMBERS[Role.SUPERVISOR]), (Role.TECHNICIAN, "attendant")],
+    [(Role.SUPERVISOR, STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]), (Role.TECHNICIAN, "attendant")],
 )
 def test_an_award_without_an_answer_is_settled_by_who_signed_in_if_they_may(tmp_path, role, settles):
     """If the person who signed in may not pay by hand, only the key is recorded."""

@@ -39,7 +39,7 @@ FILE = {
         m.Claim(machine="EGM-1", level="a", claim="x:1", after=1, shown_cents=7),
         m.PaymentReport(machine="EGM-1", level="a", claim="x:1", amount_cents=7, way="hand"),
         m.LevelValue(level="a", sequence=4, time_utc="2026-01-01T00:00:00+00:00", amount_cents=7),
-        m.Refusal(machine="EGM-1", reason=m.RefusalReason.GAP, of="contribution", next=3),
+        m.Refusal(machine="EGM-1", reason=m.RefusalReason.CONTRIBUTIONS_MISSING, of="contribution", next=3),
     ],
 )
 def test_a_message_survives_encoding_and_decoding(message):

@@ -46,7 +46,7 @@ def level(rig):
 
 def play(rig, credits_, hands=1):
     """Bet, hold four cards of the royal flush, and draw."""
-    rig.engine.handle(EventType.BET, value=credits_ * hands, options={"hands": hands})
+    rig.engine.handle(EventType.SELECT_BET, value=credits_ * hands, options={"hands": hands})
     rig.play()
     rig.engine.handle(EventType.CHOOSE, value=0b01111)
     rig.report_shown()

@@ -164,8 +164,8 @@ def test_the_side_bet_of_let_it_ride_costs_one_dollar(tmp_path):
     machine = MachineRig(tmp_path, games=("quebec-let-it-ride",)).boot().insert(100_00)
     three = {"bet-3": 1, "bet-1": 1, "bet-2": 1}
     for cents in (25, 100, 500):
-        machine.engine.handle(EventType.DENOMINATION, value=cents)
-        machine.engine.handle(EventType.BET, value=4, options={"bets": three | {"side": 1}})
+        machine.engine.handle(EventType.SELECT_DENOMINATION, value=cents)
+        machine.engine.handle(EventType.SELECT_BET, value=4, options={"bets": three | {"side": 1}})
         assert (machine.notice is None) == (cents == 100), cents
     machine.close()
 
@@ -337,7 +337,7 @@ def two_boxes(folder, levels):
 
 def play_two_boxes(machine):
     bets = {"main": 2, "progressive": 1, "main-2": 2, "progressive-2": 1}
-    machine.engine.handle(EventType.BET, value=6, options={"bets": bets})
+    machine.engine.handle(EventType.SELECT_BET, value=6, options={"bets": bets})
     machine.play()
     for answer in ("hit", "hit", "stand") * 2:
         decide(machine, answer)

@@ -48,7 +48,7 @@ def build_rig(folder, controller, *hands):
 
 
 def begin(rig):
-    rig.room.engine.handle(EventType.DENOMINATION, value=100)
+    rig.room.engine.handle(EventType.SELECT_DENOMINATION, value=100)
     rig.room.insert(100_00)
     choose_bets(rig.room, ante=1, progressive=1)
     rig.room.play()

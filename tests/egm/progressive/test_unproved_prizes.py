@@ -79,7 +79,7 @@ def report(rig, number=1):
         order=number,
         trigger=secret_of(number).to_json(),
     )
-    rig.engine.submit(Event(EventType.MYSTERY_WON, MysteryReported(level=POOL, won=won)))
+    rig.engine.submit(Event(EventType.MYSTERY_PRIZE_WON, MysteryReported(level=POOL, won=won)))
     return rig
 
 

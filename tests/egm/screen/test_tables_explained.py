@@ -43,7 +43,7 @@ def words(language, key, **values):
 def test_play_with_no_chip_on_the_felt_stakes_nothing_and_says_so(visit, language):
     """Cleared chips are not staked, even by the cabinet's own button, which bypasses the screen."""
     player_visit = visit("quebec-roulette-french")
-    player_visit.submit_event(EventType.LANGUAGE, value=language)
+    player_visit.submit_event(EventType.SELECT_LANGUAGE, value=language)
     before = player_visit.view.snapshot.credit_cents
     assert player_visit.view.chips.bets == {}  # there is no bet yet
     assert "play" not in player_visit.view.snapshot.accepts
@@ -64,14 +64,14 @@ def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visi
     player_visit = visit(
         "quebec-craps", 0, 0, cents=500
     )  # two ones: the pass line is lost, and nothing is left to play on
-    player_visit.submit_event(EventType.LANGUAGE, value=language)
+    player_visit.submit_event(EventType.SELECT_LANGUAGE, value=language)
     player_visit.press("clear")
     player_visit.press("spot", "pass")
     player_visit.play_out()
     assert player_visit.view.snapshot.bet_credits == 0
     player_visit.submit_event(EventType.PLAY)
     assert player_visit.bar == words(language, "notice.refused.bet_is_laid")
-    player_visit.submit_event(EventType.BET, value=200, options={"bets": {"pass": 200}})
+    player_visit.submit_event(EventType.SELECT_BET, value=200, options={"bets": {"pass": 200}})
     player_visit.submit_event(EventType.PLAY)
     needs, credit = (
         player_visit.stage.money(cents) for cents in (5000, player_visit.view.snapshot.credit_cents)
@@ -89,10 +89,10 @@ def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visi
 def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, bar_text):
     """Regression: PLAY was dark while the bar said "PLAY stakes $12.00", and the refusal stated no amount."""
     player_visit = visit("quebec-blackjack", cents=2000)
-    player_visit.submit_event(EventType.LANGUAGE, value=language)
+    player_visit.submit_event(EventType.SELECT_LANGUAGE, value=language)
     spot = next(iter(player_visit.view.table.spots))
     credits_ = 1200 // player_visit.view.snapshot.denomination_cents
-    player_visit.submit_event(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
+    player_visit.submit_event(EventType.SELECT_BET, value=credits_, options={"bets": {spot: credits_}})
     assert player_visit.view.snapshot.bet_needs_cents == 2400
     assert "play" not in player_visit.view.snapshot.accepts
     assert player_visit.bar.replace("\N{NO-BREAK SPACE}", " ") == bar_text
@@ -141,7 +141,7 @@ def test_craps_names_the_point_that_a_seven_lost(visit):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_during_a_decision_the_play_key_names_the_choice(visit, language, game, draws, texts_by_option):
     player_visit = visit(game, *draws)
-    player_visit.submit_event(EventType.LANGUAGE, value=language)
+    player_visit.submit_event(EventType.SELECT_LANGUAGE, value=language)
     player_visit.press("spot", next(iter(player_visit.view.table.spots)))
     assert player_visit.press("play") == ["play"]
     player_visit.wait(10)

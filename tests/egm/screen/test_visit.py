@@ -180,7 +180,7 @@ def test_the_win_and_message_of_a_game_are_removed_at_the_next(visit):
 @pytest.mark.requirement("C-16")
 def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
     player_visit = visit(*MAPLES)
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.BET, value=2).play_out()
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SELECT_BET, value=2).play_out()
     for _ in range(2):
         figures = compute_meter_amounts(player_visit.stage)
         assert (figures.bet_credits, figures.win_cents) == (2, 600)
@@ -192,7 +192,7 @@ def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
     figures = compute_meter_amounts(player_visit.stage)
     assert (figures.bet_credits, figures.win_cents) == (2, 600)
     assert find_last_step(player_visit.view).stops == MAPLES
-    player_visit.submit_event(EventType.BET, value=1)
+    player_visit.submit_event(EventType.SELECT_BET, value=1)
     assert compute_meter_amounts(player_visit.stage).bet_credits == 1
 
 
@@ -283,7 +283,7 @@ def test_standing_bets_at_another_game_are_shown_with_its_name(visit):
 def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
     player_visit = visit(devices=())
     player_visit.do(player_visit.room.insert, 2000)
-    player_visit.submit_event(EventType.SERVICE)
+    player_visit.submit_event(EventType.CALL_ATTENDANT)
     player_visit.submit_event(EventType.CASH_OUT)
     assert player_visit.view.snapshot.state == "handpay"
     player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
@@ -405,7 +405,7 @@ def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_off
 
 def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
     player_visit = visit(*LOSS, devices=())
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
     assert any(notice.code == "service_called" for notice in player_visit.view.snapshot.notices)
     player_visit.submit_event(EventType.CASH_OUT).submit_event(EventType.KEY_TURNED, key="attendant")
     check_call_ended(player_visit)
@@ -413,7 +413,7 @@ def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
 
 def test_a_call_ends_when_an_attendant_has_cleared_a_tilt(visit):
     player_visit = visit(*LOSS)
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
     player_visit.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     player_visit.submit_event(EventType.KEY_TURNED, key="attendant")
     check_call_ended(player_visit)
@@ -421,7 +421,7 @@ def test_a_call_ends_when_an_attendant_has_cleared_a_tilt(visit):
 
 def test_a_call_ends_when_a_tilt_is_cleared_and_another_stays(visit):
     player_visit = visit(*LOSS)
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
     player_visit.submit_event(EventType.DOOR_OPENED, door="logic").submit_event(
         EventType.DOOR_CLOSED, door="logic"
     )
@@ -433,14 +433,16 @@ def test_a_call_ends_when_a_tilt_is_cleared_and_another_stays(visit):
 
 def test_a_call_ends_when_a_host_has_reset_the_hand_pay(visit):
     player_visit = visit(*LOSS, devices=())
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
-    player_visit.submit_event(EventType.CASH_OUT).submit_event(EventType.HANDPAY_RESET, key="host:main")
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
+    player_visit.submit_event(EventType.CASH_OUT).submit_event(
+        EventType.HANDPAY_RESET_BY_HOST, key="host:main"
+    )
     check_call_ended(player_visit)
 
 
 def test_a_call_ends_when_a_ticket_replaces_the_hand_pay(visit):
     player_visit = visit(*LOSS)
-    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.SERVICE)
+    player_visit.do(player_visit.room.insert, 2000).submit_event(EventType.CALL_ATTENDANT)
     player_visit.submit_event(EventType.FAULT_RAISED, code="ticket_printer.jam").submit_event(
         EventType.CASH_OUT
     )
@@ -564,7 +566,7 @@ def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeyp
     assert player_visit.room.journal.meters().value("coin_in") == staked_cents
     # betting is closed: no stake is laid, moved or taken back, by the screen or by whoever speaks for it
     assert player_visit.press("area", "star") == []
-    player_visit.submit_event(EventType.BET, value=5, options={"bets": {"star": 5}})
+    player_visit.submit_event(EventType.SELECT_BET, value=5, options={"bets": {"star": 5}})
     player_visit.wait(12.0)
     assert player_visit.view.snapshot.state == "idle"
     assert len(player_visit.room.records("game.start")) == 1

@@ -121,7 +121,7 @@ def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
         visit.view, requests = apply_action(visit.view, act, theme, picture.list_choices(visit.view))
         visit.send(requests)
         if turn % 7 == 3:
-            visit.submit_event(EventType.BET, value=hands.choice(bare))
+            visit.submit_event(EventType.SELECT_BET, value=hands.choice(bare))
         if turn % 40 == 39:
             visit.press("play")
             visit.wait(20, 0.25)

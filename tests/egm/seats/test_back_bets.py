@@ -30,7 +30,7 @@ def bet(rig, chance, **bets):
     rig.machine.random_service = chance
     rig.insert(CREDIT_CENTS)
     named = {spot.replace("_", "-"): amount for spot, amount in bets.items()}
-    rig.engine.handle(EventType.BET, value=sum(named.values()), options={"bets": named})
+    rig.engine.handle(EventType.SELECT_BET, value=sum(named.values()), options={"bets": named})
     rig.engine.handle(EventType.PLAY)
     return rig.state
 

@@ -23,7 +23,7 @@ def lay_bets(rooms):
     for rig, bets in zip(rooms, BETS, strict=True):
         rig.insert(BILL_CENTS)
         rig.machine.random_service = rooms[0].machine.random_service
-        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
         rig.engine.handle(EventType.PLAY)
         assert rig.state is State.BETTING, rig.notice
     rooms[0].machine.component(SharedTables).close_betting(rooms[0].machine.games[GAME].digest)
@@ -70,9 +70,9 @@ def test_a_bet_raised_above_the_credits_stakes_nothing_and_passes_the_audit(seat
     for rig, bets in zip(rooms, BETS, strict=True):
         rig.insert(credit_cents)
         rig.machine.random_service = rooms[0].machine.random_service
-        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
         rig.engine.handle(EventType.PLAY)
-    rooms[2].engine.handle(EventType.BET, value=sum(too_much.values()), options={"bets": too_much})
+    rooms[2].engine.handle(EventType.SELECT_BET, value=sum(too_much.values()), options={"bets": too_much})
     rooms[0].machine.component(SharedTables).close_betting(rooms[0].machine.games[GAME].digest)
     assert [find_open_game(rig.machine) is None for rig in rooms] == [False, False, True]
     assert rooms[2].credit_cents == credit_cents

@@ -58,7 +58,7 @@ def place_bet(rig, chance):
     """Bet with a player who gets credit."""
     rig.machine.random_service = chance
     rig.insert(CREDIT_CENTS)
-    rig.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
+    rig.engine.handle(EventType.SELECT_BET, value=STAKE, options={"bets": {"main": STAKE}})
     rig.engine.handle(EventType.PLAY)
     assert rig.state is State.BETTING, rig.notice
 
@@ -363,7 +363,7 @@ def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
     answer(rooms, 0, "stand")
     for rig in rooms:
         rig.machine.random_service = FailingChance()
-        rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+        rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     answer_overdue_turns(table_of(rooms))
     first.clock.pass_seconds(TURN_SECONDS_MAX)
     events = []
@@ -464,9 +464,9 @@ def test_a_player_cannot_state_the_seat_or_the_bets_of_others(seats, options, co
     """Regression: the game of a seat in no round was never answered, and held stake and credit."""
     rig, *_ = rooms = seats(GAME, count=count)
     rig.insert(CREDIT_CENTS)
-    rig.engine.handle(EventType.BET, value=STAKE, options=options)
+    rig.engine.handle(EventType.SELECT_BET, value=STAKE, options=options)
     assert rig.notice == "refused.bet_is_offered"
-    rig.engine.handle(EventType.BET, value=STAKE, options={"bets": {"main": STAKE}})
+    rig.engine.handle(EventType.SELECT_BET, value=STAKE, options={"bets": {"main": STAKE}})
     rig.engine.handle(EventType.PLAY)
     assert rig.state is (State.PLAYING if count == 1 else State.BETTING)
     assert find_open_game(rooms[0].machine) is None or find_open_game(rooms[0].machine).wager.seat is None
@@ -513,7 +513,7 @@ def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats,
         first, behind = rooms = seats(GAME, count=2)
     for rig in rooms:
         rig.machine.random_service = FailingChance()
-        rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+        rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     persons = {"person": "2", "persons": ("2", "5")}
     behind.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="the generator", **persons)
     assert not behind.records("game.void")

@@ -23,7 +23,7 @@ FIVE, SEVEN = "2s Ks 3h 6c Td", "7h 9c Kh Kd"
 
 
 def lay(rig, **bets):
-    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
     rig.engine.handle(EventType.PLAY)
     assert rig.state is State.BETTING, rig.notice
 
@@ -161,7 +161,7 @@ def test_after_a_power_loss_before_the_answer_the_round_continues(seats, tmp_pat
 @pytest.mark.requirement("S-51")
 def test_a_machine_of_fewer_positions_takes_no_bet(seats):
     rooms = with_credit(seats(GAME, count=3))
-    rooms[0].engine.handle(EventType.BET, value=20, options={"bets": {"bank": 20}})
+    rooms[0].engine.handle(EventType.SELECT_BET, value=20, options={"bets": {"bank": 20}})
     assert rooms[0].notice.startswith("refused.")
     assert rooms[0].machine.selection.bet_credits == 0
 

@@ -49,7 +49,7 @@ def place_bets(rig, **bets):
     """Place bets and wait for the others; an underscore stands for a hyphen, and ``pass_`` for pass."""
     laid = {spot.rstrip("_").replace("_", "-"): credits_ for spot, credits_ in bets.items()}
     cost = sum(credits_ for credits_ in laid.values() if credits_ > 0)
-    rig.engine.handle(EventType.BET, value=cost, options={"bets": laid})
+    rig.engine.handle(EventType.SELECT_BET, value=cost, options={"bets": laid})
     rig.engine.handle(EventType.PLAY)
     return rig.state
 
@@ -114,9 +114,11 @@ def test_one_throw_decides_for_all_and_does_not_wait_for_silent_players(seats, t
     assert [point_of(rig) for rig in rooms] == [6] * 3
     _, shut, felt = read_table_view(third.machine)
     assert (felt.point, "pass" in shut, "come" in shut) == (6, True, False)
-    third.engine.handle(EventType.BET, value=10, options={"bets": {"pass": 10}})
+    third.engine.handle(EventType.SELECT_BET, value=10, options={"bets": {"pass": 10}})
     assert third.notice == "refused.bet_is_offered"  # a line bet waits for the come-out
-    first.engine.handle(EventType.BET, value=5, options={"bets": {"come": 5}})  # chosen, and not placed
+    first.engine.handle(
+        EventType.SELECT_BET, value=5, options={"bets": {"come": 5}}
+    )  # chosen, and not placed
     assert place_bets(third, come=10, right_8=6) is State.BETTING
     before = [rig.credit_cents for rig in rooms]
     assert throw_dice(rooms, 5, 4) == rooms
@@ -223,7 +225,7 @@ def test_a_series_of_throws_survives_its_players_and_a_restart(seats):
     first, second, _ = rooms = seat_players(seats)
     place_bets(first, dontpass=10)
     throw_dice(rooms, 4, 2)
-    first.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    first.engine.handle(EventType.SELECT_BET, value=0, options={"bets": {}})
     first.engine.handle(EventType.CASH_OUT)
     assert [point_of(rig) for rig in rooms] == [6] * 3
     place_bets(second, come=5)
@@ -338,7 +340,7 @@ class Session:
         while self.credits[n] < cost * CENTS:
             self.rooms[n].insert(10_000)
             self.credits[n] += 10_000
-        self.rooms[n].engine.handle(EventType.BET, value=cost, options={"bets": change})
+        self.rooms[n].engine.handle(EventType.SELECT_BET, value=cost, options={"bets": change})
         assert self.rooms[n].machine.selection.options == {"bets": change}
         return change, laid, cost
 

@@ -16,7 +16,7 @@ COMMISSION_CENTS_MAX = 2_000
 def begin(rooms, bets):
     """Stake at every position and close the betting; the round continues to its first decision."""
     for rig, bet in zip(rooms, bets, strict=True):
-        rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
+        rig.engine.handle(EventType.SELECT_BET, value=sum(bet.values()), options={"bets": bet})
         rig.engine.handle(EventType.PLAY)
     table_of(rooms).close_betting(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)

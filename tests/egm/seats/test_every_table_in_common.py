@@ -20,7 +20,7 @@ def lay_forms(rooms, game):
     bets = dict(rules.definition.form[0].bets)
     for rig in rooms:
         rig.insert(CREDIT_CENTS)
-        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
         rig.engine.handle(EventType.PLAY)
         assert rig.state is State.BETTING, rig.notice
     rooms[0].machine.component(SharedTables).close_betting(rooms[0].machine.games[game].digest)

@@ -208,7 +208,9 @@ def test_the_recall_of_an_open_round_shows_no_other_positions_cards(seats):
     ) * 3
     assert not {"seat", "others"} & lines.keys()
     assert "show" not in list_enabled_actions(menu.page)
-    menu.room.engine.handle(EventType.ANSWER, value="show", options={"page": menu.page.id, "input": ""})
+    menu.room.engine.handle(
+        EventType.ANSWER_SERVICE_PAGE, value="show", options={"page": menu.page.id, "input": ""}
+    )
     assert menu.page.replay is None
     menu.home().touch("leave")
     go_on_to_the_end(rooms[:3])

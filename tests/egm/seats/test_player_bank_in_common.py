@@ -17,7 +17,7 @@ GAMES = ["quebec-super-pan-9", "quebec-pai-gow", "quebec-pai-gow-poker"]
 
 
 def lay(rig, **bets):
-    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
     rig.engine.handle(EventType.PLAY)
     assert rig.state is State.BETTING, rig.notice
 
@@ -128,7 +128,9 @@ def test_a_bank_larger_than_its_players_credit_is_refused(seats, name):
     hold_round(rigs)
     rig = rigs[0]
     bank = rig.credit_cents // CENTS // STAKE * STAKE  # with the stake it is more than the player has
-    rig.engine.handle(EventType.BET, value=STAKE + bank, options={"bets": {"stake": STAKE, "bank": bank}})
+    rig.engine.handle(
+        EventType.SELECT_BET, value=STAKE + bank, options={"bets": {"stake": STAKE, "bank": bank}}
+    )
     rig.engine.handle(EventType.PLAY)
     assert (rig.state, rig.notice) == (State.IDLE, "refused.bet_is_covered")
     assert find_open_game(rig.machine) is None

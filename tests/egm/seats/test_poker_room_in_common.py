@@ -39,7 +39,7 @@ def with_credit(rooms):
 
 
 def lay(rig, stack):
-    rig.engine.handle(EventType.BET, value=stack, options={"bets": {"stack": stack}})
+    rig.engine.handle(EventType.SELECT_BET, value=stack, options={"bets": {"stack": stack}})
     rig.engine.handle(EventType.PLAY)
     assert rig.state is State.BETTING, rig.notice
 
@@ -224,7 +224,7 @@ def test_a_single_position_stakes_nothing_and_learns_how_many_are_needed(seats, 
     close(rooms)
     assert (rooms[0].state, rooms[0].credit_cents) == (State.IDLE, BILL_CENTS)
     assert (rooms[0].machine.notice.code, rooms[0].machine.notice.values) == ("too_few_players", {"count": 2})
-    rooms[0].engine.handle(EventType.BET, value=159, options={"bets": {"stack": 159}})
+    rooms[0].engine.handle(EventType.SELECT_BET, value=159, options={"bets": {"stack": 159}})
     assert rooms[0].notice.startswith("refused.")  # less than the least table stakes
     check_audit(rooms, tmp_path)
 

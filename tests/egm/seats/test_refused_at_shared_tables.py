@@ -82,7 +82,7 @@ def insert_little(rooms):
 
 def bet_too_large_stack(rooms):
     stack = rooms[0].credit_cents // room.CENTS + 1
-    rooms[0].engine.handle(EventType.BET, value=stack, options={"bets": {"stack": stack}})
+    rooms[0].engine.handle(EventType.SELECT_BET, value=stack, options={"bets": {"stack": stack}})
     rooms[0].engine.handle(EventType.PLAY)
     return rooms[0]
 
@@ -113,7 +113,7 @@ def keep_part_of_bank(rooms):
 def withdraw_bank(rooms):
     """Withdraw the only bank before betting closes."""
     lay_bank_and_stakes(rooms)
-    rooms[0].engine.handle(EventType.BET, value=20, options={"bets": {"stake": 20}})
+    rooms[0].engine.handle(EventType.SELECT_BET, value=20, options={"bets": {"stake": 20}})
     chemin.lay(rooms[0], stake=20)
     chemin.close(rooms)
     return rooms[2]
@@ -130,7 +130,7 @@ def offer_bank(rooms):
 def bet_too_large_bank(rooms):
     bank = rooms[0].credit_cents // player_bank.CENTS // 20 * 20
     bets = {"stake": 20, "bank": bank}
-    rooms[0].engine.handle(EventType.BET, value=20 + bank, options={"bets": bets})
+    rooms[0].engine.handle(EventType.SELECT_BET, value=20 + bank, options={"bets": bets})
     rooms[0].engine.handle(EventType.PLAY)
     return rooms[0]
 

@@ -38,7 +38,7 @@ def no_more_bets(rigs):
 
 
 def join(rig, spot, credits_=5):
-    rig.engine.handle(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
+    rig.engine.handle(EventType.SELECT_BET, value=credits_, options={"bets": {spot: credits_}})
     assert rig.machine.selection.options == {"bets": {spot: credits_}}
     rig.engine.handle(EventType.PLAY)
 
@@ -239,7 +239,7 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     async def session():
         running = asyncio.create_task(clock.run())
         await asyncio.sleep(0)
-        assert events == [EventType.MACHINE_CHANGED] * SEATS
+        assert events == [EventType.SHARED_MEMORY_CHANGED] * SEATS
         first.clock.pass_seconds(31)
         clock.process_change(None)
         for _ in range(9):  # it hears of it, and looks

@@ -23,7 +23,7 @@ def digest_of(rig):
 
 
 def bet(rig, credits_=20):
-    rig.engine.handle(EventType.BET, value=credits_, options={"bets": {"player": credits_}})
+    rig.engine.handle(EventType.SELECT_BET, value=credits_, options={"bets": {"player": credits_}})
     rig.engine.handle(EventType.PLAY)
     assert rig.state is State.BETTING, rig.notice
 

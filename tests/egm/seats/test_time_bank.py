@@ -148,7 +148,7 @@ def test_each_game_of_a_position_has_a_time_bank_of_its_own(seats, tmp_path):
     answer(rooms, "fold")
     room.end(rooms)
     for rig in rooms:
-        rig.engine.handle(EventType.GAME, value="other-room")
+        rig.engine.handle(EventType.SELECT_GAME, value="other-room")
         rig.machine.random_service = script_cards(room.CARDS, decks=1)
         room.lay(rig, 200)
     room.close(rooms)

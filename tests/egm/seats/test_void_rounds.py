@@ -40,7 +40,7 @@ def stake_everywhere(rooms, game, chance):
     for rig, bet in zip(rooms, ROUNDS[game], strict=True):
         rig.machine.random_service = chance
         rig.insert(BILL_CENTS)
-        rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
+        rig.engine.handle(EventType.SELECT_BET, value=sum(bet.values()), options={"bets": bet})
         rig.engine.handle(EventType.PLAY)
         assert rig.state is State.BETTING, rig.notice
 
@@ -96,10 +96,10 @@ def repair(rooms, working):
 
 def rule(rig, form):
     """Declare a position's game void as two people; return the reason for a refusal, or None."""
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(EventType(form), form=form, **TWO)
     refusal = rig.notice
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     return refusal
 
 
@@ -171,14 +171,14 @@ def test_a_refund_under_a_players_bank_ends_the_round_of_all(seats, tmp_path, vo
         rig.report_shown()
     before = [rig.credit_cents for rig in rooms]
     for rig, bet in zip(rooms, ({"stake": 20, "bank": 40}, {"stake": 20}, {"stake": 20}), strict=True):
-        rig.engine.handle(EventType.BET, value=sum(bet.values()), options={"bets": bet})
+        rig.engine.handle(EventType.SELECT_BET, value=sum(bet.values()), options={"bets": bet})
         rig.engine.handle(EventType.PLAY)
     table_of(rooms).close_betting(next(iter(rooms[0].machine.games.values())).digest)
     go_on(rooms)
     working = rooms[0].machine.random_service
     for rig in rooms:
         rig.machine.random_service = FailingChance()
-        rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+        rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     refusal = rule(rooms[void], "refund_game")
     assert refusal is None, refusal
     repair(rooms, working)

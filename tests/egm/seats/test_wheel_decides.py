@@ -73,7 +73,7 @@ def start_rig(folder, position=None, first_rig=None, table=None):
 
 
 def bet(room, spot=SPOT, credits_=5):
-    room.engine.handle(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
+    room.engine.handle(EventType.SELECT_BET, value=credits_, options={"bets": {spot: credits_}})
     room.engine.handle(EventType.PLAY)
 
 
@@ -154,7 +154,7 @@ def test_who_bets_while_the_ball_runs_plays_the_next_spin(room):
     phase(room, WheelPhase.NO_MORE_BETS, 7)
     phase(room, WheelPhase.NUMBER, 7, number=3)
     deliver_spin_number(room.machine)
-    room.engine.handle(EventType.SHOWN, value=room.records("game.start")[0]["play_id"])
+    room.engine.handle(EventType.OUTCOME_SHOWN, value=room.records("game.start")[0]["play_id"])
     bet(room)
     phase(room, WheelPhase.NUMBER, 7, number=3)
     deliver_spin_number(room.machine)
@@ -288,7 +288,7 @@ def check_number_in_menu(room):
     """Check that a number reported while staff use the menu is recorded, and decides no game."""
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
-    room.engine.handle(EventType.MENU, key="operator")
+    room.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     phase(room, WheelPhase.NUMBER, number=17)
     deliver_spin_number(room.machine)
     assert room.state is State.SERVICE_MENU
@@ -303,7 +303,7 @@ def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, nam
     assert not all(needed(room.machine, Event(form.event, RulingForm())) for needed in form.submission_guards)
     room.engine.handle(form.event, form=form.id, **TWO, reason="he asked for it")
     assert not room.records("game.void")
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     deliver_spin_number(room.machine)
     room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)

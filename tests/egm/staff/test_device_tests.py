@@ -155,7 +155,7 @@ def test_leaving_the_menu_ends_every_test(menu):
     assert "lamp:play" in bench.outputs
     menu.touch("back").touch("device:bill").touch("take")
     assert bench.is_testing_acceptor
-    menu.room.engine.handle(EventType.MENU_CLOSED, why="time_out")
+    menu.room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="time_out")
     assert (bench.is_testing_acceptor, bench.outputs) == (False, frozenset())
 
 
@@ -242,7 +242,9 @@ def test_touches_away_from_the_calibration_crosses_change_nothing(menu, touches)
 
 @pytest.mark.requirement("J-10")
 def test_only_authorised_staff_may_run_tests(menu):
-    menu.room.engine.handle(EventType.TEST, test="print", device="printer", person="1", persons=("1",))
+    menu.room.engine.handle(
+        EventType.START_DEVICE_TEST, test="print", device="printer", person="1", persons=("1",)
+    )
     assert menu.room.notice == "refused.may_test"
-    menu.room.engine.handle(EventType.TEST, device="printer", person="3", persons=("3",))
+    menu.room.engine.handle(EventType.START_DEVICE_TEST, device="printer", person="3", persons=("3",))
     assert menu.room.notice == "refused.device_is_free"

@@ -81,7 +81,7 @@ def test_a_bill_of_unknown_whereabouts_waits_for_a_ruling_over_a_restart(rig, tm
 def test_a_ruling_out_of_bounds_or_without_permission_is_refused(rig):
     lose_bill(rig)
     assert rule(rig, 2001).notice == "service.refused.out_of_range"
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     menu = Menu(rig).sign_in(Role.ATTENDANT)
     assert "disputed" not in [row.action for table in menu.page.tables for row in table.rows]
     for amount_cents, reason in ((2001, "x"), (-1, "x"), (2000, " "), (None, "x")):
@@ -151,7 +151,7 @@ def test_a_ruling_on_a_ticket_survives_power_cuts(rig, tmp_path, written):
     rig.cut_power_after(written)
     values = {"disputed": open_one(rig).id, "amount_cents": 2000, "reason": "it is in the box"}
     with suppress(PowerCutError):
-        rig.engine.handle(EventType.MENU, key="operator")
+        rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         rig.engine.handle(
             EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
         )
@@ -232,7 +232,7 @@ def test_a_ruling_on_disputed_coins_survives_power_cuts(coins, written):
     rig.cut_power_after(written)
     values = {"disputed": open_one(rig).id, "amount_cents": 200, "reason": "two in the tray"}
     with suppress(PowerCutError):
-        rig.engine.handle(EventType.MENU, key="operator")
+        rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         rig.engine.handle(
             EventType.DISPUTED_AMOUNT_RULING, form="disputed", person="5", persons=("5",), **values
         )

@@ -117,8 +117,8 @@ def test_a_hand_pay_is_settled_by_each_method_of_the_profile_named_on_its_slip(r
 @pytest.mark.requirement("F-16:a", "F-16:c", "Q-01")
 def test_a_win_above_the_threshold_is_paid_only_against_an_identity_document(rig):
     rig.insert(10000)
-    rig.engine.handle(EventType.DENOMINATION, value=100)
-    rig.engine.handle(EventType.BET, value=3)
+    rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+    rig.engine.handle(EventType.SELECT_BET, value=3)
     rig.machine.random_service = ScriptedChance(*LANTERNS)
     rig.play()
     rig.report_shown()
@@ -137,10 +137,10 @@ def test_a_win_above_the_threshold_is_paid_only_against_an_identity_document(rig
 def test_a_host_does_not_settle_a_large_hand_pay_without_its_form(rig):
     rig.insert(10000)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    rig.engine.handle(EventType.HANDPAY_RESET_BY_HOST, key="sas:1")
     assert (rig.state, register(rig, "handpays")) == (State.HANDPAY, [])
     fill_in(rig, "handpay", **ONE, **NAMED, method="cash")
-    rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    rig.engine.handle(EventType.HANDPAY_RESET_BY_HOST, key="sas:1")
     (paid,) = register(rig, "handpays")
     assert (rig.state, paid["amount_cents"]) == (State.IDLE, 10000)
 

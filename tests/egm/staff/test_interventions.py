@@ -16,10 +16,10 @@ from egm.staff.keys import StaffKey
 from egm.staff.registers import iter_register_lines
 from egm.staff.sheet import iter_sheets
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import NUMBERS, Menu, translate_words
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_words
 from tools.cli import main
 
-MECHANIC = NUMBERS[Role.MECHANIC]
+MECHANIC = STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def intervene(rig, reason="bill jam"):
 def report_seen(rig):
     """Report that the monitoring system has read who is at work."""
     opened = rig.machine.memory.get(StaffKey.INTERVENTION)
-    rig.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
+    rig.engine.handle(EventType.INTERVENTION_READ_BY_MONITORING, id=opened["id"])
 
 
 def finish(rig, *values):
@@ -76,7 +76,7 @@ def test_a_door_counts_as_identified_once_the_monitoring_system_has_read_the_mec
     menu = Menu(rig).sign_in(Role.MECHANIC).fill("intervention", "bill jam")
     assert rig.notice == "intervention_announced"
     menu.touch("leave")
-    rig.engine.handle(EventType.INTERVENTION_SEEN, id="intervention-of-yesterday")
+    rig.engine.handle(EventType.INTERVENTION_READ_BY_MONITORING, id="intervention-of-yesterday")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert rig.machine.active_faults["unidentified_opening"]["detail"] == "main"
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -143,7 +143,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
     assert (handed["lock"], handed["cashier"], handed["person"]) == (
         "lock 41",
         "H. Main",
-        NUMBERS[Role.SUPERVISOR],
+        STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR],
     )
     menu.home().fill("collection_end", "base taken out").touch("leave")
     assert (rig.state, set(list_disabling_sources(rig.machine))) == (State.OUT_OF_SERVICE, {"base"})
@@ -173,7 +173,7 @@ def test_a_door_is_opened_by_nobody_but_a_mechanic(rig, role):
     """Other staff are not offered the form, and a message that bypasses the menu is refused too."""
     menu = Menu(rig).sign_in(role)
     assert "form:intervention" not in menu.collect_all_actions()
-    person = {"person": NUMBERS[role], "persons": (NUMBERS[role],)}
+    person = {"person": STAFF_NUMBER_BY_ROLE[role], "persons": (STAFF_NUMBER_BY_ROLE[role],)}
     forged = {"form": "intervention", "kind": "repair", "reason": "x", **person}
     rig.engine.handle(EventType.INTERVENTION_OPENED, **forged)
     assert rig.notice == "refused.authorised"
@@ -270,16 +270,16 @@ def test_a_sheet_and_the_logs_list_work_that_is_signed_by_name_in_a_form(rig, tm
     Menu(rig).sign_in(Role.SUPERVISOR).fill("machine_check", "seal whole").touch("leave")
     finish(rig, "belt replaced", "").touch("leave")
     (sheet,) = iter_sheets(rig.journal.entries(), FEATURES.entry_declarations)
-    signers = (NUMBERS[Role.SUPERVISOR],)
+    signers = (STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR],)
     assert [line.authors for line in sheet.lines if line.event_and_subject == "machine.checked"] == [signers]
     rows = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events").page.tables[0].rows
     shown = {translate_words(row.cells[1], "en"): translate_words(row.cells[-1], "en") for row in rows}
-    assert shown["Last game and accounts checked"] == NUMBERS[Role.SUPERVISOR]
+    assert shown["Last game and accounts checked"] == STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
     rig.close()
     log = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(tmp_path), "--json"])
     assert log.exit_code == 0, log.output
     persons = {line["kind"]: line["person"] for line in json.loads(log.output)}
-    assert persons["machine.checked"] == NUMBERS[Role.SUPERVISOR]
+    assert persons["machine.checked"] == STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
 
 
 @pytest.mark.requirement("J-07", "E-08")

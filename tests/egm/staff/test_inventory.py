@@ -25,8 +25,8 @@ from egm.screen.text import Texts
 from egm.staff.form import FieldKind
 from egm.staff.inventory import INVENTORY_ENTRY_KIND, read_technical_sheet, record_inventory_change
 from egm.staff.keys import StaffKey
-from egm.testing.machine import GAME, MachineRig, StoppedClock
-from egm.testing.service_menu import NUMBERS, Menu, translate_words
+from egm.testing.machine import DEFAULT_GAME_ID, MachineRig, StoppedClock
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_words
 from egm.verify.certificate import Certificate
 from meters import Journal, JournalDamaged
 from paytables.definition import read_source
@@ -47,7 +47,7 @@ def inventory(tmp_path, **changes):
         "made": date(2026, 1, 2),
         "base_number": "B-12",
         "photograph": photograph,
-        "certified_on": {GAME: date(2026, 2, 3)},
+        "certified_on": {DEFAULT_GAME_ID: date(2026, 2, 3)},
     }
     return InventoryTable(**{**facts, **changes})
 
@@ -55,7 +55,7 @@ def inventory(tmp_path, **changes):
 @pytest.fixture
 def rig(tmp_path):
     rig = MachineRig(tmp_path / "state").boot()
-    rig.machine.component(InstalledGames).lowest_return_by_game = {GAME: Fraction(8737, 10000)}
+    rig.machine.component(InstalledGames).lowest_return_by_game = {DEFAULT_GAME_ID: Fraction(8737, 10000)}
     record_inventory_change(rig.machine, inventory(tmp_path))
     yield rig
     rig.close()
@@ -73,7 +73,7 @@ def test_the_inventory_entry_has_every_field_of_the_order(rig):
     assert (now["site"], now["location"]) == ("test", "floor")
     assert now["photograph"] == f"machine.jpg {hashlib.sha256(b'a picture').hexdigest()}"
     (game,) = now["games"]
-    assert (game["game"], game["return"], game["certified_on"]) == (GAME, "87.3700", "2026-02-03")
+    assert (game["game"], game["return"], game["certified_on"]) == (DEFAULT_GAME_ID, "87.3700", "2026-02-03")
 
 
 @pytest.mark.requirement("O-02", "Q-08", "Q-10:b")
@@ -106,7 +106,7 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
     assert [moved_entry[name] for name in ("location", "serial", "operator_number", "base_number")] == [
         "workshop", "TEST-1", "7", "B-12",
     ]  # fmt: skip
-    moved = inventory(tmp_path, location="workshop", certified_on={GAME: date(2026, 5, 6)})
+    moved = inventory(tmp_path, location="workshop", certified_on={DEFAULT_GAME_ID: date(2026, 5, 6)})
     record_inventory_change(rig.machine, moved)
     sheet = read_technical_sheet(rig.journal)
     sheet_changes = sheet.changes
@@ -114,7 +114,9 @@ def test_every_move_and_change_of_return_stays_on_the_sheet(rig, tmp_path):
     changes = [change for _, change in sheet_changes]
     move = changes.index("location: floor -> workshop")
     assert sheet_changes[move][0] == rig.clock.now().isoformat()
-    assert f"{GAME}: {rig.machine.games[GAME].version}, 87.3700 %, 2026-05-06" in changes
+    assert (
+        f"{DEFAULT_GAME_ID}: {rig.machine.games[DEFAULT_GAME_ID].version}, 87.3700 %, 2026-05-06" in changes
+    )
 
 
 @pytest.mark.requirement("Q-17")
@@ -125,7 +127,7 @@ def test_added_and_removed_games_stay_on_the_technical_sheet(rig, tmp_path):
     record_inventory_change(later.machine, inventory(tmp_path))
     changes = [change for _, change in read_technical_sheet(later.journal).changes]
     version = later.machine.games[OTHER].version
-    assert changes[-2:] == [f"{OTHER}: {version}, 92.1400 %, -", f"{GAME}: -"]
+    assert changes[-2:] == [f"{OTHER}: {version}, 92.1400 %, -", f"{DEFAULT_GAME_ID}: -"]
     later.close()
 
 
@@ -149,7 +151,7 @@ def test_the_venue_has_one_list_of_all_its_bases_and_machines(tmp_path):
     second, two = make_machine("second", "B-13", serial="TEST-2", number="8")
     menu = Menu(second).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
     opened = second.machine.memory.get(StaffKey.INTERVENTION)
-    second.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
+    second.engine.handle(EventType.INTERVENTION_READ_BY_MONITORING, id=opened["id"])
     menu.home().fill("base_out", "B-13", "lock 41", "H. Main", "hinge bent").touch("leave")
     first.close()
     second.close()
@@ -188,7 +190,7 @@ def test_a_returned_base_is_in_place_in_the_list_of_bases(tmp_path):
     record_inventory_change(rig.machine, inventory(tmp_path))
     menu = Menu(rig).sign_in(Role.SUPERVISOR).fill("collection", "weekly")
     opened = rig.machine.memory.get(StaffKey.INTERVENTION)
-    rig.engine.handle(EventType.INTERVENTION_SEEN, id=opened["id"])
+    rig.engine.handle(EventType.INTERVENTION_READ_BY_MONITORING, id=opened["id"])
     menu.home().fill("base_out", "B-12", "lock 41", "H. Main", "hinge bent")
     menu.home().fill("base_in", "B-12", "lock 42", "H. Main").touch("leave")
     rig.close()
@@ -234,7 +236,17 @@ def test_the_sheet_is_shown_and_exported_twice(rig, tmp_path):
     assert result.exit_code == 0, result.output
     assert first.read_bytes() == second.read_bytes()
     assert hashlib.sha256(first.read_bytes()).hexdigest() in result.output
-    for fact in ("upright", "Works", "One", "2026-01-02", "TEST-1", "B-12", GAME, "87.3700", "2026-02-03"):
+    for fact in (
+        "upright",
+        "Works",
+        "One",
+        "2026-01-02",
+        "TEST-1",
+        "B-12",
+        DEFAULT_GAME_ID,
+        "87.3700",
+        "2026-02-03",
+    ):
         assert fact in shown
     assert egm("export", "--out", str(first), "--copy", str(tmp_path)).exit_code != 0
 
@@ -250,7 +262,7 @@ def test_a_machine_without_an_entry_says_so(tmp_path):
 def maker(tmp_path_factory):
     """A manufacturer's folder: certificates of one game for Monaco and one for Québec, and the signing key."""
     folder = tmp_path_factory.mktemp("maker")
-    for jurisdiction, game in (("monaco", GAME), ("quebec-casino", OTHER)):
+    for jurisdiction, game in (("monaco", DEFAULT_GAME_ID), ("quebec-casino", OTHER)):
         args = [
             "certify",
             game,
@@ -267,21 +279,21 @@ def maker(tmp_path_factory):
 
 
 def key_of(folder):
-    return (folder / GAME / "signer.pub").read_text().strip()
+    return (folder / DEFAULT_GAME_ID / "signer.pub").read_text().strip()
 
 
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
 def test_the_inventory_has_return_and_date_from_the_makers_certificate(maker, rig, tmp_path):
-    slot = GameTable(game=GAME, certificate=maker / GAME)
+    slot = GameTable(game=DEFAULT_GAME_ID, certificate=maker / DEFAULT_GAME_ID)
     admitted, refusals = admit_games(
         (slot,), load_profile("monaco"), certificate_rules=CertificateRules(key_of(maker), True)
     )
     assert not refusals
-    resident = admitted[GAME]
-    manifest = json.loads((maker / GAME / "manifest.json").read_text())
+    resident = admitted[DEFAULT_GAME_ID]
+    manifest = json.loads((maker / DEFAULT_GAME_ID / "manifest.json").read_text())
     assert resident.certificate.return_min == resident.lowest_return == Fraction(manifest["least_return"])
     record_inventory_change(
-        rig.machine, inventory(tmp_path), {GAME: resident.certificate}, must_be_complete=True
+        rig.machine, inventory(tmp_path), {DEFAULT_GAME_ID: resident.certificate}, must_be_complete=True
     )
     (game,) = read_technical_sheet(rig.journal).current_values["games"]
     assert game["certified_on"] == manifest["made_utc"][:10]  # not the date typed into the cabinet file
@@ -290,16 +302,16 @@ def test_the_inventory_has_return_and_date_from_the_makers_certificate(maker, ri
 
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
 def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, tmp_path):
-    digest, signed_on = rig.machine.games[GAME].digest, date(2026, 1, 9)
+    digest, signed_on = rig.machine.games[DEFAULT_GAME_ID].digest, date(2026, 1, 9)
     certificate = Certificate(
-        game=GAME,
+        game=DEFAULT_GAME_ID,
         digest=digest,
         jurisdiction="monaco",
         return_min=Fraction(8737, 10000),
         certified_on=signed_on,
         signer="ab" * 32,
     )
-    record_inventory_change(rig.machine, inventory(tmp_path), {GAME: certificate})
+    record_inventory_change(rig.machine, inventory(tmp_path), {DEFAULT_GAME_ID: certificate})
     (game,) = read_technical_sheet(rig.journal).current_values["games"]
     assert (game["certified_on"], game["certified_by"]) == ("2026-01-09", "ab" * 32)
     assert game["digest"] == digest
@@ -309,11 +321,11 @@ def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, t
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ("none", f"{GAME}: has no certificate, but the profile monaco requires one"),
+        ("none", f"{DEFAULT_GAME_ID}: has no certificate, but the profile monaco requires one"),
         ("key", "is not the laboratory's key"),
         ("no key", "machine.certifier names no key"),
         ("game", f"its certificate is of {OTHER}"),
-        ("definition", f"its certificate is of {GAME} with digest"),
+        ("definition", f"its certificate is of {DEFAULT_GAME_ID} with digest"),
         ("place", "is certified for quebec-casino, not for monaco"),
         ("altered", "par.json: differs from what was signed"),
         ("forged", "manifest.sig: is not the signature of manifest.json"),
@@ -323,7 +335,7 @@ def test_the_inventory_has_the_date_and_the_signer_of_a_games_certificate(rig, t
     ],
 )
 def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, wrong, reason):
-    name = OTHER if wrong in {"game", "place"} else GAME
+    name = OTHER if wrong in {"game", "place"} else DEFAULT_GAME_ID
     folder = tmp_path / name
     shutil.copytree(maker / name, folder)
     if wrong == "altered":
@@ -345,9 +357,9 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
             {**manifest, **facts},
             bundle.load_laboratory_key(bundle.find_key_path(None, maker)),
         )
-    played = OTHER if wrong == "place" else GAME
+    played = OTHER if wrong == "place" else DEFAULT_GAME_ID
     if wrong == "definition":  # the same game of the same version and return, of another day
-        changed, text = tmp_path / "changed.toml", read_source(GAME).path.read_text("utf-8")
+        changed, text = tmp_path / "changed.toml", read_source(DEFAULT_GAME_ID).path.read_text("utf-8")
         changed.write_text(re.sub("(?m)^date = .*", "date = 2020-01-01", text, count=1), encoding="utf-8")
         played = str(changed)
     slot = GameTable(game=played, certificate=None if wrong == "none" else folder)
@@ -379,7 +391,7 @@ def start_machine(folder, **machine):
     file = default.model_copy(
         update={
             "machine": default.machine.model_copy(update={"profile": "monaco", **machine}),
-            "games": (GameTable(game=GAME),),
+            "games": (GameTable(game=DEFAULT_GAME_ID),),
             "devices": {"printer": DeviceTable(protocol="tcl", port="/dev/not-there")},
         }
     )
@@ -403,8 +415,8 @@ def test_a_machine_in_monaco_requires_the_whole_entry_and_every_certificate(tmp_
     start_machine(tmp_path / "second")
     with Journal.open(tmp_path / "second", now=StoppedClock().now) as journal:
         (refusal,) = [entry.record for entry in journal.entries("game.refused")]
-    assert refusal["game"] == GAME
-    assert f"{GAME}: has no certificate" in refusal["reason"]
+    assert refusal["game"] == DEFAULT_GAME_ID
+    assert f"{DEFAULT_GAME_ID}: has no certificate" in refusal["reason"]
 
 
 # ---------------------------------------------------------------------------------------------- identity
@@ -417,12 +429,12 @@ def test_no_menu_option_or_host_changes_the_machines_identity(rig, tmp_path):
     assert not field_names & {"serial", "operator_number", "site", "machine_id"}
     forged = {"serial": "ANOTHER", "operator_number": "8", "machine": "ANOTHER", "identity": "ANOTHER"}
     with pytest.raises(EventError, match=r"disabled: (serial|operator_number|machine|identity) is"):
-        rig.engine.handle(EventType.DISABLED, source="host:main", reason="x", **forged)
-    rig.engine.handle(EventType.DISABLED, source="host:main", reason="x")
+        rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="x", **forged)
+    rig.engine.handle(EventType.MACHINE_DISABLED, source="host:main", reason="x")
     menu = Menu(rig).sign_in(Role.MANAGER)
     menu.fill("release")
-    number = NUMBERS[Role.MANAGER]
-    both = {"person": number, "persons": (number, NUMBERS[Role.SUPERVISOR])}
+    number = STAFF_NUMBER_BY_ROLE[Role.MANAGER]
+    both = {"person": number, "persons": (number, STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR])}
     for row in SERVICE_MENU.forms:  # a form's event carries its own fields and no others
         if row.event is not EventType.RESTART:
             numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}

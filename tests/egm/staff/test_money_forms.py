@@ -9,7 +9,7 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 
 
 @pytest.fixture
@@ -84,7 +84,11 @@ def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_i
     assert menu.room.notice == "refused.authorised"
     menu.home().touch("leave")
     menu.sign_in(Role.MANAGER)
-    direction = {**judged, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
+    direction = {
+        **judged,
+        "person": STAFF_NUMBER_BY_ROLE[Role.MANAGER],
+        "persons": (STAFF_NUMBER_BY_ROLE[Role.MANAGER],),
+    }
     lacking_fields = (
         {"what": " "},
         {"judgement": " "},
@@ -100,7 +104,7 @@ def test_an_incident_is_judged_by_the_management_alone_and_the_control_service_i
     (line,) = register(menu, "incidents")
     assert (line["what"], line["judgement"]) == ("a quarrel", "both left")
     assert (line["informed"], line["officer"]) == ("telephone", "agent 12, 14:00")
-    assert line["persons"] == [NUMBERS[Role.MANAGER]]
+    assert line["persons"] == [STAFF_NUMBER_BY_ROLE[Role.MANAGER]]
 
 
 @pytest.mark.requirement("F-15")

@@ -16,7 +16,7 @@ from egm.staff.forms import OPTION_FORMS
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.records import OperatorOptions, OptionValues
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 
 GAMES = ("maple-classic", "comet-respin")
 
@@ -40,8 +40,8 @@ def test_a_disabled_game_is_gone_after_the_next_start_and_the_person_is_recorded
     assert menu.notice == "service.done"
     (changed,) = menu.room.records("options.changed")
     assert (changed["game"], changed["on"]) == ("maple-classic", "no")
-    assert (changed["person"], changed["persons"]) == (NUMBERS[Role.TECHNICIAN],) * 1 + (
-        [NUMBERS[Role.TECHNICIAN]],
+    assert (changed["person"], changed["persons"]) == (STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN],) * 1 + (
+        [STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]],
     )
     assert (changed["before"]["off"], changed["after"]["off"]) == ([], ["maple-classic"])
     assert set(menu.machine.games) == set(GAMES)
@@ -62,14 +62,17 @@ def test_a_disabled_denomination_cannot_be_chosen_and_credits_keep_their_value(m
     menu.room.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.touch("denomination").complete(str(first), "no")
     (changed,) = menu.room.records("options.changed")
-    assert (changed["person"], changed["before"] == changed["after"]) == (NUMBERS[Role.TECHNICIAN], False)
+    assert (changed["person"], changed["before"] == changed["after"]) == (
+        STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN],
+        False,
+    )
     menu.room.close()
     restarted = room_of(tmp_path)
     assert restarted.machine.denominations_cents["maple-classic"] == tuple(others)
     assert restarted.machine.selection.denomination_cents in others
     restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
     restarted.insert(2000)
-    restarted.engine.handle(EventType.DENOMINATION, value=first)
+    restarted.engine.handle(EventType.SELECT_DENOMINATION, value=first)
     assert restarted.notice == "refused.denomination_is_offered"
     assert restarted.credit_cents == 2000
     restarted.close()
@@ -101,7 +104,7 @@ def test_no_option_changes_while_a_bet_stands_on_a_table(tmp_path, position):
         rig = MachineRig(tmp_path, games=("quebec-craps",), position=where, first_rig=beside, chance=chance)
         rigs.append(rig.boot())
     player = rigs[position - 1].insert(500)
-    player.engine.handle(EventType.BET, value=20, options={"bets": {"pass": 20}})
+    player.engine.handle(EventType.SELECT_BET, value=20, options={"bets": {"pass": 20}})
     player.play()
     player.report_shown()
     assert (player.credit_cents, player.state) == (0, State.IDLE)
@@ -118,7 +121,7 @@ def test_no_option_changes_during_the_game_for_the_last_credits(tmp_path):
     technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
     player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), first_rig=technician).boot()
     player.insert(100)
-    player.engine.handle(EventType.DENOMINATION, value=100)
+    player.engine.handle(EventType.SELECT_DENOMINATION, value=100)
     player.play()
     assert (player.credit_cents, player.state) == (0, State.PLAYING)
     technician.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -136,8 +139,8 @@ def test_no_option_changes_while_a_hand_pay_waits(tmp_path):
     technician = MachineRig(tmp_path, games=GAMES, position=Position(1, 2)).boot()
     player = MachineRig(tmp_path, games=GAMES, position=Position(2, 2), first_rig=technician, chance=chance)
     player.boot().insert(100).insert(100).insert(100)
-    player.engine.handle(EventType.DENOMINATION, value=100)
-    player.engine.handle(EventType.BET, value=3)
+    player.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+    player.engine.handle(EventType.SELECT_BET, value=3)
     player.play()
     player.report_shown()
     assert (technician.journal.credits_cents(), player.state) == (0, State.HANDPAY)
@@ -152,12 +155,17 @@ def test_no_option_changes_while_a_hand_pay_waits(tmp_path):
 def test_an_operators_bet_limit_only_lowers_the_profiles(menu, tmp_path):
     menu.touch("bet_limit").complete("10")
     (changed,) = menu.room.records("options.changed")
-    assert (changed["person"], changed["after"]["bet_limit_cents"]) == (NUMBERS[Role.TECHNICIAN], 10)
+    assert (changed["person"], changed["after"]["bet_limit_cents"]) == (
+        STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN],
+        10,
+    )
     menu.room.close()
     restarted = room_of(tmp_path)
     assert restarted.machine.profile.play.bet_limit_cents == 10
     restarted.engine.handle(EventType.DOOR_CLOSED, door="main")
-    restarted.engine.handle(EventType.BET, value=max(restarted.machine.games["maple-classic"].bet_options))
+    restarted.engine.handle(
+        EventType.SELECT_BET, value=max(restarted.machine.games["maple-classic"].bet_options)
+    )
     assert restarted.notice == "refused.bet_is_offered"
     restarted.engine.handle(EventType.DOOR_OPENED, door="main")
     wide = Menu(restarted).sign_in(Role.TECHNICIAN).touch("options").touch("bet_limit").complete("99999999")
@@ -210,11 +218,11 @@ def test_a_bet_below_the_operators_minimum_is_refused_and_moves_no_meter(menu, t
     restarted.insert(2000)
     assert restarted.machine.selection.bet_credits == 3  # the lowest accepted value is proposed
     before = restarted.journal.meters().values
-    restarted.engine.handle(EventType.BET, value=2)
+    restarted.engine.handle(EventType.SELECT_BET, value=2)
     assert restarted.notice == "refused.bet_is_offered"
     restarted.machine.store_selection(replace(restarted.machine.selection, bet_credits=2))
     assert restarted.machine.selection.bet_credits == 3
-    restarted.engine.handle(EventType.BET, value=3)
+    restarted.engine.handle(EventType.SELECT_BET, value=3)
     assert restarted.journal.meters().values["coin_in"] == before["coin_in"] == 0
     restarted.play()
     assert restarted.journal.meters().values["coin_in"] == 3 * credit_cents
@@ -248,9 +256,16 @@ def test_two_people_prove_identity_and_permission_where_the_jurisdiction_require
     menu.prove(Role.MANAGER)
     assert menu.notice == "service.done"
     (changed,) = rig.records("options.changed")
-    assert changed["persons"] == [NUMBERS[Role.TECHNICIAN], NUMBERS[Role.MANAGER]]
-    alone = {**changed, "form": "options_game", "persons": (NUMBERS[Role.TECHNICIAN],), "on": "yes"}
-    rig.engine.handle(EventType.OPTIONS, **{k: v for k, v in alone.items() if k not in {"before", "after"}})
+    assert changed["persons"] == [STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN], STAFF_NUMBER_BY_ROLE[Role.MANAGER]]
+    alone = {
+        **changed,
+        "form": "options_game",
+        "persons": (STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN],),
+        "on": "yes",
+    }
+    rig.engine.handle(
+        EventType.CHANGE_OPTIONS, **{k: v for k, v in alone.items() if k not in {"before", "after"}}
+    )
     assert rig.notice == "refused.authorised"
     rig.close()
 
@@ -258,7 +273,7 @@ def test_two_people_prove_identity_and_permission_where_the_jurisdiction_require
 def test_a_restart_is_requested_by_a_named_person(menu):
     menu.home().fill("restart")
     assert menu.machine.component(ServiceDesk).is_restart_requested
-    assert menu.room.records("machine.restart") == [{"person": NUMBERS[Role.TECHNICIAN]}]
+    assert menu.room.records("machine.restart") == [{"person": STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]}]
 
 
 @pytest.mark.not_audited
@@ -285,4 +300,4 @@ def test_every_option_amount_is_stored_recorded_and_requested_under_one_name():
         (field,) = OPTION_FORMS[option].fields
         assert field.name == name
     with pytest.raises(EventError, match="bet_limit_cents is -1, not above zero"):
-        Event(EventType.OPTIONS, OptionsForm(option="bet_limit", bet_limit_cents=-1))
+        Event(EventType.CHANGE_OPTIONS, OptionsForm(option="bet_limit", bet_limit_cents=-1))

@@ -15,7 +15,7 @@ from egm.people import Role
 from egm.people.roles import find_permissions
 from egm.staff.form import FieldKind
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 
 MENU = build_menu(FEATURES)
 A, S, X, T, M = Role.ATTENDANT, Role.SUPERVISOR, Role.MECHANIC, Role.TECHNICIAN, Role.MANAGER
@@ -128,7 +128,7 @@ def test_without_permission_a_form_is_refused_even_past_the_menu(tmp_path, name,
     numbers = {FieldKind.NUMBER, FieldKind.AMOUNT}
     values = {field.name: 700 if field.kind in numbers else "x" for field in form.fields}
     before = rig.journal.meters().values
-    number = NUMBERS[role]
+    number = STAFF_NUMBER_BY_ROLE[role]
     rig.engine.handle(form.event, form=name, person=number, persons=(number,), **values, **form.preset_values)
     if role in TABLE[name][1]:
         assert rig.notice != "refused.authorised"

@@ -18,7 +18,7 @@ from egm.play.records.games import GameInProgress
 from egm.play.stored_prizes import cache_prizes_in_journal
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
-from egm.testing.service_menu import NUMBERS, Menu, translate_words
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, translate_words
 from meters import Transfer
 from meters.names import METER_NAMES_BY_JURISDICTION
 from meters.recall import iter_recent_plays
@@ -67,7 +67,7 @@ def test_a_play_is_recalled_in_figures_and_as_a_picture(rig):
     menu.touch("figures").touch("back").touch(newest).touch("show")
     assert menu.page.replay.win_cents == 0
     assert [r["play_id"] for r in rig.records("recall.shown")] == [won, newest]
-    assert rig.records("recall.shown")[0]["person"] == NUMBERS[Role.ATTENDANT]
+    assert rig.records("recall.shown")[0]["person"] == STAFF_NUMBER_BY_ROLE[Role.ATTENDANT]
     assert rig.credit_cents == 2000 - 10 + 300
 
 
@@ -230,7 +230,7 @@ def test_meters_are_in_dollars_and_cents_where_several_denominations_are_played(
     rig = MachineRig(tmp_path, denominations_cents=(5, 25), chance=ScriptedChance(*(0, 0, 0) * 2)).boot()
     rig.insert(2000)
     for denomination_cents in (5, 25):
-        rig.engine.handle(EventType.DENOMINATION, value=denomination_cents)
+        rig.engine.handle(EventType.SELECT_DENOMINATION, value=denomination_cents)
         rig.play()
         rig.report_shown()
     menu = Menu(rig).sign_in(Role.SUPERVISOR).touch("meters")
@@ -271,7 +271,7 @@ def test_logs_and_identity_are_read_at_the_machine(rig):
     menu.touch("back").touch("log.bills")
     assert menu.page.tables[0].rows[0].cells[2].value == 2000
     menu.touch("back").touch("log.access")
-    assert menu.page.tables[0].rows[0].cells[4].value == NUMBERS[Role.INSPECTOR]
+    assert menu.page.tables[0].rows[0].cells[4].value == STAFF_NUMBER_BY_ROLE[Role.INSPECTOR]
     menu.touch("back").touch("software")
     lines = menu.lines()
     assert lines["Program"] == f"open-egm {version('open-egm')}"

@@ -26,7 +26,14 @@ from egm.staff.service.menu import MENU_SECTIONS
 from egm.staff.service.timeout import create_service_timeout
 from egm.staff.tries import build_wrong_pins_key
 from egm.testing.machine import MachineRig, ScriptedChance
-from egm.testing.service_menu import NUMBERS, TITLES, Menu, build_pin, create_roster, list_enabled_actions
+from egm.testing.service_menu import (
+    MAIN_MENU_TITLE_KEYS,
+    STAFF_NUMBER_BY_ROLE,
+    Menu,
+    build_pin,
+    create_roster,
+    list_enabled_actions,
+)
 from tools.cli.staff import authenticate
 
 
@@ -54,7 +61,7 @@ def test_number_and_pin_open_the_menu_and_the_person_is_recorded(menu):
     assert menu.room.state is State.IDLE
     enrolled = ["staff.added"] * len(Role)  # the first sign-in records the roster
     assert list_entry_kinds(menu, after=before) == ["menu.asked", *enrolled, "menu.entered", "menu.left"]
-    number = NUMBERS[Role.SUPERVISOR]
+    number = STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
     assert menu.room.records("menu.entered") == [{"menu": "operator", "person": number, "role": "supervisor"}]
     assert menu.room.records("menu.left") == [{"menu": "operator", "person": number, "why": "left"}]
 
@@ -63,7 +70,7 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
     """Regression: the menu key (F10) closed a filled-in form at once."""
 
     def press_menu_key():
-        menu.room.engine.handle(EventType.ANSWER, value="leave", options={"page": menu.page.id})
+        menu.room.engine.handle(EventType.ANSWER_SERVICE_PAGE, value="leave", options={"page": menu.page.id})
 
     menu.sign_in(Role.MECHANIC).touch("form:intervention").enter("belt slips")
     before = menu.room.journal.sequence
@@ -136,7 +143,7 @@ def sign_in_at_terminal(menu, role, pin, monkeypatch):
     """Return a terminal's reply to a PIN on this machine: a name, or the reason for a refusal."""
     monkeypatch.setattr("click.prompt", lambda *_, **__: pin)
     try:
-        return authenticate(menu.room.machine.component(Roster), NUMBERS[role]).name
+        return authenticate(menu.room.machine.component(Roster), STAFF_NUMBER_BY_ROLE[role]).name
     except click.ClickException as error:
         return error.message
 
@@ -144,18 +151,21 @@ def sign_in_at_terminal(menu, role, pin, monkeypatch):
 @pytest.mark.requirement("J-16")
 def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, monkeypatch, tmp_path):
     """Three guesses at the screen and three at a terminal count as six."""
-    roster, manager = Roster.load(tmp_path / "people.json"), NUMBERS[Role.MANAGER]
+    roster, manager = Roster.load(tmp_path / "people.json"), STAFF_NUMBER_BY_ROLE[Role.MANAGER]
     for role in (Role.MANAGER, Role.MECHANIC, Role.SUPERVISOR):
-        person = Person(NUMBERS[role], role.value.title(), role)
+        person = Person(STAFF_NUMBER_BY_ROLE[role], role.value.title(), role)
         roster = roster.enrol_person(
-            person, build_pin(NUMBERS[role]), changed_by=manager, changed_at=datetime(2026, 1, 1, tzinfo=UTC)
+            person,
+            build_pin(STAFF_NUMBER_BY_ROLE[role]),
+            changed_by=manager,
+            changed_at=datetime(2026, 1, 1, tzinfo=UTC),
         )
     menu.machine.install(roster)
     menu.open()
     for _ in range(3):
         menu.prove(Role.MECHANIC, pin="1379")
     assert "locked" in sign_in_at_terminal(
-        menu, Role.MECHANIC, build_pin(NUMBERS[Role.MECHANIC]), monkeypatch
+        menu, Role.MECHANIC, build_pin(STAFF_NUMBER_BY_ROLE[Role.MECHANIC]), monkeypatch
     )
     assert [sign_in_at_terminal(menu, Role.MANAGER, "1379", monkeypatch) for _ in range(2)] == [
         "number or PIN is wrong"
@@ -164,7 +174,9 @@ def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, m
     assert menu.notice == "service.refused.wrong_pin"
     menu.prove(Role.MANAGER)
     assert menu.notice == "service.refused.locked", "the right one too: three were wrong"
-    assert "locked" in sign_in_at_terminal(menu, Role.MANAGER, build_pin(NUMBERS[Role.MANAGER]), monkeypatch)
+    assert "locked" in sign_in_at_terminal(
+        menu, Role.MANAGER, build_pin(STAFF_NUMBER_BY_ROLE[Role.MANAGER]), monkeypatch
+    )
     menu.prove(Role.SUPERVISOR)  # another number is not locked with it
     assert menu.page.person is not None, menu.notice
     assert [r["why"] for r in menu.room.records("sign_in.refused")].count("terminal") == 2, (
@@ -175,7 +187,7 @@ def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, m
 @pytest.mark.requirement("J-16")
 def test_after_a_wrong_pin_no_field_shows_typed_characters(menu):
     """The PIN is requested again and shown as dots; BACK leads to the number, and then to the game."""
-    menu.open().enter(NUMBERS[Role.MECHANIC])
+    menu.open().enter(STAFF_NUMBER_BY_ROLE[Role.MECHANIC])
     for _ in range(5):
         menu.enter("1379")
         assert menu.page.prompt.kind == "pin"
@@ -183,7 +195,7 @@ def test_after_a_wrong_pin_no_field_shows_typed_characters(menu):
     assert (menu.page.prompt.kind, menu.page.notice) == ("digits", None)
     menu.touch("back")
     assert (menu.is_open, menu.room.state) == (False, State.IDLE)
-    menu.open().enter(NUMBERS[Role.MECHANIC]).touch("leave", page=menu.page.id)
+    menu.open().enter(STAFF_NUMBER_BY_ROLE[Role.MECHANIC]).touch("leave", page=menu.page.id)
     assert (menu.is_open, menu.room.state) == (False, State.IDLE)
 
 
@@ -194,16 +206,18 @@ def test_wrong_pins_at_the_screen_lock_the_number_only_there(tmp_path):
     profile_file.write_bytes(load_profile("generic").file.data + b"\n[staff]\nmenu_key = false\n")
     rig = MachineRig(tmp_path / "state", profile=profile_file).boot()
     menu = Menu(rig)
-    rig.engine.handle(EventType.MENU)
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU)
     for _ in range(4):
         menu.prove(Role.SUPERVISOR, pin="1379")
     menu.prove(Role.SUPERVISOR)
     assert menu.notice == "service.refused.locked"
     menu.touch("leave", page=menu.page.id).open().prove(Role.SUPERVISOR)
     assert menu.page.person is not None
-    menu.touch("leave").open().prove(Role.MANAGER).fill("unlock", NUMBERS[Role.SUPERVISOR], "children")
+    menu.touch("leave").open().prove(Role.MANAGER).fill(
+        "unlock", STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], "children"
+    )
     menu.touch("leave")
-    rig.engine.handle(EventType.MENU)
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU)
     menu.prove(Role.SUPERVISOR)
     assert menu.page.person is not None
     rig.close()
@@ -214,23 +228,25 @@ def test_the_management_unlocks_a_locked_number(menu):
     menu.open()
     for _ in range(3):
         menu.prove(Role.MECHANIC, pin="1379")
-    number = NUMBERS[Role.MECHANIC]
-    menu.prove(Role.MANAGER).touch("form:unlock").complete(NUMBERS[Role.ATTENDANT], "it is not locked")
+    number = STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
+    menu.prove(Role.MANAGER).touch("form:unlock").complete(
+        STAFF_NUMBER_BY_ROLE[Role.ATTENDANT], "it is not locked"
+    )
     assert menu.notice.startswith("notice.refused")
     assert menu.room.records("sign_in.unlocked") == []
     menu.home().fill("unlock", number, "he mistook the keys")
     assert menu.notice == "service.done"
     (record,) = menu.room.records("sign_in.unlocked")
-    assert (record["person"], record["whom"]) == (NUMBERS[Role.MANAGER], number)
+    assert (record["person"], record["whom"]) == (STAFF_NUMBER_BY_ROLE[Role.MANAGER], number)
     menu.touch("leave")
     menu.sign_in(Role.MECHANIC)
-    assert all(Permission.ENROL not in find_permissions(role) for role in set(Role) - {Role.MANAGER})
+    assert all(Permission.ENROL_STAFF not in find_permissions(role) for role in set(Role) - {Role.MANAGER})
 
 
 @pytest.mark.requirement("J-16")
 def test_no_sequence_of_attempts_reveals_whether_a_number_exists(menu):
     """The same PINs cause the same texts for an existing and a missing number, after any earlier attempts."""
-    machine, real = menu.room.machine, NUMBERS[Role.MECHANIC]
+    machine, real = menu.room.machine, STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
     counted = {
         build_wrong_pins_key(machine, real): real
     }  # numbers that are not counted together, whatever the machine's key
@@ -266,7 +282,7 @@ def test_a_pin_is_stored_nowhere(menu):
     menu.open().prove(Role.MANAGER, pin="864209864213")
     menu.room.journal.checkpoint()
     everything = b"".join(menu.room.journal.iter_bodies())
-    assert build_pin(NUMBERS[Role.MANAGER]).encode() not in everything
+    assert build_pin(STAFF_NUMBER_BY_ROLE[Role.MANAGER]).encode() not in everything
     assert b"864209864213" not in everything
 
 
@@ -284,13 +300,13 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
         assert menu.notice == "service.refused.not_offered"
     for action in sorted(reached):
         menu.touch(action)
-        assert menu.page.title.value not in TITLES, action
+        assert menu.page.title.value not in MAIN_MENU_TITLE_KEYS, action
         menu.home()
     menu.touch("search")
     found = [row.action for table in menu.page.tables for row in table.rows]
     assert (set(found), len(found)) == (reached, len(reached))
     menu.touch(found[0])
-    assert menu.page.title.value not in TITLES
+    assert menu.page.title.value not in MAIN_MENU_TITLE_KEYS
 
 
 def test_every_page_and_every_form_is_under_one_subject_of_the_menu():
@@ -304,7 +320,11 @@ def test_every_page_and_every_form_is_under_one_subject_of_the_menu():
 def test_while_the_menu_is_open_nothing_is_played_and_credits_stay(menu):
     menu.sign_in(Role.TECHNICIAN)
     before = menu.room.journal.meters().values
-    for event, values in ((EventType.PLAY, {}), (EventType.CASH_OUT, {}), (EventType.BET, {"value": 2})):
+    for event, values in (
+        (EventType.PLAY, {}),
+        (EventType.CASH_OUT, {}),
+        (EventType.SELECT_BET, {"value": 2}),
+    ):
         menu.room.engine.handle(event, **values)
         assert menu.room.notice == "refused.service_menu"
     menu.room.offer(500)
@@ -318,7 +338,7 @@ def test_while_the_menu_is_open_nothing_is_played_and_credits_stay(menu):
 def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     rig.play()
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     assert rig.notice == "refused.game_waits_for_chance"
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(rig).sign_in(Role.TECHNICIAN)
@@ -336,7 +356,7 @@ def test_a_game_that_a_door_interrupted_waits_until_the_menu_is_left(tmp_path):
 @pytest.mark.requirement("J-10")
 def test_turning_the_key_back_or_a_restart_signs_out(menu, tmp_path):
     menu.sign_in(Role.MANAGER)
-    menu.room.engine.handle(EventType.MENU_CLOSED, why="key")
+    menu.room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert (menu.is_open, menu.room.state) == (False, State.IDLE)
     menu.sign_in(Role.MANAGER)
     menu.room.close()
@@ -349,19 +369,19 @@ def test_turning_the_key_back_or_a_restart_signs_out(menu, tmp_path):
 def test_an_answer_to_a_closed_page_is_ignored(menu):
     menu.open()
     old = menu.page.id
-    menu.enter(NUMBERS[Role.MANAGER])
+    menu.enter(STAFF_NUMBER_BY_ROLE[Role.MANAGER])
     before = menu.room.journal.sequence
-    menu.touch("enter", build_pin(NUMBERS[Role.MANAGER]), page=old)
+    menu.touch("enter", build_pin(STAFF_NUMBER_BY_ROLE[Role.MANAGER]), page=old)
     assert menu.page.prompt.kind == "pin"
     assert menu.room.journal.sequence == before
 
 
 @pytest.mark.requirement("J-16")
 def test_a_disabled_person_cannot_sign_in(menu):
-    number = NUMBERS[Role.TECHNICIAN]
+    number = STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]
     menu.machine.install(
         create_roster().disable_person(
-            number, changed_by=NUMBERS[Role.MANAGER], changed_at=menu.room.clock.now()
+            number, changed_by=STAFF_NUMBER_BY_ROLE[Role.MANAGER], changed_at=menu.room.clock.now()
         )
     )
     menu.open().prove(Role.TECHNICIAN)
@@ -372,11 +392,11 @@ def test_a_disabled_person_cannot_sign_in(menu):
 @pytest.mark.parametrize("jurisdiction", ["generic", "quebec-vlt", "quebec-casino", "monaco"])
 def test_without_the_operators_key_no_page_opens(tmp_path, jurisdiction):
     rig = MachineRig(tmp_path, profile=jurisdiction).boot()
-    rig.engine.handle(EventType.MENU)
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU)
     assert rig.notice == "refused.menu_may_open"
-    rig.engine.handle(EventType.MENU, key="audit")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="audit")
     assert rig.state is State.SERVICE_MENU
-    rig.engine.handle(EventType.MENU, key="audit")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="audit")
     assert rig.notice == "refused.service_menu"
     rig.close()
 
@@ -395,7 +415,7 @@ def test_key_turn_asks_for_identification_where_the_key_alone_is_insufficient(tm
     assert rig.records("sign_in.not_permitted")[0]["permission"] == "pay_by_hand"
     menu.prove(Role.ATTENDANT)
     assert (menu.is_open, rig.state, rig.credit_cents) == (False, State.IDLE, 0)
-    assert rig.records("handpay.paid")[0]["person"] == NUMBERS[Role.ATTENDANT]
+    assert rig.records("handpay.paid")[0]["person"] == STAFF_NUMBER_BY_ROLE[Role.ATTENDANT]
     rig.close()
 
 
@@ -410,7 +430,10 @@ def test_a_tilt_is_cleared_by_a_named_person(tmp_path):
     menu.prove(Role.MECHANIC)
     assert rig.state is State.IDLE
     cleared = rig.records("tilt.cleared")[0]
-    assert (cleared["codes"], cleared["person"]) == (["bill_acceptor.cheat"], NUMBERS[Role.MECHANIC])
+    assert (cleared["codes"], cleared["person"]) == (
+        ["bill_acceptor.cheat"],
+        STAFF_NUMBER_BY_ROLE[Role.MECHANIC],
+    )
     rig.close()
 
 
@@ -430,19 +453,19 @@ def test_a_failed_generator_waits_for_a_technician(tmp_path):
     rig = MachineRig(tmp_path, profile="monaco").boot().insert(500)
     rig.restarts.append(rig.machine.random_service)
     menu = Menu(rig)
-    rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert menu.page.title.value == "service.act.restart"
     menu.prove(Role.TECHNICIAN)
     assert rig.state is State.IDLE
-    assert rig.records("chance.restarted")[0]["person"] == NUMBERS[Role.TECHNICIAN]
+    assert rig.records("chance.restarted")[0]["person"] == STAFF_NUMBER_BY_ROLE[Role.TECHNICIAN]
     rig.close()
 
 
 @pytest.mark.requirement("J-16")
 def test_every_turn_of_a_key_is_recorded(menu):
-    menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=True, unattended=True)
-    menu.room.engine.handle(EventType.KEY_MOVED, key="audit", on=False, unattended=False)
+    menu.room.engine.handle(EventType.KEY_SWITCH_CHANGED, key="audit", on=True, unattended=True)
+    menu.room.engine.handle(EventType.KEY_SWITCH_CHANGED, key="audit", on=False, unattended=False)
     assert menu.room.records("key.turned") == [{"key": "audit", "on": True, "unattended": True}]
     assert menu.room.records("key.returned") == [{"key": "audit", "on": False, "unattended": False}]
     logged = [entry.kind for entry in FEATURES.entry_declarations.read_log(menu.room.journal, Log.ACCESS)]
@@ -459,13 +482,13 @@ def test_the_form_hold_takes_the_machine_out_of_service_until_the_form_release(m
     menu.sign_in(Role.SUPERVISOR).fill("release")
     menu.touch("leave")
     assert menu.room.state is State.IDLE
-    assert find_permissions(Role.ATTENDANT).isdisjoint({Permission.HOLD})
+    assert find_permissions(Role.ATTENDANT).isdisjoint({Permission.TAKE_OUT_OF_SERVICE})
 
 
 # ---------------------------------------------------------------------------------------------- PINs and time
 @pytest.mark.requirement("J-16")
 def test_everybody_can_change_their_own_pin_which_is_recorded(menu):
-    number = NUMBERS[Role.INSPECTOR]
+    number = STAFF_NUMBER_BY_ROLE[Role.INSPECTOR]
     menu.sign_in(Role.INSPECTOR).touch("own_pin").enter("1111")
     assert menu.notice == "service.refused.weak_pin"
     menu.enter("975310").enter("975311")
@@ -493,12 +516,14 @@ def test_roster_changes_are_recorded_once_and_a_damaged_roster_admits_nobody(tmp
     rig.boot()
     (added,) = rig.records("staff.added")
     assert (added["whom"], added["role"], added["number"]) == ("7", "manager", 1)
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     page = rig.machine.component(ServiceDesk).build_page(rig.machine)
-    rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "7"})
+    rig.engine.handle(EventType.ANSWER_SERVICE_PAGE, value="enter", options={"page": page.id, "input": "7"})
     path.write_text("broken")
     page = rig.machine.component(ServiceDesk).build_page(rig.machine)
-    rig.engine.handle(EventType.ANSWER, value="enter", options={"page": page.id, "input": "864200"})
+    rig.engine.handle(
+        EventType.ANSWER_SERVICE_PAGE, value="enter", options={"page": page.id, "input": "864200"}
+    )
     assert (
         rig.machine.component(ServiceDesk).build_page(rig.machine).notice.value
         == "service.refused.staff_unreadable"
@@ -570,8 +595,8 @@ def test_every_reachable_page_has_its_texts_and_moves_no_credit(role, steps):
 def test_an_invalid_answer_is_ignored(menu, values):
     menu.sign_in(Role.MANAGER)
     before = menu.room.journal.sequence
-    menu.room.engine.handle(EventType.ANSWER, **values)
+    menu.room.engine.handle(EventType.ANSWER_SERVICE_PAGE, **values)
     assert menu.room.journal.sequence == before
     shown = {"page": menu.page.id, "input": {"no": "text"}}
-    menu.room.engine.handle(EventType.ANSWER, value=["leave"], options=shown)
+    menu.room.engine.handle(EventType.ANSWER_SERVICE_PAGE, value=["leave"], options=shown)
     assert menu.is_open

@@ -16,13 +16,13 @@ from egm.people import Role
 from egm.staff.keys import StaffKey
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import MachineRig, StoppedClock
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
-SUPERVISOR = NUMBERS[Role.SUPERVISOR]
+SUPERVISOR = STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR]
 
 
 @pytest.fixture

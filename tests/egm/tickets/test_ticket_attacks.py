@@ -43,7 +43,10 @@ def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
     office.clock.pass_days(400)
     assert office.desk.begin_redemption("in-1", number).reason is TicketRefusalReason.EXPIRED
     known[0] = False
-    assert office.desk.prepare_ticket("c", 500, denomination_cents=1).reason is TicketRefusalReason.CLOCK
+    assert (
+        office.desk.prepare_ticket("c", 500, denomination_cents=1).reason
+        is TicketRefusalReason.CLOCK_NOT_TRUSTED
+    )
     assert isinstance(office.desk.begin_redemption("in-2", number), TicketRedemption)
 
 

@@ -83,7 +83,7 @@ def test_a_locked_ticket_cannot_be_redeemed_elsewhere(tmp_path, office):
     number = office.issue_ticket().number
     other = Office(tmp_path, serial="EGM-0000002")
     assert isinstance(other.desk.begin_redemption("theirs", number), TicketRedemption)
-    assert office.desk.begin_redemption("ours", number).reason is TicketRefusalReason.PENDING
+    assert office.desk.begin_redemption("ours", number).reason is TicketRefusalReason.LOCKED_BY_OTHER_REDEEMER
     assert office.desk.find_unfinished().redemptions == ()
     assert [r.redemption_id for r in other.desk.find_unfinished().redemptions] == ["theirs"]
     other.desk.abort_redemption("theirs", "returned")
@@ -136,7 +136,7 @@ def test_a_machine_takes_no_receipt_no_other_currency_and_no_misread(tmp_path, o
     assert office.desk.begin_redemption("1", receipt).reason is TicketRefusalReason.WRONG_KIND
     number = office.issue_ticket("b").number
     euro = Office(tmp_path, serial="EGM-2", rules=replace(RULES, currency="EUR"))
-    assert euro.desk.begin_redemption("2", number) == TicketRefusal(TicketRefusalReason.CURRENCY, "CAD")
+    assert euro.desk.begin_redemption("2", number) == TicketRefusal(TicketRefusalReason.WRONG_CURRENCY, "CAD")
     wrong = number[:-1] + str((int(number[-1]) + 1) % 10)
     assert office.desk.begin_redemption("3", wrong).reason is TicketRefusalReason.MISREAD
     assert office.desk.begin_redemption("4", "").reason is TicketRefusalReason.MISREAD
@@ -152,7 +152,7 @@ def test_without_the_host_a_limited_number_of_tickets_is_issued(tmp_path):
     numbers = [office.issue_ticket(str(n)).number for n in range(3)]
     assert (
         office.desk.prepare_ticket("4", 100, denomination_cents=1).reason
-        is TicketRefusalReason.ALLOWANCE_USED
+        is TicketRefusalReason.TOO_MANY_UNREPORTED_TICKETS
     )
     assert [r.ticket.number for r in office.desk.list_unreported()] == numbers
     office.desk.mark_reported(numbers[0])
@@ -160,7 +160,7 @@ def test_without_the_host_a_limited_number_of_tickets_is_issued(tmp_path):
     assert office.desk.prepare_ticket("4", 100, denomination_cents=1).amount_cents == 100
     assert (
         office.desk.prepare_ticket("5", 100, denomination_cents=1).reason
-        is TicketRefusalReason.ALLOWANCE_USED
+        is TicketRefusalReason.TOO_MANY_UNREPORTED_TICKETS
     )
 
 

@@ -96,7 +96,7 @@ PATHS = {
     TicketState.ISSUED: (TicketAction.ISSUE,),
     TicketState.PENDING: (TicketAction.ISSUE, TicketAction.LOCK),
     TicketState.REDEEMED: (TicketAction.ISSUE, TicketAction.LOCK, TicketAction.REDEEM),
-    TicketState.VOID: (TicketAction.FAIL,),
+    TicketState.VOID: (TicketAction.FAIL_PRINTING,),
     TicketState.EXPIRED: (TicketAction.ISSUE, TicketAction.EXPIRE),  # of a ledger from before
 }
 

@@ -51,7 +51,7 @@ from egm.staff.events import MenuRequest
 from egm.staff.registers import iter_register_lines
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig, StoppedClock, write_undeclared_entry
-from egm.testing.service_menu import NUMBERS, Menu, create_roster, list_enabled_actions
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, create_roster, list_enabled_actions
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -59,7 +59,11 @@ from tools.lab.entry_reference import format_entries
 from tools.lab.rule_table import format_rule_table
 
 WITH_JUKEBOX = Features((*FEATURES.features, JUKEBOX))
-BY_A_MANAGER = {"form": FORM.id, "person": NUMBERS[Role.MANAGER], "persons": (NUMBERS[Role.MANAGER],)}
+BY_A_MANAGER = {
+    "form": FORM.id,
+    "person": STAFF_NUMBER_BY_ROLE[Role.MANAGER],
+    "persons": (STAFF_NUMBER_BY_ROLE[Role.MANAGER],),
+}
 
 
 class Reader(Painter):
@@ -175,7 +179,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
         (player,) = (attached for _, attached in machine._attachments if attached.name == "jukebox")
         running = asyncio.create_task(player.run())
         machine._machine.install(create_roster())
-        machine._submit_machine_event(Event(EventType.MENU, MenuRequest(key="operator")))
+        machine._submit_machine_event(Event(EventType.OPEN_SERVICE_MENU, MenuRequest(key="operator")))
         machine._submit_machine_event(Event(JukeboxEvent.SONG_CHOSEN, SongForm(number=3, **BY_A_MANAGER)))
         observed["began"] = machine._machine.memory.get(JukeboxKey.SONG)
         while machine._machine.memory.get(JukeboxKey.SONG) is not None:  # noqa: ASYNC110 (its service ends it)
@@ -215,7 +219,7 @@ def test_the_audit_checks_its_entries_by_its_own_rules(rig, tmp_path):
 def test_its_entries_are_in_its_register_the_logs_and_the_hosts_exceptions(rig):
     Menu(rig).open().prove(Role.MANAGER).touch("form:song").enter("7").touch("confirm")
     (line,) = iter_register_lines(list_staff_registers(WITH_JUKEBOX)["songs"], rig.journal.entries())
-    assert (line["song"], line["persons"]) == (7, [NUMBERS[Role.MANAGER]])
+    assert (line["song"], line["persons"]) == (7, [STAFF_NUMBER_BY_ROLE[Role.MANAGER]])
     (entry,) = rig.journal.entries("song.started")
     for log in (Log.ACCESS, Log.EVENTS):
         assert entry.id in [

@@ -64,7 +64,7 @@ def insert(rig: MachineRig) -> None:
     rig.insert(500)
 
 
-COUNTERS = VALUES[EventType.COUNTERS_EXCHANGED]
+COUNTERS = VALUES[EventType.HARD_METERS_EXCHANGED]
 CLOCK = {**TWO, "form": "clock", "persons": ("5",), "date": lambda rig: f"{rig.clock.wall:%Y%m%d}"}
 RULED = {**TWO, "form": "prize_ruling", "decision": "pay", "reason": "asked"}
 CLOSING = {**TWO, "form": "close_tables", "minutes": 45}
@@ -99,7 +99,7 @@ ROWS = (
     *rows(
         "verify in at work: verify_software",
         extend_arrangement(MENU, _install_manifest),
-        VALUES[EventType.VERIFY],
+        VALUES[EventType.VERIFY_SOFTWARE],
         marks="A-14",
         software_is_signed=case(MENU),
     ),

@@ -82,7 +82,7 @@ def owe_prizes(folder: Path, profile: str | Path = "generic") -> MachineRig:
 
 
 IDLE, MENU, HANDPAY = (arrange_state(state) for state in (State.IDLE, State.SERVICE_MENU, State.HANDPAY))
-OPEN_MENU = handle_event(EventType.MENU, key="operator")
+OPEN_MENU = handle_event(EventType.OPEN_SERVICE_MENU, key="operator")
 TILTED = handle_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
 JAM = handle_event(EventType.FAULT_RAISED, code="bill_acceptor.jam")
 DISPUTED = extend_arrangement(
@@ -229,7 +229,7 @@ ROWS = (
     *rows(
         "complement in ruling: record_complement",
         MENU,
-        VALUES[EventType.COMPLEMENT],
+        VALUES[EventType.PAY_COMPLEMENT],
         marks="Q-05 F-17",
         complement_is_sound=case(amount_cents=0),
     ),
@@ -242,14 +242,14 @@ ROWS = (
     *rows(
         "orphan_handpay in handpay: void_unclaimed_handpay",
         HANDPAY,
-        VALUES[EventType.ORPHAN_HANDPAY],
+        VALUES[EventType.REGISTER_UNCLAIMED_HANDPAY],
         marks="Q-06",
         location_is_stated=case(place=" "),
     ),
     *rows(
         "orphan_credits in service_menu: register_unclaimed_credits",
         MENU,
-        VALUES[EventType.ORPHAN_CREDITS],
+        VALUES[EventType.REGISTER_UNCLAIMED_CREDITS],
         marks="Q-06",
         credits_are_unclaimed=case(extend_arrangement(arrange_empty_machine(), OPEN_MENU)),
         location_is_stated=case(place=" "),
@@ -257,7 +257,7 @@ ROWS = (
     *rows(
         "orphan_ticket in ruling: register_found_ticket",
         MENU,
-        VALUES[EventType.ORPHAN_TICKET],
+        VALUES[EventType.REGISTER_FOUND_TICKET],
         marks="Q-06",
         found_ticket_is_named=case(number=" "),
         location_is_stated=case(place=" "),
@@ -279,7 +279,9 @@ ROWS = (
     ),
     *rows(
         "refund_game in ruling: refund_game",
-        extend_arrangement(make_undecided_game, handle_event(EventType.CHANCE_FAILED, detail="test"), TILTED),
+        extend_arrangement(
+            make_undecided_game, handle_event(EventType.GENERATOR_FAILED, detail="test"), TILTED
+        ),
         VALUES[EventType.REFUND_GAME],
         marks="F-14",
         game_cannot_end=case(extend_arrangement(make_undecided_game, TILTED)),
@@ -339,7 +341,7 @@ ROWS = (
     *rows(
         "number_refused in awake: continue_without_host_number",
         IDLE,
-        VALUES[EventType.NUMBER_REFUSED],
+        VALUES[EventType.TICKET_NUMBER_REFUSED],
         number_is_awaited=case(),
     ),
 )

@@ -27,7 +27,7 @@ from egm.seats.table import SharedTables
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared_entry
 
-FAILED = handle_event(EventType.CHANCE_FAILED, detail="test")
+FAILED = handle_event(EventType.GENERATOR_FAILED, detail="test")
 PLAYING = arrange_state(State.PLAYING)
 LINKED = (
     ProgressiveLevelTable(game=GAME, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "JACKPOT"}),
@@ -148,7 +148,7 @@ def _lower_limit(rig: MachineRig) -> None:
 def _fail_at_first_position(rig: MachineRig) -> None:
     """Fail the generator at the first position, before the engine of this one updates its state."""
     assert rig.first_rig is not None
-    rig.first_rig.engine.handle(EventType.CHANCE_FAILED, detail="test")
+    rig.first_rig.engine.handle(EventType.GENERATOR_FAILED, detail="test")
 
 
 def _begin_round(rig: MachineRig) -> None:
@@ -157,7 +157,9 @@ def _begin_round(rig: MachineRig) -> None:
 
 
 def _disable_game(rig: MachineRig) -> None:
-    rig.engine.handle(EventType.CONTROL, source="host:test", name=f"game.{GAME}", value=False)
+    rig.engine.handle(
+        EventType.HOST_RESTRICTION_CHANGED, source="host:test", name=f"game.{GAME}", value=False
+    )
 
 
 def deal_pair(folder: Path) -> MachineRig:
@@ -205,7 +207,7 @@ def leave_bet_on_table(folder: Path) -> MachineRig:
     """Return a machine with a standing bet on its craps table."""
     chance = ScriptedChance(1, 1)
     rig = MachineRig(folder, games=("quebec-craps",), chance=chance).boot().insert(2000)
-    rig.engine.handle(EventType.BET, value=4, options={"bets": {"pass": 4}})
+    rig.engine.handle(EventType.SELECT_BET, value=4, options={"bets": {"pass": 4}})
     rig.play()
     rig.report_shown()
     assert rig.state is State.IDLE
@@ -242,7 +244,12 @@ ROWS = (
     ),
     # ------------------------------------------------------------------ what the player chooses
     *rows("bet in bettable: set_bet", IDLE, {"value": 1}, bet_is_offered=case(value=10**6)),
-    *rows("game in idle: select_game", IDLE, VALUES[EventType.GAME], game_is_offered=case(value="another")),
+    *rows(
+        "game in idle: select_game",
+        IDLE,
+        VALUES[EventType.SELECT_GAME],
+        game_is_offered=case(value="another"),
+    ),
     *rows(
         "denomination in idle: select_denomination",
         IDLE,
@@ -273,7 +280,7 @@ ROWS = (
     *rows(
         "orphan_credits in service_menu: return_bets_before_event",
         extend_arrangement(leave_bet_on_table, OPEN_MENU),
-        VALUES[EventType.ORPHAN_CREDITS],
+        VALUES[EventType.REGISTER_UNCLAIMED_CREDITS],
         marks="Q-06",
         bets_stand=case(MENU, then="register_unclaimed_credits"),
         location_is_stated=case(place=" "),
@@ -337,7 +344,7 @@ ROWS = (
     *rows(
         "menu in playing: open_menu",
         FAILED_GAME,
-        VALUES[EventType.MENU],
+        VALUES[EventType.OPEN_SERVICE_MENU],
         game_waits_for_chance=case(make_undecided_game),
         menu_may_open=case(key="screen"),
     ),

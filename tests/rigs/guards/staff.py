@@ -10,7 +10,7 @@ from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.staff.events import PageInput
 from egm.testing.machine import MachineRig, write_undeclared_entry
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 
 KEY = {"key": "attendant"}
 COLLECT = {"form": "collection", "kind": "collection", "reason": "weekly", **TWO}
@@ -25,8 +25,8 @@ COLLECTED = extend_arrangement(
 DOOR = handle_event(EventType.DOOR_OPENED, door="main")
 BASE = {"base": "12", "lock": "7", "cashier": "main", **TWO}
 BASE_OUT = {**BASE, "form": "base_out", "reason": "full"}
-WITHDRAWN = extend_arrangement(COLLECTING, handle_event(EventType.BASE_WITHDRAWN, **BASE_OUT))
-TESTED = VALUES[EventType.TEST]
+WITHDRAWN = extend_arrangement(COLLECTING, handle_event(EventType.CABINET_BASE_WITHDRAWN, **BASE_OUT))
+TESTED = VALUES[EventType.START_DEVICE_TEST]
 
 
 def fail_self_test(folder) -> MachineRig:
@@ -50,8 +50,8 @@ def _lock_mechanic(rig: MachineRig) -> None:
 
 UNLOCK = {
     "form": "unlock",
-    "persons": (NUMBERS[Role.MANAGER],),
-    "number": NUMBERS[Role.MECHANIC],
+    "persons": (STAFF_NUMBER_BY_ROLE[Role.MANAGER],),
+    "number": STAFF_NUMBER_BY_ROLE[Role.MECHANIC],
     "reason": "forgot",
 }
 LIMIT = {"form": "options_bet_limit", "option": "bet_limit", "bet_limit_cents": 1000, **TWO}
@@ -89,7 +89,7 @@ ROWS = (
     *rows(
         "menu in serviceable: open_menu",
         extend_arrangement(arrange_empty_machine(), TILTED),
-        VALUES[EventType.MENU],
+        VALUES[EventType.OPEN_SERVICE_MENU],
         menu_may_open=case(extend_arrangement(arrange_empty_machine(), TILTED, OPEN_MENU)),
     ),
     *rows("menu_moved in at work: move_menu", MENU, {"position": 2}, position_is_another=case()),
@@ -154,7 +154,7 @@ ROWS = (
         extend_arrangement(arrange_empty_machine(), _lock_mechanic),
         UNLOCK,
         marks="J-16",
-        number_is_locked=case(number=NUMBERS[Role.ATTENDANT]),
+        number_is_locked=case(number=STAFF_NUMBER_BY_ROLE[Role.ATTENDANT]),
     ),
     *rows(
         "intervention_opened in at work: open_intervention",
@@ -222,14 +222,14 @@ ROWS = (
     *rows(
         "exclusion_noted in ruling: record_exclusion",
         MENU,
-        VALUES[EventType.EXCLUSION_NOTED],
+        VALUES[EventType.PLAYER_EXCLUSION_NOTED],
         marks="Q-07",
         register_note_is_complete=case(who=" "),
     ),
     *rows(
         "incident_judged in ruling: record_incident",
         MENU,
-        {**VALUES[EventType.INCIDENT_JUDGED], "persons": (NUMBERS[Role.MANAGER],)},
+        {**VALUES[EventType.INCIDENT_JUDGED], "persons": (STAFF_NUMBER_BY_ROLE[Role.MANAGER],)},
         marks="Q-13",
         register_note_is_complete=case(informed="a rumour"),
     ),

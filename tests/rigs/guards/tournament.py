@@ -67,7 +67,7 @@ def start(hall: Hall) -> object:
 
 def fail_at_second_position(hall: Hall) -> None:
     """Fail the generator at the second position, before the engine of the first updates its state."""
-    hall.rooms[1].engine.handle(EventType.CHANCE_FAILED, detail="test")
+    hall.rooms[1].engine.handle(EventType.GENERATOR_FAILED, detail="test")
 
 
 def fail(hall: Hall) -> str | None:
@@ -115,7 +115,9 @@ def spoil_file(hall: Hall) -> None:
 
 
 def disable_game(hall: Hall) -> None:
-    hall.room.engine.handle(EventType.CONTROL, source="host:test", name="game.maple-classic", value=False)
+    hall.room.engine.handle(
+        EventType.HOST_RESTRICTION_CHANGED, source="host:test", name="game.maple-classic", value=False
+    )
 
 
 def select_other_bet(hall: Hall) -> None:
@@ -135,7 +137,7 @@ def deal_blackjack(folder: Path) -> MachineRig:
     chance = ScriptedChance(*[0] * 9)
     arrange = arrange_hall(enter, sell, start, menu=False, rules=rules, games=(BLACKJACK,), chance=chance)
     rig = arrange(folder)
-    rig.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
+    rig.engine.handle(EventType.SELECT_BET, value=4, options={"bets": {"main": 4}})
     rig.play()
     return rig
 

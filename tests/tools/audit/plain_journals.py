@@ -44,9 +44,9 @@ class _SeededStep(ScriptedStep):
 
 def play(rig, game, times):
     """Play games; answer each decision with its last option, which adds to the stake if any option does."""
-    rig.engine.handle(EventType.GAME, value=game)
+    rig.engine.handle(EventType.SELECT_GAME, value=game)
     if bets := BETS.get(game):
-        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
     for _ in range(times):
         rig.play()
         while (decision := rig.machine.component(GameInProgress).conversation.decision) is not None:

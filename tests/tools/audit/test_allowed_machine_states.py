@@ -170,7 +170,7 @@ def test_a_restart_of_a_working_generator_is_reported(tmp_path):
     """Earlier versions, without terms of residual credit, restarted it while waiting for a wheel's number."""
     rig = MachineRig(tmp_path, chance=create_generator()).boot()
     rig.restarts.append(rig.machine.random_service)
-    rig.engine.handle(EventType.CHANCE_FAILED, detail="planted")
+    rig.engine.handle(EventType.GENERATOR_FAILED, detail="planted")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     lie = remove_entries(read_signed_entries(rig), "chance.failed")
     restarted = next(
@@ -220,15 +220,15 @@ STOPPED = {
         (EventType.DOOR_CLOSED, {"door": "main"}),
     ),
     "a host": (
-        (EventType.DISABLED, {"source": "host:main", "reason": "closed"}),
-        (EventType.ENABLED, {"source": "host:main"}),
+        (EventType.MACHINE_DISABLED, {"source": "host:main", "reason": "closed"}),
+        (EventType.MACHINE_ENABLED, {"source": "host:main"}),
     ),
     "a tilt": (
         (EventType.FAULT_RAISED, {"code": "bill_acceptor.cheat"}),
         (EventType.KEY_TURNED, {"key": "attendant"}),
     ),
     "the generator": (
-        (EventType.CHANCE_FAILED, {"detail": "planted"}),
+        (EventType.GENERATOR_FAILED, {"detail": "planted"}),
         (EventType.KEY_TURNED, {"key": "attendant"}),
     ),
 }

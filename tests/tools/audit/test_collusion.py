@@ -36,7 +36,7 @@ def play_round(rooms, choose):
     """Play a round of poker with stakes of 200; ``choose`` returns the answer of each position."""
     table = rooms[0].machine.component(SharedTables)
     for rig in rooms:
-        rig.engine.handle(EventType.BET, value=200, options={"bets": {"stack": 200}})
+        rig.engine.handle(EventType.SELECT_BET, value=200, options={"bets": {"stack": 200}})
         rig.engine.handle(EventType.PLAY)
     table.close_betting(rooms[0].machine.games[GAME].digest)
     apply_recorded_steps(table)

@@ -65,7 +65,7 @@ def test_each_position_has_its_own_buy_ins_wagers_cash_outs_and_net_win(tmp_path
         rooms = start("monaco-roulette-european", count=3, chance=ScriptedChance(1, 101, 102, 103))
         for number, rig in enumerate(rooms, 1):  # one of the three dozens wins
             rig.insert((1000, 2000, 5000)[number - 1])
-            rig.engine.handle(EventType.BET, value=5, options={"bets": {f"dozen-{number}": 5}})
+            rig.engine.handle(EventType.SELECT_BET, value=5, options={"bets": {f"dozen-{number}": 5}})
             rig.engine.handle(EventType.PLAY)
         table = rooms[0].machine.component(SharedTables)
         table.close_betting(rooms[0].machine.games["monaco-roulette-european"].digest)
@@ -114,8 +114,8 @@ def test_position_net_win_is_reduced_by_hand_paid_amounts(tmp_path):
         rooms = start("maple-classic", count=2, chance=ScriptedChance(*LANTERNS, *LOSS))
         for rig in rooms:
             rig.insert(10000)
-            rig.engine.handle(EventType.DENOMINATION, value=100)
-            rig.engine.handle(EventType.BET, value=3)
+            rig.engine.handle(EventType.SELECT_DENOMINATION, value=100)
+            rig.engine.handle(EventType.SELECT_BET, value=3)
             rig.play()
             rig.report_shown()
         rooms[0].engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -61,9 +61,9 @@ def test_a_session_with_the_players_own_limit_passes_the_audit(tmp_path):
     profile_file = tmp_path / "place.toml"
     profile_file.write_text(f"{SOLD}\n[protection]\nown_limits = true\n")
     rig = MachineRig(tmp_path / "state", profile=profile_file, devices=("printer",)).boot().insert(500)
-    rig.engine.handle(EventType.LIMIT, value=30, options={"of": "minutes"})
+    rig.engine.handle(EventType.SET_OWN_LIMIT, value=30, options={"of": "minutes"})
     rig.cash_out_ticket()
-    rig.engine.handle(EventType.SESSION_OVER)
+    rig.engine.handle(EventType.PLAYER_SESSION_OVER)
     assert len(list(rig.journal.entries("protection.session_ended"))) == 1
     honest(rig)
     rig.close()

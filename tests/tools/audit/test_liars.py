@@ -88,13 +88,15 @@ def run_ruling_day(rig):
     rig.insert(1000)
     rig.machine.component(Devices).printer = None
     rig.engine.handle(EventType.CASH_OUT)
-    rig.engine.handle(EventType.COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO)
+    rig.engine.handle(
+        EventType.PAY_COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO
+    )
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     rig.insert(500)
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     ruling = {"reason": "left alone", **TWO}
     rig.engine.handle(EventType.FORFEIT_CREDITS, form="forfeit_credits", amount_cents=100, **ruling)
-    rig.engine.handle(EventType.ORPHAN_CREDITS, form="orphan_credits", place="bank 4", **ruling)
+    rig.engine.handle(EventType.REGISTER_UNCLAIMED_CREDITS, form="orphan_credits", place="bank 4", **ruling)
     rig.engine.handle(EventType.MACHINE_CHECKED, form="machine_check", **TWO)
     note = {"claim": "a win", "mechanic": "looked", "decision": "none was"}
     rig.engine.handle(EventType.DISPUTE_DECIDED, form="dispute", **note, **TWO)
@@ -123,14 +125,14 @@ def run_fault_day(rig):
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="a string")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     play_game(rig)
-    rig.engine.handle(EventType.GAME, value="hold-fast")
+    rig.engine.handle(EventType.SELECT_GAME, value="hold-fast")
     rig.machine.random_service = ScriptedChance(0, 0, 0)
     rig.play()
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(EventType.REFUND_GAME, form="refund_game", reason="it broke", **TWO)
-    rig.engine.handle(EventType.MENU_CLOSED, why="key")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
 
 
 def record_honest_journals(folder):
@@ -339,7 +341,7 @@ def record_two_positions(folder):
         rig.insert(500)
         rig.machine.random_service = ScriptedChance(*MAPLES)
         play_game(rig)
-        rig.engine.handle(EventType.SERVICE)
+        rig.engine.handle(EventType.CALL_ATTENDANT)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         rig.engine.handle(EventType.BILL_RETURNED, reason="device")
         rig.machine.random_service = create_generator()

@@ -14,9 +14,9 @@ from egm.people.pins import PinDigest
 from egm.people.roster import RosterError
 from egm.staff.service.sign_in import reload_staff_roster
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import NUMBERS, Menu, build_pin
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu, build_pin
 
-ATTENDANT, MANAGER = NUMBERS[Role.ATTENDANT], NUMBERS[Role.MANAGER]
+ATTENDANT, MANAGER = STAFF_NUMBER_BY_ROLE[Role.ATTENDANT], STAFF_NUMBER_BY_ROLE[Role.MANAGER]
 
 
 def collect_and_count(folder):
@@ -130,11 +130,16 @@ LIES = [
     (
         change_staff_list,
         "staff.enabled",
-        write("person", NUMBERS[Role.MECHANIC]),
+        write("person", STAFF_NUMBER_BY_ROLE[Role.MECHANIC]),
         "lacks the permission enrol",
     ),
     (change_staff_list, "staff.enabled", write("role", "king"), "role is 'king'"),
-    (change_staff_list, "staff.pin", write("person", NUMBERS[Role.MECHANIC]), "lacks the permission enrol"),
+    (
+        change_staff_list,
+        "staff.pin",
+        write("person", STAFF_NUMBER_BY_ROLE[Role.MECHANIC]),
+        "lacks the permission enrol",
+    ),
     (change_staff_list, "staff.pin", write("role", "manager"), "before this entry; found 'manager'"),
 ]
 #: The authors that only the first enrolments have.

@@ -11,9 +11,9 @@ from egm.money.disputed import list_disputed_amounts
 from egm.people import Role
 from egm.profiles import load_profile
 from egm.testing.machine import MachineRig
-from egm.testing.service_menu import NUMBERS, Menu
+from egm.testing.service_menu import STAFF_NUMBER_BY_ROLE, Menu
 
-SIGNED_IN, ABSENT = NUMBERS[Role.SUPERVISOR], NUMBERS[Role.MANAGER]
+SIGNED_IN, ABSENT = STAFF_NUMBER_BY_ROLE[Role.SUPERVISOR], STAFF_NUMBER_BY_ROLE[Role.MANAGER]
 
 
 def rule_on_dispute(rig, amount):

@@ -223,7 +223,7 @@ def refit_hashes(played):
 def test_a_game_played_while_a_host_had_disabled_it_is_reported(tmp_path, monkeypatch):
     rig = MachineRig(tmp_path / "state").boot().insert(1000)
     play(rig, REEL, 8)
-    rig.engine.handle(EventType.CONTROL, source="main", name=f"game.{REEL}", value=False)
+    rig.engine.handle(EventType.HOST_RESTRICTION_CHANGED, source="main", name=f"game.{REEL}", value=False)
     entries = read_signed_entries(rig)
     disabled = [n for n, raw in enumerate(entries) if raw["kind"] == "host.control"]
     starts = [n for n, raw in enumerate(entries) if raw["kind"] == "game.start"]

@@ -50,7 +50,7 @@ def bodies(tmp_path_factory):
     rig = make_levels_machine(folder).boot()
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=1)
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     rig.engine.handle(
         EventType.REFUND_GAME, form="refund_game", person="2", persons=("2", "5"), reason="planted"
     )
@@ -193,7 +193,7 @@ def test_the_levels_of_the_demonstration_cabinet_are_played_and_audited(tmp_path
     for n in range(60):
         if rig.credit_cents < 1000:
             rig.insert(10000)
-        rig.engine.handle(EventType.BET, value=rig.machine.games[game_id].bet_options[n % 4])
+        rig.engine.handle(EventType.SELECT_BET, value=rig.machine.games[game_id].bet_options[n % 4])
         rig.play()
         assert rig.state is State.PLAYING, rig.notice
         rig.report_shown()

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from egm.kernel.events import EventType, State
 from egm.play.records.games import GameInProgress
 from egm.play.rulings import void_game
-from egm.testing.machine import GAME, MachineRig, ScriptedChance
+from egm.testing.machine import DEFAULT_GAME_ID, MachineRig, ScriptedChance
 from tools.audit.returns import GameReturn, GameVersion
 from tools.cli import main
 
@@ -44,15 +44,15 @@ def play(rig, games):
 
 @pytest.mark.requirement("Q-22")
 def test_returns_within_chance_are_explained_for_each_game_and_denomination(tmp_path):
-    games = (GAME, "aurora-keno", "river-wheel", "hold-fast")
+    games = (DEFAULT_GAME_ID, "aurora-keno", "river-wheel", "hold-fast")
     rig = MachineRig(tmp_path, games=games).boot()
     for game in games:
-        rig.engine.handle(EventType.GAME, value=game)
+        rig.engine.handle(EventType.SELECT_GAME, value=game)
         for cents in rig.machine.denominations_cents[game][:2]:
-            rig.engine.handle(EventType.DENOMINATION, value=cents)
+            rig.engine.handle(EventType.SELECT_DENOMINATION, value=cents)
             play(rig, 20)
             bet = rig.machine.games[game].bet_options[1]
-            rig.engine.handle(EventType.BET, value=bet)
+            rig.engine.handle(EventType.SELECT_BET, value=bet)
             play(rig, 5)
     values = rig.journal.meters().values
     rig.close()
@@ -90,7 +90,7 @@ def test_a_return_that_the_volume_does_not_explain_must_be_investigated(tmp_path
     [(-3.3, "investigate"), (-3.28, "explained"), (3.28, "explained"), (3.3, "investigate")],
 )
 def test_a_return_is_investigated_from_3_3_standard_deviations_on_either_side(z, verdict):
-    played = GameVersion(GAME, "1.0", "00", 25)
+    played = GameVersion(DEFAULT_GAME_ID, "1.0", "00", 25)
     facts = {"game_count": 1, "staked_cents": 25, "won_cents": 0, "coin_in_cents": 25, "paid_cents": 0}
     assert GameReturn(game_version=played, z_score=z, **facts).verdict == verdict
 
@@ -114,7 +114,7 @@ def test_raised_and_pushed_stakes_are_excluded_from_the_return(tmp_path):
     for _ in range(120):
         if rig.credit_cents < 100:
             rig.insert(2000)
-        rig.engine.handle(EventType.BET, value=least)  # none is laid any more where no credit was left
+        rig.engine.handle(EventType.SELECT_BET, value=least)  # none is laid any more where no credit was left
         play(rig, 1)
     values = rig.journal.meters().values
     raised_cents = sum(record.get("staked_credits", 0) for record in rig.records("game.choice"))
@@ -133,7 +133,7 @@ def test_a_game_with_standing_bets_has_no_verdict(tmp_path):
     least = rig.machine.games["quebec-craps"].rules.list_spots()
     line_bet = next(spot for spot in least if spot.id == "pass")
     for bets in ({"pass": line_bet.bet_min}, {}, {}):
-        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
         rig.play()
         assert rig.state is State.PLAYING
         rig.report_shown()

@@ -35,11 +35,11 @@ def folder(tmp_path):
     for _ in range(10):
         rig.insert(20000)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.engine.handle(EventType.MENU, key="operator")
+    rig.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
     for event, values in (
         (EventType.HANDPAY_FORM, {"form": "handpay", "method": "cheque", **NAMED}),
         (EventType.KEY_TURNED, {"key": "attendant"}),
-        (EventType.COMPLEMENT, {"form": "complement", "amount_cents": 700, "reason": "line 2"}),
+        (EventType.PAY_COMPLEMENT, {"form": "complement", "amount_cents": 700, "reason": "line 2"}),
     ):
         rig.engine.handle(event, person="2", persons=("2",), **values)
     with (tmp_path / "audit.jsonl").open("wb") as stream:

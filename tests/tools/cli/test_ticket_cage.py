@@ -90,7 +90,7 @@ def test_a_ticket_is_paid_once(office, cage):
 def test_the_cage_refuses_each_ticket_that_it_must_not_pay(office, cage):
     pending = office.issue_ticket("p").number
     office.desk.begin_redemption("r", pending)
-    assert cage.pay_ticket(pending).reason is TicketRefusalReason.PENDING
+    assert cage.pay_ticket(pending).reason is TicketRefusalReason.LOCKED_BY_OTHER_REDEEMER
     assert (
         cage.pay_ticket(office.issue_ticket("q", kind=TicketKind.RESTRICTED).number).reason
         is TicketRefusalReason.WRONG_KIND

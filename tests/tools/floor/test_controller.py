@@ -128,7 +128,7 @@ def test_each_contribution_is_counted_once_in_sequence_to_the_exact_fraction(flo
     assert floor.give("EGM-1", 1).sequence == 1
     assert floor.give("EGM-1", 1).sequence == 1
     gap = floor.give("EGM-1", 3)
-    assert (gap.reason, gap.next) == (RefusalReason.GAP, 2)
+    assert (gap.reason, gap.next) == (RefusalReason.CONTRIBUTIONS_MISSING, 2)
     assert floor.give("EGM-1", 2).sequence == 2
     assert floor.give("EGM-2", 1).sequence == 1
     stored_level = floor.record().level
@@ -301,7 +301,7 @@ def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
 @pytest.mark.requirement("I-10")
 def test_a_claim_is_accepted_only_after_its_own_wager_and_for_its_own_machine(floor):
     early = floor.claim("EGM-1", "c1", after=1)
-    assert (early.reason, early.next) == (RefusalReason.CLAIM_EARLY, 1)
+    assert (early.reason, early.next) == (RefusalReason.CLAIM_BEFORE_CONTRIBUTION, 1)
     floor.give("EGM-1", 1)
     floor.claim("EGM-1", "c1", after=1)
     floor.give("EGM-2", 1)

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from rigs.software import Installation
 
-from egm.progressive.definition import create_level_source, list_own_level_files
+from egm.progressive.definition import create_level_source, list_level_and_game_files
 from paytables import load_game
 from tools.cli.commands.progressive import command
 
@@ -79,7 +79,7 @@ def test_the_level_file_and_its_custom_games_are_verified_too(shipped, tmp_path,
     own_game = f'game = "./games/own.toml"\ngame_level = "{play.level}"'
     terms = LEVELS.replace('odds = "1/1000"', own_game).replace('"1/100"', '"1/50"')
     levels.write_text(terms.replace("base_cents = 1000", "base_cents = 1250000"))
-    own_files = list_own_level_files(create_level_source(levels))
+    own_files = list_level_and_game_files(create_level_source(levels))
     assert [name for name, _ in own_files] == ["own/levels/levels.toml", "own/levels/./games/own.toml"]
     shipped.make(own_files=own_files)
     signed = ("--manifest", shipped.manifest_file, "--key", shipped.public)

@@ -91,8 +91,8 @@ def machine(controller):
 
 @pytest.mark.requirement("I-14", "I-15")
 def test_a_claim_without_a_wager_is_refused_and_recorded(machine):
-    assert machine.claim("free", after=0).reason is RefusalReason.NO_WAGER
-    assert machine.wager().claim("early", after=2).reason is RefusalReason.CLAIM_EARLY
+    assert machine.claim("free", after=0).reason is RefusalReason.CLAIM_WITHOUT_WAGER
+    assert machine.wager().claim("early", after=2).reason is RefusalReason.CLAIM_BEFORE_CONTRIBUTION
     assert machine.controller.read_win_register() == ()
     ((_, _, details),) = machine.events("refused")
     assert details["reason"] == "no_wager"

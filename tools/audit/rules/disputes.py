@@ -424,7 +424,7 @@ RULES: Final = (
         allowed_states=ALL_STATES,
         id="$:text",
         expected_transfers=Derived(_derive_ruling_payment),
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(_check_ruling,),
     ),
 )

@@ -354,7 +354,7 @@ _HANDPAY_RULES: Final = (
         record="$story",
         state={"unclaimed": None},
         expected_transfers=Derived(_list_unclaimed_transfers),
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
     ),
     AuditRule(
         entry_declaration=play_entries.PRIZE_REGISTERED,
@@ -384,7 +384,7 @@ _RULING_RULES: Final = (
         allowed_states=STATES_FOR_RULINGS,
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("house:complement", "out:handpay_complement", "$cents"),),
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(
             require(
                 lambda scope: (
@@ -406,7 +406,7 @@ _RULING_RULES: Final = (
                 *derive_debit_transfers(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
             ]
         ),
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(
             require(
                 lambda scope: (
@@ -424,13 +424,13 @@ _RULING_RULES: Final = (
         id="{id}.in",
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("world:voucher_in:{credit}", "house:orphan", "$cents"),),
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(require_new_id("orphan"), check_in_menu, check_ticket_ledger_grows),
     ),
     AuditRule(
         entry_declaration=entries.ORPHAN_TICKET_REFUSED,
         allowed_states=STATES_FOR_RULINGS,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
@@ -441,7 +441,7 @@ _RULING_RULES: Final = (
         state_before={"handpay": ObjectWithMembers("handpay", id="$id")},
         record=Derived(_derive_forfeit_details),
         state={"handpay": None},
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         persons_min=2,
         extra_checks=(check_in_menu,),
     ),
@@ -454,7 +454,7 @@ _RULING_RULES: Final = (
                 scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind))
             )
         ),
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         persons_min=2,
         extra_checks=(check_in_menu,),
     ),

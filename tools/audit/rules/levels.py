@@ -429,7 +429,7 @@ _MYSTERY_RULES: Final = (
     AuditRule(
         entry_declaration=entries.PRIZE_RULED,
         allowed_states=STATES_FOR_PRIZE_RULINGS,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         persons_min=2,
         extra_checks=(_check_ruling, check_in_menu),
     ),

@@ -26,7 +26,7 @@ def _check_management_decision(scope: CheckContext) -> None:
             f"found {format_value(record['informed'])}"
         )
     for person in record["persons"]:
-        if not scope.facts.has_permission(person, Permission.JUDGE):
+        if not scope.facts.has_permission(person, Permission.JUDGE_INCIDENTS):
             raise PatternMismatch(
                 f"record.persons: {format_value(person)} may not judge an incident; the management does"
             )
@@ -36,19 +36,19 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.DISPUTE_DECIDED,
         allowed_states=STATES_FOR_RULINGS,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
         entry_declaration=entries.EXCLUSION_NOTED,
         allowed_states=STATES_FOR_RULINGS,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
         entry_declaration=entries.INCIDENT_JUDGED,
         allowed_states=STATES_FOR_RULINGS,
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(
             _check_management_decision,
             check_in_menu,
@@ -62,7 +62,7 @@ RULES: Final = (
             "meters": Derived(lambda scope: read_nonzero_meters(scope, since=True)),
             "head": Derived(lambda scope: scope.ledger.head_hex),
         },
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_in_menu,),
     ),
 )

@@ -148,14 +148,14 @@ RULES: Final = (
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("stock:fill", "stock:hopper", "$cents"),),
-        permission=Permission.COLLECT,
+        permission=Permission.COLLECT_CASH,
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
         entry_declaration=entries.COLLECTED_BOX_COUNTED,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         state_before={"collected": "$last:object"},
-        permission=Permission.COLLECT,
+        permission=Permission.COLLECT_CASH,
         extra_checks=(_check_box_count, check_in_menu),
     ),
     AuditRule(
@@ -217,7 +217,7 @@ RULES: Final = (
             },
             "disabled:base": {"reason": "$reason", "since": "$since"},
         },
-        permission=Permission.COLLECT,
+        permission=Permission.COLLECT_CASH,
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
@@ -226,7 +226,7 @@ RULES: Final = (
         state_before={"base": "$:object", "intervention": ObjectWithMembers("intervention", id="$at")},
         record={"intervention": "$at"},
         state={"base": None, "disabled:base": None},
-        permission=Permission.COLLECT,
+        permission=Permission.COLLECT_CASH,
         extra_checks=(check_in_menu,),
     ),
 )

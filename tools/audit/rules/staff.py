@@ -73,9 +73,9 @@ def _check_author_of_change(scope: CheckContext, *, is_added: bool) -> None:
         is_own_pin = scope.entry.kind == STAFF_PIN_CHANGED.kind and author == scope["whom"]
         if not facts.is_staff(author):
             raise PatternMismatch(f"record.person: {format_value(author)} is not an enrolled member of staff")
-        if not is_own_pin and not facts.has_permission(author, Permission.ENROL):
+        if not is_own_pin and not facts.has_permission(author, Permission.ENROL_STAFF):
             raise PatternMismatch(
-                f"record.person: {format_value(author)} lacks the permission {Permission.ENROL}"
+                f"record.person: {format_value(author)} lacks the permission {Permission.ENROL_STAFF}"
             )
 
 
@@ -184,7 +184,7 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.SIGN_IN_UNLOCKED,
         state={"tries:{bucket}": None},
-        permission=Permission.ENROL,
+        permission=Permission.ENROL_STAFF,
         extra_checks=(check_in_menu,),
     ),
 )

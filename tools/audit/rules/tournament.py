@@ -176,7 +176,7 @@ RULES: Final = (
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
         expected_transfers=Derived(lambda scope: [("fees:sold", "fees:participants", scope["fee"])]),
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
@@ -185,7 +185,7 @@ RULES: Final = (
         state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest", "amount_cents": "$prize:cents"},
         expected_transfers=Derived(lambda scope: [("fees:prizes", "fees:participants", scope["prize"])]),
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
@@ -254,7 +254,7 @@ RULES: Final = (
         record={"play_id": "$play"},
         state={"purse_game": None, "fault:game_defective?": None},
         expected_transfers=Derived(_derive_refund),
-        permission=Permission.SETTLE,
+        permission=Permission.RULE_ON_MONEY,
         persons_min=2,
         extra_checks=(check_signed_in,),
     ),

@@ -48,7 +48,7 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     """Write a signed backup to OUT, readable by its owner only: it contains PIN digests and the link's key."""
     folder = state or find_default_state_folder()
     try:
-        authenticate_for(load_roster(folder), person, Permission.ENROL)
+        authenticate_for(load_roster(folder), person, Permission.ENROL_STAFF)
         backup = Backup.create(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
         replace_private_file(out, backup.format_signed_text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:

@@ -12,7 +12,7 @@ import click
 
 from egm.config.cabinet_file import CabinetFile, load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.progressive.definition import create_level_source, list_own_level_files
+from egm.progressive.definition import create_level_source, list_level_and_game_files
 from egm.secret_files import require_private_files, write_private_file
 from egm.verify.digest import compute_digests
 from egm.verify.examine import verify_software_files
@@ -94,7 +94,7 @@ def make(
     try:
         own_files = list_own_definition_files(load_cabinet(cabinet))
         for path in levels:
-            own_files += list_own_level_files(create_level_source(path))
+            own_files += list_level_and_game_files(create_level_source(path))
         scope = SoftwareScope(
             cabinet_definitions=own_files, includes_libraries=libraries, includes_bytecode=bytecode
         )

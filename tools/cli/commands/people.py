@@ -66,7 +66,7 @@ def _prove_authority(roster: Roster, person_number: str | None) -> str:
         return ""
     if person_number is None:
         raise click.ClickException("give --by NUMBER, the staff number of a person who may enrol others")
-    return authenticate_for(roster, person_number, Permission.ENROL).id
+    return authenticate_for(roster, person_number, Permission.ENROL_STAFF).id
 
 
 def _ask_new_pin(number: str) -> str:

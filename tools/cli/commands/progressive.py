@@ -18,7 +18,12 @@ from egm.config.levels import ProgressiveLinkTable
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.links.metrics import MetricsExporter
-from egm.progressive.definition import LevelDefinition, create_level_source, list_own_level_files, read_levels
+from egm.progressive.definition import (
+    LevelDefinition,
+    create_level_source,
+    list_level_and_game_files,
+    read_levels,
+)
 from egm.progressive.enrolment import EnrolmentError, EnrolmentStick
 from egm.screen.text import Texts
 from egm.verify.examine import VerificationFindings, verify_software_files
@@ -229,7 +234,7 @@ def serve(
             software = (
                 None
                 if manifest is None
-                else verify_software_files(manifest, key or "", list_own_level_files(source), (source,))
+                else verify_software_files(manifest, key or "", list_level_and_game_files(source), (source,))
             )
             asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
     except (*REPORTED_ERRORS, OSError) as error:

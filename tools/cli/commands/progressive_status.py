@@ -172,7 +172,9 @@ def rule(
     with open_controller(store, to_read=True) as controller, controller.open_read_session() as session:
         find_claim_to_rule_on(session, claim)
     roster = load_roster(state or find_default_state_folder())
-    persons = tuple(authenticate_for(roster, number, Permission.SETTLE).id for number in (person, second))
+    persons = tuple(
+        authenticate_for(roster, number, Permission.RULE_ON_MONEY).id for number in (person, second)
+    )
     with open_controller(store) as controller:
         controller.rule(claim, ruling, persons, reason)
     echo(f"{claim}: {ruling}")

@@ -56,12 +56,14 @@ _REFUSAL_TEXT_BY_REASON: Final = {
         "no ticket has this number; if it was issued before a ledger was lost: egm ticket prove"
     ),
     TicketRefusalReason.NOT_PRINTED: "no machine has confirmed that this ticket was printed",
-    TicketRefusalReason.PENDING: "the ticket is being redeemed by a machine, which has not finished",
+    TicketRefusalReason.LOCKED_BY_OTHER_REDEEMER: "the ticket is being redeemed by a machine, which has not finished",
     TicketRefusalReason.REDEEMED: "the ticket has been redeemed already",
     TicketRefusalReason.VOID: "the ticket is void",
     TicketRefusalReason.EXPIRED: "the ticket has expired",
-    TicketRefusalReason.HOST_OWES: "the ticket was issued elsewhere: only the host that validates it can pay it",
-    TicketRefusalReason.NOT_OURS: "the machine's journal has no such ticket: do not pay it, and investigate",
+    TicketRefusalReason.PAYABLE_ONLY_BY_HOST: (
+        "the ticket was issued elsewhere: only the host that validates it can pay it"
+    ),
+    TicketRefusalReason.NOT_IN_JOURNAL: "the machine's journal has no such ticket: do not pay it, and investigate",
     TicketRefusalReason.WRONG_KIND: "this kind of ticket is not paid in cash",
 }
 #: What to do about a damaged ledger.

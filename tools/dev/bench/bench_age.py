@@ -73,7 +73,7 @@ class Player:
         engine, machine = self._engine, self._engine.machine
         if self.games % _SAME_GAME == 0:
             engine.submit(
-                Event(EventType.GAME, GameRequest(value=self._random.choice(sorted(machine.games))))
+                Event(EventType.SELECT_GAME, GameRequest(value=self._random.choice(sorted(machine.games))))
             )
         engine.handle(EventType.PLAY)
         self.finish()
@@ -90,7 +90,7 @@ class Player:
             engine.submit(Event(EventType.CHOOSE, ChoiceRequest(value=self._random.choice(options))))
         game = machine.memory.get(PlayKey.GAME)
         if game is not None:
-            engine.submit(Event(EventType.SHOWN, OutcomeShown(value=game["play_id"])))
+            engine.submit(Event(EventType.OUTCOME_SHOWN, OutcomeShown(value=game["play_id"])))
         if machine.memory.get(MoneyKey.HANDPAY) is not None:
             engine.submit(Event(EventType.KEY_TURNED, Authorisation(key="attendant")))
 

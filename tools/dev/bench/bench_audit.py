@@ -96,7 +96,7 @@ def _write_journal(state: Path, game: str, count: int) -> tuple[list[bytes], lis
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         engine = bench_engine(journal, slots=(GameTable(game=game),), fund_cents=FUND_CENTS)
         if bets := TABLES.get(game):
-            engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+            engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
         play(engine, count, answer)
     games: list[list[Any]] = []
     with open_view(state) as view:

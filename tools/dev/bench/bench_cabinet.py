@@ -121,7 +121,7 @@ def play(
         engine.handle(EventType.PLAY)
         answer(engine)
         shown = OutcomeShown(value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
-        engine.submit(Event(EventType.SHOWN, shown))
+        engine.submit(Event(EventType.OUTCOME_SHOWN, shown))
     return time.perf_counter() - began
 
 

@@ -35,7 +35,7 @@ def _seats(journal: Journal) -> tuple[SharedTables, list[StateMachineEngine[Mach
         engine.machine.install(table)
         table.register_position(engine.machine, engine.submit)
         bets: dict[str, JSON] = {"red" if number % 2 else "black": 5}
-        engine.submit(Event(EventType.BET, BetRequest(value=5, options={"bets": bets})))
+        engine.submit(Event(EventType.SELECT_BET, BetRequest(value=5, options={"bets": bets})))
         engines.append(engine)
     return table, engines
 
@@ -50,7 +50,7 @@ def _play(table: SharedTables, engines: list[StateMachineEngine[Machine]], round
         table.close_betting(digest)
         for engine in engines:
             shown = OutcomeShown(value=engine.machine.memory.get(PlayKey.GAME)["play_id"])
-            engine.submit(Event(EventType.SHOWN, shown))
+            engine.submit(Event(EventType.OUTCOME_SHOWN, shown))
     return time.perf_counter() - began
 
 

@@ -13,16 +13,16 @@ from typing import Final
 
 from egm.progressive.carrier import LinkCarrier
 from egm.progressive.link import (
-    AmountLocked,
+    ClaimAmountLocked,
+    ClaimPaymentRecorded,
     CommitmentReceived,
-    ControllerAhead,
-    ControllerBehind,
     ControllerComplaint,
+    ControllerCountAhead,
+    ControllerCountBehind,
     ControllerLink,
     LevelResultsKnown,
     LinkNotification,
     MysteryWinFound,
-    PaymentRecorded,
 )
 from egm.progressive.messages import Claim, Contribution, ControllerMessage, PaymentReport, WonPrize
 from egm.progressive.pools import ProgressivePool
@@ -219,13 +219,13 @@ class SimulatedMachine:
 
     def _process_news(self, news: LinkNotification) -> None:
         match news:
-            case AmountLocked():
+            case ClaimAmountLocked():
                 self._handle_locked_amount(news.claim, news.amount_cents)
-            case PaymentRecorded():
+            case ClaimPaymentRecorded():
                 self._step("closed")
                 self.memory.hits[news.claim].closed = True
                 self.link.drop_claim(news.claim)
-            case ControllerBehind():
+            case ControllerCountBehind():
                 self._resend_contributions(news.sequence)
             case MysteryWinFound():
                 self._handle_mystery_win(news.won_prize)
@@ -233,7 +233,7 @@ class SimulatedMachine:
                 self.memory.commitments[news.prize_number] = news.commitment
             case LevelResultsKnown():
                 pass  # no simulated game waits for it
-            case ControllerAhead() | ControllerComplaint():
+            case ControllerCountAhead() | ControllerComplaint():
                 self.memory.findings.append(str(news))
 
     def _handle_locked_amount(self, name: str, cents: int) -> None:

@@ -23,7 +23,7 @@ class ValueChecker:
         self._last[value.level] = value
         self._highest[value.level, value.falls] = value.amount_cents
         self.value_count += 1
-        return "" if last is None else value.find_contradiction(last.amount_cents, last.falls)
+        return "" if last is None else value.find_amount_error(last.amount_cents, last.falls)
 
     def update_win(self, won: LevelWin, now_ns: int) -> None:
         """Do nothing, because a win message does not change a level."""

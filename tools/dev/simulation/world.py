@@ -34,7 +34,7 @@ from egm.progressive.mqtt import create_progressive_link
 from egm.staff.words import build_local_text, build_plain_text
 from egm.testing.cable import LossyCable
 from egm.testing.forgetful import ForgetfulStorage, SimulatedMedium
-from egm.testing.jumping_loop import BEGINNING, LoopClock
+from egm.testing.jumping_loop import SIMULATION_START_TIME, LoopClock
 from egm.testing.sas import HostWire, LoopLine
 from egm.tickets.model import mask_number
 from meters import open_view
@@ -143,10 +143,10 @@ class SimulatedWorld:
         for number, pin in STAFF.items():
             person = Person(number, f"Simulation {number}", Role(ROLES[number]))
             Roster.load(self.folder.staff).enrol_person(
-                person, self._digest(pin), changed_by="", changed_at=BEGINNING
+                person, self._digest(pin), changed_by="", changed_at=SIMULATION_START_TIME
             )
         if self.setup.start == "signed":
-            sign_cabinet_file(self.folder.root, text, BEGINNING)
+            sign_cabinet_file(self.folder.root, text, SIMULATION_START_TIME)
 
     # ------------------------------------------------------------ power
     def start(self) -> None:
@@ -300,7 +300,7 @@ class SimulatedWorld:
     def exchange_with_host(self, message: bytes) -> bytes:
         """Send one message of the host; return the machine's reply, or nothing if either was lost."""
         wire = self._wire
-        if not self.is_on or wire is None or not isinstance(wire.line, LoopLine) or not wire.line.served:
+        if not self.is_on or wire is None or not isinstance(wire.line, LoopLine) or not wire.line.is_served:
             return b""
         lost_part = ""
         if self.lossy_messages:

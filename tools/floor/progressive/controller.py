@@ -262,13 +262,16 @@ class Controller:
             )
         if last_counted is None:
             return self._refuse(
-                session, contribution, RefusalReason.NOT_JOINED, "the machine has not enrolled in this level"
+                session,
+                contribution,
+                RefusalReason.NOT_ENROLLED,
+                "the machine has not enrolled in this level",
             )
         if contribution.sequence > last_counted + 1:
             return self._refuse(
                 session,
                 contribution,
-                RefusalReason.GAP,
+                RefusalReason.CONTRIBUTIONS_MISSING,
                 f"expected contribution {last_counted + 1} next",
                 following=last_counted + 1,
             )
@@ -336,7 +339,7 @@ class Controller:
             )
         if last_counted is None:
             return self._refuse(
-                session, claim, RefusalReason.NOT_JOINED, "the machine has not enrolled in this level"
+                session, claim, RefusalReason.NOT_ENROLLED, "the machine has not enrolled in this level"
             )
         if record.level.terms.is_mystery or claim.claim.startswith(CLAIM_PREFIX):
             reason = "a machine cannot claim a mystery level, because the controller decides who wins it"
@@ -348,12 +351,14 @@ class Controller:
             return self._refuse(
                 session,
                 claim,
-                RefusalReason.NO_WAGER,
+                RefusalReason.CLAIM_WITHOUT_WAGER,
                 "the claim must name the contribution that won, from 1",
             )
         if last_counted < claim.after:
             reason = f"contribution {claim.after} is not counted yet"
-            return self._refuse(session, claim, RefusalReason.CLAIM_EARLY, reason, following=last_counted + 1)
+            return self._refuse(
+                session, claim, RefusalReason.CLAIM_BEFORE_CONTRIBUTION, reason, following=last_counted + 1
+            )
         return self._hold_improbable_claim(session, record, claim) or _build_award(
             self._books.pay_hit(session, record, claim)
         )
@@ -457,11 +462,14 @@ class Controller:
         because the machine then sends both in the right order.
         """
         level = getattr(message, "level", "")
-        is_prize_recorded = reason in {RefusalReason.CLAIM_EARLY, RefusalReason.CLAIM_DECLINED} or (
+        is_prize_recorded = reason in {
+            RefusalReason.CLAIM_BEFORE_CONTRIBUTION,
+            RefusalReason.CLAIM_DECLINED,
+        } or (
             reason is RefusalReason.CLAIM_HELD
             and session.find_held_claim(getattr(message, "claim", "")) is not None
         )
-        if reason is RefusalReason.GAP:
+        if reason is RefusalReason.CONTRIBUTIONS_MISSING:
             is_prize_recorded = self._missing_number_by_level.get((message.machine, level)) == following
             self._missing_number_by_level[message.machine, level] = following
         refusal = Refusal(

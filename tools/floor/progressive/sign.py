@@ -110,7 +110,7 @@ class Sign:
             was_timed_out=was_timed_out,
         ):
             return ""
-        elif contradiction := value.find_contradiction(level.last_value.amount_cents, level.last_value.falls):
+        elif contradiction := value.find_amount_error(level.last_value.amount_cents, level.last_value.falls):
             return contradiction
         else:
             if value.falls != level.last_value.falls:

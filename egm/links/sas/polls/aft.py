@@ -48,8 +48,8 @@ _TRANSFER_KIND_BY_TYPE: Final[Mapping[int, TransferKind]] = {
 }
 #: Result of a transfer -> its AFT status code.
 _CODE_BY_TRANSFER_STATUS: Final[Mapping[TransferStatus, int]] = {
-    TransferStatus.FULL: 0x00,
-    TransferStatus.PARTIAL: 0x01,
+    TransferStatus.COMPLETED_IN_FULL: 0x00,
+    TransferStatus.COMPLETED_IN_PART: 0x01,
     TransferStatus.PENDING: 0x40,
     TransferStatus.CANCELLED: 0x80,
     TransferStatus.NOT_UNIQUE: 0x81,
@@ -61,13 +61,13 @@ _CODE_BY_TRANSFER_STATUS: Final[Mapping[TransferStatus, int]] = {
     TransferStatus.NOT_REGISTERED: 0x88,
     TransferStatus.KEY_MISMATCH: 0x89,
     TransferStatus.OTHER_POOL: 0x8F,
-    TransferStatus.RECEIPT: 0x90,
+    TransferStatus.RECEIPT_NOT_SUPPORTED: 0x90,
     TransferStatus.WRONG_ASSET: 0x93,
     TransferStatus.NOT_LOCKED: 0x94,
     TransferStatus.BAD_IDENTIFIER: 0x95,
-    TransferStatus.INCOMPATIBLE: 0xC0,
+    TransferStatus.PREVIOUS_RESULT_UNREAD: 0xC0,
     TransferStatus.UNSUPPORTED: 0xC1,
-    TransferStatus.NONE: 0xFF,
+    TransferStatus.NO_TRANSFER_YET: 0xFF,
 }
 #: Receipt status: no receipt is requested.
 _NO_RECEIPT_STATUS: Final = 0xFF
@@ -130,7 +130,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
     except MalformedPollError:
         error_status = TransferStatus.BAD_AMOUNT
     if flags & _RECEIPT:
-        error_status = TransferStatus.RECEIPT
+        error_status = TransferStatus.RECEIPT_NOT_SUPPORTED
     if body[2] not in _TRANSFER_KIND_BY_TYPE:
         error_status = TransferStatus.UNSUPPORTED
     if body[0] not in {_FULL_ONLY, _PARTIAL}:
@@ -196,7 +196,9 @@ def _answer_interrogation(host: SasHost, transfers: HostTransferInterface, posit
     """
     result = transfers.last_result if position == 0 else transfers.find_result_in_history(position)
     if result is None:
-        return Reply(prepend_length(bytes((position, _CODE_BY_TRANSFER_STATUS[TransferStatus.NONE]))))
+        return Reply(
+            prepend_length(bytes((position, _CODE_BY_TRANSFER_STATUS[TransferStatus.NO_TRANSFER_YET])))
+        )
     return Reply(prepend_length(_encode_result(host, result)))
 
 

@@ -33,7 +33,8 @@ def _set_control(host: SasHost, name: str, value: JSON) -> Reply:
     ``value`` None ends the restriction.
     """
     host.submit_event(
-        EventType.CONTROL, HostControlRequested(source=host.source, name=str(name), value=value)
+        EventType.HOST_RESTRICTION_CHANGED,
+        HostControlRequested(source=host.source, name=str(name), value=value),
     )
     return ACK
 
@@ -59,7 +60,9 @@ def _build_disabling_effect(suffix: str, reason: str) -> PollEffectFunction:
 
     def disable_machine(host: SasHost, _: LongPoll) -> Reply:
         """Disable the machine for this host, and acknowledge the poll."""
-        host.submit_event(EventType.DISABLED, DisablingRequest(source=host.source + suffix, reason=reason))
+        host.submit_event(
+            EventType.MACHINE_DISABLED, DisablingRequest(source=host.source + suffix, reason=reason)
+        )
         return ACK
 
     return disable_machine
@@ -73,7 +76,7 @@ def _build_enabling_effect(suffix: str) -> PollEffectFunction:
 
     def lift_disabling(host: SasHost, _: LongPoll) -> Reply:
         """End this host's disabling of the machine, and acknowledge the poll."""
-        host.submit_event(EventType.ENABLED, EnablingRequest(source=host.source + suffix))
+        host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=host.source + suffix))
         return ACK
 
     return lift_disabling
@@ -89,7 +92,7 @@ def configure_bills(host: SasHost, request: LongPoll) -> Reply:
     bits, action = decode_binary(request.data[:4]), request.data[4]
     bills_cents = [value * 100 for code, value in BILL_VALUE_BY_CODE.items() if bits >> code & 1]
     host.values_between_polls[CLOSE_AFTER_BILL_KEY] = not action & _ACCEPTOR_STAYS_ENABLED_FLAG
-    return _set_control(host, HostControlName.BILLS, bills_cents)
+    return _set_control(host, HostControlName.BILL_DENOMINATIONS, bills_cents)
 
 
 def enable_game(host: SasHost, request: LongPoll) -> Reply:
@@ -109,11 +112,11 @@ def delay_game(host: SasHost, request: LongPoll) -> Reply:
     if pending_timer is not None:
         pending_timer.cancel()
     if not seconds:
-        host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
+        host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=source))
         return ACK
-    host.submit_event(EventType.DISABLED, DisablingRequest(source=source, reason="delay"))
+    host.submit_event(EventType.MACHINE_DISABLED, DisablingRequest(source=source, reason="delay"))
     host.values_between_polls["delay"] = asyncio.get_running_loop().call_later(
-        seconds, lambda: host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
+        seconds, lambda: host.submit_event(EventType.MACHINE_ENABLED, EnablingRequest(source=source))
     )
     return ACK
 
@@ -149,6 +152,9 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     _build_control_poll(0x0A, _build_disabling_effect(":maintenance", "maintenance")),
     _build_control_poll(0x0B, _build_enabling_effect(":maintenance")),
     PollImplementation(
-        code=0x2E, response_length=ONE_BYTE_RESPONSE, effect_function=delay_game, group=SasPollGroup.DELAY
+        code=0x2E,
+        response_length=ONE_BYTE_RESPONSE,
+        effect_function=delay_game,
+        group=SasPollGroup.GAME_DELAY,
     ),
 )

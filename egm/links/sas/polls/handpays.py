@@ -63,7 +63,7 @@ def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 94: the host reports that the hand-pay has been paid."""
     if host.machine.memory.get(MoneyKey.HANDPAY) is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), executes_once=True)
-    host.submit_event(EventType.HANDPAY_RESET, Authorisation(key=host.source))
+    host.submit_event(EventType.HANDPAY_RESET_BY_HOST, Authorisation(key=host.source))
     is_reset = host.machine.memory.get(MoneyKey.HANDPAY) is None
     return Reply(bytes((_RESET_DONE if is_reset else _UNABLE,)), executes_once=True)
 

@@ -130,7 +130,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=0x0E,
         response_length=ONE_BYTE_RESPONSE,
         effect_function=switch_event_reports,
-        group=SasPollGroup.REAL_TIME,
+        group=SasPollGroup.REAL_TIME_EVENTS,
     ),
     PollImplementation(code=0x2C, response_length=8, answer_function=answer_hopper_level),
     PollImplementation(code=0x3D, response_length=13, answer_function=answer_last_ticket),

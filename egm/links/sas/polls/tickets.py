@@ -281,11 +281,11 @@ _REFUSAL_REASON_BY_TRANSFER_CODE: Final[Mapping[int, TicketRefusalReason]] = {
     0x80: TicketRefusalReason.HOST_REFUSED,
     0x81: TicketRefusalReason.HOST_REFUSED,
     0x82: TicketRefusalReason.UNKNOWN,
-    0x83: TicketRefusalReason.PENDING,
+    0x83: TicketRefusalReason.LOCKED_BY_OTHER_REDEEMER,
     0x84: TicketRefusalReason.REDEEMED,
     0x85: TicketRefusalReason.EXPIRED,
     0x86: TicketRefusalReason.HOST_REFUSED,
-    0x87: TicketRefusalReason.AMOUNT,
+    0x87: TicketRefusalReason.AMOUNT_MISMATCH,
     0x88: TicketRefusalReason.ABOVE_LIMIT,
 }
 #: Transfer code of poll 71 that only queries the result.

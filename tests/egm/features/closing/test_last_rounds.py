@@ -27,7 +27,7 @@ MANAGER = {"person": "5", "persons": ("5",)}
 def bet(rig, spots=None):
     """Place bets on a table, and play."""
     bets = spots or {"dozen-1": 5}
-    rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+    rig.engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
     rig.engine.handle(EventType.PLAY)
 
 
@@ -86,11 +86,11 @@ def test_a_restart_and_another_game_change_nothing_and_the_tables_open_again(tab
     assert play(rig)
     assert play(rig)
     assert not play(rig)
-    rig.engine.handle(EventType.GAME, value=REELS)
+    rig.engine.handle(EventType.SELECT_GAME, value=REELS)
     assert list_closing_notices(rig) == []
     rig.play()
     rig.report_shown()
-    rig.engine.handle(EventType.GAME, value=ROULETTE)
+    rig.engine.handle(EventType.SELECT_GAME, value=ROULETTE)
     assert fill_in(rig, "open_tables", **MANAGER) is None
     assert rig.machine.memory.get(ClosingKey.TABLES) is None
     assert list_closing_notices(rig) == []

@@ -20,8 +20,8 @@ from egm.play.records.games import GameInProgress
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.testing.clearing import (
+    CLEAR_PERSONS_AND_REASON,
     DECISION_ENDED,
-    WHO,
     ClaimDecision,
     build_carried_decision,
     build_clearance,
@@ -421,14 +421,19 @@ def test_a_clear_that_leaves_a_claim_out_is_refused_and_changes_nothing(tmp_path
         if proposal.id != "handpay:1"
     }
     with pytest.raises(ClearRefused, match="these claims are neither settled nor carried over: handpay:1"):
-        prepare_clearance(claim_inspection, acts, **WHO, challenge=claim_inspection.inspection.challenge)
+        prepare_clearance(
+            claim_inspection,
+            acts,
+            **CLEAR_PERSONS_AND_REASON,
+            challenge=claim_inspection.inspection.challenge,
+        )
     with pytest.raises(ClearRefused, match="there is no claim ghost: list the claims again"):
         build_clearance(claim_inspection, ghost=build_carried_decision())
     cents = claim_inspection.proposals[-1].claim.amount
     with pytest.raises(ClearRefused, match="cents are owed"):
         build_clearance(claim_inspection, handpay_1=build_paid_decision(int(cents) + 100000))
     blind = build_clearance(claim_inspection)
-    other = type(blind)(**WHO, challenge=blind.challenge, opening=(), owed_cents=0)
+    other = type(blind)(**CLEAR_PERSONS_AND_REASON, challenge=blind.challenge, opening=(), owed_cents=0)
     with pytest.raises(ClearRefused, match="settle or carry over each claim"):
         clear_memory(tmp_path, other, now=read_clear_time)
 

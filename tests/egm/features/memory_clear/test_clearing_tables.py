@@ -57,13 +57,13 @@ def evening(tmp_path, monkeypatch):
 
 def throw(rig, **bets):
     cost = sum(bets.values())
-    rig.engine.handle(EventType.BET, value=cost, options={"bets": bets})
+    rig.engine.handle(EventType.SELECT_BET, value=cost, options={"bets": bets})
     rig.play()
     rig.report_shown()
 
 
 def bet_and_raise(rig):
-    rig.engine.handle(EventType.BET, value=10, options={"bets": {"ante": 10}})
+    rig.engine.handle(EventType.SELECT_BET, value=10, options={"bets": {"ante": 10}})
     rig.play()
     rig.engine.handle(EventType.CHOOSE, value="raise")
 
@@ -130,7 +130,7 @@ def test_the_answers_of_a_game_are_recalled_as_before_the_clear(evening):
 @pytest.mark.requirement("A-05")
 def test_stakes_returned_before_the_clear_are_not_owed_again(evening):
     rig = evening.start("duel", 3, 3).insert(1000)
-    rig.engine.handle(EventType.BET, value=10, options={"bets": {"ante": 10}})
+    rig.engine.handle(EventType.SELECT_BET, value=10, options={"bets": {"ante": 10}})
     rig.play()
     rig.engine.handle(EventType.CHOOSE, value="stay")
     rig.cut_power_after(1)

@@ -45,8 +45,8 @@ def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) 
 def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tmp_path):
     rig = open_with_host(tmp_path).boot()
     HostTransferInterface(rig.engine, rig.submit_event).register_machine(7, b"k" * 20, 1)
-    assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
-    assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
+    assert order(rig, "T-1", cashable=5000) is TransferStatus.COMPLETED_IN_FULL
+    assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.COMPLETED_IN_FULL
     for settled in (build_paid_decision(5100), None):
         decisions = {} if settled is None else {"credit_1_cashable": settled}
         rig = reopen_cleared(rig, tmp_path, make=lambda: open_with_host(tmp_path), **decisions)
@@ -54,7 +54,7 @@ def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tm
         assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
         assert rig.credit_cents == 0
         assert HostTransferInterface(rig.engine, rig.submit_event).current_registration.is_registered
-    assert order(rig, "T-2", cashable=700) is TransferStatus.FULL
+    assert order(rig, "T-2", cashable=700) is TransferStatus.COMPLETED_IN_FULL
     rig.close()
 
 
@@ -62,7 +62,7 @@ def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tm
 def test_without_proof_no_identifier_moves_value_before_the_host_registers(tmp_path):
     rig = open_with_host(tmp_path).boot()
     HostTransferInterface(rig.engine, rig.submit_event).register_machine(7, b"k" * 20, 1)
-    assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
+    assert order(rig, "T-1", cashable=5000) is TransferStatus.COMPLETED_IN_FULL
     rig.close()
     for medium in (tmp_path, tmp_path / "second"):
         (medium / "journal.head").unlink()  # the end of the journal is unknown
@@ -74,15 +74,15 @@ def test_without_proof_no_identifier_moves_value_before_the_host_registers(tmp_p
     assert order(rig, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
     port.register_machine(7, b"n" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
-    assert order(rig, "T-2", cashable=700) is TransferStatus.FULL
+    assert order(rig, "T-2", cashable=700) is TransferStatus.COMPLETED_IN_FULL
     rig.close()
 
 
 @pytest.mark.requirement("A-05")
 def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tmp_path):
     rig = open_with_host(tmp_path).boot()
-    assert order(rig, "T-1", restricted=900) is TransferStatus.FULL
-    assert order(rig, "T-2", nonrestricted=700) is TransferStatus.FULL
+    assert order(rig, "T-1", restricted=900) is TransferStatus.COMPLETED_IN_FULL
+    assert order(rig, "T-2", nonrestricted=700) is TransferStatus.COMPLETED_IN_FULL
     terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
     assert terms is not None
     rig.close()
@@ -104,7 +104,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
 @pytest.mark.requirement("A-05")
 def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     rig = open_with_host(tmp_path).boot()
-    assert order(rig, "T-1", restricted=900) is TransferStatus.FULL
+    assert order(rig, "T-1", restricted=900) is TransferStatus.COMPLETED_IN_FULL
     terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
     rig.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):

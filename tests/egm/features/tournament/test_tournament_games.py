@@ -80,7 +80,7 @@ def test_a_game_is_played_with_points_or_refused_and_its_journal_is_right(tmp_pa
     for _ in range(GAMES):
         if bets:
             laid = lay_exactly(game.with_table_state(read_purse(rig).get("table")), bet)
-            rig.engine.handle(EventType.BET, value=bet, options={"bets": laid})
+            rig.engine.handle(EventType.SELECT_BET, value=bet, options={"bets": laid})
         rig.play()
         assert rig.state is State.PLAYING, rig.notice
         while find_open_game(rig.machine).outcome is None:
@@ -107,13 +107,13 @@ def test_a_spot_that_the_table_has_closed_takes_no_points(tmp_path):
     ).enter()  # the dice show one and three
     assert hall.sell(1, "P-1") is None
     rig = hall.open_play().room
-    rig.engine.handle(EventType.BET, value=least, options={"bets": {"pass": least}})
+    rig.engine.handle(EventType.SELECT_BET, value=least, options={"bets": {"pass": least}})
     rig.play()
     rig.report_shown()
     assert read_purse(rig)["games"] == 1
-    rig.engine.handle(EventType.BET, value=least, options={"bets": {"pass": least}})
+    rig.engine.handle(EventType.SELECT_BET, value=least, options={"bets": {"pass": least}})
     assert rig.notice == "refused.bet_is_within_the_tournaments"
-    rig.engine.handle(EventType.BET, value=least, options={"bets": {"field": least}})
+    rig.engine.handle(EventType.SELECT_BET, value=least, options={"bets": {"field": least}})
     assert rig.machine.selection.options == {"bets": {"field": least}}
     rig.close()
 

@@ -82,11 +82,11 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     hall = hall()
     room, menu = hall.room, Menu(hall.room)
     menu.sign_in(Role.MANAGER).fill("tournament_rules").home().fill("tournament_enter")
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert room.state is State.TOURNAMENT
     before, states = read_live_meters(room), room.machine.memory.get(PlayKey.LAST_GAME)
     menu.sign_in(Role.ATTENDANT).fill("tournament_entry", "1", "P-07", str(FEE_CENTS), "here")
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     hall.open_play()
     purse = hall.play_round()
     assert (purse["ending"], purse["games"]) == ("complete", 3)
@@ -97,7 +97,7 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     for account in ("tournament:points:1", "tournament:won:1"):
         assert room.journal.balance_cents(account) == 0
     menu.sign_in(Role.MANAGER).fill("tournament_leave")
-    room.engine.handle(EventType.MENU_CLOSED, why="key")
+    room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert room.state is State.IDLE
     assert read_live_meters(room) == before
     assert room.machine.memory.get(PlayKey.LAST_GAME) == states
@@ -126,7 +126,7 @@ def test_damage_between_two_games_of_points_is_found_before_the_next(hall):
 def test_a_game_with_points_is_that_of_credits_with_the_same_numbers(hall):
     hall = hall(chance=ScriptedChance(*WON, *WON))
     hall.room.insert(500)
-    hall.room.engine.handle(EventType.BET, value=3)
+    hall.room.engine.handle(EventType.SELECT_BET, value=3)
     hall.room.play()
     hall.room.report_shown()
     live = hall.room.records("game.start")[0]
@@ -166,12 +166,12 @@ def test_the_tournament_is_not_entered_in_a_wrong_state(hall):
         {"ticket_inquiry": TicketInquiry("asked", 1, "071111222233334444")},
     ):
         ((name, value),) = waits.items()
-        room.engine.handle(EventType.MENU, key="operator")
+        room.engine.handle(EventType.OPEN_SERVICE_MENU, key="operator")
         setattr(money, name, value)
         room.engine.handle(_event_of("tournament_enter"), form="tournament_enter", **MANAGER)
         assert room.notice == "refused.no_transfer_waits", name
         setattr(money, name, None)
-        room.engine.handle(EventType.MENU_CLOSED, why="key")
+        room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     room.clock.pass_seconds(24 * 3600)
     assert hall.fill("tournament_enter") == "refused.tournament_is_today"
     room.clock.pass_seconds(-48 * 3600)
@@ -286,10 +286,12 @@ def test_in_a_tournament_no_money_moves_and_the_player_reads_why(hall):
     assert room.hands.orders[-1] == ("return", 2)
     room.engine.handle(EventType.CASH_OUT)
     assert room.notice == "refused.tournament"
-    for name in (EventType.GAME, EventType.DENOMINATION):
-        room.engine.handle(name, value={EventType.GAME: "maple-classic", EventType.DENOMINATION: 25}[name])
+    for name in (EventType.SELECT_GAME, EventType.SELECT_DENOMINATION):
+        room.engine.handle(
+            name, value={EventType.SELECT_GAME: "maple-classic", EventType.SELECT_DENOMINATION: 25}[name]
+        )
         assert room.notice == "refused.tournament"
-    room.engine.handle(EventType.RESIDUAL)
+    room.engine.handle(EventType.USE_RESIDUAL_CREDIT)
     assert room.notice == "refused.tournament"
     port = HostTransferInterface(room.engine, room.submit_event)
     for kind in (TransferKind.IN, TransferKind.OUT):
@@ -298,7 +300,7 @@ def test_in_a_tournament_no_money_moves_and_the_player_reads_why(hall):
         identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind={CreditKind.CASHABLE: 100}
     )
     port.execute_or_refuse_order(order, asset_number=4711, key=b"", if_locked=False)
-    assert port.last_result.status is not TransferStatus.FULL
+    assert port.last_result.status is not TransferStatus.COMPLETED_IN_FULL
     assert port.request_lock(1, 100) is not True
     assert room.credit_cents == 0
     hall.sell(1, "P-1")
@@ -358,9 +360,9 @@ def test_play_waits_for_the_start_an_entry_and_exactly_the_bet(hall):
     assert hall.room.notice == "refused.tournament_has_started"
     hall.open_play()
     for bet in (4, 2, 0):
-        hall.room.engine.handle(EventType.BET, value=bet)
+        hall.room.engine.handle(EventType.SELECT_BET, value=bet)
         assert hall.room.notice == "refused.bet_is_within_the_tournaments"
-    hall.room.engine.handle(EventType.BET, value=3)
+    hall.room.engine.handle(EventType.SELECT_BET, value=3)
     assert hall.room.notice is None
     hall.room.play()
     assert hall.room.state is State.PLAYING
@@ -372,13 +374,13 @@ def test_at_a_table_chips_are_placed_up_to_the_tournaments_bet(hall):
     hall.sell(1, "P-1")
     room = hall.open_play().room
     for chips, reason in ((6, "bet_is_within_the_tournaments"), (2, None)):
-        room.engine.handle(EventType.BET, value=chips, options={"bets": {"main": chips}})
+        room.engine.handle(EventType.SELECT_BET, value=chips, options={"bets": {"main": chips}})
         assert room.notice == (None if reason is None else f"refused.{reason}")
     room.play()
     assert room.notice == "refused.bet_is_the_tournaments"
-    room.engine.handle(EventType.BET, value=0, options={"bets": {}})
+    room.engine.handle(EventType.SELECT_BET, value=0, options={"bets": {}})
     assert room.notice is None
-    room.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
+    room.engine.handle(EventType.SELECT_BET, value=4, options={"bets": {"main": 4}})
     room.play()
     assert room.state is State.PLAYING
 
@@ -553,7 +555,7 @@ def test_a_table_stakes_raises_from_the_points_only(hall):
     for _ in range(20):
         if read_purse(room)["ending"]:
             break
-        room.engine.handle(EventType.BET, value=4, options={"bets": {"main": 4}})
+        room.engine.handle(EventType.SELECT_BET, value=4, options={"bets": {"main": 4}})
         room.play()
         assert room.state is State.PLAYING, room.notice
         while find_open_game(room.machine).outcome is None:
@@ -717,7 +719,7 @@ def test_a_version_that_refuses_the_installed_rules_starts_and_staff_remove_them
         assert hall.fill("tournament_leave") is None
     page = Menu(hall.room).sign_in(Role.MANAGER).touch("tournament").page
     assert "maple-classic: not in the library" in str(page)
-    hall.room.engine.handle(EventType.MENU_CLOSED, why="key")
+    hall.room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert hall.fill("tournament_void", entry=1, reason="the game is gone") is None
     assert hall.room.journal.balance_cents("fees:sold") == 0
     assert hall.fill("tournament_rules_out") is None
@@ -742,7 +744,7 @@ def test_no_round_starts_at_a_machine_that_differs_from_the_rules(hall, change):
     assert (
         "machine 99 is not listed in the rules" if change == "number" else "is not offered on this machine"
     ) in str(page)
-    hall.room.engine.handle(EventType.MENU_CLOSED, why="key")
+    hall.room.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
     assert hall.begin(1, "P-1", 1) == "refused.machine_fits_the_rules"
     assert hall.sell(1, "P-1") == "refused.first_round_may_start"
     assert hall.room.journal.balance_cents("fees:sold") == 0
