@@ -60,7 +60,7 @@ MACHINE_RULES_FEATURE: Final = Feature(
     name="machine",
     storage_keys=KernelKey,
     value_types={
-        KernelKey.CLOCK: own_entries.ClockDoubt,
+        KernelKey.CLOCK_DOUBT: own_entries.ClockDoubt,
         KernelKey.SELECTION: Selection,
         KernelKey.DOOR: own_entries.OpenDoor,
         KernelKey.FAULT: own_entries.ActiveFault,

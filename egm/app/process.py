@@ -472,7 +472,7 @@ class MachineProcess:
         return start_random_service(
             profile=self._profile,
             identity=self._machine.identity,
-            boots=int(self._machine.memory.get(IntegrityKey.BOOTS)),
+            boots=int(self._machine.memory.get(IntegrityKey.BOOT_COUNT)),
             carry_over_file=self._folder.carry_over,
             clock=self._clock,
             on_event=partial(record_generator_event, self._machine),

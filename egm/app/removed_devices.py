@@ -43,15 +43,15 @@ _OPEN_ITEM_TEXT_BY_KEY: Final[Mapping[StorageKey, str]] = {
     PlayKey.GAME: "a game that has not ended",
     PlayKey.PURSE: "a round of a tournament that has not ended",
     MoneyKey.PAY_OUT: "a payout under way",
-    MoneyKey.PRINT: "a ticket being printed",
-    MoneyKey.HOPPER: "coins being paid",
-    MoneyKey.COINS_DISPENSED: "coins paid and not yet taken off its credit",
+    MoneyKey.PRINT_JOB: "a ticket being printed",
+    MoneyKey.HOPPER_PAYOUT: "coins being paid",
+    MoneyKey.UNPOSTED_COINS: "coins paid and not yet taken off its credit",
     MoneyKey.DISPUTE: "a disputed amount",
     MoneyKey.DISPUTE_RULING: "a ruling that is not carried out",
     MoneyKey.HANDPAY: "a hand-pay",
     MoneyKey.UNCLAIMED_HANDPAY: "a hand-pay given up",
-    MoneyKey.PAPER: "a bill or ticket on its way in",
-    MoneyKey.RESTRICTED: "restricted credit",
+    MoneyKey.PAPER_BEING_STACKED: "a bill or ticket on its way in",
+    MoneyKey.RESTRICTED_CREDIT_TERMS: "restricted credit",
     ProgressiveKey.GAME_AWAITING_AWARD: "a game that waits for a progressive award",
     ProgressiveKey.GAME_ENDED_UNDECIDED: "a game whose mystery prize is not decided",
 }
@@ -82,8 +82,8 @@ def settle_removed_devices_and_hosts(
     ``device_kinds`` are the device kinds of this position; ``known_disabling_sources``: see
     :func:`list_host_disabling_sources`.
     """
-    paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
-    ordered_payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
+    paper = machine.memory.read(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
+    ordered_payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
     if paper is not None and "bill_acceptor" not in device_kinds:
         if paper.phase is EscrowPhase.VENDED:
             ledgers.escrow_ledger.delete_confirmed_paper()
@@ -138,7 +138,7 @@ def _is_owed_or_open(key: StorageKey, state: JSON, name: str) -> bool:
 
 def _describe_amounts_left(key: StorageKey, state: JSON, name: str, currency: str) -> str:
     """Return as text what one stored value of a player position still owes, such as bets on a table."""
-    if key is not TableKey.TABLE:
+    if key is not TableKey.TABLE_STATE:
         return _OPEN_ITEM_TEXT_BY_KEY.get(key, str(key))
     table = from_json(TableRecord, state, name)
     bets = (

@@ -175,7 +175,7 @@ AFT_COMPLETE: Final = EntryDeclaration(
         PermittedTransfer("house:bonus", "credit:*:*"),
     ),
     written_keys=(HostKey.TRANSFERS, HostKey.TRANSFER),
-    optional_keys=(MoneyKey.RESTRICTED,),
+    optional_keys=(MoneyKey.RESTRICTED_CREDIT_TERMS,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.TRANSFERS,),
 )
@@ -219,7 +219,7 @@ CREDIT_EXPIRED: Final = EntryDeclaration(
     record=NoneType,
     description="Restricted credit has passed its expiry date and was removed from the meter.",
     permitted_transfers=(PermittedTransfer("credit:*:restricted", "house:expired"),),
-    written_keys=(MoneyKey.RESTRICTED,),
+    written_keys=(MoneyKey.RESTRICTED_CREDIT_TERMS,),
 )
 
 

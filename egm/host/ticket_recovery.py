@@ -119,7 +119,9 @@ def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
     return frozenset(
         record["id"]
         for key, record in machine.journal.states().items()
-        if key.rpartition("/")[2].startswith((MoneyKey.PAY_OUT, MoneyKey.PAPER, MoneyKey.DISPUTE))
+        if key.rpartition("/")[2].startswith(
+            (MoneyKey.PAY_OUT, MoneyKey.PAPER_BEING_STACKED, MoneyKey.DISPUTE)
+        )
         and isinstance(record, dict)
     )
 
@@ -146,9 +148,9 @@ def close_printed_ticket(machine: Machine) -> None:
 
     This is for a machine without a ticket ledger, which cannot query its printer about the ticket.
     """
-    printed = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    printed = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     if printed is not None and printed.state is PrintState.BARCODE_DONE:
-        machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={MoneyKey.PRINT: None})
+        machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={MoneyKey.PRINT_JOB: None})
 
 
 def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None:

@@ -100,7 +100,7 @@ def create_host_timeouts(context: MachineContext) -> Iterable[BackgroundService]
     machine = context.engine.machine
     host, has_restricted_terms = (
         machine.component(HostMoney),
-        machine.memory.get(MoneyKey.RESTRICTED) is not None,
+        machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS) is not None,
     )
     if host.ticket_validator.is_host or host.can_transfer or host.can_award_bonuses or has_restricted_terms:
         yield HostTimeouts(context)

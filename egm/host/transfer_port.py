@@ -254,7 +254,7 @@ class HostTransferInterface:
         is_executable = self._engine.state in _STATES_FREE_FOR_TRANSFER or self._engine.state is State.PLAYING
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:
             return False
-        in_tournament = self._machine.memory.get(TournamentKey.MODE) is not None
+        in_tournament = self._machine.memory.get(TournamentKey.TOURNAMENT_MODE) is not None
         return is_executable and not in_tournament and self._is_kind_offered(kind)
 
     # ------------------------------------------------------------------ the lock

@@ -190,7 +190,7 @@ def _record_transfer(
     state: dict[str, object] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
     if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved_cents:
         expires = "" if order.expiry_date is None else order.expiry_date.isoformat()
-        state[MoneyKey.RESTRICTED] = RestrictedTerms(
+        state[MoneyKey.RESTRICTED_CREDIT_TERMS] = RestrictedTerms(
             expiry_date=expires, restricted_pool=order.restricted_pool
         )
     by_hand = order.kind is TransferKind.BONUS_JACKPOT
@@ -323,7 +323,7 @@ def expire_restricted_credit(machine: Machine, _: Event) -> None:
     """Remove restricted credit that has expired from the credit meter."""
     amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
     flow = Transfer(machine.name_credit_account(CreditKind.RESTRICTED), "house:expired", amount_cents)
-    machine.post(CREDIT_EXPIRED, transfers=(flow,), state={MoneyKey.RESTRICTED: None})
+    machine.post(CREDIT_EXPIRED, transfers=(flow,), state={MoneyKey.RESTRICTED_CREDIT_TERMS: None})
     machine.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
 
 

@@ -31,11 +31,11 @@ def record_clock_trust(machine: Machine) -> None:
     At start-up this happens before anything else is recorded. Together with a doubt, the last time known to be
     right is stored, because later entries carry the doubtful time.
     """
-    doubt, recorded_doubt = machine.timekeeper.check_clock(), machine.memory.get(KernelKey.CLOCK)
+    doubt, recorded_doubt = machine.timekeeper.check_clock(), machine.memory.get(KernelKey.CLOCK_DOUBT)
     if doubt is None:
         if recorded_doubt is not None:
             details = ClockTrusted(clock_time=_format_time_now(machine))
-            machine.post(CLOCK_TRUSTED, details, state={KernelKey.CLOCK: None})
+            machine.post(CLOCK_TRUSTED, details, state={KernelKey.CLOCK_DOUBT: None})
     elif recorded_doubt is None or recorded_doubt["why"] != doubt:
         trusted_time = (
             "" if machine.timekeeper.trusted_time is None else machine.timekeeper.trusted_time.isoformat()
@@ -43,7 +43,7 @@ def record_clock_trust(machine: Machine) -> None:
         machine.post(
             CLOCK_DOUBTED,
             ClockDoubted(reason=doubt, last_trusted_time=trusted_time, clock_time=_format_time_now(machine)),
-            state={KernelKey.CLOCK: ClockDoubt(reason=doubt, last_trusted_time=trusted_time)},
+            state={KernelKey.CLOCK_DOUBT: ClockDoubt(reason=doubt, last_trusted_time=trusted_time)},
         )
 
 
@@ -67,7 +67,7 @@ def entered_date_matches_clock(machine: Machine, event: Event) -> bool:
 
 def confirm_clock(machine: Machine, event: Event) -> None:
     """Trust the clock from now on, and record that staff have confirmed its date by a form."""
-    recorded_doubt, now = machine.memory.get(KernelKey.CLOCK), _format_time_now(machine)
+    recorded_doubt, now = machine.memory.get(KernelKey.CLOCK_DOUBT), _format_time_now(machine)
     machine.timekeeper.confirm_time()
     machine.post(
         CLOCK_CONFIRMED,
@@ -77,5 +77,5 @@ def confirm_clock(machine: Machine, event: Event) -> None:
             person=find_actor(machine, event),
             persons=event.read_payload(ClockConfirmationForm).persons,
         ),
-        state={KernelKey.CLOCK: None, f"{KernelKey.FAULT}{CLOCK_DOUBTED_FAULT}": None},
+        state={KernelKey.CLOCK_DOUBT: None, f"{KernelKey.FAULT}{CLOCK_DOUBTED_FAULT}": None},
     )

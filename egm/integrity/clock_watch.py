@@ -52,7 +52,7 @@ class ClockWatch:
             self._machine.post(CLOCK_CHANGED, change)
         record_clock_trust(self._machine)
         doubted, has_fault = (
-            self._machine.memory.get(KernelKey.CLOCK),
+            self._machine.memory.get(KernelKey.CLOCK_DOUBT),
             CLOCK_DOUBTED_FAULT in self._machine.active_faults,
         )
         if doubted is not None and not has_fault:

@@ -107,8 +107,8 @@ POWER_UP: Final = EntryDeclaration(
     kind="power.up",
     record=PowerUp,
     counts={"power_resets": 1},
-    written_keys=(IntegrityKey.BOOTS,),
-    optional_keys=(PlayKey.RESIDUAL,),
+    written_keys=(IntegrityKey.BOOT_COUNT,),
+    optional_keys=(PlayKey.RESIDUAL_CREDIT_TERMS,),
     marks=(PeriodMark.POWER_UP,),
     significance=Significance(EventEffect.LOG, ClearCondition.ITSELF, sas_exception_code=0x17),
     is_technical=True,
@@ -117,7 +117,7 @@ RESIDUAL_CREDIT_TERMS: Final = EntryDeclaration(
     kind="residual.terms",
     record=NoneType,
     description="The terms for residual credit of a further position have changed since the last start.",
-    written_keys=(PlayKey.RESIDUAL,),
+    written_keys=(PlayKey.RESIDUAL_CREDIT_TERMS,),
 )
 SELF_TEST_PASSED: Final = EntryDeclaration(
     kind="self_test.passed",
@@ -146,13 +146,13 @@ GENERATOR_RESTARTED: Final = EntryDeclaration(
 SERVICE_DISABLED: Final = EntryDeclaration(
     kind="service.disabled",
     record=ServiceDisabled,
-    written_keys=(IntegrityKey.DISABLED,),
+    written_keys=(IntegrityKey.DISABLING_RECORD,),
     significance=Significance(EventEffect.STOP, ClearCondition.ITSELF),
 )
 SERVICE_ENABLED: Final = EntryDeclaration(
     kind="service.enabled",
     record=ServiceEnabled,
-    written_keys=(IntegrityKey.DISABLED,),
+    written_keys=(IntegrityKey.DISABLING_RECORD,),
     significance=Significance(EventEffect.LOG),
 )
 
@@ -313,19 +313,19 @@ CLOCK_CHANGED: Final = EntryDeclaration(
 CLOCK_DOUBTED: Final = EntryDeclaration(
     kind="clock.doubted",
     record=ClockDoubted,
-    written_keys=(KernelKey.CLOCK,),
+    written_keys=(KernelKey.CLOCK_DOUBT,),
     significance=Significance(EventEffect.LOG),
 )
 CLOCK_TRUSTED: Final = EntryDeclaration(
     kind="clock.believed",
     record=ClockTrusted,
-    written_keys=(KernelKey.CLOCK,),
+    written_keys=(KernelKey.CLOCK_DOUBT,),
     significance=Significance(EventEffect.LOG),
 )
 CLOCK_CONFIRMED: Final = EntryDeclaration(
     kind="clock.confirmed",
     record=ClockConfirmed,
-    written_keys=(KernelKey.CLOCK, KernelKey.FAULT),
+    written_keys=(KernelKey.CLOCK_DOUBT, KernelKey.FAULT),
     significance=Significance(EventEffect.LOG),
 )
 MEDIUM_REPLACEMENT_NOTED: Final = EntryDeclaration(
@@ -356,13 +356,13 @@ class HardMetersExchanged(StaffAuthorisedEntry):
 HARD_METERS_FITTED: Final = EntryDeclaration(
     kind="hard_meters.fitted",
     record=HardMetersFitted,
-    written_keys=(IntegrityKey.HARD_METERS,),
+    written_keys=(IntegrityKey.HARD_METER_OFFSETS,),
     is_technical=True,
 )
 HARD_METERS_EXCHANGED: Final = EntryDeclaration(
     kind="hard_meters.exchanged",
     record=HardMetersExchanged,
-    written_keys=(IntegrityKey.HARD_METERS,),
+    written_keys=(IntegrityKey.HARD_METER_OFFSETS,),
     significance=Significance(EventEffect.LOG),
 )
 
@@ -442,7 +442,7 @@ SOFTWARE_DIFFERS: Final = EntryDeclaration(
 SOFTWARE_CHANGED: Final = EntryDeclaration(
     kind="software.changed",
     record=SoftwareChanged,
-    written_keys=(IntegrityKey.SOFTWARE,),
+    written_keys=(IntegrityKey.INSTALLED_SOFTWARE,),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x8E),
     logs=(Log.SOFTWARE,),
     is_technical=True,
@@ -450,7 +450,7 @@ SOFTWARE_CHANGED: Final = EntryDeclaration(
 CABINET_FILE_SIGNED: Final = EntryDeclaration(
     kind="cabinet.signed",
     record=CabinetFileSigned,
-    written_keys=(IntegrityKey.CABINET,),
+    written_keys=(IntegrityKey.SIGNED_CABINET_FILE,),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x3C),
     logs=(Log.SOFTWARE,),
 )

@@ -54,13 +54,13 @@ class HardMeterService:
         if counter_pulses is None:
             return False
         meter_pulses = self._count_due_pulses()
-        offsets = self._machine.memory.get(IntegrityKey.HARD_METERS)
+        offsets = self._machine.memory.get(IntegrityKey.HARD_METER_OFFSETS)
         if offsets is None:
             offsets = [pulses - count for pulses, count in zip(meter_pulses, counter_pulses, strict=True)]
             self._machine.post(
                 HARD_METERS_FITTED,
                 HardMetersFitted(counted_pulses=tuple(counter_pulses)),
-                state={IntegrityKey.HARD_METERS: offsets},
+                state={IntegrityKey.HARD_METER_OFFSETS: offsets},
             )
         totals = tuple(pulses - offset for pulses, offset in zip(meter_pulses, offsets, strict=True))
         self._board.advance_hard_meters(totals)

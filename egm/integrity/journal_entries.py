@@ -68,7 +68,7 @@ CHECKPOINT_SIGNED: Final = EntryDeclaration(
 SEGMENT_ARCHIVED: Final = EntryDeclaration(
     kind=SEGMENT_ARCHIVED_KIND,
     record=ArchivedSegment,
-    written_keys=(IntegrityKey.ARCHIVE,),
+    written_keys=(IntegrityKey.ARCHIVE_END,),
     is_bookkeeping=True,
 )
 MEMORY_EVENT_RECORDED: Final = EntryDeclaration(

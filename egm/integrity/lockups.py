@@ -85,7 +85,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
             machine.post(RESIDUAL_CREDIT_TERMS, state=terms)
         return
     memory_ready = event.read_payload(StartUpCompleted)
-    boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
+    boots = int(machine.memory.get(IntegrityKey.BOOT_COUNT) or 0) + 1
     machine.post(
         POWER_UP,
         PowerUp(
@@ -95,7 +95,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
             day_ends_hour=machine.identity.gaming_day_end_hour,
         ),
         entry_id=f"power-up-{boots}",
-        state={IntegrityKey.BOOTS: boots, **terms},
+        state={IntegrityKey.BOOT_COUNT: boots, **terms},
     )
 
 
@@ -135,8 +135,8 @@ def list_disabling_sources(machine: Machine) -> dict[str, object]:
 
     Each value is the stored record of the reason and the time.
     """
-    states = sorted(machine.journal.states(IntegrityKey.DISABLED).items())
-    return {key.removeprefix(IntegrityKey.DISABLED): record for key, record in states}
+    states = sorted(machine.journal.states(IntegrityKey.DISABLING_RECORD).items())
+    return {key.removeprefix(IntegrityKey.DISABLING_RECORD): record for key, record in states}
 
 
 def disable_for_source(machine: Machine, event: Event) -> None:
@@ -152,7 +152,7 @@ def disable_for_source(machine: Machine, event: Event) -> None:
     machine.post(
         SERVICE_DISABLED,
         ServiceDisabled(source=disabled.source, reason=record.reason, since=record.since),
-        state={f"{IntegrityKey.DISABLED}{disabled.source}": record},
+        state={f"{IntegrityKey.DISABLING_RECORD}{disabled.source}": record},
     )
 
 
@@ -173,7 +173,7 @@ def enable_for_source(machine: Machine, event: Event) -> None:
             person=enabled.person,
             persons=enabled.persons or None,
         ),
-        state={f"{IntegrityKey.DISABLED}{enabled.source}": None},
+        state={f"{IntegrityKey.DISABLING_RECORD}{enabled.source}": None},
     )
 
 

@@ -22,7 +22,7 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
             values=build_held_money_values(machine, code),
             lasting=True,
         )
-    if machine.memory.get(IntegrityKey.SERVICE) is not None:
+    if machine.memory.get(IntegrityKey.SERVICE_CALL) is not None:
         yield Notice(code="service_called", lasting=True)
     outage = machine.memory.get(IntegrityKey.OUT_OF_SERVICE)
     if outage is not None:

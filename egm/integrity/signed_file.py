@@ -112,7 +112,7 @@ def find_last_signed_file(journal: JournalView) -> SignedCabinetFile | None:
     A file signed before an authorised memory clear counts.
     """
     entry = next(journal.entries((CABINET_FILE_SIGNED.kind, "clear.kept"), limit=1, newest_first=True), None)
-    signature = journal.state(IntegrityKey.CABINET)
+    signature = journal.state(IntegrityKey.SIGNED_CABINET_FILE)
     text = (
         ""
         if entry is None
@@ -151,7 +151,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
     accepted first if possible.
     """
     machine.install(CabinetFileInUse(file.text))
-    digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.CABINET)
+    digest, record = compute_digest(file.text), machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
     if not file.text:
         return
     path, signed, reason = folder / SIGNATURE_FILE_NAME, None, ""
@@ -174,7 +174,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
         if not reason:
             _record_signature(machine, signed.persons, signed.reason, signed.at)
             path.unlink(missing_ok=True)
-            record = machine.memory.get(IntegrityKey.CABINET)
+            record = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
     if record is None:
         raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, reason)
     else:
@@ -211,7 +211,7 @@ def _count_persons_required(machine: Machine) -> int:
 # ---------------------------------------------------------------------------------------------- by staff
 def file_is_unsigned(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file in use is not the one that was signed last."""
-    record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(CabinetFileInUse)
+    record, in_use = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE), machine.component(CabinetFileInUse)
     return bool(in_use.text) and (record is None or record["digest"] != in_use.digest)
 
 
@@ -225,7 +225,10 @@ def sign_file(machine: Machine, event: Event) -> None:
 
 def _record_signature(machine: Machine, persons: Sequence[str], reason: str, signed_time: str) -> None:
     """Record that the cabinet file in use is signed, with its text and by whom."""
-    last_record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(CabinetFileInUse)
+    last_record, in_use = (
+        machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE),
+        machine.component(CabinetFileInUse),
+    )
     machine.post(
         CABINET_FILE_SIGNED,
         CabinetFileSigned(
@@ -237,7 +240,7 @@ def _record_signature(machine: Machine, persons: Sequence[str], reason: str, sig
             text=in_use.text,
         ),
         state={
-            IntegrityKey.CABINET: CabinetSignatureRecord(
+            IntegrityKey.SIGNED_CABINET_FILE: CabinetSignatureRecord(
                 digest=in_use.digest, persons=tuple(persons), signed_time=signed_time
             )
         },

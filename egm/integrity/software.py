@@ -3,7 +3,7 @@
 It raises two faults. ``software_differs`` names the files that are not as signed; it ends when they are.
 ``software_check`` is raised together with it and stays until a technician clears it. So the machine plays again
 only when the files are right and an authorised person has confirmed that. The installed software is stored in
-the journal under :attr:`IntegrityKey.SOFTWARE`; any difference at a start is recorded component by component.
+the journal under :attr:`IntegrityKey.INSTALLED_SOFTWARE`; any difference at a start is recorded component by component.
 If the cabinet file names a different public key than before, or none any more, a technician is needed as well.
 """
 
@@ -49,7 +49,7 @@ class SoftwareVerifier:
     def verify_at_start(self) -> None:
         """Verify all software before play is possible, and record what has changed since the last start."""
         pinned = self._file.software
-        installed = self._machine.memory.read(InstalledSoftware, IntegrityKey.SOFTWARE)
+        installed = self._machine.memory.read(InstalledSoftware, IntegrityKey.INSTALLED_SOFTWARE)
         if pinned is None:
             if installed is not None:
                 self._record_installed_changes(installed, None)
@@ -131,7 +131,7 @@ class SoftwareVerifier:
                 reason="" if findings is None else findings.reason,
                 components=compare_digests(last_known.components, installed.components),
             ),
-            state={IntegrityKey.SOFTWARE: None if findings is None else installed},
+            state={IntegrityKey.INSTALLED_SOFTWARE: None if findings is None else installed},
         )
         if last_installed is not None and last_known.signer != installed.signer:
             self._raise_fault(CHECK, f"{last_known.signer} → {installed.signer or '-'}")

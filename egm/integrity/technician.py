@@ -68,7 +68,7 @@ def software_is_signed(machine: Machine, _: Event) -> bool:
 
 def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
     """Return whether hard meters (electromechanical counters) have been detected on the machine."""
-    return machine.memory.get(IntegrityKey.HARD_METERS) is not None
+    return machine.memory.get(IntegrityKey.HARD_METER_OFFSETS) is not None
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -109,7 +109,7 @@ def record_hard_meter_exchange(machine: Machine, event: Event) -> None:
             persons=form.persons,
             reason=form.reason,
             readings=form.readings,
-            offsets_before=tuple(machine.memory.get(IntegrityKey.HARD_METERS)),
+            offsets_before=tuple(machine.memory.get(IntegrityKey.HARD_METER_OFFSETS)),
         ),
-        state={IntegrityKey.HARD_METERS: None},
+        state={IntegrityKey.HARD_METER_OFFSETS: None},
     )

@@ -59,7 +59,7 @@ class StorageKey(StrEnum):
 class KernelKey(StorageKey):
     """Storage keys of the kernel: doubt about the clock, the player's selection, open doors and active faults."""
 
-    CLOCK = "clock", ClearAction.IDENTITY, KeyOwner.MACHINE
+    CLOCK_DOUBT = "clock", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Why the clock is not trusted, and the last time known to be right."""
     SELECTION = "selection", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The selected game, denomination, bet and language."""
@@ -140,5 +140,5 @@ class StorageKeys:
 
 
 def _describe_key(key: StorageKey | None) -> str:
-    """Return the name of a storage key in the code (``KernelKey.CLOCK``), or "" for None."""
+    """Return the name of a storage key in the code (``KernelKey.CLOCK_DOUBT``), or "" for None."""
     return f"{type(key).__name__}.{key.name}" if key is not None else ""

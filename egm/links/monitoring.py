@@ -147,7 +147,7 @@ class MetricsService:
 
     def _iter_families(self, now: Snapshot) -> Iterator[Metric]:
         """Yield the machine's metric families, with all meters as of the same journal entry."""
-        installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
+        installed = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
         yield InfoMetricFamily(
             "egm",
             "Who this machine is and what it runs.",

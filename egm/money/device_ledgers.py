@@ -67,7 +67,7 @@ class JournalEscrowLedger:
 
     def find_open(self) -> EscrowRecord | None:
         """Return the bill or ticket whose stacking is not finished, as the driver last stored it, or None."""
-        paper = self._machine.memory.read(PaperRecord, MoneyKey.PAPER)
+        paper = self._machine.memory.read(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
         if paper is None:
             return None
         desk = self._machine.find_installed(TicketDesk)
@@ -123,7 +123,7 @@ class JournalEscrowLedger:
             VOUCHER_ESCROW if ticket else BILL_ESCROW,
             entry_id=paper_id,
             transfers=(transfer,),
-            state={MoneyKey.PAPER: paper},
+            state={MoneyKey.PAPER_BEING_STACKED: paper},
         )
 
     def credit_stacked_paper(self) -> None:
@@ -145,7 +145,7 @@ class JournalEscrowLedger:
         check_invariant(
             self._find_phase() is EscrowPhase.VENDED, "a bill or ticket was closed before it was credited"
         )
-        self._machine.post(PAPER_CONFIRMED, state={MoneyKey.PAPER: None})
+        self._machine.post(PAPER_CONFIRMED, state={MoneyKey.PAPER_BEING_STACKED: None})
 
     def void_unstacked_paper(self, reason: str) -> None:
         """Void the reserved credit of a bill or ticket that did not reach the cash box; ``reason`` says why."""
@@ -180,9 +180,10 @@ class JournalEscrowLedger:
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
-        paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
+        paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
         self._machine.post(
-            PAPER_DIRECTION_REPORTED, state={MoneyKey.PAPER: replace(paper, is_returning=is_returning)}
+            PAPER_DIRECTION_REPORTED,
+            state={MoneyKey.PAPER_BEING_STACKED: replace(paper, is_returning=is_returning)},
         )
 
     def record_exchange_progress(self, progress: int) -> None:
@@ -190,9 +191,10 @@ class JournalEscrowLedger:
 
         After a restart, the driver continues from there.
         """
-        paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
+        paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
         self._machine.post(
-            PAPER_POSITION_STORED, state={MoneyKey.PAPER: replace(paper, exchange_progress=progress)}
+            PAPER_POSITION_STORED,
+            state={MoneyKey.PAPER_BEING_STACKED: replace(paper, exchange_progress=progress)},
         )
 
     def _find_phase(self) -> EscrowPhase | None:
@@ -230,7 +232,7 @@ class JournalPrintLedger:
             else self._machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT).language
         )
         record = PrintingRecord(id=job.job_id, language=language, state=PrintState.PENDING)
-        self._machine.post(TICKET_PENDING, state={MoneyKey.PRINT: record})
+        self._machine.post(TICKET_PENDING, state={MoneyKey.PRINT_JOB: record})
 
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the state of the open print job as the printer's driver reports it.
@@ -246,19 +248,19 @@ class JournalPrintLedger:
         elif state is PrintState.FAILED:
             self._process_event(EventType.TICKET_PRINT_FAILED, why=detail)
             check_invariant(
-                self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not voided"
+                self._machine.memory.get(MoneyKey.PRINT_JOB) is None, "a failed ticket was not voided"
             )
         elif state is PrintState.DISPUTED:
             self._process_event(EventType.TICKET_PRINT_FAILED, why=detail, may_be_printed=True)
             check_invariant(self.find_open() is None, "a ticket that may be printed was not put in dispute")
         elif state is PrintState.TAKEN:
-            self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT: None})
+            self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT_JOB: None})
         else:
-            self._machine.post(TICKET_PRINTING, state={MoneyKey.PRINT: replace(printing, state=state)})
+            self._machine.post(TICKET_PRINTING, state={MoneyKey.PRINT_JOB: replace(printing, state=state)})
 
     def _require_open_record(self) -> PrintingRecord:
         """Return the stored record of the open print job. Raises InvariantError if none exists."""
-        printing = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+        printing = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
         if printing is None:
             raise InvariantError("the printer reported on a ticket that is not open")
         return printing
@@ -276,21 +278,21 @@ class JournalPayoutLedger:
 
     def find_open(self) -> PayoutRecord | None:
         """Return the hopper payout that is not finished, or None."""
-        return self._machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
+        return self._machine.memory.read(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
 
     def open_payout(self, record: PayoutRecord) -> None:
         """Record the coin payout before the driver sends it to the hopper."""
         check_invariant(self.find_open() is None, "a second payout was ordered from the hopper")
-        self._machine.post(COINS_ORDERED, state={MoneyKey.HOPPER: record})
+        self._machine.post(COINS_ORDERED, state={MoneyKey.HOPPER_PAYOUT: record})
 
     def record_coins_paid(self, payout_id: str, paid_coins: int) -> None:
         """Record the number of coins that the hopper has counted out so far of the open payout."""
         self._require_open_payout(payout_id)
-        payout = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER)
+        payout = self._machine.memory.require(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
         self._machine.post(
             COINS_COUNTED,
             CoinsCounted(id=payout_id, paid_coins=paid_coins),
-            state={MoneyKey.HOPPER: replace(payout, paid_coins=paid_coins)},
+            state={MoneyKey.HOPPER_PAYOUT: replace(payout, paid_coins=paid_coins)},
         )
 
     def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
@@ -342,7 +344,7 @@ class JournalCoinLedger:
 
         The position is in the encoding of the acceptor's driver.
         """
-        event_count = self._machine.memory.get(MoneyKey.COIN_EVENTS)
+        event_count = self._machine.memory.get(MoneyKey.LAST_COIN_EVENT)
         return None if event_count is None else int(event_count)
 
     def credit_coins_in(

@@ -287,7 +287,7 @@ def _record_ticket_ruling(machine: Machine, ruling: DisputeRuling) -> None:
 
     The cash-out then ends like any other with a printed or failed ticket.
     """
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     state = PrintState.FAILED if ruling.amount_cents else PrintState.BARCODE_DONE
     machine.post(
         DISPUTE_RULED,
@@ -295,7 +295,7 @@ def _record_ticket_ruling(machine: Machine, ruling: DisputeRuling) -> None:
         entry_id=f"{ruling.disputed_amount.id}.ruled",
         state={
             **_build_closing_state(machine, ruling.disputed_amount),
-            MoneyKey.PRINT: replace(printing, state=state),
+            MoneyKey.PRINT_JOB: replace(printing, state=state),
         },
     )
 

@@ -108,7 +108,7 @@ BILL_ESCROW: Final = EntryDeclaration(
     description="A bill is ordered into the box and its credit reserved.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer("world:bill", _CASHABLE_ACCOUNT_PATTERN),),
-    written_keys=(MoneyKey.PAPER,),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED,),
 )
 BILL_IN: Final = EntryDeclaration(
     kind="bill.in",
@@ -116,7 +116,7 @@ BILL_IN: Final = EntryDeclaration(
     phase=Phase.SETTLE,
     settled_reservations=(BILL_ESCROW,),
     counts={"bills_accepted": 1},
-    written_keys=(MoneyKey.PAPER,),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     subject_field="amount_cents",
     significance={
         "100": Significance(EventEffect.LOG, sas_exception_code=0x47),
@@ -138,7 +138,7 @@ BILL_NOT_STACKED: Final = EntryDeclaration(
     phase=Phase.VOID,
     settled_reservations=(BILL_ESCROW,),
     counts={"bills_not_stacked": 1},
-    written_keys=(MoneyKey.PAPER,),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     optional_keys=(MoneyKey.DISPUTE,),
 )
 VOUCHER_ESCROW: Final = EntryDeclaration(
@@ -147,7 +147,7 @@ VOUCHER_ESCROW: Final = EntryDeclaration(
     description="A ticket is ordered into the box and its credit reserved.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer("world:voucher_in:*", "credit:*:*"),),
-    written_keys=(MoneyKey.PAPER,),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     significance=Significance(EventEffect.LOG),
 )
 VOUCHER_IN: Final = EntryDeclaration(
@@ -156,8 +156,8 @@ VOUCHER_IN: Final = EntryDeclaration(
     phase=Phase.SETTLE,
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_accepted": 1},
-    written_keys=(MoneyKey.PAPER,),
-    optional_keys=(HostKey.TICKET, MoneyKey.RESTRICTED, MoneyKey.TICKET_LEDGER_ANCHOR),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED,),
+    optional_keys=(HostKey.TICKET, MoneyKey.RESTRICTED_CREDIT_TERMS, MoneyKey.TICKET_LEDGER_ANCHOR),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
@@ -167,7 +167,7 @@ VOUCHER_DISPUTED: Final = EntryDeclaration(
     phase=Phase.VOID,
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_disputed": 1},
-    written_keys=(MoneyKey.PAPER, MoneyKey.DISPUTE),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED, MoneyKey.DISPUTE),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
@@ -177,7 +177,7 @@ VOUCHER_NOT_STACKED: Final = EntryDeclaration(
     phase=Phase.VOID,
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_not_stacked": 1},
-    written_keys=(MoneyKey.PAPER,),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     optional_keys=(HostKey.TICKET, MoneyKey.DISPUTE),
 )
 VOUCHER_REFUSED: Final = EntryDeclaration(
@@ -190,20 +190,20 @@ PAPER_POSITION_STORED: Final = EntryDeclaration(
     kind="bill.mark",
     record=NoneType,
     description="The position of the acceptor's protocol changed while a bill or ticket is open.",
-    written_keys=(MoneyKey.PAPER,),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED,),
     is_bookkeeping=True,
 )
 PAPER_DIRECTION_REPORTED: Final = EntryDeclaration(
     kind="bill.moving",
     record=NoneType,
     description="The acceptor reports in which direction a bill or ticket moves.",
-    written_keys=(MoneyKey.PAPER,),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED,),
 )
 PAPER_CONFIRMED: Final = EntryDeclaration(
     kind="bill.confirmed",
     record=NoneType,
     description="The acceptor has confirmed that it received the acknowledgement of a stacked bill or ticket.",
-    written_keys=(MoneyKey.PAPER,),
+    written_keys=(MoneyKey.PAPER_BEING_STACKED,),
 )
 BILL_RETURNED: Final = EntryDeclaration(
     kind="bill.returned",
@@ -248,14 +248,14 @@ COIN_IN: Final = EntryDeclaration(
     description="Coins were accepted and credited.",
     permitted_transfers=_COINS_IN_TRANSFERS,
     counts={"coins_accepted": None},
-    written_keys=(MoneyKey.COIN_EVENTS,),
+    written_keys=(MoneyKey.LAST_COIN_EVENT,),
 )
 COIN_IN_DISPUTED: Final = EntryDeclaration(
     kind="coin.in",
     record=CoinInDisputed,
     permitted_transfers=_COINS_IN_TRANSFERS,
     counts={"coins_accepted": None},
-    written_keys=(MoneyKey.COIN_EVENTS, MoneyKey.DISPUTE),
+    written_keys=(MoneyKey.LAST_COIN_EVENT, MoneyKey.DISPUTE),
 )
 
 
@@ -298,20 +298,20 @@ TICKET_PENDING: Final = EntryDeclaration(
     kind="ticket.pending",
     record=NoneType,
     description="The printer has accepted a ticket, a slip or a test print.",
-    written_keys=(MoneyKey.PRINT,),
+    written_keys=(MoneyKey.PRINT_JOB,),
 )
 TICKET_PRINTING: Final = EntryDeclaration(
     kind="ticket.printing",
     record=NoneType,
     description="The printer has started to print.",
-    written_keys=(MoneyKey.PRINT,),
+    written_keys=(MoneyKey.PRINT_JOB,),
 )
 VOUCHER_OUT: Final = EntryDeclaration(
     kind="voucher.out",
     record=TicketOut,
     phase=Phase.SETTLE,
     settled_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
-    written_keys=(MoneyKey.PAY_OUT, MoneyKey.PRINT),
+    written_keys=(MoneyKey.PAY_OUT, MoneyKey.PRINT_JOB),
     optional_keys=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKET_LEDGER_ANCHOR),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x3D),
     logs=(Log.VOUCHERS,),
@@ -319,7 +319,7 @@ VOUCHER_OUT: Final = EntryDeclaration(
 TICKET_TAKEN: Final = EntryDeclaration(
     kind="ticket.taken",
     record=TicketTaken,
-    written_keys=(MoneyKey.PRINT,),
+    written_keys=(MoneyKey.PRINT_JOB,),
 )
 TICKET_CASH_OUT_VOID: Final = EntryDeclaration(
     kind="cashout.void",
@@ -328,13 +328,13 @@ TICKET_CASH_OUT_VOID: Final = EntryDeclaration(
     phase=Phase.VOID,
     settled_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT,),
-    optional_keys=(MoneyKey.PRINT, MoneyKey.CASH_OUT_REMAINDER),
+    optional_keys=(MoneyKey.PRINT_JOB, MoneyKey.CASH_OUT_REMAINDER),
 )
 TICKET_DISPUTED: Final = EntryDeclaration(
     kind="ticket.disputed",
     record=DisputeDetails,
     description="It is disputed whether a ticket came out of the printer; its credit stays reserved until a ruling.",
-    written_keys=(MoneyKey.PRINT, MoneyKey.DISPUTE),
+    written_keys=(MoneyKey.PRINT_JOB, MoneyKey.DISPUTE),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
@@ -393,19 +393,19 @@ COINS_ORDERED: Final = EntryDeclaration(
     kind="coins.ordered",
     record=NoneType,
     description="The driver is about to order coins from the hopper; the hopper's counters before it are stored.",
-    written_keys=(MoneyKey.HOPPER,),
+    written_keys=(MoneyKey.HOPPER_PAYOUT,),
 )
 COINS_COUNTED: Final = EntryDeclaration(
     kind="coins.counted",
     record=CoinsCounted,
-    written_keys=(MoneyKey.HOPPER,),
+    written_keys=(MoneyKey.HOPPER_PAYOUT,),
 )
 COINS_OUT: Final = EntryDeclaration(
     kind="coins.out",
     record=CoinsOut,
     phase=Phase.SETTLE,
     settled_reservations=(COIN_CASH_OUT_REQUESTED,),
-    written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER),
+    written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER_PAYOUT),
     optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
 COINS_CASH_OUT_VOID: Final = EntryDeclaration(
@@ -414,14 +414,14 @@ COINS_CASH_OUT_VOID: Final = EntryDeclaration(
     description="The hopper did not pay all coins; their amount is on the credit meter again.",
     phase=Phase.VOID,
     settled_reservations=(COIN_CASH_OUT_REQUESTED,),
-    written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER, MoneyKey.COINS_DISPENSED),
+    written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER_PAYOUT, MoneyKey.UNPOSTED_COINS),
     optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
 COINS_OUT_AFTER_VOID: Final = EntryDeclaration(
     kind="coins.out",
     record=CoinsOutAfterVoid,
     permitted_transfers=_COINS_DISPENSED_TRANSFERS,
-    written_keys=(MoneyKey.COINS_DISPENSED,),
+    written_keys=(MoneyKey.UNPOSTED_COINS,),
     optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
 CASH_OUT_ENDED: Final = EntryDeclaration(
@@ -620,7 +620,7 @@ DISPUTE_RULED: Final = EntryDeclaration(
     optional_keys=(
         KernelKey.FAULT,
         MoneyKey.DISPUTE_RULING,
-        MoneyKey.PRINT,
+        MoneyKey.PRINT_JOB,
         MoneyKey.TICKET_LEDGER_ANCHOR,
         HostKey.TICKET,
     ),

@@ -8,13 +8,13 @@ class MoneyKey(StorageKey):
 
     PAY_OUT = "pay_out", ClearAction.OWED, KeyOwner.PLAYER
     """The payout in progress."""
-    PRINT = "print", ClearAction.OWED, KeyOwner.PLAYER
+    PRINT_JOB = "print", ClearAction.OWED, KeyOwner.PLAYER
     """The progress of the ticket being printed."""
-    HOPPER = "hopper", ClearAction.OWED, KeyOwner.PLAYER
+    HOPPER_PAYOUT = "hopper", ClearAction.OWED, KeyOwner.PLAYER
     """The progress of the payout in coins."""
-    COIN_EVENTS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
+    LAST_COIN_EVENT = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The coin acceptor's event counter at the last recorded coin event."""
-    COINS_DISPENSED = "coins_gone", ClearAction.OWED, KeyOwner.PLAYER
+    UNPOSTED_COINS = "coins_gone", ClearAction.OWED, KeyOwner.PLAYER
     """The coins that left the hopper in an abandoned payout, until they are posted."""
     DISPUTE = "disputed:", ClearAction.OWED, KeyOwner.PLAYER
     """Prefix; one key per open dispute, by its id."""
@@ -28,9 +28,9 @@ class MoneyKey(StorageKey):
     """A voided hand-pay, until its amount is posted to the register of unclaimed money."""
     CASH_OUT_REMAINDER = "cash_out_goes_on", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The unpaid remainder of a cash-out, which the next payout method pays; ``true`` in older journals."""
-    PAPER = "paper", ClearAction.OWED, KeyOwner.PLAYER
+    PAPER_BEING_STACKED = "paper", ClearAction.OWED, KeyOwner.PLAYER
     """The bill or ticket being stacked."""
-    RESTRICTED = "restricted", ClearAction.OWED, KeyOwner.PLAYER
+    RESTRICTED_CREDIT_TERMS = "restricted", ClearAction.OWED, KeyOwner.PLAYER
     """Expiry date and pool of the restricted credit on the meter."""
     TICKET_LEDGER_ANCHOR = "tickets", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The ticket ledger's last change known to the journal, and its last change when the journal began."""

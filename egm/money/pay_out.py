@@ -121,7 +121,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
 
 def _find_restricted_pool(machine: Machine, kind: CreditKind) -> int:
     """Return the number of the host's pool of the restricted credit on the meter; 0 for another ``kind`` of credit."""
-    terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+    terms = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
     return terms.restricted_pool if kind is CreditKind.RESTRICTED and terms is not None else 0
 
 
@@ -152,7 +152,7 @@ def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
     own_valid_days, terms = machine.profile.tickets.valid_days, find_ticket_terms(machine)
     days = terms.find_validity_days(kind, own_valid_days)
     restricted = kind is CreditKind.RESTRICTED
-    credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED) if restricted else None
+    credit = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS) if restricted else None
     if credit is not None and credit.expiry_date:
         days = max(0, (date.fromisoformat(credit.expiry_date) - machine.local_date).days)
     return PrintedTerms(terms.find_venue(machine.identity.venue), days)
@@ -165,7 +165,7 @@ def print_ticket(machine: Machine) -> None:
     no longer has such a host, the cash-out by ticket fails.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     if pay_out is None or pay_out.payout_method != "ticket" or is_ticket_disputed(printing):
         return
     may_be_printed = printing is not None and printing.state is PrintState.PRINTING
@@ -201,7 +201,7 @@ def find_open_print_job(machine: Machine) -> TicketJob | None:
 
     It is rebuilt from the ticket ledger, because the journal has no full ticket numbers.
     """
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     if printing is None:
         return None
     if is_test_job_id(printing.id):
@@ -243,7 +243,7 @@ def _require_ticket(machine: Machine, pay_out_id: str) -> Ticket:
 def settle_ticket(machine: Machine, _: Event) -> None:
     """Settle a cash-out by ticket after its bar code is printed: the reserved credits become the ticket (AGE 5.1.3)."""
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     number = _require_ticket(machine, pay_out.id).number
     ring = (
         build_ticket_ring_state(machine.journal, pay_out.id)
@@ -257,7 +257,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
         ref=pay_out.id,
         state={
             MoneyKey.PAY_OUT: None,
-            MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE),
+            MoneyKey.PRINT_JOB: replace(printing, state=PrintState.BARCODE_DONE),
             **ring,
             **build_anchor_state(machine),
         },
@@ -279,7 +279,7 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
         _dispute_ticket(machine, pay_out, failure.why)
         return
     ticket = find_ticket(machine, pay_out.id)
-    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT: None}, failure.why)
+    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {MoneyKey.PRINT_JOB: None}, failure.why)
     if ticket is not None:
         machine.component(TicketDesk).record_failed_print(ticket.number, failure.why)
     _pay_by_hand(machine, pay_out)
@@ -287,7 +287,7 @@ def handle_print_failure(machine: Machine, event: Event) -> None:
 
 def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
     """Open a dispute about a ticket that may or may not have been printed."""
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     amount = DisputedAmount.create(
         machine,
         "ticket_printer",
@@ -300,7 +300,7 @@ def _dispute_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> No
     machine.post(
         TICKET_DISPUTED,
         amount.journal_details,
-        state={MoneyKey.PRINT: replace(printing, state=PrintState.DISPUTED), **amount.opening_state},
+        state={MoneyKey.PRINT_JOB: replace(printing, state=PrintState.DISPUTED), **amount.opening_state},
     )
     disputed.finish_disputes(machine)
 
@@ -316,7 +316,7 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
     A ruling on the ticket of an earlier cash-out is ignored.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     decided = {PrintState.FAILED, PrintState.BARCODE_DONE}
     if pay_out is None or printing is None or printing.id != pay_out.id:
         return False
@@ -328,7 +328,7 @@ def complete_cash_out_by_ruling(machine: Machine, event: Event) -> None:
 
     If the ticket was ruled good, it settles the cash-out; if it was ruled void, the credits are paid by hand.
     """
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     if printing.state is PrintState.BARCODE_DONE:
         settle_ticket(machine, event)
     else:
@@ -390,7 +390,11 @@ def start_hopper_payout(machine: Machine) -> None:
     Also called after a restart.
     """
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
-    if pay_out is None or pay_out.payout_method != "coins" or machine.memory.get(MoneyKey.HOPPER) is not None:
+    if (
+        pay_out is None
+        or pay_out.payout_method != "coins"
+        or machine.memory.get(MoneyKey.HOPPER_PAYOUT) is not None
+    ):
         return
     driver_payout, hopper = machine.component(HopperPayout), machine.component(Devices).hopper
     # the driver already has it and records it before any coin leaves
@@ -420,7 +424,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
             CoinsOut(cash_out=pay_out, paid_coins=paid_coins_count),
             entry_id=f"{pay_out.id}.paid",
             ref=pay_out.id,
-            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER: None, **build_remainder_state(remainder)},
+            state={MoneyKey.PAY_OUT: None, MoneyKey.HOPPER_PAYOUT: None, **build_remainder_state(remainder)},
         )
         store_journal_head(machine)
         machine.notice = Notice(code="coins_paid", values={"amount_cents": pay_out.amount_cents})
@@ -440,7 +444,7 @@ def settle_coins(machine: Machine, event: Event) -> None:
         machine,
         COINS_CASH_OUT_VOID,
         pay_out,
-        {MoneyKey.HOPPER: None, MoneyKey.COINS_DISPENSED: coins_to_post},
+        {MoneyKey.HOPPER_PAYOUT: None, MoneyKey.UNPOSTED_COINS: coins_to_post},
         f"short pay: {paid_coins_count} of {pay_out.ordered_coins} coins",
     )
     post_dispensed_coins(machine, event)
@@ -455,7 +459,7 @@ def cash_out_is_unfinished(machine: Machine, _: Event) -> bool:
     :func:`finish_interrupted_cash_out` completes both. A stored remainder is outdated when it differs from the player's
     cashable balance.
     """
-    return machine.memory.get(MoneyKey.COINS_DISPENSED) is not None or has_stale_remainder(machine)
+    return machine.memory.get(MoneyKey.UNPOSTED_COINS) is not None or has_stale_remainder(machine)
 
 
 def finish_interrupted_cash_out(machine: Machine, event: Event) -> None:
@@ -470,7 +474,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
 
     Called immediately after the payout is voided, and again after a restart.
     """
-    dispensed_coins = machine.memory.read(DispensedCoins, MoneyKey.COINS_DISPENSED)
+    dispensed_coins = machine.memory.read(DispensedCoins, MoneyKey.UNPOSTED_COINS)
     if dispensed_coins is None:
         return
     counted_cents, paid_cents = dispensed_coins.counted_cents, dispensed_coins.paid_cents
@@ -500,7 +504,7 @@ def post_dispensed_coins(machine: Machine, _: Event) -> None:
         entry_id=f"{dispensed_coins.id}.paid",
         transfers=_build_coin_transfers(machine, paid_cents, counted_cents) if counted_cents else (),
         state={
-            MoneyKey.COINS_DISPENSED: None,
+            MoneyKey.UNPOSTED_COINS: None,
             **build_handpay_remainder_state(machine.cashable_cents - paid_cents, dispensed_coins.coin_payout),
         },
     )
@@ -549,7 +553,7 @@ def _void_payout(
     If the payout was for the remainder of an earlier cash-out and no coins left the hopper, the amount is
     stored as the remainder again.
     """
-    was_remainder = pay_out.coin_payout is not None and state.get(MoneyKey.COINS_DISPENSED) is None
+    was_remainder = pay_out.coin_payout is not None and state.get(MoneyKey.UNPOSTED_COINS) is None
     remainder_cents = machine.cashable_cents + pay_out.amount_cents if was_remainder else 0
     machine.post(
         entry,

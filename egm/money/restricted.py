@@ -12,7 +12,7 @@ def find_restricted_terms(machine: Machine) -> RestrictedTerms | None:
     """Return the expiry date and the host's pool of the restricted credit on the meter, or None if none are stored."""
     if not machine.read_credit_cents(CreditKind.RESTRICTED):
         return None
-    return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+    return machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
 
 
 def is_restricted_credit_expired(machine: Machine, terms: RestrictedTerms) -> bool:

@@ -113,7 +113,7 @@ def bill_can_be_accepted(machine: Machine, event: Event) -> bool:
     """Return whether the bill in escrow is accepted now and no other bill or ticket is being stacked."""
     return (
         event.read_payload(BillEscrowed).amount_cents in list_acceptable_bills(machine, State.IDLE)
-        and machine.memory.get(MoneyKey.PAPER) is None
+        and machine.memory.get(MoneyKey.PAPER_BEING_STACKED) is None
     )
 
 
@@ -122,7 +122,7 @@ def ticket_can_be_accepted(machine: Machine, event: Event) -> bool:
     """Return whether the ticket in escrow is accepted now and no other bill or ticket is being stacked or checked."""
     return (
         should_accept_tickets(machine, State.IDLE)
-        and machine.memory.get(MoneyKey.PAPER) is None
+        and machine.memory.get(MoneyKey.PAPER_BEING_STACKED) is None
         and no_ticket_query_waits(machine, event)
     )
 
@@ -186,7 +186,7 @@ def credit_bill_or_ticket(machine: Machine, _: Event) -> None:
     """
     machine.component(EscrowedBill).amount_cents = 0
     desk = machine.find_installed(TicketDesk)
-    paper = machine.memory.require(PaperRecord, MoneyKey.PAPER)
+    paper = machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
     if paper.masked_ticket_number and not (desk is not None and desk.has_redemption_lock(paper.id)):
         _dispute_ticket(machine, paper)
         return
@@ -198,7 +198,7 @@ def credit_bill_or_ticket(machine: Machine, _: Event) -> None:
             BillIn(amount_cents=paper.amount_cents),
             entry_id=f"{paper.id}.in",
             ref=paper.id,
-            state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED)},
+            state={MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.VENDED)},
         )
     store_journal_head(machine)
     code = "ticket_accepted" if paper.masked_ticket_number else "bill_accepted"
@@ -218,7 +218,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
         entry_id=f"{paper.id}.in",
         ref=paper.id,
         state={
-            MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED),
+            MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.VENDED),
             **_build_restricted_state(machine, paper),
             **build_host_ticket_state(machine, paper.id, RedemptionStatus.REDEEMED),
             **build_anchor_state(machine),
@@ -245,7 +245,10 @@ def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
         ),
         entry_id=f"{paper.id}.void",
         ref=paper.id,
-        state={MoneyKey.PAPER: replace(paper, phase=EscrowPhase.VENDED), **disputed.opening_state},
+        state={
+            MoneyKey.PAPER_BEING_STACKED: replace(paper, phase=EscrowPhase.VENDED),
+            **disputed.opening_state,
+        },
     )
     finish_disputes(machine)
 
@@ -262,7 +265,7 @@ def void_bill_or_ticket(machine: Machine, event: Event) -> None:
     """Void the reserved credit of a bill or ticket that was ordered into the box and did not reach it."""
     desk = machine.find_installed(TicketDesk)
     paper, reason = (
-        machine.memory.require(PaperRecord, MoneyKey.PAPER),
+        machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED),
         event.read_payload(PaperNotStacked).why,
     )
     _void_reservation(machine, paper, reason)
@@ -276,7 +279,7 @@ def dispute_bill_or_ticket(machine: Machine, event: Event) -> None:
     Nothing is credited. A ticket stays locked until the ruling, so that it cannot be paid twice.
     """
     paper, reason = (
-        machine.memory.require(PaperRecord, MoneyKey.PAPER),
+        machine.memory.require(PaperRecord, MoneyKey.PAPER_BEING_STACKED),
         event.read_payload(PaperNotStacked).why,
     )
     kind = _find_credit_kind(machine, paper) if paper.masked_ticket_number else ""
@@ -300,7 +303,10 @@ def _void_reservation(
     machine.component(EscrowedBill).amount_cents = 0
     # A disputed ticket stays pending at its host, which keeps it locked until the ruling.
     host_state = build_host_ticket_state(machine, paper.id, RedemptionStatus.NOT_STACKED)
-    state = {MoneyKey.PAPER: None, **(host_state if disputed is None else disputed.opening_state)}
+    state = {
+        MoneyKey.PAPER_BEING_STACKED: None,
+        **(host_state if disputed is None else disputed.opening_state),
+    }
     details = None if disputed is None else disputed.journal_details
     entry_id, ref = f"{paper.id}.void", paper.id
     if paper.masked_ticket_number:
@@ -332,15 +338,15 @@ def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, R
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     terms = None if host_ticket is None or host_ticket.id != paper.id else host_ticket.restricted_terms
     if terms is not None:
-        return {MoneyKey.RESTRICTED: terms}
-    on_meter = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED)
+        return {MoneyKey.RESTRICTED_CREDIT_TERMS: terms}
+    on_meter = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
     if (
         on_meter is None
         or machine.read_credit_cents(CreditKind.RESTRICTED)
         or not is_restricted_credit_expired(machine, on_meter)
     ):
         return {}
-    return {MoneyKey.RESTRICTED: None}
+    return {MoneyKey.RESTRICTED_CREDIT_TERMS: None}
 
 
 def record_paper_returned(machine: Machine, event: Event) -> None:
@@ -415,7 +421,7 @@ def credit_coins(machine: Machine, event: Event) -> None:
     event_position, transfers = reported.event_position, credit + stock_moves
     if disputed is None:
         machine.post(
-            COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.COIN_EVENTS: event_position}
+            COIN_IN, transfers=transfers, counts=counts, state={MoneyKey.LAST_COIN_EVENT: event_position}
         )
     else:
         machine.post(
@@ -423,7 +429,7 @@ def credit_coins(machine: Machine, event: Event) -> None:
             CoinInDisputed(dispute=disputed.journal_details),
             transfers=transfers,
             counts=counts,
-            state={MoneyKey.COIN_EVENTS: event_position, **disputed.opening_state},
+            state={MoneyKey.LAST_COIN_EVENT: event_position, **disputed.opening_state},
         )
     finish_disputes(machine)
     if coins:

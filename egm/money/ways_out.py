@@ -57,7 +57,7 @@ def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
     if payout_method == "coins":
         return (
             machine.component(Devices).hopper is not None
-            and machine.memory.get(MoneyKey.HOPPER) is None
+            and machine.memory.get(MoneyKey.HOPPER_PAYOUT) is None
             and not is_device_disabled_by_fault(machine, "hopper")
             and count_payable_coins(machine) > 0
         )
@@ -79,7 +79,7 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
         "jam": "ticket_printer.jam" in machine.active_faults,
         "paper": "ticket_printer.paper_out" in machine.active_faults,
         "fault": is_device_disabled_by_fault(machine, "ticket_printer"),
-        "busy": machine.memory.get(MoneyKey.PRINT) is not None,
+        "busy": machine.memory.get(MoneyKey.PRINT_JOB) is not None,
         "limit": amount_cents > tickets.limit_cents,
         "clock": not machine.timekeeper.is_clock_trusted or CLOCK_FAULT in machine.active_faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None

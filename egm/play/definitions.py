@@ -1,7 +1,7 @@
 """Game definitions stored in the journal, so that every started game can be shown and completed.
 
 The first game played with a definition stores the definition's canonical text, compressed, under
-:attr:`PlayKey.DEFINITION` and its digest; later games only refer to the digest. If the definition's file, the
+:attr:`PlayKey.GAME_DEFINITION` and its digest; later games only refer to the digest. If the definition's file, the
 cabinet file or the options change, an open game continues with the stored text. The texts are never deleted,
 because the recall shows old games.
 """
@@ -35,7 +35,7 @@ class GameDefectiveError(LocalError):
 
 def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
     """Return the machine state that stores a game's definition; empty if it is stored already."""
-    key = f"{PlayKey.DEFINITION}{game.digest}"
+    key = f"{PlayKey.GAME_DEFINITION}{game.digest}"
     if machine.journal.state(key) is not None:
         return {}
     return {key: base64.b85encode(zlib.compress(game.text.encode(), 9)).decode("ascii")}
@@ -53,7 +53,7 @@ def find_definition(machine: Machine, game_name: GameName) -> Game:
     if installed_game is not None and installed_game.digest == game_name.digest:
         return installed_game
     description = f"{game_name.id} {game_name.version} with digest {game_name.digest[:12]}"
-    stored_text = machine.journal.state(f"{PlayKey.DEFINITION}{game_name.digest}")
+    stored_text = machine.journal.state(f"{PlayKey.GAME_DEFINITION}{game_name.digest}")
     if not isinstance(stored_text, str):
         raise GameDefectiveError(f"game not installed or stored: {description}")
     try:
@@ -79,11 +79,11 @@ def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:
     """Return the digest of a different definition that was played under this game's id and version; empty if none was.
 
     Meters and returns are separated by version, so every changed definition needs a new version.
-    ``definitions`` is the journal's state under :attr:`PlayKey.DEFINITION`; damaged definitions in it are
+    ``definitions`` is the journal's state under :attr:`PlayKey.GAME_DEFINITION`; damaged definitions in it are
     ignored.
     """
     for key, text in definitions.items():
-        digest = key.removeprefix(PlayKey.DEFINITION)
+        digest = key.removeprefix(PlayKey.GAME_DEFINITION)
         if digest == game.digest or not isinstance(text, str):
             continue
         with suppress(PaytableError, ValueError, zlib.error, binascii.Error):
@@ -98,10 +98,10 @@ def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list
 
     The entry is written at every start until the new definition has been played.
     """
-    definitions, changed = machine.journal.states(PlayKey.DEFINITION), []
+    definitions, changed = machine.journal.states(PlayKey.GAME_DEFINITION), []
     for game in games:
         earlier_digest = find_conflicting_digest(definitions, game)
-        if earlier_digest and f"{PlayKey.DEFINITION}{game.digest}" not in definitions:
+        if earlier_digest and f"{PlayKey.GAME_DEFINITION}{game.digest}" not in definitions:
             machine.post(
                 GAME_VERSION_CONFLICT,
                 VersionConflict(

@@ -226,4 +226,4 @@ def _build_table_state(
         table_state=own_state,
         standing_stakes=stakes,
     )
-    return {f"{TableKey.TABLE}{digest}": None if own_state is None else table}
+    return {f"{TableKey.TABLE_STATE}{digest}": None if own_state is None else table}

@@ -172,15 +172,15 @@ class MachineChecked:
 _LEVEL_AND_SESSION_KEYS: Final = (
     PlayKey.SESSION,
     TableKey.SHARED_STATE,
-    ProgressiveKey.LEVEL,
-    ProgressiveKey.LINK,
+    ProgressiveKey.OWN_LEVEL,
+    ProgressiveKey.LINK_PROGRESS,
     ProgressiveKey.CLAIM,
     ProgressiveKey.UNREAD_BROADCAST_WIN,
 )
 #: Keys that a game's end may change.
 _KEYS_CHANGED_AT_GAME_END: Final = (
     PlayKey.SESSION,
-    TableKey.TABLE,
+    TableKey.TABLE_STATE,
     ProgressiveKey.GAME_AWAITING_AWARD,
     ProgressiveKey.GAME_ENDED_UNDECIDED,
     ProgressiveKey.CLAIM,
@@ -193,7 +193,7 @@ GAME_START: Final = EntryDeclaration(
     permitted_transfers=(_STAKE_TRANSFER, POOL_TRANSFERS),
     counts={"games_played": 1},
     written_keys=(PlayKey.GAME,),
-    optional_keys=(PlayKey.DEFINITION, *_LEVEL_AND_SESSION_KEYS),
+    optional_keys=(PlayKey.GAME_DEFINITION, *_LEVEL_AND_SESSION_KEYS),
     dimension_names=_GAME_DIMENSIONS,
 )
 GAME_CHOICE: Final = EntryDeclaration(
@@ -265,7 +265,7 @@ GAME_VOID: Final = EntryDeclaration(
     written_keys=(PlayKey.GAME,),
     optional_keys=(
         KernelKey.FAULT,
-        ProgressiveKey.LEVEL,
+        ProgressiveKey.OWN_LEVEL,
         ProgressiveKey.UNREAD_BROADCAST_WIN,
         *_KEYS_CHANGED_AT_GAME_END,
     ),
@@ -286,7 +286,7 @@ TABLE_BETS_RETURNED: Final = EntryDeclaration(
     record=TableBetsReturned,
     description="Bets were returned from a table between two games.",
     permitted_transfers=(_PUSH_TRANSFER,),
-    written_keys=(TableKey.TABLE,),
+    written_keys=(TableKey.TABLE_STATE,),
     optional_keys=(PlayKey.SESSION,),
     dimension_names=frozenset({"game", "paytable", "denomination_cents"}),
 )
@@ -455,7 +455,7 @@ PAUSE_OVER: Final = EntryDeclaration(
     logs=(Log.PROTECTION,),
 )
 #: Keys that the end of a player's session removes.
-_SESSION_KEYS: Final = (PlayKey.SESSION, PlayKey.REMINDER, PlayKey.LIMITS)
+_SESSION_KEYS: Final = (PlayKey.SESSION, PlayKey.REMINDER, PlayKey.OWN_LIMITS)
 SESSION_ENDED: Final = EntryDeclaration(
     kind="protection.session_ended",
     record=SessionEnded,
@@ -474,7 +474,7 @@ SESSION_ENDED_UNPLAYED: Final = EntryDeclaration(
 LIMIT_SET: Final = EntryDeclaration(
     kind="protection.limit_set",
     record=LimitSet,
-    written_keys=(PlayKey.LIMITS,),
+    written_keys=(PlayKey.OWN_LIMITS,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.PROTECTION,),
 )
@@ -500,6 +500,6 @@ TIME_CHARGED: Final = EntryDeclaration(
     kind="room.time_charged",
     record=TimeCharged,
     permitted_transfers=(PermittedTransfer("credit:*:*", "house:time_charge"),),
-    written_keys=(PlayKey.TIME_PAID,),
+    written_keys=(PlayKey.PAID_PLAYING_TIME,),
     optional_keys=(PlayKey.SESSION,),
 )

@@ -18,13 +18,13 @@ class PlayKey(StorageKey):
     """The counts of the player's session, for player protection."""
     REMINDER = "reminder", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The player-protection reminder that is on display."""
-    LIMITS = "limits", ClearAction.IDENTITY, KeyOwner.PLAYER
+    OWN_LIMITS = "limits", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The player's own limits."""
-    DEFINITION = "definition:", ClearAction.IDENTITY, KeyOwner.MACHINE
+    GAME_DEFINITION = "definition:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per game definition played here, by digest, which stores it (:mod:`egm.play.definitions`)."""
-    RESIDUAL = "residual_terms", ClearAction.TRANSIENT, KeyOwner.PLAYER
+    RESIDUAL_CREDIT_TERMS = "residual_terms", ClearAction.TRANSIENT, KeyOwner.PLAYER
     """The rules for residual credit at this player position (:class:`egm.play.records.residual.ResidualTerms`)."""
-    TIME_PAID = "time_charge", ClearAction.IDENTITY, KeyOwner.PLAYER
+    PAID_PLAYING_TIME = "time_charge", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The table at which the player has paid for time, and the end of that time."""
     LARGEST_PRIZES = "examined:", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """Prefix; one key per game definition, by digest, which stores its largest prizes."""
@@ -33,7 +33,7 @@ class PlayKey(StorageKey):
 class TableKey(StorageKey):
     """Storage keys of the state of table games that lasts between two rounds."""
 
-    TABLE = "table:", ClearAction.OWED, KeyOwner.PLAYER
+    TABLE_STATE = "table:", ClearAction.OWED, KeyOwner.PLAYER
     """Prefix; one key per game definition, by digest: this position's part of the table's state, and its bets."""
     SHARED_STATE = "in_common:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per game definition, by digest: the table state that all players share."""
@@ -42,5 +42,5 @@ class TableKey(StorageKey):
 class WheelKey(StorageKey):
     """Storage keys of a real wheel that decides the game."""
 
-    SPIN = "wheel_spin", ClearAction.IDENTITY, KeyOwner.MACHINE
+    LAST_SPIN = "wheel_spin", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The last spin for which betting was closed."""

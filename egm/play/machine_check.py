@@ -57,7 +57,7 @@ def _compute_replay_result(machine: Machine, game: GameRecord) -> str:
 
 def _describe_software(machine: Machine) -> dict[str, str] | None:
     """Return the version, signer and digest of the signed software, or None if the software is not signed."""
-    installed = machine.memory.get(IntegrityKey.SOFTWARE)
+    installed = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
     if installed is None:
         return None
     lines = "\n".join(f"{name} {digest}" for name, digest in sorted(installed["components"].items()))

@@ -73,7 +73,7 @@ def _create_session(machine: Machine) -> SessionRecord:
 
 def _read_own_limits(machine: Machine) -> OwnLimits:
     """Return the limits that the player has set for themselves; an empty record if none exist."""
-    return machine.memory.read(OwnLimits, PlayKey.LIMITS) or OwnLimits()
+    return machine.memory.read(OwnLimits, PlayKey.OWN_LIMITS) or OwnLimits()
 
 
 def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
@@ -189,7 +189,7 @@ def session_is_over(machine: Machine, _: Event) -> bool:
 
     A player has left if no game, payment, credit or standing bet is left on the machine.
     """
-    is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
+    is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.OWN_LIMITS))
     is_in_use = any(
         machine.memory.get(key) is not None for key in (PlayKey.GAME, MoneyKey.PAY_OUT, MoneyKey.HANDPAY)
     )
@@ -277,7 +277,7 @@ def end_pause(machine: Machine, _: Event) -> None:
 def end_session(machine: Machine, _: Event) -> None:
     """End the session of a player who has left, and clear their limits and reminders."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
-    cleared = {PlayKey.SESSION.value: None, PlayKey.REMINDER.value: None, PlayKey.LIMITS.value: None}
+    cleared = {PlayKey.SESSION.value: None, PlayKey.REMINDER.value: None, PlayKey.OWN_LIMITS.value: None}
     if session is None:
         machine.post(SESSION_ENDED_UNPLAYED, state=cleared)
         return
@@ -296,7 +296,9 @@ def set_own_limit(machine: Machine, event: Event) -> None:
         if of == "minutes"
         else replace(own_limits, limit_cents=value)
     )
-    machine.post(LIMIT_SET, LimitSet(limited_quantity=of, limit_value=value), state={PlayKey.LIMITS: limits})
+    machine.post(
+        LIMIT_SET, LimitSet(limited_quantity=of, limit_value=value), state={PlayKey.OWN_LIMITS: limits}
+    )
     machine.notice = Notice(code="limit_set")
 
 

@@ -87,7 +87,7 @@ class ReminderService:
 def create_reminders(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the reminders service if the profile counts sessions, or if a counted session has not ended yet."""
     machine = context.engine.machine
-    is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
+    is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.OWN_LIMITS))
     return (
         (ReminderService(context),) if machine.profile.protection.requires_session_count or is_counted else ()
     )

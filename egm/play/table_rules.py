@@ -65,6 +65,6 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
 TABLES_FEATURE: Final = Feature(
     name="tables",
     storage_keys=TableKey,
-    value_types={TableKey.TABLE: TableRecord, TableKey.SHARED_STATE: SharedTableState},
+    value_types={TableKey.TABLE_STATE: TableRecord, TableKey.SHARED_STATE: SharedTableState},
     rules=_RULES,
 )

@@ -276,7 +276,7 @@ def _post_returned_bets(
             "denomination_cents": table.denomination_cents,
         },
         state={
-            f"{TableKey.TABLE}{table.game.digest}": table_after,
+            f"{TableKey.TABLE_STATE}{table.game.digest}": table_after,
             **protection.build_session_change(machine, won_cents=returned_cents),
         },
     )

@@ -35,7 +35,7 @@ def find_due_charge(machine: Machine) -> TimeCharge | None:
     charge = None if game is None else game.rules.time_charge
     if game is None or charge is None:
         return None
-    time_paid = machine.memory.read(PaidPlayingTime, PlayKey.TIME_PAID)
+    time_paid = machine.memory.read(PaidPlayingTime, PlayKey.PAID_PLAYING_TIME)
     if time_paid is None or time_paid.digest != game.digest:
         return charge
     return charge if machine.clock.now() >= datetime.fromisoformat(time_paid.paid_until) else None
@@ -73,7 +73,7 @@ def collect_time_charge(machine: Machine, game: GameRecord) -> None:
         ),
         transfers=machine.build_debit_transfers(amount_cents, TIME_CHARGE_ACCOUNT, CASHABLE_CREDIT_KINDS),
         state={
-            PlayKey.TIME_PAID: PaidPlayingTime(digest=game.game.digest, paid_until=until),
+            PlayKey.PAID_PLAYING_TIME: PaidPlayingTime(digest=game.game.digest, paid_until=until),
             **protection.build_session_change(machine, wagered_cents=amount_cents),
         },
     )

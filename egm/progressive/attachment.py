@@ -232,7 +232,10 @@ class ProgressiveLinkService:
 
     def _read_link_progress(self, level: str) -> LinkProgress:
         """Return how many contributions this machine has made to a level, and how many its controller has counted."""
-        return self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{level}") or LinkProgress()
+        return (
+            self._machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK_PROGRESS}{level}")
+            or LinkProgress()
+        )
 
     def _list_new_contributions(
         self, level: str, after_contribution: int, progress: LinkProgress
@@ -331,7 +334,7 @@ class ProgressiveLinkService:
                     CONTROLLER_COUNT_AHEAD,
                     ContributionsCounted(pool=notification.level, counted_number=notification.sequence),
                     state={
-                        f"{ProgressiveKey.LINK}{notification.level}": replace(
+                        f"{ProgressiveKey.LINK_PROGRESS}{notification.level}": replace(
                             progress, sequence=notification.sequence
                         )
                     },

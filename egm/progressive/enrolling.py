@@ -78,14 +78,14 @@ def record_certificate_at_start(
     machine.install(EnrolmentState(folder, stick, link))
     if link is None or link.key != folder.key_path:
         return
-    in_use = machine.memory.read(CertificateInUse, ProgressiveKey.CERTIFICATE)
+    in_use = machine.memory.read(CertificateInUse, ProgressiveKey.LINK_CERTIFICATE)
     digest = "" if in_use is None else in_use.certificate_digest
     try:
         if digest and digest != folder.current_certificate_digest and folder.has_complete_certificate(digest):
             folder.activate_certificate(digest)
         facts = folder.read_facts()
         if facts is not None and digest != folder.current_certificate_digest:
-            signed = machine.memory.get(IntegrityKey.CABINET)
+            signed = machine.memory.get(IntegrityKey.SIGNED_CABINET_FILE)
             _record_certificate(
                 machine, facts, signed["persons"] if not digest and signed is not None else ()
             )
@@ -103,7 +103,7 @@ def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequ
     Without persons, the certificate was found in use at start-up.
     """
     state: dict[str, object] = {
-        ProgressiveKey.CERTIFICATE: CertificateInUse(certificate_digest=facts.certificate_digest)
+        ProgressiveKey.LINK_CERTIFICATE: CertificateInUse(certificate_digest=facts.certificate_digest)
     }
     if len(persons) >= REQUIRED_PERSON_COUNT:
         certificate = LinkCertificateWithPersons(**facts.to_entry_fields(), persons=tuple(persons))

@@ -66,16 +66,16 @@ LEVEL_OPENED: Final = EntryDeclaration(
     kind="progressive.opened",
     record=LevelOpened,
     permitted_transfers=(PermittedTransfer("pool:*:startup", "pool:*:current"),),
-    written_keys=(ProgressiveKey.LEVEL,),
+    written_keys=(ProgressiveKey.OWN_LEVEL,),
 )
 LEVEL_CHANGED: Final = EntryDeclaration(
-    kind="progressive.changed", record=LevelChanged, written_keys=(ProgressiveKey.LEVEL,)
+    kind="progressive.changed", record=LevelChanged, written_keys=(ProgressiveKey.OWN_LEVEL,)
 )
 LEVEL_MOVED: Final = EntryDeclaration(
     kind="progressive.moved",
     record=LevelMoved,
     permitted_transfers=(POOL_TRANSFERS,),
-    written_keys=(ProgressiveKey.LEVEL,),
+    written_keys=(ProgressiveKey.OWN_LEVEL,),
 )
 
 
@@ -382,13 +382,13 @@ class EnrolmentRefused:
 
 
 LEVEL_LINKED: Final = EntryDeclaration(
-    kind="progressive.linked", record=LevelLinked, written_keys=(ProgressiveKey.LINK,)
+    kind="progressive.linked", record=LevelLinked, written_keys=(ProgressiveKey.LINK_PROGRESS,)
 )
 CONTROLLER_COUNT_AHEAD: Final = EntryDeclaration(
     kind="progressive.ahead",
     record=ContributionsCounted,
     description="A controller has counted contributions that this machine has not recorded.",
-    written_keys=(ProgressiveKey.LINK,),
+    written_keys=(ProgressiveKey.LINK_PROGRESS,),
 )
 CONTROLLER_COUNT_BEHIND: Final = EntryDeclaration(
     kind="progressive.behind",
@@ -418,13 +418,13 @@ LINK_ENROLLED: Final = EntryDeclaration(
     kind="link.enrolled",
     record=LinkCertificateWithPersons,
     description="Persons who compared the digests put a link certificate into use.",
-    written_keys=(ProgressiveKey.CERTIFICATE,),
+    written_keys=(ProgressiveKey.LINK_CERTIFICATE,),
 )
 LINK_CERTIFICATE_FOUND: Final = EntryDeclaration(
     kind="link.found",
     record=LinkCertificate,
     description="A link certificate was found in use that the journal did not name.",
-    written_keys=(ProgressiveKey.CERTIFICATE,),
+    written_keys=(ProgressiveKey.LINK_CERTIFICATE,),
     is_technical=True,
 )
 ENROLMENT_REFUSED: Final = EntryDeclaration(kind="link.refused", record=EnrolmentRefused)

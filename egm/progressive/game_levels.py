@@ -80,7 +80,7 @@ def open_levels(machine: Machine) -> None:
         if not pool.is_own:
             _store_first_link_progress(machine, pool)
             continue
-        key, terms = f"{ProgressiveKey.LEVEL}{pool.id}", pool.definition.terms
+        key, terms = f"{ProgressiveKey.OWN_LEVEL}{pool.id}", pool.definition.terms
         levels = machine.journal.state(key)
         if levels is None:
             level = Level.open(terms)
@@ -101,16 +101,16 @@ def open_levels(machine: Machine) -> None:
         changed_level = level.change_terms(terms)
         if changed_level != level:
             machine.post(LEVEL_CHANGED, LevelChanged(pool=pool.id, terms=terms), state={key: changed_level})
-    for key, levels in machine.journal.states(ProgressiveKey.LEVEL).items():
+    for key, levels in machine.journal.states(ProgressiveKey.OWN_LEVEL).items():
         level = Level.from_json(levels)
         posting.check_pool_balances(
-            key.removeprefix(ProgressiveKey.LEVEL), level, machine.journal.balance_cents
+            key.removeprefix(ProgressiveKey.OWN_LEVEL), level, machine.journal.balance_cents
         )
 
 
 def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
     """Store a zero count of contributions for a controller's level that is in the cabinet file for the first time."""
-    key = f"{ProgressiveKey.LINK}{pool.id}"
+    key = f"{ProgressiveKey.LINK_PROGRESS}{pool.id}"
     if pool.keeper is LevelKeeper.CONTROLLER and machine.journal.state(key) is None:
         machine.post(LEVEL_LINKED, LevelLinked(pool=pool.id), state={key: LinkProgress()})
 
@@ -196,7 +196,7 @@ def _build_claim_prefix(machine: Machine) -> str:
 
 def _is_own_level(machine: Machine, pool: str) -> bool:
     """Return whether a progressive level is or was this machine's own, not a controller's or a host's."""
-    return machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}") is not None
+    return machine.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool}") is not None
 
 
 def _read_level(machine: Machine, pool: str) -> Level:
@@ -209,7 +209,7 @@ def _read_level(machine: Machine, pool: str) -> Level:
 
 def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
     """Return how many contributions this machine has made to a controller's level, and how many of them are counted."""
-    progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{pool}") or LinkProgress()
+    progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK_PROGRESS}{pool}") or LinkProgress()
     link = machine.component(LevelDisplays).link
     position = None if link is None else link.find_contribution_status(pool)
     if link is None or position is None:
@@ -251,11 +251,11 @@ def build_step_state(
     return {
         **wins,
         **{
-            f"{ProgressiveKey.LEVEL}{pool}": level.to_json()
+            f"{ProgressiveKey.OWN_LEVEL}{pool}": level.to_json()
             for pool, level in progressive_round.levels.items()
         },
         **{
-            f"{ProgressiveKey.LINK}{pool}": progress
+            f"{ProgressiveKey.LINK_PROGRESS}{pool}": progress
             for pool, progress in progressive_round.link_progress.items()
         },
         **claims,
@@ -402,7 +402,7 @@ def build_hit_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transf
             level_before = levels.get(award.pool) or _read_level(machine, award.pool)
             levels[award.pool] = level_before.return_award(award.amount_cents)
             transfers += posting.build_change_transfers(award.pool, level_before, levels[award.pool])
-    state = {f"{ProgressiveKey.LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
+    state = {f"{ProgressiveKey.OWN_LEVEL}{pool}": level.to_json() for pool, level in levels.items()}
     unread_wins = machine.journal.states(
         f"{ProgressiveKey.UNREAD_BROADCAST_WIN}{_build_claim_prefix(machine)}.{game.play_id}."
     )

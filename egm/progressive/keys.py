@@ -8,9 +8,9 @@ class ProgressiveKey(StorageKey):
 
     GAME_AWAITING_AWARD = "awaiting_award", ClearAction.OWED, KeyOwner.PLAYER
     """The id of the game that waits for a controller to lock the amount of its hit."""
-    LEVEL = "level:", ClearAction.OWED, KeyOwner.MACHINE
+    OWN_LEVEL = "level:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per progressive level of this machine itself, which stores the level's state."""
-    LINK = "link:", ClearAction.OWED, KeyOwner.MACHINE
+    LINK_PROGRESS = "link:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per controller's level, which stores the counts of this machine's contributions."""
     PRIZE_COMMITMENT = "sealed:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per mystery level of a controller: its prize number, and the commitment to its secret amount."""
@@ -20,7 +20,7 @@ class ProgressiveKey(StorageKey):
     """Prefix; one key per open hit of a linked level, which stores the claim to its controller."""
     HELD_PRIZE = "held:", ClearAction.OWED, KeyOwner.MACHINE
     """Prefix; one key per reported prize that cannot be verified and is held (:mod:`egm.progressive.unproved`)."""
-    CERTIFICATE = "link_certificate", ClearAction.IDENTITY, KeyOwner.MACHINE
+    LINK_CERTIFICATE = "link_certificate", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The digest of the certificate that identifies this machine on its progressive link."""
     UNREAD_BROADCAST_WIN = "progressive_win:", ClearAction.IDENTITY, KeyOwner.MACHINE
     """Prefix; one key per hit of a broadcast level that the host has not read yet, which stores the hit."""

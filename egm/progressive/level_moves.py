@@ -53,8 +53,8 @@ def move_level(machine: Machine, event: Event) -> None:
         ),
         transfers=posting.build_moving_transfers((source, source_level), (target, target_level, grown_level)),
         state={
-            f"{ProgressiveKey.LEVEL}{source}": emptied_level,
-            f"{ProgressiveKey.LEVEL}{target}": grown_level,
+            f"{ProgressiveKey.OWN_LEVEL}{source}": emptied_level,
+            f"{ProgressiveKey.OWN_LEVEL}{target}": grown_level,
         },
     )
     machine.notice = Notice(code="level_moved", values={"amount_cents": int(amount)})

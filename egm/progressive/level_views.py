@@ -15,7 +15,7 @@ from egm.progressive.pools import LevelKeeper, ProgressivePool, ProgressivePools
 
 def read_own_level(machine: Machine, pool: str) -> Level | None:
     """Return the state of a level that this machine runs or once ran itself; None if it was never opened."""
-    state = machine.journal.state(f"{ProgressiveKey.LEVEL}{pool}")
+    state = machine.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool}")
     return None if state is None else Level.from_json(state)
 
 

@@ -38,8 +38,8 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
     This machine's own levels are first, also closed ones; then those of a controller or host.
     """
     own_levels = {
-        key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)
-        for key, stored in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())
+        key.removeprefix(ProgressiveKey.OWN_LEVEL): Level.from_json(stored)
+        for key, stored in sorted(machine.journal.states(ProgressiveKey.OWN_LEVEL).items())
     }
     linked = [pool for pool in machine.component(ProgressivePools).by_id if pool not in own_levels]
     return (

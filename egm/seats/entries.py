@@ -36,11 +36,11 @@ class WheelNumberMissed(BettingClosedForSpin):
 
 
 BETTING_CLOSED: Final = EntryDeclaration(
-    kind="wheel.no_more_bets", record=BettingClosedForSpin, written_keys=(WheelKey.SPIN,)
+    kind="wheel.no_more_bets", record=BettingClosedForSpin, written_keys=(WheelKey.LAST_SPIN,)
 )
 WHEEL_NUMBER_RECEIVED: Final = EntryDeclaration(
-    kind="wheel.number", record=WheelNumberReceived, written_keys=(WheelKey.SPIN,)
+    kind="wheel.number", record=WheelNumberReceived, written_keys=(WheelKey.LAST_SPIN,)
 )
 WHEEL_NUMBER_MISSED: Final = EntryDeclaration(
-    kind="wheel.unheard", record=WheelNumberMissed, written_keys=(WheelKey.SPIN,)
+    kind="wheel.unheard", record=WheelNumberMissed, written_keys=(WheelKey.LAST_SPIN,)
 )

@@ -133,7 +133,7 @@ def iter_notices(machine: Machine) -> Iterator[Notice]:
 SEATS_FEATURE: Final = Feature(
     name="seats",
     storage_keys=WheelKey,
-    value_types={WheelKey.SPIN: WheelSpin},
+    value_types={WheelKey.LAST_SPIN: WheelSpin},
     entry_declarations=list_entries(entries),
     payload_classes={TableEvent.NO_MORE_BETS: EmptyPayload},
     rules=SEATS_RULES,

@@ -53,7 +53,7 @@ def process_wheel_phase(machine: Machine, report: WheelTurned) -> None:
                 WHEEL_NUMBER_RECEIVED,
                 WheelNumberReceived(round_id=spin.round_id, spin=spin.wheel_counter, number=report.number),
                 entry_id=f"{spin.round_id}.number",
-                state={WheelKey.SPIN: replace(spin, winning_number=report.number)},
+                state={WheelKey.LAST_SPIN: replace(spin, winning_number=report.number)},
             )
     elif report.phase is WheelPhase.NO_MORE_BETS and not _was_number_reported(previous_report, report):
         _close_betting(machine, table, report.spin)
@@ -115,7 +115,7 @@ def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinRea
         WHEEL_NUMBER_MISSED,
         WheelNumberMissed(round_id=spin.round_id, spin=spin.wheel_counter, missed_reason=reason),
         entry_id=f"{spin.round_id}.unheard",
-        state={WheelKey.SPIN: replace(spin, missed_reason=reason)},
+        state={WheelKey.LAST_SPIN: replace(spin, missed_reason=reason)},
     )
 
 
@@ -141,7 +141,7 @@ def _close_betting(machine: Machine, table: SharedTables, spin: int) -> None:
         BETTING_CLOSED,
         BettingClosedForSpin(round_id=spin_record.round_id, spin=spin_record.wheel_counter),
         entry_id=f"{spin_record.round_id}.closed",
-        state={WheelKey.SPIN: spin_record},
+        state={WheelKey.LAST_SPIN: spin_record},
     )
     for game in sorted(games):
         table.close_betting(game, spin_record.round_id)

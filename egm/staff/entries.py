@@ -482,7 +482,7 @@ KEY_RETURNED: Final = EntryDeclaration(
 SERVICE_CALL: Final = EntryDeclaration(
     kind="service.call",
     record=ServiceCalled,
-    written_keys=(IntegrityKey.SERVICE,),
+    written_keys=(IntegrityKey.SERVICE_CALL,),
     subject_field="on",
     significance={
         "on": Significance(EventEffect.LAMP, ClearCondition.ATTENDANT, sas_exception_code=0x71),
@@ -492,7 +492,7 @@ SERVICE_CALL: Final = EntryDeclaration(
 SERVICE_ANSWERED: Final = EntryDeclaration(
     kind="service.answered",
     record=ServiceCallAnswered,
-    written_keys=(IntegrityKey.SERVICE,),
+    written_keys=(IntegrityKey.SERVICE_CALL,),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x72),
 )
 
@@ -530,7 +530,7 @@ class InventoryChanged:
 OPTIONS_CHANGED: Final = EntryDeclaration(
     kind="options.changed",
     record=OptionsChanged,
-    written_keys=(StaffKey.OPTIONS,),
+    written_keys=(StaffKey.OPERATOR_OPTIONS,),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x3C),
     is_technical=True,
 )
@@ -640,7 +640,7 @@ _HOPPER_FILL_TRANSFERS: Final = (PermittedTransfer("stock:fill", "stock:hopper")
 INTERVENTION_OPENED: Final = EntryDeclaration(
     kind="intervention.opened",
     record=InterventionOpened,
-    written_keys=(StaffKey.INTERVENTION, IntegrityKey.DISABLED),
+    written_keys=(StaffKey.INTERVENTION, IntegrityKey.DISABLING_RECORD),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
@@ -654,7 +654,7 @@ INTERVENTION_SEEN: Final = EntryDeclaration(
 INTERVENTION_CLOSED: Final = EntryDeclaration(
     kind="intervention.closed",
     record=InterventionClosed,
-    written_keys=(StaffKey.INTERVENTION, IntegrityKey.DISABLED),
+    written_keys=(StaffKey.INTERVENTION, IntegrityKey.DISABLING_RECORD),
     optional_keys=(StaffKey.LAST_COLLECTION,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
@@ -662,13 +662,13 @@ INTERVENTION_CLOSED: Final = EntryDeclaration(
 CABINET_BASE_WITHDRAWN: Final = EntryDeclaration(
     kind="base.withdrawn",
     record=CabinetBaseWithdrawn,
-    written_keys=(StaffKey.BASE, IntegrityKey.DISABLED),
+    written_keys=(StaffKey.WITHDRAWN_BASE, IntegrityKey.DISABLING_RECORD),
     significance=Significance(EventEffect.LOG),
 )
 CABINET_BASE_RETURNED: Final = EntryDeclaration(
     kind="base.returned",
     record=CabinetBaseReturned,
-    written_keys=(StaffKey.BASE, IntegrityKey.DISABLED),
+    written_keys=(StaffKey.WITHDRAWN_BASE, IntegrityKey.DISABLING_RECORD),
     significance=Significance(EventEffect.LOG),
 )
 HOPPER_OPENING_STOCK: Final = EntryDeclaration(
@@ -725,14 +725,14 @@ SLIP_PRINTED: Final = EntryDeclaration(
     record=SlipOrTestPagePrinted,
     description="A slip was printed.",
     counts={"slips_printed": 1},
-    written_keys=(MoneyKey.PRINT,),
+    written_keys=(MoneyKey.PRINT_JOB,),
     significance=Significance(EventEffect.LOG),
 )
 SLIP_FAILED: Final = EntryDeclaration(
     kind="slip.failed",
     record=PrintJobOrTestFailed,
     description="A slip was not printed.",
-    written_keys=(MoneyKey.PRINT,),
+    written_keys=(MoneyKey.PRINT_JOB,),
     significance=Significance(EventEffect.LOG),
 )
 
@@ -810,18 +810,18 @@ TEST_TICKET_PRINTED: Final = EntryDeclaration(
     kind="test.printed",
     record=SlipOrTestPagePrinted,
     description="A test ticket was printed.",
-    written_keys=(MoneyKey.PRINT,),
+    written_keys=(MoneyKey.PRINT_JOB,),
     is_technical=True,
 )
 TEST_TICKET_FAILED: Final = EntryDeclaration(
     kind="test.failed",
     record=PrintJobOrTestFailed,
     description="A test ticket was not printed.",
-    written_keys=(MoneyKey.PRINT,),
+    written_keys=(MoneyKey.PRINT_JOB,),
     is_technical=True,
 )
 TEST_COINS_PAID: Final = EntryDeclaration(
-    kind="test.coins", record=TestCoinsPaid, written_keys=(MoneyKey.HOPPER,), is_technical=True
+    kind="test.coins", record=TestCoinsPaid, written_keys=(MoneyKey.HOPPER_PAYOUT,), is_technical=True
 )
 TOUCH_CALIBRATED: Final = EntryDeclaration(
     kind="touch.calibrated", record=TouchCalibrated, written_keys=(StaffKey.TOUCH_CALIBRATION,)

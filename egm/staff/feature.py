@@ -32,13 +32,13 @@ STAFF_FEATURE: Final = Feature(
     storage_keys=StaffKey,
     value_types={
         StaffKey.OPEN_MENU: entries.OpenMenu,
-        StaffKey.OPTIONS: OperatorOptions,
+        StaffKey.OPERATOR_OPTIONS: OperatorOptions,
         StaffKey.TOUCH_CALIBRATION: entries.CalibrationMatrix,
         StaffKey.INVENTORY: entries.InventoryEntry,
         StaffKey.INTERVENTION: entries.Intervention,
         StaffKey.MONITORED_INTERVENTION: str,
         StaffKey.LAST_COLLECTION: entries.CollectionRecord,
-        StaffKey.BASE: entries.WithdrawnBase,
+        StaffKey.WITHDRAWN_BASE: entries.WithdrawnBase,
         # STAFF and TRIES have other shapes in journals of earlier versions, and a memory clear carries them over.
     },
     entry_declarations=list_entries(entries),

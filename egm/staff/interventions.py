@@ -78,12 +78,12 @@ def any_intervention_is_open(machine: Machine, _: Event) -> bool:
 
 def base_is_in_place(machine: Machine, _: Event) -> bool:
     """Return whether the machine's stand (base) is in place, not withdrawn."""
-    return machine.memory.get(StaffKey.BASE) is None
+    return machine.memory.get(StaffKey.WITHDRAWN_BASE) is None
 
 
 def base_is_withdrawn(machine: Machine, _: Event) -> bool:
     """Return whether the machine's stand (base) is withdrawn, and so can be returned."""
-    return machine.memory.get(StaffKey.BASE) is not None
+    return machine.memory.get(StaffKey.WITHDRAWN_BASE) is not None
 
 
 def every_door_is_closed(machine: Machine, _: Event) -> bool:
@@ -116,7 +116,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         entry_id=number,
         state={
             StaffKey.INTERVENTION: intervention,
-            f"{IntegrityKey.DISABLED}{OPEN_INTERVENTION_HOLD_SOURCE}": DisablingRecord(
+            f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_HOLD_SOURCE}": DisablingRecord(
                 reason=form.reason, since=since
             ),
         },
@@ -166,7 +166,7 @@ def close_intervention(machine: Machine, event: Event) -> None:
         entry_id=f"{intervention['id']}.closed",
         state={
             StaffKey.INTERVENTION: None,
-            f"{IntegrityKey.DISABLED}{OPEN_INTERVENTION_HOLD_SOURCE}": None,
+            f"{IntegrityKey.DISABLING_RECORD}{OPEN_INTERVENTION_HOLD_SOURCE}": None,
             **collected_state,
         },
     )
@@ -193,14 +193,14 @@ def withdraw_base(machine: Machine, event: Event) -> None:
             operator_number=machine.identity.operator_number,
         ),
         state={
-            StaffKey.BASE: WithdrawnBase(
+            StaffKey.WITHDRAWN_BASE: WithdrawnBase(
                 since=since,
                 base_number=form.base,
                 lock_number=form.lock,
                 cashier=form.cashier,
                 reason=form.reason,
             ),
-            f"{IntegrityKey.DISABLED}{BASE_WITHDRAWN_HOLD_SOURCE}": DisablingRecord(
+            f"{IntegrityKey.DISABLING_RECORD}{BASE_WITHDRAWN_HOLD_SOURCE}": DisablingRecord(
                 reason=form.reason, since=since
             ),
         },
@@ -222,7 +222,10 @@ def return_base(machine: Machine, event: Event) -> None:
             serial=machine.identity.serial,
             operator_number=machine.identity.operator_number,
         ),
-        state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE_WITHDRAWN_HOLD_SOURCE}": None},
+        state={
+            StaffKey.WITHDRAWN_BASE: None,
+            f"{IntegrityKey.DISABLING_RECORD}{BASE_WITHDRAWN_HOLD_SOURCE}": None,
+        },
     )
 
 

@@ -8,7 +8,7 @@ class StaffKey(StorageKey):
 
     OPEN_MENU = "menu", ClearAction.TRANSIENT, KeyOwner.PLAYER
     """The open service menu: since when, and who is signed in."""
-    OPTIONS = "options", ClearAction.IDENTITY, KeyOwner.MACHINE
+    OPERATOR_OPTIONS = "options", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The options set by the staff; see :mod:`egm.staff.options`."""
     TOUCH_CALIBRATION = "touch", ClearAction.IDENTITY, KeyOwner.PLAYER
     """The touch screen's calibration: six integers (:mod:`egm.kernel.touch`)."""
@@ -20,7 +20,7 @@ class StaffKey(StorageKey):
     """The id of the last intervention for which the monitoring system has read who is at work."""
     LAST_COLLECTION = "collected", ClearAction.TRANSIENT, KeyOwner.MACHINE
     """The last collection of cash boxes: the metered content of each, and which have been counted."""
-    BASE = "base", ClearAction.IDENTITY, KeyOwner.MACHINE
+    WITHDRAWN_BASE = "base", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The machine's stand (base) while it is withdrawn, and who has its lock and key."""
     ROSTER_CHANGE = "staff", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The last recorded change of the staff roster: its number, and the roster's digest after it."""

@@ -29,7 +29,7 @@ from egm.staff.records import OperatorOptions, OptionName, OptionValues
 
 #: State keys of what a player may still be owed in addition to credits.
 _KEYS_OF_MONEY_OWED: Final = frozenset(
-    {PlayKey.GAME.value, MoneyKey.HANDPAY.value, MoneyKey.PAY_OUT.value, MoneyKey.PAPER.value}
+    {PlayKey.GAME.value, MoneyKey.HANDPAY.value, MoneyKey.PAY_OUT.value, MoneyKey.PAPER_BEING_STACKED.value}
 )
 #: Doors of which one must be open to change options.
 _OPTION_DOORS: Final = frozenset({"main", "logic"})
@@ -111,7 +111,7 @@ def no_tournament_is_on(machine: Machine, _: Event) -> bool:
 
     During a tournament the options must not change, because the terms of the tournament are published.
     """
-    return machine.memory.get(TournamentKey.MODE) is None
+    return machine.memory.get(TournamentKey.TOURNAMENT_MODE) is None
 
 
 @refusal_code("nothing_is_owed")
@@ -119,8 +119,10 @@ def no_position_is_in_use(machine: Machine, _: Event) -> bool:
     """Return whether no player position has credit, a bet, a game, a hand-pay or a payout."""
     states = machine.journal.states()
     names = {key: key.rpartition("/")[2] for key in states}  # a position's keys have the form "2/game"
-    tables = (states[key] for key, name in names.items() if name.startswith(TableKey.TABLE))
-    has_standing_bets = any(from_json(TableRecord, table, TableKey.TABLE).standing_stakes for table in tables)
+    tables = (states[key] for key, name in names.items() if name.startswith(TableKey.TABLE_STATE))
+    has_standing_bets = any(
+        from_json(TableRecord, table, TableKey.TABLE_STATE).standing_stakes for table in tables
+    )
     return (
         machine.journal.credits_cents() == 0
         and not has_standing_bets
@@ -209,7 +211,7 @@ def change_options(machine: Machine, event: Event) -> None:
             options_before=old_options,
             options_after=new_options,
         ),
-        state={StaffKey.OPTIONS: new_options},
+        state={StaffKey.OPERATOR_OPTIONS: new_options},
     )
     machine.notice = Notice(code="options_changed")
 

@@ -64,7 +64,7 @@ class OperatorOptions:
     @classmethod
     def read_stored(cls, machine: Machine) -> "OperatorOptions":
         """Return the operator's options as the journal stores them."""
-        return machine.memory.read(cls, StaffKey.OPTIONS) or cls()
+        return machine.memory.read(cls, StaffKey.OPERATOR_OPTIONS) or cls()
 
     def list_denominations(self, game_id: str, admitted_cents: tuple[int, ...]) -> tuple[int, ...]:
         """Return which of the denominations ``admitted_cents`` the operator offers for a game.

@@ -11,11 +11,11 @@ from egm.staff.events import Authorisation
 
 def toggle_service_call(machine: Machine, _: Event) -> None:
     """Toggle the player's service call: switch the candle on, or off if it is on."""
-    calling = machine.memory.get(IntegrityKey.SERVICE) is not None
+    calling = machine.memory.get(IntegrityKey.SERVICE_CALL) is not None
     machine.post(
         SERVICE_CALL,
         ServiceCalled(is_candle_on=not calling),
-        state={IntegrityKey.SERVICE: None if calling else True},
+        state={IntegrityKey.SERVICE_CALL: None if calling else True},
     )
 
 
@@ -35,10 +35,10 @@ def show_fault_cannot_be_cleared(machine: Machine, _: Event) -> None:
 
 def answer_service_call(machine: Machine, event: Event) -> None:
     """End the player's service call, because an attendant has come."""
-    if machine.memory.get(IntegrityKey.SERVICE) is None:
+    if machine.memory.get(IntegrityKey.SERVICE_CALL) is None:
         return
     authorisation = event.read_payload(Authorisation)
     record = ServiceCallAnswered(
         key_switch=authorisation.key, person=authorisation.person, persons=authorisation.persons or None
     )
-    machine.post(SERVICE_ANSWERED, record, state={IntegrityKey.SERVICE: None})
+    machine.post(SERVICE_ANSWERED, record, state={IntegrityKey.SERVICE_CALL: None})

@@ -111,7 +111,7 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
         ),
         entry_id=job_id,
     )
-    if machine.memory.get(MoneyKey.PRINT) is not None or machine.memory.get(MoneyKey.PAY_OUT) is not None:
+    if machine.memory.get(MoneyKey.PRINT_JOB) is not None or machine.memory.get(MoneyKey.PAY_OUT) is not None:
         machine.post(
             SLIP_NOT_STARTED,
             PrintJobOrTestFailed(id=job_id, reason="the printer is still printing a ticket or slip"),
@@ -126,27 +126,27 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
 # ---------------------------------------------------------------------------------------------- guards
 def ticket_is_a_slip(machine: Machine, _: Event) -> bool:
     """Return whether the ticket being printed is a slip."""
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     return printing is not None and is_slip_job_id(printing.id)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def record_slip(machine: Machine, _: Event) -> None:
     """Record that an access or audit slip is printed."""
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     machine.post(
         SLIP_PRINTED,
         SlipOrTestPagePrinted(id=printing.id),
-        state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
+        state={MoneyKey.PRINT_JOB: replace(printing, state=PrintState.BARCODE_DONE)},
     )
 
 
 def record_slip_failed(machine: Machine, event: Event) -> None:
     """Record that an access or audit slip was not printed."""
     printing, reason = (
-        machine.memory.require(PrintingRecord, MoneyKey.PRINT),
+        machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB),
         event.read_payload(PrintFailure).why,
     )
     machine.post(
-        SLIP_FAILED, PrintJobOrTestFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT: None}
+        SLIP_FAILED, PrintJobOrTestFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT_JOB: None}
     )

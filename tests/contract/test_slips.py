@@ -63,10 +63,10 @@ def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, profile, pr
     async def scene(room, rig):
         Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
         await rig.advance_until(lambda: len(rig.twin.describe()["printed"]) == 1)
-        await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
+        await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT_JOB) is None)
         room.engine.handle(EventType.DOOR_OPENED, door="main")
         await rig.advance_until(lambda: len(rig.twin.describe()["printed"]) == 2)
-        await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
+        await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT_JOB) is None)
         access, audit = map(str, rig.twin.describe()["printed"])
         assert "ACCESS - NO VALUE" in access
         assert f"bill jam ({STAFF_NUMBER_BY_ROLE[Role.MECHANIC]})" in access
@@ -124,7 +124,7 @@ def test_a_slip_that_cannot_be_printed_is_recorded_and_printed_later(tmp_path, p
         assert [record["why"] for record in room.records("slip.failed")] == [
             "the printer is still printing a ticket or slip"
         ]
-        await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
+        await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT_JOB) is None)
         assert len(rig.twin.describe()["printed"]) == 1
 
     with_printer(tmp_path, profile, "tcl", scene)

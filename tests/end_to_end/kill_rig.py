@@ -387,7 +387,7 @@ class Rig:
         """Return how many accepted coins the journal lacks; the maximum while the journal is recovered."""
         try:
             with open_view(self.folder.root) as view:
-                position = view.state(MoneyKey.COIN_EVENTS)
+                position = view.state(MoneyKey.LAST_COIN_EVENT)
         except JournalError:
             return UNCREDITED_COINS_MAX
         return self.coin_state()["accepted_coins"] - read_accept_counter(position)

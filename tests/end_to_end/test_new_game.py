@@ -70,7 +70,7 @@ async def _visit(folder, cwd, digest):
     assert "memory is in" in output.decode()
     with open_view(folder.root) as journal:
         assert (
-            journal.state(f"{PlayKey.DEFINITION}{digest}") is not None
+            journal.state(f"{PlayKey.GAME_DEFINITION}{digest}") is not None
         )  # the tuned game is the one that was played
 
 

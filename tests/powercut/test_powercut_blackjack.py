@@ -145,7 +145,7 @@ class Fours(Life):
         meters = rig.journal.meters().values
         assert (meters["coin_in"], meters["games_played"]) == (STAKED * 100, 1)
         assert rig.credit_cents == CREDIT - STAKED * 100 + BACK * 100 + SHARE
-        level = Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{GAME}.jackpot.100"))
+        level = Level.from_json(rig.journal.state(f"{ProgressiveKey.OWN_LEVEL}{GAME}.jackpot.100"))
         assert (level.contributed_amount, level.paid_cents, level.hit_count) == (50, SHARE, 1)
         check_recall(rig)
 

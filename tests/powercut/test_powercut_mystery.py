@@ -97,7 +97,7 @@ class Mystery(Life):
                 super().act()
 
     def count_contributions(self):
-        mark = self.room.journal.state(f"{ProgressiveKey.LINK}LUCKY")
+        mark = self.room.journal.state(f"{ProgressiveKey.LINK_PROGRESS}LUCKY")
         return 0 if mark is None else mark["sequence"]
 
     def handle_win(self):

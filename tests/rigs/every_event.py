@@ -220,7 +220,7 @@ def make_machine_in(state: State, make: Callable[[tuple[str, ...]], MachineRig])
         rig.engine.handle(EventType.SHARED_MEMORY_CHANGED)
     elif state is State.TOURNAMENT:
         mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
-        write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
+        write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.TOURNAMENT_MODE: mode})
         rig.engine.handle(EventType.SHARED_MEMORY_CHANGED)
     elif state is State.LOCKED:
         rig.machine.component(HostMoney).transfer_lock = TransferLock(required_transfers_code=1, until_ns=0)
@@ -242,7 +242,7 @@ def _start_ticket(rig: MachineRig) -> None:
         {"way": "ticket", "number": ticket.masked_number, "language": "en"},
     )
     printing = {"id": "early", "language": "en", "state": "printing"}
-    write_undeclared_entry(rig.machine, "ticket.pending", state={MoneyKey.PRINT: printing})
+    write_undeclared_entry(rig.machine, "ticket.pending", state={MoneyKey.PRINT_JOB: printing})
 
 
 def _start_coins(rig: MachineRig) -> None:

@@ -65,7 +65,7 @@ def play_game(rig: MachineRig, answer: str = "raise", **bets: int) -> None:
 
 def read_level(rig: MachineRig, pool: str = POOL) -> Level:
     """Return the jackpot's stored level."""
-    return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
+    return Level.from_json(rig.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool}"))
 
 
 def audit_journal(rig: MachineRig) -> list[object]:

@@ -32,8 +32,8 @@ class AvailableGames:
     def store_definitions(self, entry: StoredEntry) -> None:
         """Store the texts of game definitions that a journal entry contains."""
         for key, stored_text in entry.state.items():
-            if key.startswith(PlayKey.DEFINITION) and isinstance(stored_text, str):
-                self._texts[key.removeprefix(PlayKey.DEFINITION)] = stored_text
+            if key.startswith(PlayKey.GAME_DEFINITION) and isinstance(stored_text, str):
+                self._texts[key.removeprefix(PlayKey.GAME_DEFINITION)] = stored_text
 
     def find(self, game_id: str, digest: str) -> Game | None:
         """Return the game definition with the digest ``digest``, or None if neither a file nor the journal has it."""

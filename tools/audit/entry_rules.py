@@ -59,7 +59,11 @@ _PROMOTIONAL_ACCOUNTS: Final = ("credit:1:restricted", "credit:1:nonrestricted")
 #: Keys of the memory under which nothing may be stored while plain games are played.
 _KEYS_EMPTY_IN_PLAIN_GAMES: Final = (
     *(PlayKey.GAME, PlayKey.SESSION, PlayKey.REMINDER, MoneyKey.HANDPAY, MoneyKey.PAY_OUT),
-    *(ProgressiveKey.GAME_AWAITING_AWARD, ProgressiveKey.GAME_ENDED_UNDECIDED, ClosingKey.TABLES),
+    *(
+        ProgressiveKey.GAME_AWAITING_AWARD,
+        ProgressiveKey.GAME_ENDED_UNDECIDED,
+        ClosingKey.TABLES_CLOSING_TIME,
+    ),
 )
 #: The finding about an entry that names its position although others do not, or the reverse.
 _NEEDLESS_POSITION_FINDING: Final = (
@@ -148,9 +152,11 @@ class EntryRulesAudit:
             return False
         if any(key in memory for key in _KEYS_EMPTY_IN_PLAIN_GAMES):
             return False
-        terms = memory.get(PlayKey.RESIDUAL)
+        terms = memory.get(PlayKey.RESIDUAL_CREDIT_TERMS)
         least_cents = (
-            0 if terms is None else from_json(ResidualTerms, terms, PlayKey.RESIDUAL).smallest_useful_cents
+            0
+            if terms is None
+            else from_json(ResidualTerms, terms, PlayKey.RESIDUAL_CREDIT_TERMS).smallest_useful_cents
         )
         return (
             run.journal_tag == facts.journal_tag
@@ -232,8 +238,8 @@ class EntryRulesAudit:
         entries, unless the position records its terms later. The terms of position 1 are known from the start.
         """
         records_terms, has_tournament_started = (
-            PlayKey.RESIDUAL in ledger.state,
-            IntegrityKey.BOOTS in ledger.state,
+            PlayKey.RESIDUAL_CREDIT_TERMS in ledger.state,
+            IntegrityKey.BOOT_COUNT in ledger.state,
         )
         if entry.kind == _RESIDUAL_TERMS_KIND:
             self._entries_without_terms = [
@@ -241,12 +247,16 @@ class EntryRulesAudit:
                 for unknown_entry in self._entries_without_terms
                 if read_position(unknown_entry) != number
             ]
-        elif entry.kind == _POWER_UP_KIND and not records_terms and PlayKey.RESIDUAL not in entry.state:
+        elif (
+            entry.kind == _POWER_UP_KIND
+            and not records_terms
+            and PlayKey.RESIDUAL_CREDIT_TERMS not in entry.state
+        ):
             self._entries_without_terms.clear()  # an earlier version, which recorded no terms
         elif (
             number > 1
             and (records_terms or not has_tournament_started)
-            and format_storage_key(PlayKey.RESIDUAL, number) not in ledger.state
+            and format_storage_key(PlayKey.RESIDUAL_CREDIT_TERMS, number) not in ledger.state
         ):
             self._entries_without_terms.append(entry)
 
@@ -255,7 +265,7 @@ class EntryRulesAudit:
 
         ``books`` is the ledger at the end of the journal.
         """
-        if PlayKey.RESIDUAL in books.state:
+        if PlayKey.RESIDUAL_CREDIT_TERMS in books.state:
             for entry in self._entries_without_terms:
                 self._report_finding(
                     entry,

@@ -216,7 +216,7 @@ class GameAudit:
             self._rounds.record_wheel_number(spin.round_id, spin.winning_number)
         elif kind == _POWER_UP_KIND:
             self._rounds.drop_starting_round()
-        elif kind == CARRIED_STATE_KIND and (spin_data := entry.transaction.state.get(WheelKey.SPIN)):
+        elif kind == CARRIED_STATE_KIND and (spin_data := entry.transaction.state.get(WheelKey.LAST_SPIN)):
             self._carried_spin = from_json(
                 WheelSpin, spin_data, f"entry {entry.sequence}, {entry.transaction.kind}"
             )
@@ -504,7 +504,7 @@ class GameAudit:
     def _check_stored_definition(self, start: StoredEntry, game: Game) -> None:
         """Check that the text of a game definition is stored in the journal under the SHA-256 digest of this text."""
         state = start.transaction.state
-        stored_text = state.get(f"{PlayKey.DEFINITION}{game.digest}") if len(state) > 1 else None
+        stored_text = state.get(f"{PlayKey.GAME_DEFINITION}{game.digest}") if len(state) > 1 else None
         if stored_text is None:
             return
         try:
@@ -628,7 +628,7 @@ class GameAudit:
             is_round_void=self._rounds.is_round_void(start),
         )
         if why_not := reason_void_is_refused(void_record.ruling, open_game):
-            was_at_hand = self._read_memory(f"{PlayKey.DEFINITION}{start.game.digest}") is not None
+            was_at_hand = self._read_memory(f"{PlayKey.GAME_DEFINITION}{start.game.digest}") is not None
             if open_game.is_decided or was_at_hand:
                 self._report_finding(end, f"the play may not be void: {why_not}")
             else:  # only journals written by earlier versions lack the definition

@@ -252,7 +252,9 @@ class PlainRun:
         """Return the table states that the run leaves in the machine's memory, by storage key."""
         tables = self.table_states.items()
         return {
-            f"{TableKey.TABLE}{digest}": parse_json(table.stored) for digest, table in tables if table.stored
+            f"{TableKey.TABLE_STATE}{digest}": parse_json(table.stored)
+            for digest, table in tables
+            if table.stored
         }
 
     def is_continued_by(self, game: _PlainGame) -> bool:

@@ -201,7 +201,7 @@ def _load_game(view: JournalView, version: GameVersion) -> Game:
 
     Raises LookupError if the journal does not contain it.
     """
-    stored_text = view.states(PlayKey.DEFINITION).get(f"{PlayKey.DEFINITION}{version.digest}")
+    stored_text = view.states(PlayKey.GAME_DEFINITION).get(f"{PlayKey.GAME_DEFINITION}{version.digest}")
     if stored_text is None:
         raise LookupError(f"the journal does not contain the definition with digest {version.digest[:12]}")
     try:

@@ -115,7 +115,7 @@ class StakeAudit:
         elif kind == TABLE_BETS_RETURNED.kind:
             self._check_table_return(entry)
         for name, value in entry.state.items():
-            if TableKey.TABLE in name:
+            if TableKey.TABLE_STATE in name:
                 self._store_table(entry, name, value)
             elif name.startswith(TableKey.SHARED_STATE):
                 with suppress(RecordError):  # the entry's rule reports what is wrong with it
@@ -495,7 +495,7 @@ class StakeAudit:
 
     def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
         """Report a finding if the entry changes a table other than that under the storage key ``name``."""
-        other_keys = [key for key in entry.state if TableKey.TABLE in key and key != name]
+        other_keys = [key for key in entry.state if TableKey.TABLE_STATE in key and key != name]
         if other_keys:
             self._report_finding(
                 entry,
@@ -528,7 +528,7 @@ def _read_position(entry: StoredEntry) -> int:
 
 def _build_table_key(digest: str, position: int) -> str:
     """Return the storage key for the table of the game with this digest at a position."""
-    return format_storage_key(f"{TableKey.TABLE}{digest}", position)
+    return format_storage_key(f"{TableKey.TABLE_STATE}{digest}", position)
 
 
 def _encode_table(record: TableRecord | None) -> bytes | None:

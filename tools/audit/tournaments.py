@@ -178,10 +178,10 @@ class TournamentAudit:
     # ------------------------------------------------------------------ rules and entries
     def _read_carried_rules(self) -> _Tournament | None:
         """Return the tournament whose rules a memory clear has carried over, or None."""
-        stored_rules = self._read_memory(TournamentKey.RULES)
+        stored_rules = self._read_memory(TournamentKey.INSTALLED_RULES)
         if stored_rules is None:
             return None
-        installed = from_json(InstalledRules, stored_rules, TournamentKey.RULES)
+        installed = from_json(InstalledRules, stored_rules, TournamentKey.INSTALLED_RULES)
         try:
             parse_rules(installed.text)
         except OperatorError:  # reported where they were installed

@@ -434,7 +434,7 @@ class Auditor:
 
     def _note_game_from_journal(self, entry: StoredEntry, game: GameName) -> None:
         """Add a notice at the first game whose definition is available only from the journal."""
-        first = f"{PlayKey.DEFINITION}{game.digest}" in entry.state
+        first = f"{PlayKey.GAME_DEFINITION}{game.digest}" in entry.state
         if first and self._available_games.is_only_in_journal(game.id, game.digest):
             text = (
                 f"the definition of {game.id} {game.version} was found only in the journal: "

@@ -328,7 +328,7 @@ class JournalFalsifier:
         }
         kind = self._entries[index]["kind"]
         if kind not in _KINDS_WITH_DOORS_CLOSED or (
-            kind in _KINDS_SOON_AFTER_DOOR and PlayKey.RESIDUAL not in memory
+            kind in _KINDS_SOON_AFTER_DOOR and PlayKey.RESIDUAL_CREDIT_TERMS not in memory
         ):
             return None
         order: list[int | RawEntry] = [

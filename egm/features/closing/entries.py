@@ -27,8 +27,14 @@ class TablesOpened:
 
 
 CLOSING_ANNOUNCED: Final = EntryDeclaration(
-    kind="tables.closing", record=ClosingAnnounced, written_keys=(ClosingKey.TABLES,), logs=(Log.ACCESS,)
+    kind="tables.closing",
+    record=ClosingAnnounced,
+    written_keys=(ClosingKey.TABLES_CLOSING_TIME,),
+    logs=(Log.ACCESS,),
 )
 TABLES_OPENED: Final = EntryDeclaration(
-    kind="tables.opened", record=TablesOpened, written_keys=(ClosingKey.TABLES,), logs=(Log.ACCESS,)
+    kind="tables.opened",
+    record=TablesOpened,
+    written_keys=(ClosingKey.TABLES_CLOSING_TIME,),
+    logs=(Log.ACCESS,),
 )

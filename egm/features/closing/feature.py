@@ -47,13 +47,13 @@ def announce_closing(machine: Machine, event: Event) -> None:
     announced = ClosingAnnounced(
         closing_time=at.isoformat(), persons=tuple(list_event_persons(machine, event))
     )
-    machine.post(CLOSING_ANNOUNCED, announced, state={ClosingKey.TABLES: announced.closing_time})
+    machine.post(CLOSING_ANNOUNCED, announced, state={ClosingKey.TABLES_CLOSING_TIME: announced.closing_time})
 
 
 def open_tables(machine: Machine, event: Event) -> None:
     """Record in the journal that the tables are open again and take bets."""
     record = TablesOpened(persons=tuple(list_event_persons(machine, event)))
-    machine.post(TABLES_OPENED, record, state={ClosingKey.TABLES: None})
+    machine.post(TABLES_OPENED, record, state={ClosingKey.TABLES_CLOSING_TIME: None})
 
 
 _CLOSING_FORMS: Final = (
@@ -102,7 +102,7 @@ def create_closing_clock(context: MachineContext) -> Iterable[BackgroundService]
 CLOSING_FEATURE: Final = Feature(
     name="closing",
     storage_keys=ClosingKey,
-    value_types={ClosingKey.TABLES: IsoTime},
+    value_types={ClosingKey.TABLES_CLOSING_TIME: IsoTime},
     entry_declarations=list_entries(entries),
     payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=(

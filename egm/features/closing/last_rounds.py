@@ -44,7 +44,7 @@ class RoundsSinceClosing:
 
 def read_closing_time(machine: Machine) -> datetime | None:
     """Return when the last rounds of the tables begin, or None if no closing is announced."""
-    at = machine.memory.get(ClosingKey.TABLES)
+    at = machine.memory.get(ClosingKey.TABLES_CLOSING_TIME)
     return None if at is None else datetime.fromisoformat(at)
 
 

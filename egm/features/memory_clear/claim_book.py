@@ -260,7 +260,11 @@ class ClaimBook:
             words = parse_account_variables(name)
             position = int(words["position"])
             restricted = is_restricted_account(name)
-            state = self.remove_values(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
+            state = (
+                self.remove_values(format_state_name(position, MoneyKey.RESTRICTED_CREDIT_TERMS))
+                if restricted
+                else {}
+            )
             flow = Transfer(CARRIED_OVER_ACCOUNT, name, cents)
             payment = Transfer(name, PAID_BY_HAND_ACCOUNT, cents)
             self.add_claim(

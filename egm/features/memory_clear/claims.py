@@ -124,8 +124,8 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     in_doubt = format_state_name(position, MoneyKey.DISPUTE) + pay_out.id
     state = book.remove_values(
         name,
-        format_state_name(position, MoneyKey.PRINT),
-        format_state_name(position, MoneyKey.HOPPER),
+        format_state_name(position, MoneyKey.PRINT_JOB),
+        format_state_name(position, MoneyKey.HOPPER_PAYOUT),
         in_doubt,
     )
     progress = {str(book.keys.find_key(key)): state[key] for key in state if key != name}
@@ -289,7 +289,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
         format_state_name(position, ProgressiveKey.GAME_ENDED_UNDECIDED),
         *wins,
     )
-    table = format_state_name(position, TableKey.TABLE) + game.game.digest
+    table = format_state_name(position, TableKey.TABLE_STATE) + game.game.digest
     decides = outcome is not None and table in book.old_state  # the outcome decides the standing bets
     state = book.remove_values(*names, *([table] if decides else []))
     stake_cents = sum(cents for _, cents in game.stakes_by_account or ())
@@ -401,7 +401,7 @@ def _find_award_cents(hit: LevelHitRecord, wins: Mapping[str, ClaimRecord]) -> i
 # ---------------------------------------------------------------------------------------------- levels
 def _claim_level(book: ClaimBook, name: str) -> None:
     """Add a claim for the value of a stand-alone progressive level. It is carried over exactly, as a fraction."""
-    pool = name.removeprefix(ProgressiveKey.LEVEL)
+    pool = name.removeprefix(ProgressiveKey.OWN_LEVEL)
     state = book.remove_values(name)
     level = book.read_record(Level, name)
     amounts = {"current": level.current, "hidden": level.hidden, "overflow": level.overflow}
@@ -426,7 +426,7 @@ def _claim_level(book: ClaimBook, name: str) -> None:
 
 def _claim_contributions(book: ClaimBook, name: str) -> None:
     """Add a claim for contributions to a linked progressive level that its controller may not have counted yet."""
-    pool, link = name.removeprefix(ProgressiveKey.LINK), book.read_record(LinkProgress, name)
+    pool, link = name.removeprefix(ProgressiveKey.LINK_PROGRESS), book.read_record(LinkProgress, name)
     book.remove_values(name)
     fed = {
         play_id: shares
@@ -536,28 +536,28 @@ def list_claim_makers(features: Features) -> Mapping[StorageKey, Callable[[Claim
 #: The function that adds the claims for the values of each storage key, in the order in which the keys are processed.
 #: The claim for a game includes its unconfirmed progressive hits, so games come before hits.
 CLAIM_MAKER_BY_KEY: Final[Mapping[StorageKey, Callable[[ClaimBook, str], None]]] = {
-    MoneyKey.PAPER: _claim_bill_or_ticket,
+    MoneyKey.PAPER_BEING_STACKED: _claim_bill_or_ticket,
     MoneyKey.PAY_OUT: _claim_pay_out,
-    MoneyKey.COINS_DISPENSED: _claim_coins_paid,
+    MoneyKey.UNPOSTED_COINS: _claim_coins_paid,
     MoneyKey.DISPUTE_RULING: _claim_ruling,
     MoneyKey.DISPUTE: _claim_dispute,
     MoneyKey.HANDPAY: _claim_handpay,
     MoneyKey.UNCLAIMED_HANDPAY: _claim_orphaned_handpay,
     PlayKey.GAME: _claim_game,
-    TableKey.TABLE: _claim_table,
-    ProgressiveKey.LEVEL: _claim_level,
-    ProgressiveKey.LINK: _claim_contributions,
+    TableKey.TABLE_STATE: _claim_table,
+    ProgressiveKey.OWN_LEVEL: _claim_level,
+    ProgressiveKey.LINK_PROGRESS: _claim_contributions,
     ProgressiveKey.CLAIM: _claim_linked_hit,
     ProgressiveKey.HELD_PRIZE: _claim_held_prize,
     HostKey.REGISTRATION: _claim_host_registration,
 }
 #: Keys whose value belongs to the claim of another key; None for the terms of restricted credit.
 CLAIM_KEY_BY_DEPENDENT_KEY: Final[Mapping[StorageKey, StorageKey | None]] = {
-    MoneyKey.PRINT: MoneyKey.PAY_OUT,
-    MoneyKey.HOPPER: MoneyKey.PAY_OUT,
+    MoneyKey.PRINT_JOB: MoneyKey.PAY_OUT,
+    MoneyKey.HOPPER_PAYOUT: MoneyKey.PAY_OUT,
     ProgressiveKey.GAME_AWAITING_AWARD: PlayKey.GAME,
     ProgressiveKey.GAME_ENDED_UNDECIDED: PlayKey.GAME,
-    MoneyKey.RESTRICTED: None,
+    MoneyKey.RESTRICTED_CREDIT_TERMS: None,
 }
 
 

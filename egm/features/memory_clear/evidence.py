@@ -90,8 +90,8 @@ class MemoryEvidence:
         if entry.kind == POWER_UP.kind:
             self.rules = str(record.get("profile", ""))
         for name, value in entry.state.items():
-            if name.startswith(ProgressiveKey.LINK) and isinstance(value, Mapping):
-                self._counted_contributions[name.removeprefix(ProgressiveKey.LINK)] = int(
+            if name.startswith(ProgressiveKey.LINK_PROGRESS) and isinstance(value, Mapping):
+                self._counted_contributions[name.removeprefix(ProgressiveKey.LINK_PROGRESS)] = int(
                     str(value["counted"])
                 )
         if MoneyKey.TICKET_LEDGER_ANCHOR in entry.state:

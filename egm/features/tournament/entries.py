@@ -182,28 +182,28 @@ class PurseGameVoid(RulingDetails):
 RULES_INSTALLED: Final = EntryDeclaration(
     kind="tournament.rules",
     record=RulesInstalled,
-    written_keys=(TournamentKey.RULES,),
+    written_keys=(TournamentKey.INSTALLED_RULES,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
 RULES_REMOVED: Final = EntryDeclaration(
     kind="tournament.rules_removed",
     record=RulesRemoved,
-    written_keys=(TournamentKey.RULES,),
+    written_keys=(TournamentKey.INSTALLED_RULES,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
 TOURNAMENT_ENTERED: Final = EntryDeclaration(
     kind="tournament.entered",
     record=TournamentEntered,
-    written_keys=(TournamentKey.MODE,),
+    written_keys=(TournamentKey.TOURNAMENT_MODE,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
 TOURNAMENT_LEFT: Final = EntryDeclaration(
     kind="tournament.left",
     record=TournamentLeft,
-    written_keys=(TournamentKey.MODE,),
+    written_keys=(TournamentKey.TOURNAMENT_MODE,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
@@ -253,7 +253,7 @@ PURSE_GAME_START: Final = EntryDeclaration(
     permitted_transfers=(PermittedTransfer(_POINTS_ACCOUNTS, "tournament:wager"),),
     counts={"tournament_games": 1},
     written_keys=(PlayKey.PURSE_GAME,),
-    optional_keys=(PlayKey.DEFINITION, PlayKey.PURSE),
+    optional_keys=(PlayKey.GAME_DEFINITION, PlayKey.PURSE),
 )
 PURSE_GAME_CHOICE: Final = EntryDeclaration(
     kind=PURSE_GAME_CHOICE_KIND,

@@ -404,7 +404,10 @@ def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
 TOURNAMENT_FEATURE: Final = Feature(
     name="tournament",
     storage_keys=TournamentKey,
-    value_types={TournamentKey.RULES: InstalledRules, TournamentKey.MODE: TournamentMode},
+    value_types={
+        TournamentKey.INSTALLED_RULES: InstalledRules,
+        TournamentKey.TOURNAMENT_MODE: TournamentMode,
+    },
     entry_declarations=list_entries(entries),
     payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=_TOURNAMENT_RULES,

@@ -54,7 +54,7 @@ def read_installed_rules(machine: Machine) -> Tournament | None:
 
     None if no rules are installed, or this version of the software does not accept them.
     """
-    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    installed = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
     return None if installed is None else parse_rules_or_none(installed.text)
 
 
@@ -72,7 +72,7 @@ def parse_rules_or_none(text: str) -> Tournament | None:
 
 def read_installed_digest(machine: Machine) -> str:
     """Return the SHA-256 of the installed rules file. Raises InvariantError if no rules are installed."""
-    return machine.memory.require(InstalledRules, TournamentKey.RULES).digest
+    return machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES).digest
 
 
 def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
@@ -88,7 +88,7 @@ def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
 
 def is_in_tournament(machine: Machine) -> bool:
     """Return whether staff have put the machine into a tournament."""
-    return machine.memory.get(TournamentKey.MODE) is not None
+    return machine.memory.get(TournamentKey.TOURNAMENT_MODE) is not None
 
 
 def read_local_time(machine: Machine) -> datetime:
@@ -220,7 +220,7 @@ def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
 
 def rules_are_installed(machine: Machine, _: Event) -> bool:
     """Return whether the rules of a tournament are installed."""
-    return machine.memory.get(TournamentKey.RULES) is not None
+    return machine.memory.get(TournamentKey.INSTALLED_RULES) is not None
 
 
 def tournament_is_on(machine: Machine, _: Event) -> bool:
@@ -250,20 +250,20 @@ def install_rules(machine: Machine, event: Event) -> None:
             number=machine.identity.operator_number,
             persons=tuple(list_event_persons(machine, event)),
         ),
-        state={TournamentKey.RULES: InstalledRules(digest=digest, text=text)},
+        state={TournamentKey.INSTALLED_RULES: InstalledRules(digest=digest, text=text)},
     )
 
 
 def remove_rules(machine: Machine, event: Event) -> None:
     """Remove the installed rules, and record this in the journal. The machine then does not show them any more."""
-    installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
+    installed = machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES)
     record = RulesRemoved(digest=installed.digest, persons=tuple(list_event_persons(machine, event)))
-    machine.post(RULES_REMOVED, record, state={TournamentKey.RULES: None})
+    machine.post(RULES_REMOVED, record, state={TournamentKey.INSTALLED_RULES: None})
 
 
 def build_tournament_mode(machine: Machine) -> TournamentMode:
     """Return the record, to be stored, that puts the machine into the tournament of the installed rules now."""
-    installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
+    installed = machine.memory.require(InstalledRules, TournamentKey.INSTALLED_RULES)
     return TournamentMode(
         digest=installed.digest, since=machine.timekeeper.now().isoformat(timespec="seconds")
     )

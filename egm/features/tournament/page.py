@@ -91,7 +91,7 @@ def _list_played_rounds(machine: Machine) -> tuple[PageRow, ...]:
 
 def _list_faults(machine: Machine) -> tuple[str, ...]:
     """Return why the installed rules cannot be played here, and why the rules file cannot be installed."""
-    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    installed = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
     texts = (None if installed is None else installed.text, machine.component(RulesFile).read())
     return tuple(fault for text in dict.fromkeys(texts) for fault in _list_rules_faults(machine, text))
 
@@ -115,7 +115,10 @@ def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
     yield "tournament.file", build_plain_text(digest)
-    installed, rules = machine.memory.read(InstalledRules, TournamentKey.RULES), read_installed_rules(machine)
+    installed, rules = (
+        machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES),
+        read_installed_rules(machine),
+    )
     if installed is None or rules is None:
         return
     yield "tournament.name", build_local_text({"en": rules.name.en, "fr": rules.name.fr})

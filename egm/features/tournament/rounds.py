@@ -349,14 +349,14 @@ def enter_tournament(machine: Machine, event: Event) -> None:
     """Put the machine into the tournament, and record this in the journal."""
     mode = build_tournament_mode(machine)
     entered = TournamentEntered(digest=mode.digest, persons=tuple(list_event_persons(machine, event)))
-    machine.post(TOURNAMENT_ENTERED, entered, state={TournamentKey.MODE: mode})
+    machine.post(TOURNAMENT_ENTERED, entered, state={TournamentKey.TOURNAMENT_MODE: mode})
 
 
 def leave_tournament(machine: Machine, event: Event) -> None:
     """Take the machine out of the tournament, and record this in the journal."""
     digest = read_installed_digest(machine)
     left = TournamentLeft(digest=digest, persons=tuple(list_event_persons(machine, event)))
-    machine.post(TOURNAMENT_LEFT, left, state={TournamentKey.MODE: None})
+    machine.post(TOURNAMENT_LEFT, left, state={TournamentKey.TOURNAMENT_MODE: None})
 
 
 def sell_entry(machine: Machine, event: Event) -> None:

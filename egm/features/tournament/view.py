@@ -19,7 +19,7 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
 
     None if no rules are installed, or this version of the software does not accept them.
     """
-    installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
+    installed = machine.memory.read(InstalledRules, TournamentKey.INSTALLED_RULES)
     if installed is None:
         return None
     view = _build_rules_view(installed.text)

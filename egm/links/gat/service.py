@@ -118,7 +118,7 @@ class GatService:
         if parsed_request.kind is FunctionResultKind.SIGNATURES:
             self._start_signing(parsed_request)
         else:
-            installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
+            installed = self._machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
             values = (
                 {}
                 if installed is None

@@ -105,7 +105,7 @@ class SasLineService:
             context.state_folder.root / f"sas-{name}.told", journal.journal_tag
         )
         self._noted = journal.sequence
-        is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
+        is_new_journal = journal.state(IntegrityKey.BOOT_COUNT) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
         self._seen = max(delivered, journal.sequence - _UNDELIVERED_ENTRIES_MAX)
         self._selected_game = self._reader.build_readout().selected_game_number

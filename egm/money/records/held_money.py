@@ -42,7 +42,7 @@ def find_held_cents(machine: Machine, code: str) -> int:
 
 def _find_acceptor_held_cents(machine: Machine) -> int:
     """Return the player's money that the bill acceptor holds in escrow or is stacking, in minor units."""
-    paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
+    paper = machine.memory.read(PaperRecord, MoneyKey.PAPER_BEING_STACKED)
     if paper is not None and paper.phase is EscrowPhase.ORDERED:
         return paper.amount_cents
     redemption = machine.component(LockedTicket).redemption

@@ -37,4 +37,8 @@ def build_residual_terms(machine: Machine) -> ResidualTerms:
 def build_residual_terms_change(machine: Machine) -> dict[str, object]:
     """Return the state change that records the present rules for residual credit; empty if they are recorded."""
     terms = build_residual_terms(machine)
-    return {} if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL) == terms else {PlayKey.RESIDUAL: terms}
+    return (
+        {}
+        if machine.memory.read(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS) == terms
+        else {PlayKey.RESIDUAL_CREDIT_TERMS: terms}
+    )

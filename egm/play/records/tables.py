@@ -106,7 +106,10 @@ def _to_mapping(table: JSON) -> Mapping[str, JSON]:
 # ---------------------------------------------------------------------------------------------- what is kept
 def read_table(machine: Machine, digest: str) -> TableRecord | None:
     """Return the stored state of the table of a game definition, or None if it is in its initial state."""
-    record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
+    record, keys = (
+        machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}"),
+        _find_keys(machine, digest),
+    )
     if not keys.shared_keys:
         return record
     table = join_table_state(
@@ -125,7 +128,7 @@ def read_table(machine: Machine, digest: str) -> TableRecord | None:
 
 def list_tables_with_standing_bets(machine: Machine) -> tuple[TableRecord, ...]:
     """Return the records of the tables on which this position has standing bets."""
-    tables = machine.memory.read_all(TableRecord, TableKey.TABLE)
+    tables = machine.memory.read_all(TableRecord, TableKey.TABLE_STATE)
     return tuple(
         read_table(machine, digest) or table for digest, table in tables.items() if table.standing_stakes
     )
@@ -142,7 +145,10 @@ def can_join_shared_round(machine: Machine, digest: str) -> bool:
     If standing bets of this position missed the table's last shared round, the result is False: the position first
     plays these bets alone. ``digest`` identifies the game. For a game whose players share no state, the result is True.
     """
-    record, keys = machine.memory.read(TableRecord, f"{TableKey.TABLE}{digest}"), _find_keys(machine, digest)
+    record, keys = (
+        machine.memory.read(TableRecord, f"{TableKey.TABLE_STATE}{digest}"),
+        _find_keys(machine, digest),
+    )
     return has_seen_last_round(
         None if record is None else record.table_state, read_shared_state(machine, digest), keys
     )

@@ -47,7 +47,7 @@ class WheelSpin:
 
 def read_last_spin(machine: Machine) -> WheelSpin | None:
     """Return the last spin for which betting was closed, or None."""
-    return machine.memory.read(WheelSpin, WheelKey.SPIN)
+    return machine.memory.read(WheelSpin, WheelKey.LAST_SPIN)
 
 
 def read_recorded_number(machine: Machine, game: GameRecord) -> int | None:

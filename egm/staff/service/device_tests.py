@@ -86,12 +86,12 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
             case "print":
                 return (
                     machine.component(Devices).printer is not None
-                    and machine.memory.get(MoneyKey.PRINT) is None
+                    and machine.memory.get(MoneyKey.PRINT_JOB) is None
                 )
             case "pay":
                 return (
                     machine.component(Devices).hopper is not None
-                    and machine.memory.get(MoneyKey.HOPPER) is None
+                    and machine.memory.get(MoneyKey.HOPPER_PAYOUT) is None
                     and machine.memory.get(MoneyKey.PAY_OUT) is None
                     and not _HOPPER_DOORS.isdisjoint(machine.open_doors)
                     and test.coins is not None
@@ -100,7 +100,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
             case "take":
                 return (
                     machine.component(Devices).acceptor is not None
-                    and machine.memory.get(MoneyKey.PAPER) is None
+                    and machine.memory.get(MoneyKey.PAPER_BEING_STACKED) is None
                     and no_ticket_query_waits(machine, event)
                 )
             case "light" | "calibrate":
@@ -119,13 +119,13 @@ def acceptor_test_is_running(machine: Machine, _: Event) -> bool:
 
 def ticket_is_a_test(machine: Machine, _: Event) -> bool:
     """Return whether the ticket being printed is a test ticket."""
-    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
     return printing is not None and is_test_job_id(printing.id)
 
 
 def payout_is_a_test(machine: Machine, _: Event) -> bool:
     """Return whether the hopper's present payout is a device test."""
-    paying = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
+    paying = machine.memory.read(PayoutRecord, MoneyKey.HOPPER_PAYOUT)
     return paying is not None and is_test_job_id(paying.payout_id)
 
 
@@ -199,34 +199,36 @@ def record_test_paper(machine: Machine, event: Event) -> None:
 
 def record_test_ticket(machine: Machine, _: Event) -> None:
     """Record that the test ticket is printed up to its bar code."""
-    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
+    printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB)
     machine.post(
         TEST_TICKET_PRINTED,
         SlipOrTestPagePrinted(id=printing.id),
-        state={MoneyKey.PRINT: replace(printing, state=PrintState.BARCODE_DONE)},
+        state={MoneyKey.PRINT_JOB: replace(printing, state=PrintState.BARCODE_DONE)},
     )
 
 
 def record_test_ticket_failed(machine: Machine, event: Event) -> None:
     """Record that the test ticket was not printed."""
     printing, reason = (
-        machine.memory.require(PrintingRecord, MoneyKey.PRINT),
+        machine.memory.require(PrintingRecord, MoneyKey.PRINT_JOB),
         event.read_payload(PrintFailure).why,
     )
     machine.post(
-        TEST_TICKET_FAILED, PrintJobOrTestFailed(id=printing.id, reason=reason), state={MoneyKey.PRINT: None}
+        TEST_TICKET_FAILED,
+        PrintJobOrTestFailed(id=printing.id, reason=reason),
+        state={MoneyKey.PRINT_JOB: None},
     )
 
 
 def record_test_coins(machine: Machine, event: Event) -> None:
     """Record the number of coins that the hopper has paid in a test. The tester puts them back."""
     payout, paid_coins = (
-        machine.memory.require(PayoutRecord, MoneyKey.HOPPER),
+        machine.memory.require(PayoutRecord, MoneyKey.HOPPER_PAYOUT),
         event.read_payload(CoinsPaid).paid_coins,
     )
     machine.post(
         TEST_COINS_PAID,
         TestCoinsPaid(id=payout.payout_id, ordered_coins=payout.ordered_coins, paid_coins=paid_coins),
-        state={MoneyKey.HOPPER: None},
+        state={MoneyKey.HOPPER_PAYOUT: None},
     )
     machine.notice = Notice(code="test_coins", values={"paid": paid_coins, "ordered": payout.ordered_coins})

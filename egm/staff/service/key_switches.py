@@ -53,7 +53,7 @@ def is_waiting_for_key(engine: StateMachineEngine[Machine], key_event: Event) ->
     if engine.state is State.TILT:
         return any(fault["cleared_by"] == "attendant" for fault in machine.active_faults.values())
     if engine.state in STATES_FOR_ANSWERING_SERVICE_CALLS:
-        waiting_keys = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE)
+        waiting_keys = (IntegrityKey.OUT_OF_SERVICE, IntegrityKey.SERVICE_CALL)
         return any(machine.memory.get(key) is not None for key in waiting_keys)
     return True
 

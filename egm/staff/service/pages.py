@@ -241,7 +241,7 @@ class TablesPage(MenuPage):
 def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the running software, each game's digest and each device's identification (J-12, A-19)."""
     profile, bench = machine.profile, machine.component(ServiceDesk).workbench
-    installed = machine.memory.get(IntegrityKey.SOFTWARE)
+    installed = machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
     signed = (
         (("software.signed", build_text("service.software.unsigned")),)
         if installed is None

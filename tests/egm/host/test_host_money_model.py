@@ -134,7 +134,9 @@ class Machine:
         if record is not None and record.phase is EscrowPhase.ORDERED:
             if self.dice.random() < 0.8:
                 self.rig.ledger.credit_stacked_paper()
-                self.observed["in"] += self.rig.machine.memory.get(MoneyKey.PAPER)["amount_cents"]
+                self.observed["in"] += self.rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)[
+                    "amount_cents"
+                ]
                 self.rig.ledger.delete_confirmed_paper()
             else:
                 self.rig.ledger.void_unstacked_paper("jam")
@@ -152,7 +154,7 @@ class Machine:
     def advance_printing(self) -> None:
         pay_out, printing = (
             self.rig.machine.memory.get(MoneyKey.PAY_OUT),
-            self.rig.machine.memory.get(MoneyKey.PRINT),
+            self.rig.machine.memory.get(MoneyKey.PRINT_JOB),
         )
         if printing is None:
             return

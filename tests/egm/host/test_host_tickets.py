@@ -354,7 +354,7 @@ def test_restricted_tickets_keep_expiry_and_pool_and_refuse_another_pool_or_a_pa
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, RESTRICTED, 500, **terms)
     complete_stacking(rig)
-    assert rig.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
+    assert rig.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS) == {"expires": "2026-02-01", "pool": 9}
     assert rig.machine.read_credit_cents(RESTRICTED) == 500
     rig.port.acknowledge_result()
     rig.offer_ticket(SECOND)
@@ -499,7 +499,7 @@ def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause,
         rig.ledger.dispute_lost_paper("the acceptor is idle")
     else:
         rig.machine.component(TicketDesk).abort_redemption(
-            rig.machine.memory.get(MoneyKey.PAPER)["id"], "released again the cage"
+            rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)["id"], "released again the cage"
         )
         rig.ledger.credit_stacked_paper()
         rig.ledger.delete_confirmed_paper()

@@ -86,7 +86,7 @@ def test_transfers_in_and_out_move_and_meter_each_credit_kind(make):
         is Status.COMPLETED_IN_FULL
     )
     assert read_credit_kinds(rig) == (1000, 200, 30)
-    assert rig.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "", "pool": 3}
+    assert rig.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS) == {"expires": "", "pool": 3}
     assert ask(rig, "T-2", OUT, cashable=1000, restricted=200, nonrestricted=30) is Status.COMPLETED_IN_FULL
     assert read_credit_kinds(rig) == (0, 0, 0)
     meters = rig.journal.meters().values
@@ -325,11 +325,14 @@ def test_a_pending_transfer_is_refused_if_another_restricted_pool_arrived_meanwh
         rig.machine,
         "test.ticket",
         transfers=(Transfer("world:voucher_in:restricted", "credit:1:restricted", 50),),
-        state={MoneyKey.RESTRICTED: {"expires": "", "pool": 2}},
+        state={MoneyKey.RESTRICTED_CREDIT_TERMS: {"expires": "", "pool": 2}},
     )
     rig.report_shown()
     assert rig.port.last_result.status is Status.OTHER_POOL
-    assert (read_credit_kinds(rig)[1], rig.machine.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
+    assert (read_credit_kinds(rig)[1], rig.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS)["pool"]) == (
+        50,
+        2,
+    )
 
 
 def test_a_transfer_is_refused_if_a_ticket_of_another_restricted_pool_is_being_stacked(make):

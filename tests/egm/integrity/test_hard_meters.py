@@ -72,7 +72,7 @@ def test_hard_meters_count_from_their_reading_at_installation_also_after_a_resta
     meters.send_totals()
     assert (board._hard_meter_totals[0], board._hard_meter_totals[4]) == (7 + 2, 40 + 20)
     assert len(rig.records("hard_meters.fitted")) == 1
-    fitted = rig.machine.memory.get(IntegrityKey.HARD_METERS)
+    fitted = rig.machine.memory.get(IntegrityKey.HARD_METER_OFFSETS)
     rig.close()
 
     restarted = MachineRig(tmp_path / "state", profile=profile).boot()
@@ -81,7 +81,7 @@ def test_hard_meters_count_from_their_reading_at_installation_also_after_a_resta
     report_counters(board, 8, 0, 0, 0, 60, 0)  # one of the two pulses had been sent
     assert meters.send_totals()
     assert (board._hard_meter_totals[0], board._hard_meter_totals[4]) == (9, 60)
-    assert restarted.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
+    assert restarted.machine.memory.get(IntegrityKey.HARD_METER_OFFSETS) == fitted
     restarted.close()
 
 
@@ -109,7 +109,7 @@ def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_
     report_counters(board, 20_007, 0, 0, 0, 40_040, 0)
     assert meters.send_totals()
     report_counters(board, *board._hard_meter_totals)
-    fitted = rig.machine.memory.get(IntegrityKey.HARD_METERS)
+    fitted = rig.machine.memory.get(IntegrityKey.HARD_METER_OFFSETS)
     board = create_board(tmp_path)  # the board is exchanged; its counters are new
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
     report_counters(board, 0, 0, 0, 0, 3, 0)
@@ -121,7 +121,7 @@ def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_
     menu = Menu(rig).sign_in(Role.TECHNICIAN)
     menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
     assert (
-        rig.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
+        rig.machine.memory.get(IntegrityKey.HARD_METER_OFFSETS) == fitted
     )  # an exchange is refused while the door is closed
     menu.home().touch("leave")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")

@@ -282,9 +282,9 @@ def test_the_player_changes_the_language_and_calls_the_attendant(rig):
     rig.engine.handle(EventType.SELECT_LANGUAGE, value="tlh")
     assert rig.notice == "refused.language_is_offered"
     rig.engine.handle(EventType.CALL_ATTENDANT)
-    assert rig.machine.memory.get(IntegrityKey.SERVICE) is True
+    assert rig.machine.memory.get(IntegrityKey.SERVICE_CALL) is True
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert rig.machine.memory.get(IntegrityKey.SERVICE) is None
+    assert rig.machine.memory.get(IntegrityKey.SERVICE_CALL) is None
 
 
 @pytest.mark.requirement("F-07:d")

@@ -258,7 +258,7 @@ def test_the_software_page_shows_the_signer_and_the_component_digests(start):
     rig = start()
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("software")
     shown = format_as_text(menu.page.title.value, menu.page.tables, TEXTS_BY_LANGUAGE["en"], "USD")
-    installed = rig.machine.memory.get(IntegrityKey.SOFTWARE)
+    installed = rig.machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE)
     assert installed["signer"] in shown
     assert installed["components"]["chance"][:32] in shown
 
@@ -390,7 +390,7 @@ def test_a_changed_or_removed_signer_is_a_fault_for_the_technician(start, maker)
     maker.file = maker.file.model_copy(update={"software": None})
     rig = start()
     assert set(tilts(rig)) == {CHECK}
-    assert rig.machine.memory.get(IntegrityKey.SOFTWARE) is None
+    assert rig.machine.memory.get(IntegrityKey.INSTALLED_SOFTWARE) is None
     assert list(create_reverification(rig.context)) == []
     (no_signer, first), other, none = [change["signer"] for change in rig.records("software.changed")]
     assert (no_signer, other[0], none) == ("", first, [other[1], ""])

@@ -54,7 +54,7 @@ def test_every_id_the_machine_makes_is_marked_with_its_journal(tmp_path):
     play_id = rig.machine.memory.get(PlayKey.GAME)["play_id"]
     rig.report_shown()
     rig.offer_ticket(rig.cash_out_ticket())
-    paper = rig.machine.memory.get(MoneyKey.PAPER)["id"]
+    paper = rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)["id"]
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert all(fresh_id.split("-")[2] == mark for fresh_id in (play_id, paper, rig.hands.jobs[-1].job_id))
     meters_own = ("machine.genesis", "checkpoint", "event", "power.up")

@@ -66,7 +66,7 @@ def test_two_features_may_not_own_the_same_key():
         COINS = "coins:", ClearAction.IDENTITY, KeyOwner.MACHINE
 
     for kind in (Loud, Louder):
-        with pytest.raises(InvariantError, match=f"MoneyKey.COIN_EVENTS and by {kind.__name__}.COINS"):
+        with pytest.raises(InvariantError, match=f"MoneyKey.LAST_COIN_EVENT and by {kind.__name__}.COINS"):
             StorageKeys((MoneyKey, kind))
 
 

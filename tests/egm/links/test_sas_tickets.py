@@ -220,7 +220,7 @@ def test_tickets_unread_at_a_power_loss_are_reported_afterwards(make):
 def test_a_restricted_ticket_states_its_kind_pool_and_expiry(make):
     bench = make(promotional=True)
     gift = (Transfer("world:aft_in:restricted", "credit:1:restricted", 300),)
-    terms = {MoneyKey.RESTRICTED: {"expires": "2026-02-03", "pool": 0x0102}}
+    terms = {MoneyKey.RESTRICTED_CREDIT_TERMS: {"expires": "2026-02-03", "pool": 0x0102}}
     write_undeclared_entry(bench.room.machine, "test.gift", transfers=gift, state=terms)
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
@@ -305,7 +305,7 @@ def test_expiry_is_a_date_or_days_from_today_and_invalid_dates_are_refused(make)
     )
     bench.send_long_poll(0x71, build_redemption_data("01", trailing_hex="000000300000"))
     stack_ticket(bench)
-    assert bench.room.machine.memory.get(MoneyKey.RESTRICTED)["expires"] == "2026-01-31"
+    assert bench.room.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS)["expires"] == "2026-01-31"
 
 
 def test_polls_with_an_invalid_length_get_no_reply(make):

@@ -51,7 +51,7 @@ def test_a_bill_ordered_into_a_removed_acceptor_is_disputed(tmp_path):
     rig.offer(2000)
     without = reopen(rig, tmp_path, acceptor=False)
     assert (without.state, list(without.journal.list_pending())) == (State.TILT, [])
-    assert without.machine.memory.get(MoneyKey.PAPER) is None
+    assert without.machine.memory.get(MoneyKey.PAPER_BEING_STACKED) is None
     rule(without, 2000)
     assert (without.state, without.journal.balance_cents("out:handpay_disputed")) == (State.IDLE, 2000)
     assert reopen(without, tmp_path, acceptor=False).state is State.IDLE
@@ -74,7 +74,7 @@ def test_a_credited_bill_of_a_removed_acceptor_is_closed(tmp_path):
     rig.ledger.credit_stacked_paper()
     without = reopen(rig, tmp_path, acceptor=False)
     assert (without.state, without.credit_cents) == (State.IDLE, 2000)
-    assert without.machine.memory.get(MoneyKey.PAPER) is None
+    assert without.machine.memory.get(MoneyKey.PAPER_BEING_STACKED) is None
 
 
 @pytest.mark.requirement("F-13")
@@ -214,7 +214,7 @@ class Left:
 def test_bets_of_a_removed_position_are_reported_as_money_at_their_game(staked, stake_text):
     named = GameName(id="maple-craps", version="1.0.0", digest="f4" * 32)
     table = TableRecord(game=named, denomination_cents=25, table_state={"point": 6}, standing_stakes=staked)
-    left_values = Left({f"2/{TableKey.TABLE}{named.digest}": to_json(table)})
+    left_values = Left({f"2/{TableKey.TABLE_STATE}{named.digest}": to_json(table)})
     with pytest.raises(
         OperatorError,
         match=rf"position 2 still has {stake_text} at the table of maple-craps: restore the former number, and settle it first$",
@@ -228,7 +228,7 @@ def test_everything_that_a_player_may_be_owed_is_named_in_words():
         if (
             key.clear_action is not ClearAction.OWED
             or key.owner is not KeyOwner.PLAYER
-            or key is TableKey.TABLE
+            or key is TableKey.TABLE_STATE
         ):
             continue
         with pytest.raises(

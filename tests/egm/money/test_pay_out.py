@@ -59,7 +59,7 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(rig):
     assert rig.journal.balance_cents(VOUCHERS) == 2000
     assert rig.store.find_ticket(number).state is TicketState.ISSUED
     rig.report_print_state(PrintState.TAKEN)
-    assert rig.machine.memory.get(MoneyKey.PRINT) is None
+    assert rig.machine.memory.get(MoneyKey.PRINT_JOB) is None
     meters = rig.journal.meters().values
     assert (meters["ticket_out.cashable.value"], meters["ticket_out.cashable.count"]) == (2000, 1)
 
@@ -211,7 +211,7 @@ def test_a_ticket_survives_a_restart_at_every_step(rig, tmp_path, cut_after):
     rig.engine.handle(EventType.CASH_OUT)
     number = rig.hands.jobs[-1].barcode
     if cut_after == "reserved":  # before the printer's driver had it
-        write_undeclared_entry(rig.machine, "test.forget", state={MoneyKey.PRINT: None})
+        write_undeclared_entry(rig.machine, "test.forget", state={MoneyKey.PRINT_JOB: None})
     if cut_after in {"printing", "done"}:
         rig.report_print_state(PrintState.PRINTING)
     if cut_after == "done":

@@ -85,7 +85,7 @@ def test_a_ticket_completely_printed_before_a_power_loss_keeps_its_value(tmp_pat
         if ruling == "good":
             assert room.store.find_ticket(number).state is TicketState.ISSUED
             assert (room.state, room.journal.balance_cents(VOUCHERS)) == (State.IDLE, 2000)
-            assert room.machine.memory.get(MoneyKey.PRINT) is None
+            assert room.machine.memory.get(MoneyKey.PRINT_JOB) is None
             room.offer_ticket(number)
             assert room.hands.orders[-1][0] == "stack"
         else:

@@ -113,7 +113,7 @@ def test_a_clock_of_1970_issues_no_ticket_until_it_is_set(tmp_path):
     rig.close()
     restarted = MachineRig(tmp_path, devices=("printer",), wall=datetime(1970, 1, 1, tzinfo=UTC)).boot()
     watch(restarted)
-    assert restarted.machine.memory.get(KernelKey.CLOCK)["why"] == "before_made"
+    assert restarted.machine.memory.get(KernelKey.CLOCK_DOUBT)["why"] == "before_made"
     take(restarted, number)
     assert restarted.credit_cents == 2500
     restarted.clock.wall = good + timedelta(minutes=5)  # the first time server

@@ -127,7 +127,7 @@ def test_a_second_bill_waits_for_the_first(rig):
     rig.offer(2000)
     rig.offer(500)
     assert rig.hands.orders == [("stack", 1), ("return", 2)]
-    assert rig.machine.memory.get(MoneyKey.PAPER)["amount_cents"] == 2000
+    assert rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)["amount_cents"] == 2000
 
 
 def test_the_drivers_protocol_state_is_stored(rig):

@@ -40,7 +40,7 @@ MYSTERY_HIT = 0
 
 def remove_stored_definition(rig: MachineRig) -> None:
     """Remove the definition from the journal, as in journals of versions that did not store definitions."""
-    for key in rig.journal.states(PlayKey.DEFINITION):
+    for key in rig.journal.states(PlayKey.GAME_DEFINITION):
         write_undeclared_entry(rig.machine, "planted", state={key: None})
 
 
@@ -159,9 +159,9 @@ def test_a_definition_is_recorded_once_for_all_its_games(tmp_path):
         key
         for entry in rig.journal.entries("game.start")
         for key in entry.state
-        if key.startswith(PlayKey.DEFINITION)
+        if key.startswith(PlayKey.GAME_DEFINITION)
     ]
-    assert definition_keys == [f"{PlayKey.DEFINITION}{rig.machine.games['maple-classic'].digest}"]
+    assert definition_keys == [f"{PlayKey.GAME_DEFINITION}{rig.machine.games['maple-classic'].digest}"]
     rig.close()
 
 
@@ -280,7 +280,7 @@ def test_a_void_game_returns_its_hit_to_the_level_and_records_its_win(tmp_path):
     (void,) = rig.records("game.void")
     assert not void["recorded"]["decided"]
     assert void["recorded"]["levels_cents"] == award.amount_cents
-    stored_level = rig.journal.state(f"{ProgressiveKey.LEVEL}{award.pool}")
+    stored_level = rig.journal.state(f"{ProgressiveKey.OWN_LEVEL}{award.pool}")
     assert Fraction(stored_level["current"]) >= award.amount_cents
     rig.journal.self_audit()
     rig.close()

@@ -232,7 +232,9 @@ def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind
 def test_an_audit_names_terms_that_a_game_contradicts(make):
     rig = make(ScriptedChance(0, 0, 0)).insert(100)
     write_undeclared_entry(
-        rig.machine, "power.up", state={PlayKey.RESIDUAL: {"way": "played", "useful_cents": 2001}}
+        rig.machine,
+        "power.up",
+        state={PlayKey.RESIDUAL_CREDIT_TERMS: {"way": "played", "useful_cents": 2001}},
     )
     rig.play()
     assert any("the game is started for 5 cents" in finding for finding in list_findings(rig))

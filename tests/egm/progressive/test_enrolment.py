@@ -483,7 +483,7 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
         slot = ProgressiveLinkTable(**link.build_cabinet_table(*BROKER))
         check_certificates(slot, SERIAL)  # key, certificate and authority match
         assert slot.key.read_bytes() == (secret if link.current_certificate_digest == old else key)
-        assert rig.machine.memory.get(ProgressiveKey.CERTIFICATE) == {
+        assert rig.machine.memory.get(ProgressiveKey.LINK_CERTIFICATE) == {
             "certificate": link.current_certificate_digest
         }
         assert (

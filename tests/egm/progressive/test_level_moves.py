@@ -28,7 +28,7 @@ MISS = 49
 
 
 def level(rig, pool) -> Level:
-    return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
+    return Level.from_json(rig.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool}"))
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and
         base_cents=1000, increment=Fraction(1, 50), hidden_share=Fraction(1, 100), ceiling_cents=1010
     )
     reached = Level.open(terms).add_contribution(1000).pay_hit()[1].add_contribution(2000)
-    stored = {f"{ProgressiveKey.LEVEL}{pool}": reached.to_json()}
+    stored = {f"{ProgressiveKey.OWN_LEVEL}{pool}": reached.to_json()}
     write_undeclared_entry(rig.machine, "test.level", state=stored)
     table = next(t for t in build_level_tables(rig.machine) if f"({pool})" in translate_words(t.title, "en"))
     lines = {translate_words(row.cells[0], "en"): translate_words(row.cells[1], "en") for row in table.rows}

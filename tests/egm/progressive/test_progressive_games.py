@@ -50,7 +50,7 @@ MISS = 49
 
 
 def level(rig, pool) -> Level:
-    return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{pool}"))
+    return Level.from_json(rig.journal.state(f"{ProgressiveKey.OWN_LEVEL}{pool}"))
 
 
 def one_game(rig) -> None:
@@ -411,7 +411,7 @@ def test_contributions_to_a_controller_are_numbered_without_gaps(rig):
         one_game(machine)
     fed = [f for g in machine.records("game.start") for f in g["fed"] if f["pool"] == "TOP"]
     assert [(f["sequence"], f["amount"]) for f in fed] == [(n, "5/7") for n in (1, 2, 3)]
-    assert machine.journal.state(f"{ProgressiveKey.LINK}TOP")["sequence"] == 3
+    assert machine.journal.state(f"{ProgressiveKey.LINK_PROGRESS}TOP")["sequence"] == 3
 
 
 def test_levels_are_won_with_the_real_generator_as_well(rig):

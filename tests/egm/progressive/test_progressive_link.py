@@ -182,7 +182,7 @@ def test_games_played_while_offline_are_sent_by_the_next_run(tmp_path, controlle
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
             await rig.one_game()
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 5)
-            mark = rig.room.journal.state(f"{ProgressiveKey.LINK}TOP")
+            mark = rig.room.journal.state(f"{ProgressiveKey.LINK_PROGRESS}TOP")
             assert (mark["sequence"], mark["counted"]) == (5, 4)
 
     run(first())

@@ -41,7 +41,7 @@ def rig(tmp_path):
 
 
 def level(rig):
-    return Level.from_json(rig.journal.state(f"{ProgressiveKey.LEVEL}{POOL}"))
+    return Level.from_json(rig.journal.state(f"{ProgressiveKey.OWN_LEVEL}{POOL}"))
 
 
 def play(rig, credits_, hands=1):

@@ -407,7 +407,7 @@ def test_a_number_reported_before_a_clear_decides_the_game_after_it(tmp_path, nu
         for entry in map(decode, view.iter_bodies()):
             state = deepcopy(entry.transaction.state)
             if entry.kind == "clear.kept":
-                state[WheelKey.SPIN]["number"] = number
+                state[WheelKey.LAST_SPIN]["number"] = number
             audit.check_entry(entry._replace(transaction=replace(entry.transaction, state=state)))
     assert wrong == found
 

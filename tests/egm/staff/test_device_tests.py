@@ -61,7 +61,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
     ]
     (printed,) = iter_register_lines(STAFF_REGISTERS["printed"], rig.journal.entries())
     assert (printed["event"], printed["id"]) == ("test.printed", job.job_id)
-    assert rig.machine.memory.get(MoneyKey.PRINT) is None
+    assert rig.machine.memory.get(MoneyKey.PRINT_JOB) is None
 
 
 @pytest.mark.requirement("D-17", "J-10")
@@ -98,7 +98,7 @@ def test_the_hopper_test_pays_coins_behind_an_open_door_without_meters(menu):
     assert rig.records("test.coins") == [{"id": payout_id, "ordered_coins": 3, "paid_coins": 2}]
     notice = rig.machine.notice
     assert (notice.code, notice.values) == ("test_coins", {"paid": 2, "ordered": 3})
-    assert rig.machine.memory.get(MoneyKey.HOPPER) is None
+    assert rig.machine.memory.get(MoneyKey.HOPPER_PAYOUT) is None
 
 
 @pytest.mark.requirement("J-10", "J-11")

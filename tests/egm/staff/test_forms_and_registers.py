@@ -230,7 +230,7 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     assert record["head"] == before.hash_hex
 
     software = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
-    write_undeclared_entry(rig.machine, "software.changed", state={IntegrityKey.SOFTWARE: software})
+    write_undeclared_entry(rig.machine, "software.changed", state={IntegrityKey.INSTALLED_SOFTWARE: software})
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     fill_in(rig, "machine_check", **ONE)
     signed = register(rig, "checks")[-1]["software"]

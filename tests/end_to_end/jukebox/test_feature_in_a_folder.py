@@ -242,7 +242,7 @@ def test_an_invalid_entry_of_the_feature_is_refused_before_it_is_written(rig):
             rig.machine.post(SONG_STARTED, record, state={JukeboxKey.SONG: 7})
     with pytest.raises(EntryError, match=r"song\.ended: state\.song is missing"):
         rig.machine.post(SONG_ENDED, SongEnded(song=7))
-    state = {JukeboxKey.SONG: None, IntegrityKey.SERVICE: True}
+    state = {JukeboxKey.SONG: None, IntegrityKey.SERVICE_CALL: True}
     with pytest.raises(
         EntryError, match=r"song\.ended: state\.service_call: the entry's declaration does not allow this key"
     ):
@@ -305,7 +305,7 @@ def test_an_invalid_declaration_is_refused_before_the_machine_starts():
         (Feature(name="money"), "two features have the name money"),
         (
             Feature(name="coins", storage_keys=Coins),
-            "'coins' is declared by MoneyKey.COIN_EVENTS and by Coins.COINS",
+            "'coins' is declared by MoneyKey.LAST_COIN_EVENT and by Coins.COINS",
         ),
         (Feature(name="half", rules=(half,)), "no rule decides song_chosen"),
         (

@@ -42,7 +42,9 @@ def _install_manifest(rig: MachineRig) -> None:
 
 def _fit_counters(rig: MachineRig) -> None:
     """Record that hard meters are fitted."""
-    write_undeclared_entry(rig.machine, "hard_meters.fitted", state={IntegrityKey.HARD_METERS: (0,) * 6})
+    write_undeclared_entry(
+        rig.machine, "hard_meters.fitted", state={IntegrityKey.HARD_METER_OFFSETS: (0,) * 6}
+    )
 
 
 def _name_link(rig: MachineRig) -> None:

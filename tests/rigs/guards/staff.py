@@ -37,7 +37,7 @@ def fail_self_test(folder) -> MachineRig:
 def _enter_tournament(rig: MachineRig) -> None:
     """Put the machine into a tournament."""
     mode = TournamentMode(digest="0" * 64, since="2026-01-01T00:00:00+00:00")
-    write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.MODE: mode})
+    write_undeclared_entry(rig.machine, "tournament.entered", state={TournamentKey.TOURNAMENT_MODE: mode})
 
 
 def _lock_mechanic(rig: MachineRig) -> None:

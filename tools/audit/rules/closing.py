@@ -57,7 +57,7 @@ def _is_table(scope: CheckContext, digest: str) -> bool:
     The wheel of a slot machine takes several bets too, but has no betting spots. A definition that cannot be
     read gives False; another check reports it.
     """
-    key = f"{PlayKey.DEFINITION}{digest}"
+    key = f"{PlayKey.GAME_DEFINITION}{digest}"
     stored_text = scope.value_after(key) or scope.value_before(key)
     try:
         return bool(build_stored_game(str(stored_text)).rules.list_spots())

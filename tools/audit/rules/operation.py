@@ -44,7 +44,7 @@ def _has_generator_or_test_failed(scope: CheckContext) -> bool:
     Return True for journals of earlier versions, in which a working generator could be restarted too.
     """
     return (
-        PlayKey.RESIDUAL not in scope.ledger.state
+        PlayKey.RESIDUAL_CREDIT_TERMS not in scope.ledger.state
         or scope.value_before(IntegrityKey.OUT_OF_SERVICE) is not None
     )
 

@@ -30,7 +30,10 @@ def check_residual_credit(scope: CheckContext) -> None:
 
     The terms say whether such residual credit stays, is given up, or is played off.
     """
-    amount_cents, terms = scope.record["amount_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
+    amount_cents, terms = (
+        scope.record["amount_cents"],
+        scope.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
+    )
     if terms is None:  # a journal of an earlier version: judged by the games that were played
         least_cents = scope.facts.smallest_stake_cents
         if least_cents is not None and amount_cents >= least_cents:
@@ -58,7 +61,10 @@ def check_residual_prize(scope: CheckContext) -> None:
     If the machine has stored no terms (earlier versions), the prize must only be at most the smallest stake that
     a game was started for.
     """
-    prize_cents, terms = scope.record["prize_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
+    prize_cents, terms = (
+        scope.record["prize_cents"],
+        scope.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
+    )
     if terms is not None:
         is_sound = prize_cents == terms.smallest_useful_cents
     else:
@@ -78,7 +84,7 @@ def check_smallest_stake(scope: CheckContext) -> None:
     """
     stake_cents, terms = (
         scope["bet"] * scope["denomination"],
-        scope.record_before(ResidualTerms, PlayKey.RESIDUAL),
+        scope.record_before(ResidualTerms, PlayKey.RESIDUAL_CREDIT_TERMS),
     )
     if terms is not None and 0 < stake_cents < terms.smallest_useful_cents:
         raise PatternMismatch(

@@ -186,7 +186,7 @@ class AuditRule:
             return
         # Earlier versions, which recorded no terms, did not check whether they had stopped since the
         # decision.
-        is_late = state in self.late_order_states or PlayKey.RESIDUAL not in scope.ledger.state
+        is_late = state in self.late_order_states or PlayKey.RESIDUAL_CREDIT_TERMS not in scope.ledger.state
         seconds = self.late_order_seconds if is_late else 0
         if not (seconds and was_idle(scope.entry, scope.facts, seconds)):
             raise PatternMismatch(

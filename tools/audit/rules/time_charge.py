@@ -32,7 +32,7 @@ def _check_charge(scope: CheckContext) -> None:
             f"states {charge_text}"
         )
     time_paid, start = (
-        scope.value_before(PlayKey.TIME_PAID),
+        scope.value_before(PlayKey.PAID_PLAYING_TIME),
         scope.facts.last_game_start_times.get(scope.position, scope.entry.time_utc),
     )
     is_same_table = time_paid is not None and time_paid["digest"] == record["digest"]
@@ -50,7 +50,7 @@ def _read_time_charge_and_denomination(scope: CheckContext, digest: str) -> tupl
     The charge is None if the definition has none or cannot be read.
     """
     try:
-        game = build_stored_game(str(scope.value_before(f"{PlayKey.DEFINITION}{digest}")))
+        game = build_stored_game(str(scope.value_before(f"{PlayKey.GAME_DEFINITION}{digest}")))
     except (PaytableError, ValueError, zlib.error):
         return None, 0
     return game.rules.time_charge, game.denominations_cents[0]
@@ -75,7 +75,7 @@ RULES: Final = (
             "minutes": "$:cents",
             "until": "$until:time",
         },
-        state={PlayKey.TIME_PAID: {"digest": "$digest", "until": "$until"}},
+        state={PlayKey.PAID_PLAYING_TIME: {"digest": "$digest", "until": "$until"}},
         expected_transfers=Derived(_derive_transfers),
         extra_checks=(
             _check_charge,

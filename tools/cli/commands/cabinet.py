@@ -132,7 +132,7 @@ class _RemarkFinder:
         """Return a finder for a cabinet file and for the machine whose memory is in the folder ``state``."""
         definitions: Mapping[str, Any] = {}
         with suppress(JournalError), open_view(state) as view:
-            definitions = view.states(PlayKey.DEFINITION)
+            definitions = view.states(PlayKey.GAME_DEFINITION)
         limit_cents = None
         with suppress(OperatorError):
             limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents

@@ -37,7 +37,7 @@ def sign_cabinet_file(state: Path, text: str, time: datetime) -> None:
 def is_signed(state: Path) -> bool:
     """Return whether the machine has a signed cabinet file, so that it accepts no other file."""
     with open_view(state) as view:
-        return view.state(IntegrityKey.CABINET) is not None
+        return view.state(IntegrityKey.SIGNED_CABINET_FILE) is not None
 
 
 def can_restore_file(state: Path) -> bool:

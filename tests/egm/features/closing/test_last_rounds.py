@@ -92,7 +92,7 @@ def test_a_restart_and_another_game_change_nothing_and_the_tables_open_again(tab
     rig.report_shown()
     rig.engine.handle(EventType.SELECT_GAME, value=ROULETTE)
     assert fill_in(rig, "open_tables", **MANAGER) is None
-    assert rig.machine.memory.get(ClosingKey.TABLES) is None
+    assert rig.machine.memory.get(ClosingKey.TABLES_CLOSING_TIME) is None
     assert list_closing_notices(rig) == []
     assert play(rig)
     assert fill_in(rig, "open_tables", **MANAGER) == "refused.closing_is_announced"

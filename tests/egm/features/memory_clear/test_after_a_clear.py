@@ -64,7 +64,7 @@ def test_a_ticket_from_before_a_clear_is_redeemed_once(rig, tmp_path):
         tickets.append(rig.cash_out_ticket())
     advance_journal_to(rig, 40)
     rig.offer_ticket(tickets[0])
-    sequence = number_of(rig.machine.memory.get(MoneyKey.PAPER)["id"])
+    sequence = number_of(rig.machine.memory.get(MoneyKey.PAPER_BEING_STACKED)["id"])
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
     restarted = clear_and_boot(rig, tmp_path)

@@ -216,7 +216,7 @@ def test_levels_are_carried_over_to_the_fraction(tmp_path):
     for _ in range(3):
         rig.play()
         rig.report_shown()
-    levels_before = {key: dict(level) for key, level in rig.journal.states(ProgressiveKey.LEVEL).items()}
+    levels_before = {key: dict(level) for key, level in rig.journal.states(ProgressiveKey.OWN_LEVEL).items()}
     assert any(Level.from_json(level).held_amount.denominator > 1 for level in levels_before.values())
     rig.close()
     owed = claims_of(tmp_path)
@@ -224,7 +224,7 @@ def test_levels_are_carried_over_to_the_fraction(tmp_path):
         key: Level.from_json(levels_before[key]).held_amount for key in levels_before
     }
     rig = reopen_cleared(rig, tmp_path, make=lambda: make_levels_machine(tmp_path, A, LUCK, 49))
-    assert rig.journal.states(ProgressiveKey.LEVEL) == levels_before
+    assert rig.journal.states(ProgressiveKey.OWN_LEVEL) == levels_before
     rig.play()
     rig.report_shown()
     assert list_findings(rig) == []

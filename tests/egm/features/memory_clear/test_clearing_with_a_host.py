@@ -83,7 +83,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     rig = open_with_host(tmp_path).boot()
     assert order(rig, "T-1", restricted=900) is TransferStatus.COMPLETED_IN_FULL
     assert order(rig, "T-2", nonrestricted=700) is TransferStatus.COMPLETED_IN_FULL
-    terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
+    terms = rig.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS)
     assert terms is not None
     rig.close()
     (finding,) = [
@@ -97,7 +97,7 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
         rig, tmp_path, make=lambda: open_with_host(tmp_path), credit_1_nonrestricted=build_paid_decision(700)
     )
     assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cashable_cents) == (900, 0)
-    assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
+    assert rig.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS) == terms
     rig.close()
 
 
@@ -105,11 +105,11 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
 def test_restricted_credit_keeps_its_terms_and_is_never_paid_by_hand(tmp_path):
     rig = open_with_host(tmp_path).boot()
     assert order(rig, "T-1", restricted=900) is TransferStatus.COMPLETED_IN_FULL
-    terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
+    terms = rig.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS)
     rig.close()
     with pytest.raises(ClearRefused, match="it can be carried, not 'paid'"):
         build_clearance(inspect_claims(tmp_path, FEATURES), credit_1_restricted=build_paid_decision(900))
     rig = reopen_cleared(rig, tmp_path, make=lambda: open_with_host(tmp_path))
     assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cashable_cents) == (900, 0)
-    assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms
+    assert rig.machine.memory.get(MoneyKey.RESTRICTED_CREDIT_TERMS) == terms
     rig.close()
