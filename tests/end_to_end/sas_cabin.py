@@ -26,8 +26,8 @@ from egm.kernel.messages import (
 )
 from egm.links.bench_client import BenchClient, BenchUnreachableError
 from egm.unix_sockets import open_socket_address
-from tools.dev.host.host import Host, HostGoneError
-from tools.dev.host.line import HostLine, Wire
+from tools.dev.host.host import Host, HostRestartedError
+from tools.dev.host.line import HostLine, WakeupEncoding
 from tools.dev.host.messages import expects_answer, is_complete_answer
 
 PATIENCE = 60.0
@@ -155,13 +155,13 @@ class LineHost(Host):
     """The bench host on a serial line, whose ledger continues from one connection to the next."""
 
     def __init__(self) -> None:
-        super().__init__(self._exchange, key="11" * 20, wait=lambda: time.sleep(POLL_SECONDS))
+        super().__init__(self._exchange, key="11" * 20, wait_for_machine=lambda: time.sleep(POLL_SECONDS))
 
     def connect(self, line: HostLine) -> None:
         """Wait until the machine replies; on a new line, complete what the last connection left open."""
         self.line = line
         wait_for(lambda: self.read_values(0x54), f"{line.port}: nobody answers")
-        if self.vouchers or self.movements:
+        if self.tickets or self.transfers:
             self.restart()
             self.poll()
             self.resume()
@@ -203,13 +203,13 @@ class LineHost(Host):
         def send(message):
             nonlocal messages_left
             if not messages_left:
-                raise HostGoneError
+                raise HostRestartedError
             answer = honest(message)
             messages_left -= answer != b"\0"
             return answer
 
         self.send = send
-        with contextlib.suppress(HostGoneError):
+        with contextlib.suppress(HostRestartedError):
             act()
             self.run_until(lambda: False, SETTLE_SECONDS)
         self.send = honest
@@ -326,7 +326,11 @@ class Cabin:
         """Open the host's end of a SAS line."""
         port = self.folder.run / "sas" / name
         wait_for(port.exists, f"no line {name}: {self.log()}")
-        wire = Wire.PLAIN if self._channels[name].get("framing") == "lenient" else Wire.MARKED
+        wire = (
+            WakeupEncoding.PLAIN
+            if self._channels[name].get("framing") == "lenient"
+            else WakeupEncoding.MARKED
+        )
         options = {"answer_seconds": ANSWER_SECONDS, "gap_seconds": GAP_SECONDS} | options
         line = HostLine(str(port), wire, **options)
         try:

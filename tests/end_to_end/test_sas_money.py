@@ -22,16 +22,16 @@ def check_books_agree(cabin, host):
     """Check that machine and host have recorded the same tickets and transfers; return the machine's meters."""
     with open_view(cabin.folder.root) as view:
         meters = view.meters().values
-    vouchers, movements = host.vouchers.values(), host.movements.values()
-    issued = [voucher for voucher in vouchers if voucher.was_issued]
+    vouchers, movements = host.tickets.values(), host.transfers.values()
+    issued = [voucher for voucher in vouchers if voucher.was_printed]
     back = [voucher for voucher in vouchers if voucher.state == "redeemed"]
     assert not [voucher for voucher in vouchers if voucher.state == "pending"]
     assert not [movement for movement in movements if movement.state == "ordered"]
     assert meters["ticket_out.cashable.value"] == sum(voucher.cents for voucher in issued)
     assert meters["ticket_out.cashable.count"] == len(issued)
     assert meters["ticket_in.cashable.value"] == sum(voucher.cents for voucher in back)
-    assert meters["aft_in.cashable.value"] == host.sum_action_cents_by_kind("in")
-    assert meters["aft_out.cashable.value"] == host.sum_action_cents_by_kind("out")
+    assert meters["aft_in.cashable.value"] == host.sum_moved_cents("in")
+    assert meters["aft_out.cashable.value"] == host.sum_moved_cents("out")
     return meters
 
 
@@ -41,7 +41,7 @@ def until(host, condition):
 
 def transferred_cents(host, way, cents):
     """Order a transfer and follow it to its end; return the transferred cents."""
-    movement = host.movements[host.order_transfer(way, cents)]
+    movement = host.transfers[host.order_transfer(way, cents)]
     until(host, lambda: movement.state == "done")
     return movement.moved_cents
 
@@ -66,8 +66,8 @@ def test_a_ticket_is_issued_and_redeemed_with_the_host(cabin):
     with cabin.host() as host:
         cabin.player.send_intent("cash_out")
         poll_until_shown(cabin, host, credit_cents=0, state="idle")
-        until(host, lambda: [v.state for v in host.vouchers.values()] == ["issued"])
-        ((number, voucher),) = host.vouchers.items()
+        until(host, lambda: [v.state for v in host.tickets.values()] == ["issued"])
+        ((number, voucher),) = host.tickets.items()
         assert cabin.tickets() == [number]
         assert voucher.cents == 1000
         insert_until_redeemed(cabin, host, number)
@@ -115,7 +115,7 @@ def test_a_machine_killed_during_a_transfer_neither_loses_nor_doubles_money(cabi
             host.stop_after(messages, lambda host=host, way=way: host.order_transfer(way, 100))
             kill_and_restart(cabin)
         with cabin.host() as host:  # the host has restarted too
-            until(host, lambda host=host: not host.is_open)
+            until(host, lambda host=host: not host.has_open_items)
         check_books_agree(cabin, host)
 
 
@@ -144,7 +144,7 @@ def insert_until_redeemed(cabin, host, number):
         now = cabin.player.snapshot
         if now and now.state == "idle" and not now.credit_cents:
             cabin.operate("bill", "insert_ticket", barcode=number)
-        return host.vouchers[number].state == "redeemed"
+        return host.tickets[number].state == "redeemed"
 
     until(host, taken)
 
@@ -168,7 +168,7 @@ def test_a_machine_killed_during_a_ticket_neither_loses_nor_doubles_money(cabin,
     with cabin.host() as host:
         cash_out_completely(cabin, host)
         (number,) = cabin.tickets()
-        until(host, lambda: host.vouchers[number].state == "issued")
+        until(host, lambda: host.tickets[number].state == "issued")
         host.drain()
         cabin.operate_until_accepted("bill", "insert_ticket", barcode=number)
         host.stop_after(messages)
@@ -186,20 +186,20 @@ def test_a_machine_numbers_its_tickets_with_the_hosts_validation_id(tmp_path):
     """Secure enhanced validation: the host's identifier and the machine's sequence give one number in both ledgers."""
     with Cabin(tmp_path, {"main": {}}, SYSTEM.replace("system", "secure_enhanced")) as cabin:
         with cabin.host() as host:
-            host.issues_numbers = False
+            host.issues_validation_numbers = False
             until(host, lambda: 0x3F in [answer.code for answer in host.received])
             enrolled = host.read_values(0x4C, {"validation_id": 123_456, "sequence": 0})
             assert host.read_values(0x4C, {"validation_id": 0, "sequence": 0}) == enrolled
             cabin.insert_bill(1000)
             cabin.player.send_intent("cash_out")
             poll_until_shown(cabin, host, credit_cents=0, state="idle")
-            until(host, lambda: [v.state for v in host.vouchers.values()] == ["issued"])
-            (number,) = host.vouchers
+            until(host, lambda: [v.state for v in host.tickets.values()] == ["issued"])
+            (number,) = host.tickets
             assert cabin.tickets() == [number]
             assert number == create_secure_enhanced_number(
                 enrolled["validation_id"], enrolled["sequence"] + 1
             )
             cabin.operate_until_accepted("bill", "insert_ticket", barcode=number)
             poll_until_shown(cabin, host, credit_cents=1000)
-            until(host, lambda: host.vouchers[number].state == "redeemed")
+            until(host, lambda: host.tickets[number].state == "redeemed")
         check_books_agree(cabin, host)

@@ -23,7 +23,7 @@ def until(host, condition):
 
 def transfer(host, way, cents=0, **options):
     """Order a transfer, follow it to its end, and check that it moved everything."""
-    movement = host.movements[host.order_transfer(way, cents, **options)]
+    movement = host.transfers[host.order_transfer(way, cents, **options)]
     until(host, lambda: movement.state != "ordered")
     assert (movement.state, movement.moved_cents) == ("done", movement.total_cents)
 

@@ -16,8 +16,8 @@ from sas_cabin import PATIENCE, Cabin, wait_for
 
 from meters import open_view
 from tools.dev.host.messages import (
-    SYNC,
-    Outcome,
+    SYNC_POLL,
+    ReplyKind,
     decode_answer,
     encode_general_poll,
     encode_long_poll,
@@ -99,13 +99,13 @@ class Poller(threading.Thread):
             self.tally.slowest = max(self.tally.slowest, line.latency_seconds)
             self.tally.late += line.latency_seconds > LIMIT_SECONDS
             match answer.outcome:
-                case Outcome.EXCEPTION:
+                case ReplyKind.EXCEPTION:
                     self.tally.exceptions.append(answer.code)
-                    line.send(SYNC)
-                case Outcome.DATA:
+                    line.send(SYNC_POLL)
+                case ReplyKind.DATA:
                     if request is METERS:
                         self._rises(answer.values["meters"])
-                case Outcome.NOTHING:
+                case ReplyKind.NOTHING_TO_REPORT:
                     pass
                 case _:
                     self.tally.faults.append(

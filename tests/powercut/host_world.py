@@ -19,7 +19,7 @@ from egm.links.sas.wire import escape_message_with_wakeup
 from egm.money.host_money import HostMoney
 from egm.testing.machine import MachineRig
 from egm.testing.sas import SasHostBench
-from tools.dev.host.host import ASSET, Host, HostGoneError
+from tools.dev.host.host import ASSET_NUMBER, Host, HostRestartedError
 
 ROUNDS_MAX = 400
 
@@ -163,7 +163,7 @@ class World:
                 ticket_validator=TicketValidator.SYSTEM,
                 can_transfer=True,
                 can_award_bonuses=True,
-                asset_number=ASSET,
+                asset_number=ASSET_NUMBER,
                 money_line_name="main",
             )
             room = MachineRig(self.folder, devices=("printer",), host=host)
@@ -253,21 +253,21 @@ class World:
         """Restart the host if that is the fault."""
         if self.fault.strike is Strike.HOST:
             self.bank.restart()
-            raise HostGoneError
+            raise HostRestartedError
 
     def serve(self) -> None:
         """Let the host poll until nothing is pending."""
         quiet = 0
         for _ in range(ROUNDS_MAX):
             self.do(self.floor.work)
-            with suppress(HostGoneError):
+            with suppress(HostRestartedError):
                 if self.bank.poll():
                     quiet = 0
                     continue
                 self.pass_time()
                 self.bank.query_open_items()
                 quiet += 1
-            if quiet > 2 and not self.bank.is_open:
+            if quiet > 2 and not self.bank.has_open_items:
                 return
         raise AssertionError("the host and the machine never came to rest")
 
@@ -323,18 +323,18 @@ class World:
         journal.self_audit()
         assert journal.list_pending() == []
         values = journal.meters().values
-        assert values["aft_in.cashable.value"] == bank.sum_action_cents_by_kind("in")
-        assert values["aft_out.cashable.value"] == bank.sum_action_cents_by_kind("out")
-        assert values["mach_bonus"] == bank.sum_action_cents_by_kind("bonus")
+        assert values["aft_in.cashable.value"] == bank.sum_moved_cents("in")
+        assert values["aft_out.cashable.value"] == bank.sum_moved_cents("out")
+        assert values["mach_bonus"] == bank.sum_moved_cents("bonus")
         assert values["ticket_out.cashable.value"] == sum(
-            v.cents for v in bank.vouchers.values() if v.was_issued
+            v.cents for v in bank.tickets.values() if v.was_printed
         )
         assert values["ticket_in.cashable.value"] == sum(
-            v.cents for v in bank.vouchers.values() if v.state == "redeemed"
+            v.cents for v in bank.tickets.values() if v.state == "redeemed"
         )
-        owed = sorted(number for number, v in bank.vouchers.items() if v.state == "issued")
-        assert owed == sorted(number for number in self.floor.hand if number in bank.vouchers)
-        assert sorted(self.floor.box) == sorted(n for n, v in bank.vouchers.items() if v.state == "redeemed")
-        outside = bank.account_cents + sum(bank.vouchers[number].cents for number in owed)
-        put_in = self.bills_cents + bank.opening_cents + bank.sum_action_cents_by_kind("bonus")
+        owed = sorted(number for number, v in bank.tickets.items() if v.state == "issued")
+        assert owed == sorted(number for number in self.floor.hand if number in bank.tickets)
+        assert sorted(self.floor.box) == sorted(n for n, v in bank.tickets.items() if v.state == "redeemed")
+        outside = bank.account_cents + sum(bank.tickets[number].cents for number in owed)
+        put_in = self.bills_cents + bank.opening_balance_cents + bank.sum_moved_cents("bonus")
         assert put_in == journal.credits_cents() + outside + self.paid_by_hand_cents

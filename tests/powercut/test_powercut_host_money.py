@@ -52,9 +52,9 @@ def test_a_host_session_without_a_fault_transfers_and_redeems_everything(world):
     bytes_, entries = measure(world)
     assert bytes_ > 300
     assert entries > 12
-    assert world.bank.sum_action_cents_by_kind("in") == 4000
+    assert world.bank.sum_moved_cents("in") == 4000
     assert (world.restarts, world.paid_by_hand_cents) == (0, 0)
-    assert [voucher.state for voucher in world.bank.vouchers.values()] == ["redeemed"] * 2
+    assert [voucher.state for voucher in world.bank.tickets.values()] == ["redeemed"] * 2
 
 
 @pytest.mark.requirement("A-08", "H-07", "H-08", "K-09")

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import tools.dev.bench
 from tools.dev.bench import BenchFigure
-from tools.dev.bench.__main__ import _modules, _run_area, main
+from tools.dev.bench.__main__ import _list_bench_modules, _run_area, main
 
 
 def area(monkeypatch, name, figures, limit):
@@ -73,7 +73,9 @@ def test_an_area_that_reaches_its_limit_is_reported_and_the_others_are_measured(
     """Areas that end by themselves have a long limit, so that only areas that never end reach theirs."""
     area(monkeypatch, "never", figures, limit)
     area(monkeypatch, "quick", measure, 200)
-    monkeypatch.setattr("tools.dev.bench.__main__._modules", lambda: ["bench_never", "bench_quick"])
+    monkeypatch.setattr(
+        "tools.dev.bench.__main__._list_bench_modules", lambda: ["bench_never", "bench_quick"]
+    )
     run = CliRunner().invoke(main, [], env={"COLUMNS": "200"})
     assert run.exit_code == 1
     assert expected_text in run.output
@@ -83,7 +85,7 @@ def test_an_area_that_reaches_its_limit_is_reported_and_the_others_are_measured(
 
 def test_a_bench_of_complete_areas_exits_with_success(monkeypatch):
     area(monkeypatch, "quick", measure, 200)
-    monkeypatch.setattr("tools.dev.bench.__main__._modules", lambda: ["bench_quick"])
+    monkeypatch.setattr("tools.dev.bench.__main__._list_bench_modules", lambda: ["bench_quick"])
     assert CliRunner().invoke(main, []).exit_code == 0
 
 
@@ -92,7 +94,7 @@ FEWER = {"bench_audit": {"game_count": 200, "rounds": 1}}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", _modules())
+@pytest.mark.parametrize("name", _list_bench_modules())
 def test_every_bench_area_yields_a_first_figure(name, monkeypatch):
     """Only the first figure of each area is taken, to detect a broken area."""
     module = importlib.import_module(f"tools.dev.bench.{name}")

@@ -14,5 +14,5 @@ def test_a_game_that_another_benchmark_has_analysed_is_analysed_again(monkeypatc
         ReelRules, "analyse", lambda rules, depth: (depths.append(depth), work(rules, depth))[1]
     )
     monkeypatch.setattr(bench_paytables, "list_shipped_games", lambda: ("maple-classic",))
-    list(bench_paytables._library())
+    list(bench_paytables._measure_library_games())
     assert depths == [AnalysisDepth.RETURN, AnalysisDepth.FULL]

@@ -13,7 +13,7 @@ from tools.floor.progressive.store import SqliteStore
 @pytest.fixture
 def broker(tmp_path):
     try:
-        found = Broker(tmp_path / "link", bench._MACHINES)
+        found = Broker(tmp_path / "link", bench._MACHINE_NAMES)
     except BrokerMissingError as missing:
         pytest.skip(str(missing))
     asyncio.run(found.start())
@@ -23,8 +23,8 @@ def broker(tmp_path):
 
 def test_hits_are_measured_up_to_their_locked_amounts(broker, tmp_path, monkeypatch):
     """Regression: no claim was made before a level was received, and frequent hits were held until the limit."""
-    monkeypatch.setattr(bench, "HITS", 30)
+    monkeypatch.setattr(bench, "MEASURED_HIT_COUNT", 30)
     with closing(SqliteStore(tmp_path / "levels.db")) as store:
-        times_ms = asyncio.run(bench._measure_hits_ms(broker, store))
+        times_ms = asyncio.run(bench._measure_hit_times_ms(broker, store))
     assert len(times_ms) == 30
     assert min(times_ms) > 0

@@ -7,7 +7,7 @@ import tty
 
 import pytest
 
-from tools.dev.host.line import HostLine, HostLineError, Wire, mark_wakeup
+from tools.dev.host.line import HostLine, HostLineError, WakeupEncoding, mark_wakeup
 
 
 @pytest.fixture
@@ -26,7 +26,8 @@ def test_wakeup_bytes_are_marked_as_a_parity_marking_uart_does():
 
 
 @pytest.mark.parametrize(
-    ("wire", "sent"), [(Wire.PLAIN, b"\x01\x71\xff"), (Wire.MARKED, b"\xff\x00\x01\x71\xff\xff")]
+    ("wire", "sent"),
+    [(WakeupEncoding.PLAIN, b"\x01\x71\xff"), (WakeupEncoding.MARKED, b"\xff\x00\x01\x71\xff\xff")],
 )
 def test_a_message_is_framed_for_plain_and_marked_lines(ends, wire, sent):
     ours, name = ends
@@ -38,7 +39,7 @@ def test_a_message_is_framed_for_plain_and_marked_lines(ends, wire, sent):
 
 def test_a_reply_ends_when_it_is_complete_or_after_a_gap(ends):
     ours, name = ends
-    line = HostLine(name, Wire.PLAIN, answer_seconds=5.0, gap_seconds=0.05)
+    line = HostLine(name, WakeupEncoding.PLAIN, answer_seconds=5.0, gap_seconds=0.05)
 
     def machine():
         for answer in (b"\x01\x1a\x00", b"\x01"):
@@ -56,7 +57,7 @@ def test_a_reply_ends_when_it_is_complete_or_after_a_gap(ends):
 
 def test_bytes_received_before_the_query_are_not_taken_for_its_reply(ends):
     ours, name = ends
-    line = HostLine(name, Wire.PLAIN, answer_seconds=0.02)
+    line = HostLine(name, WakeupEncoding.PLAIN, answer_seconds=0.02)
     os.write(ours, b"\x01\x01\x01")
     assert line.exchange(b"\x81", lambda _got: True) == b""
     line.close()
@@ -64,13 +65,13 @@ def test_bytes_received_before_the_query_are_not_taken_for_its_reply(ends):
 
 def test_a_port_that_cannot_be_opened_is_named(tmp_path):
     with pytest.raises(HostLineError, match="nowhere"):
-        HostLine(str(tmp_path / "nowhere"), Wire.PLAIN)
+        HostLine(str(tmp_path / "nowhere"), WakeupEncoding.PLAIN)
 
 
 def test_a_line_that_is_disconnected_raises_an_error():
     ours, theirs = pty.openpty()
     tty.setraw(theirs)
-    line = HostLine(os.ttyname(theirs), Wire.PLAIN, answer_seconds=1.0)
+    line = HostLine(os.ttyname(theirs), WakeupEncoding.PLAIN, answer_seconds=1.0)
     os.close(theirs)
     os.close(ours)
     with pytest.raises(HostLineError, match="cannot be"):

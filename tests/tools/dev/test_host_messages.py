@@ -15,13 +15,13 @@ from egm.links.sas.tables.polls import POLL_BY_CODE as SHARED_POLLS
 from tools.dev.host import codes
 from tools.dev.host.fields import LayoutError, compute_fixed_size, read_layout, write_layout
 from tools.dev.host.messages import (
-    Outcome,
+    ReplyKind,
     decode_answer,
     encode_general_poll,
     encode_long_poll,
     is_complete_answer,
 )
-from tools.dev.host.polls import EVENTS, POLLS
+from tools.dev.host.polls import EVENT_LAYOUT_BY_CODE, POLL_BY_CODE
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 KNOWN_FRAMES = tomllib.loads((VECTORS / "sas_frames_seen.toml").read_text(encoding="utf-8"))["frames"]
@@ -41,22 +41,24 @@ def test_long_polls_are_encoded_like_published_frames(body, crc):
 
 @pytest.mark.parametrize("code", LENGTHS)
 def test_each_reply_has_the_length_stated_in_the_tables(code):
-    assert 4 + compute_fixed_size(POLLS[int(code, 16)].answer) == LENGTHS[code]
+    assert 4 + compute_fixed_size(POLL_BY_CODE[int(code, 16)].answer) == LENGTHS[code]
 
 
 def test_types_and_confidence_agree_with_the_table_of_names():
     doubts = {0x75, 0x76}  # their answers are a guess of ours, though the requests are published
-    for code, poll in POLLS.items():
+    for code, poll in POLL_BY_CODE.items():
         shared = SHARED_POLLS[code]
-        assert shared.type == poll.type + ("/G" if poll.broadcast else ""), f"{code:02X}"
+        assert shared.type == poll.type + ("/G" if poll.can_be_broadcast else ""), f"{code:02X}"
         assert code in doubts or shared.confidence == poll.confidence, f"{code:02X}"
 
 
 def test_meter_sizes_denominations_and_bills_agree_with_the_tables_of_names():
-    assert {code: row.byte_count for code, row in METER_DEFINITION_BY_CODE.items()} == codes.METER_SIZES
-    assert {code: str(value) for code, value in SHARED_BILLS.items()} == codes.BILLS
+    assert {
+        code: row.byte_count for code, row in METER_DEFINITION_BY_CODE.items()
+    } == codes.METER_SIZE_BYTES_BY_CODE
+    assert {code: str(value) for code, value in SHARED_BILLS.items()} == codes.BILL_VALUE_BY_CODE
     for code, value in DENOMINATION_CENTS_BY_CODE.items():
-        dollars, _, fraction_digits = codes.DENOMINATIONS[code].partition(".")
+        dollars, _, fraction_digits = codes.DENOMINATION_BY_CODE[code].partition(".")
         assert value * 10**6 == int(dollars) * 10**8 + int(fraction_digits.ljust(8, "0")), code
 
 
@@ -130,7 +132,7 @@ def test_a_value_that_does_not_fit_is_refused_by_its_name(code, values, expected
 
 def data(request: bytes, text: str):
     answer = decode_answer(request, frame(text))
-    assert answer.outcome is Outcome.DATA, answer.error
+    assert answer.outcome is ReplyKind.DATA, answer.error
     assert is_complete_answer(request, answer.data)
     assert not any(is_complete_answer(request, answer.data[:n]) for n in range(len(answer.data)))
     return answer.values
@@ -185,19 +187,19 @@ def test_replies_are_decoded_as_written_by_hand():
 
 def test_short_replies_are_classified():
     general, control, reading = encode_general_poll(1), encode_long_poll(1, 0x01), encode_long_poll(1, 0x1A)
-    assert decode_answer(general, b"").outcome is Outcome.SILENCE
-    assert decode_answer(general, b"\x00").outcome is Outcome.NOTHING
+    assert decode_answer(general, b"").outcome is ReplyKind.NO_REPLY
+    assert decode_answer(general, b"\x00").outcome is ReplyKind.NOTHING_TO_REPORT
     assert (decode_answer(general, b"\x51").outcome, decode_answer(general, b"\x51").code) == (
-        Outcome.EXCEPTION,
+        ReplyKind.EXCEPTION,
         0x51,
     )
     assert (
-        decode_answer(general, b"\x81").outcome is Outcome.EXCEPTION
+        decode_answer(general, b"\x81").outcome is ReplyKind.EXCEPTION
     )  # at address 1 this byte is also a NACK
-    assert decode_answer(control, b"\x01").outcome is Outcome.ACK
-    assert decode_answer(control, b"\x81").outcome is Outcome.NACK
-    assert decode_answer(reading, b"\x01\x00").outcome is Outcome.BUSY
-    assert decode_answer(control, b"\x42").outcome is Outcome.DAMAGED
+    assert decode_answer(control, b"\x01").outcome is ReplyKind.ACK
+    assert decode_answer(control, b"\x81").outcome is ReplyKind.NACK
+    assert decode_answer(reading, b"\x01\x00").outcome is ReplyKind.BUSY
+    assert decode_answer(control, b"\x42").outcome is ReplyKind.DAMAGED
     assert is_complete_answer(general, b"\x51")
     assert not is_complete_answer(
         general, b"\x01"
@@ -210,17 +212,17 @@ def test_short_replies_are_classified():
 def test_an_event_frame_is_accepted_as_a_reply_to_any_poll():
     for request in (encode_general_poll(1), encode_long_poll(1, 0x1A)):
         answer = decode_answer(request, frame("01 FF 7E 0005 00001234 00 00"))
-        assert (answer.outcome, answer.code) == (Outcome.EVENT, 0x7E)
+        assert (answer.outcome, answer.code) == (ReplyKind.REAL_TIME_EVENT, 0x7E)
         assert answer.values["wagered"] == 5
         assert is_complete_answer(request, answer.data)
         assert not is_complete_answer(request, answer.data[:-1])
-    assert decode_answer(encode_general_poll(1), frame("01 FF 11")).outcome is Outcome.EVENT
-    assert decode_answer(encode_general_poll(1), frame("01 FF 00")).outcome is Outcome.NOTHING
+    assert decode_answer(encode_general_poll(1), frame("01 FF 11")).outcome is ReplyKind.REAL_TIME_EVENT
+    assert decode_answer(encode_general_poll(1), frame("01 FF 00")).outcome is ReplyKind.NOTHING_TO_REPORT
 
 
 def test_a_signature_is_accepted_as_a_reply_to_a_general_poll():
     answer = decode_answer(encode_general_poll(1), frame("01 21 3412"))
-    assert (answer.outcome, answer.values) == (Outcome.DATA, {"signature": 0x1234})
+    assert (answer.outcome, answer.values) == (ReplyKind.DATA, {"signature": 0x1234})
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,7 @@ def test_a_signature_is_accepted_as_a_reply_to_a_general_poll():
 )
 def test_a_damaged_reply_states_the_reason(got, expected_text):
     answer = decode_answer(encode_long_poll(1, 0x1A), got)
-    assert answer.outcome is Outcome.DAMAGED
+    assert answer.outcome is ReplyKind.DAMAGED
     assert expected_text in answer.error
 
 
@@ -252,12 +254,13 @@ def test_a_damaged_reply_states_the_reason(got, expected_text):
 )
 def test_a_wrong_length_byte_is_detected(text, expected_text):
     answer = decode_answer(encode_long_poll(1, 0x54), frame(text))
-    assert answer.outcome is Outcome.DAMAGED
+    assert answer.outcome is ReplyKind.DAMAGED
     assert expected_text in answer.error
 
 
 @given(
-    st.binary(max_size=80), st.sampled_from([encode_general_poll(1), *(bytes((1, code)) for code in POLLS)])
+    st.binary(max_size=80),
+    st.sampled_from([encode_general_poll(1), *(bytes((1, code)) for code in POLL_BY_CODE)]),
 )
 def test_decoding_never_fails_whatever_is_received(got, request_):
     answer = decode_answer(request_, got)
@@ -268,7 +271,7 @@ def test_decoding_never_fails_whatever_is_received(got, request_):
 @given(st.data())
 def test_encoded_values_are_decoded_to_the_same(data_):
     code = data_.draw(st.sampled_from([0x2D, 0x4C, 0x57, 0x58, 0x7E, 0x70, 0x71, 0x7B, 0x7D]))
-    poll = POLLS[code]
+    poll = POLL_BY_CODE[code]
     layout = poll.request or poll.answer
     sample = {
         "game": st.integers(0, 9999),
@@ -303,11 +306,11 @@ def test_encoded_values_are_decoded_to_the_same(data_):
 
 
 def test_every_event_layout_has_a_fixed_size():
-    assert all(compute_fixed_size(layout) is not None for layout in EVENTS.values())
+    assert all(compute_fixed_size(layout) is not None for layout in EVENT_LAYOUT_BY_CODE.values())
 
 
 @pytest.mark.parametrize("code", [0x4D, 0x57, 0x70])
 def test_a_reply_cut_after_the_address_is_damaged_if_the_poll_has_an_answer(code):
     """Taken as an acknowledgement, it made the host go on, and the machine's record counted as read."""
-    assert decode_answer(bytes((1, code)), b"\x01").outcome is Outcome.DAMAGED
-    assert decode_answer(bytes((1, code)), b"\x81").outcome is Outcome.NACK
+    assert decode_answer(bytes((1, code)), b"\x01").outcome is ReplyKind.DAMAGED
+    assert decode_answer(bytes((1, code)), b"\x81").outcome is ReplyKind.NACK

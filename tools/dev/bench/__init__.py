@@ -22,8 +22,9 @@ T = TypeVar("T")
 class BenchFigure:
     """One measured figure.
 
-    ``value`` and ``baseline`` share ``unit``; the printed ratio is value / baseline. ``better`` says whether a higher
-    or a lower value is better. ``target`` is the desired ratio as text (or the desired value if ``baseline`` is None).
+    ``value`` and ``baseline`` share ``unit``; the printed ratio is value / baseline. ``better_if`` is ``higher`` or
+    ``lower`` and says which values are better. ``target`` is the desired ratio as text (or the desired value if
+    ``baseline`` is None).
     """
 
     name: str
@@ -31,7 +32,7 @@ class BenchFigure:
     unit: str
     baseline_name: str = ""
     baseline: float | None = None
-    better: str = "higher"
+    better_if: str = "higher"
     target: str = ""
 
     @property
@@ -47,7 +48,7 @@ def measure_call(work: Callable[[], T]) -> tuple[float, T]:
     return time.perf_counter() - began, found
 
 
-def measure_milliseconds(work: Callable[[], object], rounds: int) -> float:
+def measure_median_milliseconds(work: Callable[[], object], rounds: int) -> float:
     """Return the median time of ``work`` over the given number of rounds, in milliseconds."""
     return median(measure_call(work)[0] for _ in range(rounds)) * 1000
 
@@ -59,7 +60,7 @@ def measure_processor_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def measure_children_seconds(command: Sequence[str]) -> float:
+def measure_command_processor_seconds(command: Sequence[str]) -> float:
     """Run a command; return the processor seconds it took. Raises CalledProcessError if it fails without any output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE)
@@ -69,7 +70,7 @@ def measure_children_seconds(command: Sequence[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-class BareDisk:
+class BareDatabase:
     """A SQLite database with durable transactions of one row each: the minimum cost of a ledger."""
 
     def __init__(self, folder: Path) -> None:

@@ -87,7 +87,7 @@ def _fill_table(module: ModuleType, table: Table) -> str:
     raise AssertionError  # the last item is a text
 
 
-def _modules() -> list[str]:
+def _list_bench_modules() -> list[str]:
     return sorted(
         m.name for m in pkgutil.iter_modules(tools.dev.bench.__path__) if m.name.startswith("bench_")
     )
@@ -97,7 +97,7 @@ def _modules() -> list[str]:
 @click.argument("areas", nargs=-1)
 def main(areas: tuple[str, ...]) -> None:
     """Print the figures of AREAS, or of all areas if none is named."""
-    names = _modules()
+    names = _list_bench_modules()
     unknown = [a for a in areas if f"bench_{a}" not in names]
     if unknown:
         known = ", ".join(n.removeprefix("bench_") for n in names)

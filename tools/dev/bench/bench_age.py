@@ -3,8 +3,8 @@
 The machine's own code plays the whole library without waiting for the disk. One machine is measured after a smaller and
 after a larger number of games; the figures after the smaller number are the baseline. A ratio of 1 means that age costs
 nothing. Entries move to the archive in segments, so the number of unarchived entries varies. Therefore the last day is
-measured at :data:`INSTANTS` moments, and the worst of them counts. ``EGM_BENCH_GAMES`` sets the larger number. Progress
-is printed on standard error.
+measured at :data:`MEASUREMENTS_ON_LAST_DAY` moments, and the worst of them counts. ``EGM_BENCH_GAMES`` sets the larger
+number. Progress is printed on standard error.
 """
 
 import multiprocessing
@@ -39,21 +39,21 @@ from tools.audit.games import GameFiles
 from tools.audit.point import load_auditor, save_auditor
 from tools.cli.terminal import echo
 from tools.dev.bench import BenchFigure
-from tools.dev.bench.bench_cabinet import bench_engine
+from tools.dev.bench.bench_cabinet import start_bench_machine
 from tools.dev.bench.bench_meters import UnsyncedStorage
 
 LIMIT_SECONDS: Final = 4 * 3600.0
-GAMES: Final = int(os.environ.get("EGM_BENCH_GAMES", "1000000"))
-FIVE_YEARS: Final = 17_500_000
-GAMES_A_DAY: Final = FIVE_YEARS // (5 * 365)
-INSTANTS: Final = 6
+GAME_COUNT: Final = int(os.environ.get("EGM_BENCH_GAMES", "1000000"))
+GAMES_IN_FIVE_YEARS: Final = 17_500_000
+GAMES_PER_DAY: Final = GAMES_IN_FIVE_YEARS // (5 * 365)
+MEASUREMENTS_ON_LAST_DAY: Final = 6
 _GAMES_PER_PROCESS: Final = 50_000
 """The number of games that one process plays before they are audited."""
 _PROGRESS_INTERVAL_GAMES: Final = 10_000
 _WARM_UP_GAMES: Final = 5_000
 """The number of games after which a running machine has loaded everything into memory."""
-_SAME_GAME: Final = 25
-_NOTE_CENTS: Final = 10**9
+_CONSECUTIVE_PLAYS_OF_A_GAME: Final = 25
+_START_CREDIT_CENTS: Final = 10**9
 
 
 class Player:
@@ -67,19 +67,19 @@ class Player:
     def play(self, games: int) -> None:
         """Play the given number of games, each to its end."""
         for _ in range(games):
-            self._play_one()
+            self._play_one_game()
 
-    def _play_one(self) -> None:
+    def _play_one_game(self) -> None:
         engine, machine = self._engine, self._engine.machine
-        if self.games % _SAME_GAME == 0:
+        if self.games % _CONSECUTIVE_PLAYS_OF_A_GAME == 0:
             engine.submit(
                 Event(EventType.SELECT_GAME, GameRequest(value=self._random.choice(sorted(machine.games))))
             )
         engine.handle(EventType.PLAY)
-        self.finish()
+        self.finish_open_game()
         self.games += 1
 
-    def finish(self) -> None:
+    def finish_open_game(self) -> None:
         """Play the open game to its end, if there is one."""
         engine, machine = self._engine, self._engine.machine
         while (
@@ -100,10 +100,10 @@ class StartCosts:
     """The cost of starting the machine at one moment, and the size of its files."""
 
     start_seconds: float
-    start_bytes: int
+    start_memory_bytes: int
     """Maximum resident memory of the starting process, its program included, in bytes."""
-    at_hand_bytes: int
-    at_hand_games: float
+    unarchived_bytes: int
+    unarchived_games: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,41 +111,41 @@ class AgedMachineCosts:
     """The costs of a machine after ``games`` games, with measurements at several moments of its last day."""
 
     games: int
-    instants: tuple[StartCosts, ...]
-    growth_per_game_bytes: float
+    start_costs: tuple[StartCosts, ...]
+    memory_growth_per_game_bytes: float
     """How much memory a running machine needs more for each game, after all code is loaded, in bytes."""
     export_seconds: float
     audit_seconds: float
     audited_games: int
-    point_bytes: int
+    saved_audit_bytes: int
     archive_bytes: int
-    games_archived: float
+    archived_games: float
 
     def find_highest(self, figure: Callable[[StartCosts], float]) -> float:
         """Return the highest value that ``figure`` gives for a moment of the last day."""
-        return max(map(figure, self.instants))
+        return max(map(figure, self.start_costs))
 
     @property
-    def game_bytes(self) -> float:
+    def bytes_per_unarchived_game(self) -> float:
         """Return the bytes per unarchived game on both media, at the moment with most unarchived games.
 
         At other moments the figure would be too high, because files do not shrink when games are archived.
         """
-        fullest = max(self.instants, key=lambda instant: instant.at_hand_games)
-        return fullest.at_hand_bytes / fullest.at_hand_games
+        fullest = max(self.start_costs, key=lambda instant: instant.unarchived_games)
+        return fullest.unarchived_bytes / fullest.unarchived_games
 
 
 def _print_progress(text: str) -> None:
     echo(f"age: {text}", err=True)
 
 
-def _in_its_own_process(work: Callable[..., Any], *arguments: object) -> Any:
+def _run_in_new_process(work: Callable[..., Any], *arguments: object) -> Any:
     """Run ``work`` in a new process, so that its memory is measured separately."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
 
 
-def _resident_bytes() -> int:
+def _read_resident_bytes() -> int:
     """Return the resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
@@ -203,15 +203,15 @@ def _play_more_games(state: Path, games: int, seed: int) -> float:
     warm, played = 0, 0
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         slots = tuple(GameTable(game=name) for name in list_library_games())
-        player = Player(bench_engine(journal, slots=slots, fund_cents=_NOTE_CENTS), seed)
-        player.finish()
+        player = Player(start_bench_machine(journal, slots=slots, fund_cents=_START_CREDIT_CENTS), seed)
+        player.finish_open_game()
         while played < games:
             player.play(more := min(_WARM_UP_GAMES, games - played))
             played += more
-            warm = warm or _resident_bytes()
+            warm = warm or _read_resident_bytes()
             if played % _PROGRESS_INTERVAL_GAMES == 0:
                 _print_progress(f"{played:,} of {games:,} games, entry {journal.sequence:,}")
-        return (_resident_bytes() - warm) / max(1, games - _WARM_UP_GAMES)
+        return (_read_resident_bytes() - warm) / max(1, games - _WARM_UP_GAMES)
 
 
 def _count_archived_games(state: Path) -> tuple[float, float]:
@@ -227,40 +227,43 @@ def _measure_age(folder: Path, games: int) -> AgedMachineCosts:
     """Play ``games`` games in ``folder``, with regular audits; return the costs, measured on the last day."""
     state, point = folder / "state", folder / "point"
     grown, played = 0.0, _count_played_games(state)
-    while played < games - GAMES_A_DAY:
-        more = min(_GAMES_PER_PROCESS, games - GAMES_A_DAY - played)
+    while played < games - GAMES_PER_DAY:
+        more = min(_GAMES_PER_PROCESS, games - GAMES_PER_DAY - played)
         _print_progress(f"{played:,} games of {games:,}: playing {more:,}")
-        grown = _in_its_own_process(_play_more_games, state, more, played)
-        _in_its_own_process(_measure_audit, state, point)
+        grown = _run_in_new_process(_play_more_games, state, more, played)
+        _run_in_new_process(_measure_audit, state, point)
         played = _count_played_games(state)
-    instants, day = [], games - played
-    for instant in range(INSTANTS):
-        _in_its_own_process(
-            _play_more_games, state, day * (instant + 1) // INSTANTS - day * instant // INSTANTS, instant
+    start_costs, day = [], games - played
+    for instant in range(MEASUREMENTS_ON_LAST_DAY):
+        _run_in_new_process(
+            _play_more_games,
+            state,
+            day * (instant + 1) // MEASUREMENTS_ON_LAST_DAY - day * instant // MEASUREMENTS_ON_LAST_DAY,
+            instant,
         )
-        start_seconds, start_bytes = _in_its_own_process(_measure_start, state)
-        at_hand_bytes = _sum_folder_bytes(state, state / "second")
-        instants.append(
-            StartCosts(start_seconds, start_bytes, at_hand_bytes, _count_archived_games(state)[1])
+        start_seconds, start_memory_bytes = _run_in_new_process(_measure_start, state)
+        unarchived_bytes = _sum_folder_bytes(state, state / "second")
+        start_costs.append(
+            StartCosts(start_seconds, start_memory_bytes, unarchived_bytes, _count_archived_games(state)[1])
         )
         _print_progress(f"{_count_played_games(state):,} games: {start_seconds:.3f} s to start")
-    export_seconds, audit_seconds, audited = _in_its_own_process(_measure_audit, state, point)
+    export_seconds, audit_seconds, audited = _run_in_new_process(_measure_audit, state, point)
     return AgedMachineCosts(
         games=games,
-        instants=tuple(instants),
-        growth_per_game_bytes=grown,
+        start_costs=tuple(start_costs),
+        memory_growth_per_game_bytes=grown,
         export_seconds=export_seconds,
         audit_seconds=audit_seconds,
         audited_games=audited,
-        point_bytes=point.stat().st_size,
+        saved_audit_bytes=point.stat().st_size,
         archive_bytes=_sum_folder_bytes(state / "archive", state / "second" / "archive"),
-        games_archived=_count_archived_games(state)[0],
+        archived_games=_count_archived_games(state)[0],
     )
 
 
 def _measure_age_figures(young: AgedMachineCosts, old: AgedMachineCosts) -> Iterator[BenchFigure]:
     def beside(
-        name: str, unit: str, of: Callable[[AgedMachineCosts], float], aim: str, better: str = "lower"
+        name: str, unit: str, of: Callable[[AgedMachineCosts], float], aim: str, better_if: str = "lower"
     ) -> BenchFigure:
         return BenchFigure(
             f"{name}, {old.games:,} games",
@@ -268,7 +271,7 @@ def _measure_age_figures(young: AgedMachineCosts, old: AgedMachineCosts) -> Iter
             unit,
             f"{young.games:,} games",
             of(young),
-            better=better,
+            better_if=better_if,
             target=aim,
         )
 
@@ -281,39 +284,46 @@ def _measure_age_figures(young: AgedMachineCosts, old: AgedMachineCosts) -> Iter
     yield beside(
         "memory of a process that starts, program and all",
         "MiB",
-        lambda a: a.find_highest(lambda i: i.start_bytes) / 2**20,
+        lambda a: a.find_highest(lambda i: i.start_memory_bytes) / 2**20,
         "1",
     )
-    yield beside("memory a machine at play takes more a game", "B", lambda a: a.growth_per_game_bytes, "0")
-    yield beside(f"a day's export ({GAMES_A_DAY:,} games)", "s", lambda a: a.export_seconds, "1")
+    yield beside(
+        "memory a machine at play takes more a game", "B", lambda a: a.memory_growth_per_game_bytes, "0"
+    )
+    yield beside(f"a day's export ({GAMES_PER_DAY:,} games)", "s", lambda a: a.export_seconds, "1")
     yield beside("a day's audit", "s", lambda a: a.audit_seconds, "1")
     yield beside(
         "audit of the whole library, one core",
         "games/s",
         lambda a: a.audited_games / a.audit_seconds,
         "1",
-        better="higher",
+        better_if="higher",
     )
-    yield beside("what the verifier keeps", "kB", lambda a: a.point_bytes / 1e3, "1")
+    yield beside("what the verifier keeps", "kB", lambda a: a.saved_audit_bytes / 1e3, "1")
     yield beside(
-        "at hand, both media, at most", "MB", lambda a: a.find_highest(lambda i: i.at_hand_bytes) / 1e6, "1"
+        "at hand, both media, at most",
+        "MB",
+        lambda a: a.find_highest(lambda i: i.unarchived_bytes) / 1e6,
+        "1",
     )
-    yield beside("a game at hand, both media, when most are", "B", lambda a: a.game_bytes, "2,000 B")
-    if young.games_archived and old.games_archived:
-        yield beside("a game archived, both media", "B", lambda a: a.archive_bytes / a.games_archived, "1")
-        most = old.find_highest(lambda i: i.at_hand_bytes)
+    yield beside(
+        "a game at hand, both media, when most are", "B", lambda a: a.bytes_per_unarchived_game, "2,000 B"
+    )
+    if young.archived_games and old.archived_games:
+        yield beside("a game archived, both media", "B", lambda a: a.archive_bytes / a.archived_games, "1")
+        most = old.find_highest(lambda i: i.unarchived_bytes)
         yield BenchFigure(
-            f"five years ({FIVE_YEARS:,} games), both media",
-            (most + FIVE_YEARS * old.archive_bytes / old.games_archived) / 1e9,
+            f"five years ({GAMES_IN_FIVE_YEARS:,} games), both media",
+            (most + GAMES_IN_FIVE_YEARS * old.archive_bytes / old.archived_games) / 1e9,
             "GB",
             "as they would be at hand",
-            FIVE_YEARS * old.game_bytes / 1e9,
-            better="lower",
+            GAMES_IN_FIVE_YEARS * old.bytes_per_unarchived_game / 1e9,
+            better_if="lower",
         )
 
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures: the costs of a machine after many games, compared with after few."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
-        young = _measure_age(Path(folder), max(GAMES // 10, 2 * GAMES_A_DAY))
-        yield from _measure_age_figures(young, _measure_age(Path(folder), GAMES))
+        young = _measure_age(Path(folder), max(GAME_COUNT // 10, 2 * GAMES_PER_DAY))
+        yield from _measure_age_figures(young, _measure_age(Path(folder), GAME_COUNT))

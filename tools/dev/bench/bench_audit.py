@@ -19,37 +19,37 @@ from paytables import Choice, Decision, ReplayDrawSource, Wager, load_game
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.bench import BenchFigure, measure_call, measure_processor_seconds
-from tools.dev.bench.bench_cabinet import bench_engine, play
-from tools.dev.bench.bench_meters import FUND_CENTS, UnsyncedStorage
+from tools.dev.bench.bench_cabinet import play, start_bench_machine
+from tools.dev.bench.bench_meters import START_CREDIT_CENTS, UnsyncedStorage
 
 GAME: Final = "maple-classic"
-GAMES: Final = 20_000
+GAME_COUNT: Final = 20_000
 """The number of games audited; their entries are held in memory, so that reading them is not timed."""
-REPLAYED: Final = 2_000
-TABLES: Final = {
+REPLAYED_GAME_COUNT: Final = 2_000
+BETS_BY_TABLE_GAME: Final = {
     "quebec-roulette-french": {"red": 5},
     "quebec-sic-bo": {"small": 5},
     "quebec-baccarat": {"bank": 20},
     "quebec-blackjack": {"main": 2},
 }
 """The table games audited: for each, the bets of every round. Decisions are answered as advised."""
-ROUNDS: Final = 3
+MEASUREMENTS: Final = 3
 """How often one process and two processes are measured, alternately; the best measurement of each counts."""
 
 
-def measure_figures(game_count: int = GAMES, rounds: int = ROUNDS) -> Iterator[BenchFigure]:
+def measure_figures(game_count: int = GAME_COUNT, rounds: int = MEASUREMENTS) -> Iterator[BenchFigure]:
     """Yield the figures of the audit; a test calls it with fewer games and rounds."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
         bodies, games = _write_journal(Path(folder) / "state", GAME, game_count)
-    _audit(bodies[:REPLAYED], 1)  # loads the definition and compiles the rules
-    one = min(_all_processor_seconds(lambda: _audit(bodies, 1)) for _ in range(rounds))
-    two = min(_all_processor_seconds(lambda: _audit(bodies, 2)) for _ in range(rounds))
+    _run_audit(bodies[:REPLAYED_GAME_COUNT], 1)  # loads the definition and compiles the rules
+    one = min(_measure_all_processor_seconds(lambda: _run_audit(bodies, 1)) for _ in range(rounds))
+    two = min(_measure_all_processor_seconds(lambda: _run_audit(bodies, 2)) for _ in range(rounds))
     yield BenchFigure(
         f"audit of {game_count:,} plain reel games: chain, books, meters, every game replayed, one core",
         game_count / one,
         "games/s",
         "only replaying the games",
-        _measure_replays(GAME, games),
+        _measure_replay_rate(GAME, games),
         target="15,000 games/s",
     )
     yield BenchFigure(
@@ -61,7 +61,7 @@ def measure_figures(game_count: int = GAMES, rounds: int = ROUNDS) -> Iterator[B
         target="0.9",
     )
     elapsed = [
-        (measure_call(lambda: _audit(bodies, 1))[0], measure_call(lambda: _audit(bodies, 2))[0])
+        (measure_call(lambda: _run_audit(bodies, 1))[0], measure_call(lambda: _run_audit(bodies, 2))[0])
         for _ in range(rounds)
     ]
     yield BenchFigure(
@@ -72,21 +72,22 @@ def measure_figures(game_count: int = GAMES, rounds: int = ROUNDS) -> Iterator[B
         game_count / min(seconds for seconds, _ in elapsed),
         target="1.8",
     )
-    for game in TABLES:
-        yield _measure_table(game)
+    for game in BETS_BY_TABLE_GAME:
+        yield _measure_table_game_audit(game)
 
 
-def _measure_table(game: str) -> BenchFigure:
+def _measure_table_game_audit(game: str) -> BenchFigure:
     """Return the audit's figure for one table game."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
-        bodies, games = _write_journal(Path(folder) / "state", game, REPLAYED)
-    _audit(bodies, 1)
+        bodies, games = _write_journal(Path(folder) / "state", game, REPLAYED_GAME_COUNT)
+    _run_audit(bodies, 1)
     return BenchFigure(
-        f"audit of {REPLAYED:,} games of {game}, one core",
-        REPLAYED / min(_all_processor_seconds(lambda: _audit(bodies, 1)) for _ in range(ROUNDS)),
+        f"audit of {REPLAYED_GAME_COUNT:,} games of {game}, one core",
+        REPLAYED_GAME_COUNT
+        / min(_measure_all_processor_seconds(lambda: _run_audit(bodies, 1)) for _ in range(MEASUREMENTS)),
         "games/s",
         "only replaying the games",
-        _measure_replays(game, games),
+        _measure_replay_rate(game, games),
         target="5,000 games/s",
     )
 
@@ -94,20 +95,20 @@ def _measure_table(game: str) -> BenchFigure:
 def _write_journal(state: Path, game: str, count: int) -> tuple[list[bytes], list[list[Any]]]:
     """Write a journal of ``count`` games; return its entries, and the records of each of the first games."""
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        engine = bench_engine(journal, slots=(GameTable(game=game),), fund_cents=FUND_CENTS)
-        if bets := TABLES.get(game):
+        engine = start_bench_machine(journal, slots=(GameTable(game=game),), fund_cents=START_CREDIT_CENTS)
+        if bets := BETS_BY_TABLE_GAME.get(game):
             engine.handle(EventType.SELECT_BET, value=sum(bets.values()), options={"bets": bets})
-        play(engine, count, answer)
+        play(engine, count, answer_decisions)
     games: list[list[Any]] = []
     with open_view(state) as view:
         for entry in view.entries((GAME_START.kind, GAME_CHOICE.kind)):
             if entry.kind == GAME_START.kind:
                 games.append([])
             games[-1].append(entry.record)
-        return list(view.iter_bodies()), games[:REPLAYED]
+        return list(view.iter_bodies()), games[:REPLAYED_GAME_COUNT]
 
 
-def answer(engine: StateMachineEngine[Machine]) -> None:
+def answer_decisions(engine: StateMachineEngine[Machine]) -> None:
     """Answer each decision of the open game as its prompt advises, or with the first option."""
     while (decision := _find_decision(engine)) is not None:
         engine.handle(EventType.CHOOSE, value=decision.prompt.get("advice", decision.options[0]))
@@ -118,13 +119,13 @@ def _find_decision(engine: StateMachineEngine[Machine]) -> Decision | None:
     return None if conversation is None else conversation.decision
 
 
-def _audit(bodies: Sequence[bytes], jobs: int) -> None:
+def _run_audit(bodies: Sequence[bytes], jobs: int) -> None:
     report = Auditor(GameFiles()).audit_entries(bodies, jobs=jobs)
     if report.finding_count:
         raise RuntimeError(f"the audit found {report.findings}")
 
 
-def _all_processor_seconds(work: Callable[[], object]) -> float:
+def _measure_all_processor_seconds(work: Callable[[], object]) -> float:
     """Return the processor seconds of ``work``, in this process and in the processes that it starts and ends."""
     before = os.times()
     work()
@@ -132,7 +133,7 @@ def _all_processor_seconds(work: Callable[[], object]) -> float:
     return sum(after[:4]) - sum(before[:4])
 
 
-def _measure_replays(name: str, games: Sequence[Sequence[Any]]) -> float:
+def _measure_replay_rate(name: str, games: Sequence[Sequence[Any]]) -> float:
     """Return the games per second if recorded draws and choices are only evaluated again, without an audit."""
     game = load_game(name)
 
@@ -143,4 +144,4 @@ def _measure_replays(name: str, games: Sequence[Sequence[Any]]) -> float:
             for step in choices:
                 conversation.advance(ReplayDrawSource(step["draws"]), Choice(step["choice"]))
 
-    return len(games) / min(measure_processor_seconds(replay) for _ in range(ROUNDS))
+    return len(games) / min(measure_processor_seconds(replay) for _ in range(MEASUREMENTS))

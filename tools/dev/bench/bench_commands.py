@@ -1,7 +1,7 @@
 """Processor time of interactive commands, each in its own process, compared with `egm --version`.
 
 A command imports and analyses what it needs each time; nothing comes from a cache on disk. Each figure is the lowest of
-:data:`RUNS` measurements.
+:data:`MEASUREMENTS` measurements.
 """
 
 import os
@@ -13,15 +13,18 @@ from typing import Final
 from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.isolated import build_python_command
 from paytables import list_shipped_games
-from tools.dev.bench import BenchFigure, measure_children_seconds
+from tools.dev.bench import BenchFigure, measure_command_processor_seconds
 
-RUNS: Final = 3
-_BASELINE: Final = "egm --version"
+MEASUREMENTS: Final = 3
+_BASELINE_COMMAND: Final = "egm --version"
 
 
-def _processor_seconds(*arguments: str) -> float:
+def _measure_command(*arguments: str) -> float:
     """Return the lowest processor seconds of an ``egm`` command."""
-    return min(measure_children_seconds(build_python_command("tools.cli", *arguments)) for _ in range(RUNS))
+    return min(
+        measure_command_processor_seconds(build_python_command("tools.cli", *arguments))
+        for _ in range(MEASUREMENTS)
+    )
 
 
 def _write_full_cabinet_file(folder: Path) -> Path:
@@ -40,7 +43,7 @@ def measure_figures() -> Iterator[BenchFigure]:
     with tempfile.TemporaryDirectory() as name:
         os.environ["HOME"] = name  # no state of a machine is read
         every = str(_write_full_cabinet_file(Path(name)))
-        baseline = _processor_seconds("--version")
+        baseline = _measure_command("--version")
         for what, bar_seconds, *arguments in (
             ("egm game list", 1.5, "game", "list"),
             ("egm par maple-classic", 0.5, "par", "maple-classic"),
@@ -49,10 +52,10 @@ def measure_figures() -> Iterator[BenchFigure]:
         ):
             yield BenchFigure(
                 f"{what}, processor",
-                _processor_seconds(*map(str, arguments)),
+                _measure_command(*map(str, arguments)),
                 "s",
-                _BASELINE,
+                _BASELINE_COMMAND,
                 baseline,
-                better="lower",
+                better_if="lower",
                 target=f"value <= {bar_seconds} s",
             )

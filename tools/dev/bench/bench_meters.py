@@ -16,13 +16,19 @@ from typing import Any, Final
 from egm.clock import SystemClock
 from meters import Journal, StoredEntry, open_view
 from meters.storage import Database, DatabaseRows, DiskStorage, StorageFile
-from tools.dev.bench import BareDisk, BenchFigure, measure_alternately, measure_call, measure_milliseconds
-from tools.dev.bench.bench_cabinet import bench_engine, play
+from tools.dev.bench import (
+    BareDatabase,
+    BenchFigure,
+    measure_alternately,
+    measure_call,
+    measure_median_milliseconds,
+)
+from tools.dev.bench.bench_cabinet import play, start_bench_machine
 
-ROUNDS: Final = 5
-GAMES_A_ROUND: Final = 200
-ENTRIES: Final = (10_000, int(os.environ.get("EGM_BENCH_ENTRIES", "50000")))
-FUND_CENTS: Final = 10**9
+TURNS: Final = 5
+GAMES_PER_TURN: Final = 200
+ENTRY_COUNTS_OF_JOURNALS: Final = (10_000, int(os.environ.get("EGM_BENCH_ENTRIES", "50000")))
+START_CREDIT_CENTS: Final = 10**9
 
 
 class _UnsyncedFile:
@@ -64,17 +70,19 @@ class UnsyncedStorage(DiskStorage):
         return _UnsyncedFile(super().open_file(path, write=write))
 
 
-def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -> Iterator[BenchFigure]:
+def _measure_durable_games(
+    folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]
+) -> Iterator[BenchFigure]:
     """Yield the durable games per second, compared with bare SQLite transactions of the same bytes.
 
     The entries of earlier games are written again, to both copies of a journal.
     """
     with (
         Journal.open(folder / "durable", now=SystemClock().now) as journal,
-        closing(BareDisk(folder)) as bare,
+        closing(BareDatabase(folder)) as bare,
     ):
         ours, theirs = iter(entries), iter(entries)
-        part = len(entries) // ROUNDS
+        part = len(entries) // TURNS
 
         def append() -> float:
             began = time.perf_counter()
@@ -83,10 +91,10 @@ def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -
             return time.perf_counter() - began
 
         seconds, bare_seconds = measure_alternately(
-            ROUNDS, append, lambda: bare.write(body for _, body in itertools.islice(theirs, part))
+            TURNS, append, lambda: bare.write(body for _, body in itertools.islice(theirs, part))
         )
-        checks = measure_milliseconds(journal.check, 200)
-    games = sum(entry.kind == "game.start" for entry, _ in entries[: part * ROUNDS])
+        checks = measure_median_milliseconds(journal.check, 200)
+    games = sum(entry.kind == "game.start" for entry, _ in entries[: part * TURNS])
     yield BenchFigure(
         "durable games, two entries each, both copies",
         games / seconds,
@@ -95,26 +103,26 @@ def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -
         games / bare_seconds,
         target="0.5",
     )
-    yield BenchFigure("check before play (A-03), median", checks * 1e3, "us", better="lower")
+    yield BenchFigure("check before play (A-03), median", checks * 1e3, "us", better_if="lower")
 
 
-def _long_journal(state: Path, entries: int) -> Iterator[BenchFigure]:
+def _measure_long_journal(state: Path, entries: int) -> Iterator[BenchFigure]:
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        play(bench_engine(journal, fund_cents=FUND_CENTS), entries // 2)
+        play(start_bench_machine(journal, fund_cents=START_CREDIT_CENTS), entries // 2)
     seconds, opened = measure_call(partial(Journal.open, state, now=SystemClock().now))
     opened.close()
     yield BenchFigure(
         f"start-up, {entries:,} entries, every byte of both copies checked",
         seconds,
         "s",
-        better="lower",
+        better_if="lower",
         target="under 5 s at a million",
     )
     yield BenchFigure(
         f"opening to read meters, {entries:,} entries",
-        measure_milliseconds(lambda: open_view(state).close(), 1),
+        measure_median_milliseconds(lambda: open_view(state).close(), 1),
         "ms",
-        better="lower",
+        better_if="lower",
     )
 
 
@@ -122,10 +130,10 @@ def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures of the journal."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as name:
         folder = Path(name)
-        for entries in ENTRIES:
-            yield from _long_journal(folder / f"long-{entries}", entries)
-        with open_view(folder / f"long-{ENTRIES[0]}") as view:
+        for entries in ENTRY_COUNTS_OF_JOURNALS:
+            yield from _measure_long_journal(folder / f"long-{entries}", entries)
+        with open_view(folder / f"long-{ENTRY_COUNTS_OF_JOURNALS[0]}") as view:
             written = zip(view.entries(), view.iter_bodies(), strict=True)
             of_machine = (each for each in written if not each[0].id.startswith("checkpoint:"))
-            some = list(itertools.islice(of_machine, 2 * ROUNDS * GAMES_A_ROUND))
-        yield from _durable_games(folder, some)
+            some = list(itertools.islice(of_machine, 2 * TURNS * GAMES_PER_TURN))
+        yield from _measure_durable_games(folder, some)

@@ -21,11 +21,11 @@ from tools.lab.simulation import play_batch
 
 GAME = "aurora-twenty"
 BET = "twenty"
-VIDEO_POKER = "jacks-or-better-9-6"
+VIDEO_POKER_GAME = "jacks-or-better-9-6"
 #: Windows the enumeration is measured over, and games of each simulation.
-WINDOWS = 8_000_000
-COMPILED_GAMES = 3_000_000
-INTERPRETED_GAMES = 5_000
+ENUMERATED_WINDOW_COUNT = 8_000_000
+COMPILED_GAME_COUNT = 3_000_000
+INTERPRETED_GAME_COUNT = 5_000
 
 
 class FastDraws:
@@ -57,7 +57,7 @@ def _create_base_reels(factor: int = 1) -> ReelSet:
     return stage.reels
 
 
-def _moments(reels: ReelSet) -> None:
+def _compute_moments(reels: ReelSet) -> None:
     moments.compute_run_figures(reels, moments.count_ends_by_component(reels), second=False)
     moments.compute_second_moment(reels)
 
@@ -68,15 +68,17 @@ def _measure_moments_seconds(factor: int) -> float:
     The time is the lowest of three measurements, each on newly created reels.
     """
     return min(
-        measure_processor_seconds(partial(_moments, reels))
+        measure_processor_seconds(partial(_compute_moments, reels))
         for reels in [_create_base_reels(factor) for _ in range(3)]
     )
 
 
-def _exact() -> Iterator[BenchFigure]:
+def _measure_exact_analysis() -> Iterator[BenchFigure]:
     reels = _create_base_reels()
     compiled.enumerate_cycle(reels, 1)  # compile before the clock starts
-    enumerated = WINDOWS / measure_processor_seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
+    enumerated = ENUMERATED_WINDOW_COUNT / measure_processor_seconds(
+        lambda: compiled.enumerate_cycle(reels, ENUMERATED_WINDOW_COUNT)
+    )
     exact = _measure_moments_seconds(1)
     exact_longer = _measure_moments_seconds(4)
     law = measure_processor_seconds(lambda: compute_run_distribution(_create_base_reels()))
@@ -98,20 +100,22 @@ def _exact() -> Iterator[BenchFigure]:
         "s",
         "strips as they are",
         exact,
-        better="lower",
+        better_if="lower",
         target="1x: flat",
     )
 
 
-def _simulation() -> Iterator[BenchFigure]:
+def _measure_simulation() -> Iterator[BenchFigure]:
     game = load_game(GAME)
     assert isinstance(game.rules, ReelRules)
     stages = game.rules.stages[BET]
     compiled.simulate(stages, 2, 1)
-    fast = COMPILED_GAMES / measure_processor_seconds(lambda: compiled.simulate(stages, COMPILED_GAMES, 1))
+    fast = COMPILED_GAME_COUNT / measure_processor_seconds(
+        lambda: compiled.simulate(stages, COMPILED_GAME_COUNT, 1)
+    )
     cost = stages.mode.cost
-    slow = INTERPRETED_GAMES / measure_processor_seconds(
-        lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, FastDraws())
+    slow = INTERPRETED_GAME_COUNT / measure_processor_seconds(
+        lambda: play_batch(game, cost, {}, INTERPRETED_GAME_COUNT, FastDraws())
     )
     yield BenchFigure(
         f"{GAME}: games simulated, compiled, one core",
@@ -123,32 +127,32 @@ def _simulation() -> Iterator[BenchFigure]:
     )
 
 
-def _video_poker() -> Iterator[BenchFigure]:
-    rules = load_game(VIDEO_POKER).rules
+def _measure_video_poker() -> Iterator[BenchFigure]:
+    rules = load_game(VIDEO_POKER_GAME).rules
     assert isinstance(rules, VideoPokerRules)
     first = measure_processor_seconds(rules.prove)
     yield BenchFigure(
-        f"{VIDEO_POKER}: best, worst and simplest play of every deal, at both bets",
+        f"{VIDEO_POKER_GAME}: best, worst and simplest play of every deal, at both bets",
         measure_processor_seconds(rules.prove),
         "s",
         "the first of a process, with every set of cards",
         first,
-        better="lower",
+        better_if="lower",
         target="2 s, one core",
     )
 
 
-def _library() -> Iterator[BenchFigure]:
+def _measure_library_games() -> Iterator[BenchFigure]:
     for name in list_shipped_games():
         quick = measure_processor_seconds(
             lambda name=name: _load_uncached(name).rules.analyse(AnalysisDepth.RETURN)  # type: ignore[misc]
         )
-        yield BenchFigure(f"{name}: load, and exact return", 1000 * quick, "ms", better="lower")
+        yield BenchFigure(f"{name}: load, and exact return", 1000 * quick, "ms", better_if="lower")
         yield BenchFigure(
             f"{name}: the whole PAR sheet",
             1000 * measure_processor_seconds(partial(_load_uncached(name).rules.analyse, AnalysisDepth.FULL)),
             "ms",
-            better="lower",
+            better_if="lower",
         )
 
 
@@ -160,7 +164,7 @@ def _load_uncached(name: str) -> Game:
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures of exact analysis, simulation, and every game of the library."""
-    yield from _exact()
-    yield from _simulation()
-    yield from _video_poker()
-    yield from _library()
+    yield from _measure_exact_analysis()
+    yield from _measure_simulation()
+    yield from _measure_video_poker()
+    yield from _measure_library_games()

@@ -38,16 +38,16 @@ from tools.floor.progressive.postgres import PostgresStore
 from tools.floor.progressive.sign import Sign, listen
 from tools.floor.progressive.store import SqliteStore, Store
 
-WAGERS: Final = 4000
-HITS: Final = 50
-LOOKS: Final = 7
-_MACHINES: Final = tuple(f"EGM-{n}" for n in range(10))
-_GROWTH: Final = (10, 100, 1000)
-_BATCH: Final = 250
+WAGER_COUNT: Final = 4000
+MEASURED_HIT_COUNT: Final = 50
+SIGN_MEASUREMENTS: Final = 7
+_MACHINE_NAMES: Final = tuple(f"EGM-{n}" for n in range(10))
+_MACHINE_COUNTS: Final = (10, 100, 1000)
+_WAGERS_PER_TRANSACTION: Final = 250
 """Number of wagers that the controller processes in one transaction."""
 _DICE: Final = random.Random(1)  # noqa: S311 (it decides no outcome)
-_PATIENCE_SECONDS: Final = 600.0
-_LEVEL: Final = LevelDefinition(
+_TIMEOUT_SECONDS: Final = 600.0
+_LEVEL_DEFINITION: Final = LevelDefinition(
     id="bench",
     names={"en": "Bench", "fr": "Banc"},
     kind=LevelScope.LINKED,
@@ -55,24 +55,26 @@ _LEVEL: Final = LevelDefinition(
     # Every wager of a measured hit wins: with longer odds the controller holds most of them for persons.
     stake_and_odds=LevelStakeAndOdds(stake_cents=25, odds=Fraction(9, 10)),
 )
-_ADDED_CENTS: Final = 5
+_CONTRIBUTION_CENTS: Final = 5
 
 
-_NUMBERS: Final = itertools.count(1)
+_LEVEL_NUMBERS: Final = itertools.count(1)
 
 
 def _create_level() -> LevelDefinition:
     """Return a level with a new name, because the broker retains the last value of each earlier level."""
-    return replace(_LEVEL, id=f"bench-{next(_NUMBERS)}")
+    return replace(_LEVEL_DEFINITION, id=f"bench-{next(_LEVEL_NUMBERS)}")
 
 
-def _contribution(machine: str, sequence: int) -> Contribution:
-    amount = Fraction(_ADDED_CENTS)
-    return Contribution(machine=machine, level=_LEVEL.id, sequence=sequence, wager_cents=25, amount=amount)
+def _build_contribution(machine: str, sequence: int) -> Contribution:
+    amount = Fraction(_CONTRIBUTION_CENTS)
+    return Contribution(
+        machine=machine, level=_LEVEL_DEFINITION.id, sequence=sequence, wager_cents=25, amount=amount
+    )
 
 
 @contextlib.asynccontextmanager
-async def _together(work: Coroutine[None, None, None]) -> AsyncIterator[asyncio.Task[None]]:
+async def _run_in_background(work: Coroutine[None, None, None]) -> AsyncIterator[asyncio.Task[None]]:
     task = asyncio.create_task(work)
     try:
         yield task
@@ -84,13 +86,13 @@ async def _together(work: Coroutine[None, None, None]) -> AsyncIterator[asyncio.
 # ---------------------------------------------------------------------------------------------- measuring
 async def _measure_counted_rate(broker: Broker, store: Store) -> float:
     """Return the wagers counted per second, from the first wager to the last one that is durable."""
-    async with open_floor(broker, store, _MACHINES, _create_level()) as at_work:
+    async with open_floor(broker, store, _MACHINE_NAMES, _create_level()) as at_work:
         began = time.perf_counter()
-        for _ in range(WAGERS // len(_MACHINES)):
+        for _ in range(WAGER_COUNT // len(_MACHINE_NAMES)):
             for machine in at_work.machines:
                 machine.play(_DICE, 0.0)
         await at_work.wait_until(at_work.is_settled)
-        return WAGERS / (time.perf_counter() - began)
+        return WAGER_COUNT / (time.perf_counter() - began)
 
 
 def _measure_controller_rate(store: Store, machines: int) -> float:
@@ -114,39 +116,40 @@ def _measure_controller_rate(store: Store, machines: int) -> float:
         link.enrol_levels(name, time.monotonic_ns())
     exchange()
     began = time.perf_counter()
-    wagers = itertools.product(range(1, WAGERS // machines + 1), links)
-    while batch := list(itertools.islice(wagers, _BATCH)):
+    wagers = itertools.product(range(1, WAGER_COUNT // machines + 1), links)
+    while batch := list(itertools.islice(wagers, _WAGERS_PER_TRANSACTION)):
         for sequence, name in batch:
-            made = _contribution(name, sequence).model_copy(update={"level": level.id})
+            made = _build_contribution(name, sequence).model_copy(update={"level": level.id})
             links[name].queue_contribution(made, time.monotonic_ns())
         exchange()
     seconds = time.perf_counter() - began
     check_invariant(
-        sum(link.feeders[level.id].last_counted_number for link in links.values()) == WAGERS, "bench.counted"
+        sum(link.feeders[level.id].last_counted_number for link in links.values()) == WAGER_COUNT,
+        "bench.counted",
     )
-    return WAGERS / seconds
+    return WAGER_COUNT / seconds
 
 
 async def _measure_broker_rate(broker: Broker) -> float:
     """Return the messages per second that the same broker delivers to a subscriber that only counts them."""
-    data = encode(_contribution("EGM-0", 1))
+    data = encode(_build_contribution("EGM-0", 1))
     slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as subscriber:
         await subscriber.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
         async with open_connection(slots[1], build_tls_context(slots[1]), "out") as publisher:
 
             async def publish_all() -> None:
-                for _ in range(WAGERS):
+                for _ in range(WAGER_COUNT):
                     await publisher.publish(topics.build_uplink_topic("EGM-0"), data, QOS_AT_MOST_ONCE)
 
             began = time.perf_counter()
-            async with _together(publish_all()), asyncio.timeout(_PATIENCE_SECONDS):
+            async with _run_in_background(publish_all()), asyncio.timeout(_TIMEOUT_SECONDS):
                 received = 0
                 async for _ in subscriber.messages:
                     received += 1
-                    if received == WAGERS:
+                    if received == WAGER_COUNT:
                         break
-            return WAGERS / (time.perf_counter() - began)
+            return WAGER_COUNT / (time.perf_counter() - began)
 
 
 async def _measure_round_trip_ms(broker: Broker) -> float:
@@ -162,13 +165,13 @@ async def _measure_round_trip_ms(broker: Broker) -> float:
                 )
 
         async with (
-            asyncio.timeout(_PATIENCE_SECONDS),
+            asyncio.timeout(_TIMEOUT_SECONDS),
             open_connection(slots[1], build_tls_context(slots[1]), "out") as near,
-            _together(echo()),
+            _run_in_background(echo()),
         ):
             await near.subscribe(topics.build_downlink_topic("EGM-0"))
             times, answers = [], aiter(near.messages)
-            for _ in range(HITS):
+            for _ in range(MEASURED_HIT_COUNT):
                 began = time.perf_counter_ns()
                 await near.publish(topics.build_uplink_topic("EGM-0"), b"x" * 200, QOS_AT_MOST_ONCE)
                 await anext(answers)
@@ -176,7 +179,7 @@ async def _measure_round_trip_ms(broker: Broker) -> float:
     return statistics.median(times) / 1e6
 
 
-async def _measure_hits_ms(broker: Broker, store: Store) -> list[float]:
+async def _measure_hit_times_ms(broker: Broker, store: Store) -> list[float]:
     """Return, for each wager that hits, the milliseconds until its amount is locked; sorted."""
     locked_at: list[float] = []
 
@@ -185,8 +188,8 @@ async def _measure_hits_ms(broker: Broker, store: Store) -> list[float]:
             locked_at.append(time.perf_counter())
 
     times = []
-    async with open_floor(broker, store, _MACHINES, _create_level(), step) as at_work:
-        for machine in itertools.islice(itertools.cycle(at_work.machines), HITS):
+    async with open_floor(broker, store, _MACHINE_NAMES, _create_level(), step) as at_work:
+        for machine in itertools.islice(itertools.cycle(at_work.machines), MEASURED_HIT_COUNT):
             began, before = time.perf_counter(), len(locked_at)
             machine.play(_DICE, 1.0)
             await at_work.wait_until(lambda before=before: len(locked_at) > before)  # type: ignore[misc]
@@ -211,15 +214,15 @@ async def _measure_sign_delays_ms(broker: Broker, store: Store) -> tuple[float, 
         lambda _: None,
         name=format_sign_name("1"),
     )
-    async with open_floor(broker, store, _MACHINES, level) as at_work, _together(watching):
+    async with open_floor(broker, store, _MACHINE_NAMES, level) as at_work, _run_in_background(watching):
         await at_work.wait_until(lambda: shown() > 0)
-        for _ in range(LOOKS):
+        for _ in range(SIGN_MEASUREMENTS):
             await asyncio.sleep(dice.uniform(0.0, 0.5))
             before, began = shown(), time.perf_counter()
             at_work.machines[0].play(dice, 0.0)
             await at_work.wait_until(lambda then=before: shown() > then)  # type: ignore[misc]
             begun.append(time.perf_counter() - began)
-            await at_work.wait_until(lambda then=before: shown() == then + _ADDED_CENTS * 1000)  # type: ignore[misc]
+            await at_work.wait_until(lambda then=before: shown() == then + _CONTRIBUTION_CENTS * 1000)  # type: ignore[misc]
             stood.append(time.perf_counter() - began)
     return statistics.median(begun) * 1e3, statistics.median(stood) * 1e3
 
@@ -227,10 +230,10 @@ async def _measure_sign_delays_ms(broker: Broker, store: Store) -> tuple[float, 
 def _measure_insert_rate(store: Store) -> float:
     """Return the rows per second that can be inserted into the contribution ledger of the same store."""
     began, row = time.perf_counter(), itertools.count(1)
-    for _ in range(0, WAGERS, _BATCH):
+    for _ in range(0, WAGER_COUNT, _WAGERS_PER_TRANSACTION):
         with store.transaction() as session:
-            for sequence in itertools.islice(row, _BATCH):
-                session.add_contribution(_contribution("BARE", sequence), hidden_share=Fraction(1, 12))
+            for sequence in itertools.islice(row, _WAGERS_PER_TRANSACTION):
+                session.add_contribution(_build_contribution("BARE", sequence), hidden_share=Fraction(1, 12))
     return next(row) / (time.perf_counter() - began)
 
 
@@ -239,7 +242,7 @@ def measure_figures() -> Iterator[BenchFigure]:
     """Yield wagers per second, time from hit to locked amount, sign delay, and each with more machines."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as name:
         try:
-            broker = Broker(Path(name) / "link", _MACHINES)
+            broker = Broker(Path(name) / "link", _MACHINE_NAMES)
         except BrokerMissingError as missing:
             yield BenchFigure(f"not measured: {missing}", 0, "")
             return
@@ -251,30 +254,32 @@ def measure_figures() -> Iterator[BenchFigure]:
         try:
             asyncio.run(broker.start())
             published = asyncio.run(_measure_broker_rate(broker))
-            yield from _store_figures(broker, sqlite, "SQLite", published)
-            yield from _growth(sqlite)
-            yield from _moments(broker, sqlite)
-            yield from _postgres_figures(broker, published)
+            yield from _measure_store(broker, sqlite, "SQLite", published)
+            yield from _measure_growing_machine_count(sqlite)
+            yield from _measure_delays(broker, sqlite)
+            yield from _measure_postgres(broker, published)
         finally:
             broker.close()
 
 
-def _with(open_store: Callable[[], Store], measure: Callable[[Store], float]) -> float:
+def _measure_with_new_store(open_store: Callable[[], Store], measure: Callable[[Store], float]) -> float:
     with contextlib.closing(open_store()) as store:
         return measure(store)
 
 
-def _store_figures(
+def _measure_store(
     broker: Broker, open_store: Callable[[], Store], title: str, published: float
 ) -> Iterator[BenchFigure]:
-    counted = _with(open_store, lambda store: asyncio.run(_measure_counted_rate(broker, store)))
-    inserted = _with(open_store, _measure_insert_rate)
+    counted = _measure_with_new_store(
+        open_store, lambda store: asyncio.run(_measure_counted_rate(broker, store))
+    )
+    inserted = _measure_with_new_store(open_store, _measure_insert_rate)
     name = f"wagers counted, 10 machines, {title}"
     yield BenchFigure(name, counted, "/s", "bare publish", published)
     yield BenchFigure(name, counted, "/s", "bare insert", inserted)
 
 
-def _postgres_figures(broker: Broker, published: float) -> Iterator[BenchFigure]:
+def _measure_postgres(broker: Broker, published: float) -> Iterator[BenchFigure]:
     try:
         server = Postgres()
     except PostgresMissingError as missing:
@@ -282,32 +287,33 @@ def _postgres_figures(broker: Broker, published: float) -> Iterator[BenchFigure]
         return
     fresh = itertools.count()
     try:
-        yield from _store_figures(
+        yield from _measure_store(
             broker, lambda: PostgresStore(server.create_database(f"b{next(fresh)}")), "PostgreSQL", published
         )
     finally:
         server.close()
 
 
-def _growth(open_store: Callable[[], Store]) -> Iterator[BenchFigure]:
+def _measure_growing_machine_count(open_store: Callable[[], Store]) -> Iterator[BenchFigure]:
     few, *more = (
-        _with(open_store, partial(_measure_controller_rate, machines=machines)) for machines in _GROWTH
+        _measure_with_new_store(open_store, partial(_measure_controller_rate, machines=machines))
+        for machines in _MACHINE_COUNTS
     )
-    for machines, rate in zip(_GROWTH[1:], more, strict=True):
+    for machines, rate in zip(_MACHINE_COUNTS[1:], more, strict=True):
         yield BenchFigure(
             f"wagers taken by the controller alone, {machines} machines, SQLite",
             rate,
             "/s",
-            f"{_GROWTH[0]} machines",
+            f"{_MACHINE_COUNTS[0]} machines",
             few,
             target="about 1: more machines cost no more a wager",
         )
 
 
-def _moments(broker: Broker, open_store: Callable[[], Store]) -> Iterator[BenchFigure]:
+def _measure_delays(broker: Broker, open_store: Callable[[], Store]) -> Iterator[BenchFigure]:
     trip = asyncio.run(_measure_round_trip_ms(broker))
     with contextlib.closing(open_store()) as store:
-        hits = asyncio.run(_measure_hits_ms(broker, store))
+        hits = asyncio.run(_measure_hit_times_ms(broker, store))
     for what, value in (("median", statistics.median(hits)), ("49th of 50", hits[-2])):
         yield BenchFigure(
             f"hit to locked amount, {what}",
@@ -315,12 +321,17 @@ def _moments(broker: Broker, open_store: Callable[[], Store]) -> Iterator[BenchF
             "ms",
             "bare round trip",
             trip,
-            better="lower",
+            better_if="lower",
             target="wager and claim: two round trips and two commits",
         )
     with contextlib.closing(open_store()) as store:
         begun, stood = asyncio.run(_measure_sign_delays_ms(broker, store))
     for what, value in (("runs", begun), ("stands at the amount", stood)):
         yield BenchFigure(
-            f"wager until the sign {what}, median", value, "ms", "between two values", 500.0, better="lower"
+            f"wager until the sign {what}, median",
+            value,
+            "ms",
+            "between two values",
+            500.0,
+            better_if="lower",
         )

@@ -14,16 +14,16 @@ from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.collection import create_raw_reader
 from tools.lab.rng.outcomes import CARD_GAME, KENO_GAME
 
-_BULK = 2_000_000
-_GAMES = 20_000
+_BULK_DRAW_COUNT = 2_000_000
+_GAME_COUNT = 20_000
 
 
-def _seconds(action: Callable[[], object], number: int) -> float:
+def _measure_seconds_per_call(action: Callable[[], object], number: int) -> float:
     """Return the seconds that ``number`` calls of ``action`` take, the lowest of five rounds."""
     return min(timeit.repeat(action, number=number, repeat=5)) / number
 
 
-def _service(*, fresh_input_each_step: bool) -> RandomService:
+def _start_service(*, fresh_input_each_step: bool) -> RandomService:
     return RandomService.start(
         personalization=Personalization(
             product="open-egm", version="bench", machine_serial="bench", instance=0, boot_counter=0
@@ -33,13 +33,18 @@ def _service(*, fresh_input_each_step: bool) -> RandomService:
     )
 
 
-def _bulk(service: RandomService) -> Iterator[BenchFigure]:
+def _measure_bulk_draws(service: RandomService) -> Iterator[BenchFigure]:
     draws = BulkDraws(create_raw_reader(service))
     plain = np.random.Generator(np.random.PCG64(1))  # noqa: TID251
-    below = _seconds(lambda: draws.below(22, _BULK), 1) / _BULK
-    integers = _seconds(lambda: plain.integers(22, size=_BULK), 1) / _BULK
-    narrow = _seconds(lambda: plain.integers(22, size=_BULK, dtype=np.uint16), 1) / _BULK
-    randbelow = _seconds(lambda: secrets.randbelow(22), 20_000)
+    below = _measure_seconds_per_call(lambda: draws.below(22, _BULK_DRAW_COUNT), 1) / _BULK_DRAW_COUNT
+    integers = (
+        _measure_seconds_per_call(lambda: plain.integers(22, size=_BULK_DRAW_COUNT), 1) / _BULK_DRAW_COUNT
+    )
+    narrow = (
+        _measure_seconds_per_call(lambda: plain.integers(22, size=_BULK_DRAW_COUNT, dtype=np.uint16), 1)
+        / _BULK_DRAW_COUNT
+    )
+    randbelow = _measure_seconds_per_call(lambda: secrets.randbelow(22), 20_000)
     name = "bulk below(22)"
     yield BenchFigure(
         name=name, value=1e-6 / below, unit="M/s", baseline_name="numpy PCG64 integers",
@@ -52,34 +57,34 @@ def _bulk(service: RandomService) -> Iterator[BenchFigure]:
         name=name, value=1e-6 / below, unit="M/s", baseline_name="secrets.randbelow",
         baseline=1e-6 / randbelow, target="at least 100",
     )  # fmt: skip
-    permuted = np.tile(np.arange(52, dtype=np.uint8), (_GAMES, 1))
-    deck = _seconds(lambda: draws.sample(52, 52, _GAMES), 1) / _GAMES
-    plain_deck = _seconds(lambda: plain.permuted(permuted, axis=1), 1) / _GAMES
+    permuted = np.tile(np.arange(52, dtype=np.uint8), (_GAME_COUNT, 1))
+    deck = _measure_seconds_per_call(lambda: draws.sample(52, 52, _GAME_COUNT), 1) / _GAME_COUNT
+    plain_deck = _measure_seconds_per_call(lambda: plain.permuted(permuted, axis=1), 1) / _GAME_COUNT
     yield BenchFigure(
         name="bulk deck of 52 dealt", value=1e-6 / deck, unit="M/s", baseline_name="numpy PCG64 permuted",
         baseline=1e-6 / plain_deck,
     )  # fmt: skip
-    keno = _seconds(lambda: draws.sample(80, 20, _GAMES), 1) / _GAMES
-    plain_keno = _seconds(lambda: plain.choice(80, 20, replace=False), 2000)
+    keno = _measure_seconds_per_call(lambda: draws.sample(80, 20, _GAME_COUNT), 1) / _GAME_COUNT
+    plain_keno = _measure_seconds_per_call(lambda: plain.choice(80, 20, replace=False), 2000)
     yield BenchFigure(
         name="bulk keno 20 of 80", value=1e-6 / keno, unit="M/s", baseline_name="numpy PCG64 choice",
         baseline=1e-6 / plain_keno,
     )  # fmt: skip
 
 
-def _step(service: RandomService, label: str, bare: float, aim: str) -> Iterator[BenchFigure]:
+def _measure_step(service: RandomService, label: str, bare: float, aim: str) -> Iterator[BenchFigure]:
     def five() -> None:
         with service.step() as draws:
             for _ in range(5):
                 draws.below(22, "reel")
 
     yield BenchFigure(
-        name=f"step of five draws, {label}", value=1e6 * _seconds(five, 3000), unit="us",
-        baseline_name="Generate of 5 bytes", baseline=1e6 * bare, better="lower", target=aim,
+        name=f"step of five draws, {label}", value=1e6 * _measure_seconds_per_call(five, 3000), unit="us",
+        baseline_name="Generate of 5 bytes", baseline=1e6 * bare, better_if="lower", target=aim,
     )  # fmt: skip
 
 
-def _scalar(service: RandomService) -> Iterator[BenchFigure]:
+def _measure_scalar_draws(service: RandomService) -> Iterator[BenchFigure]:
     system = random.SystemRandom()
 
     def deck() -> None:
@@ -92,23 +97,24 @@ def _scalar(service: RandomService) -> Iterator[BenchFigure]:
 
     cards = list(range(52))
     yield BenchFigure(
-        name="step of a deck of 52 dealt", value=1e6 * _seconds(deck, 500), unit="us",
-        baseline_name="SystemRandom.shuffle", baseline=1e6 * _seconds(lambda: system.shuffle(cards), 500),
-        better="lower",
+        name="step of a deck of 52 dealt", value=1e6 * _measure_seconds_per_call(deck, 500), unit="us",
+        baseline_name="SystemRandom.shuffle",
+        baseline=1e6 * _measure_seconds_per_call(lambda: system.shuffle(cards), 500),
+        better_if="lower",
     )  # fmt: skip
     yield BenchFigure(
-        name="step of a keno draw", value=1e6 * _seconds(keno, 1000), unit="us",
+        name="step of a keno draw", value=1e6 * _measure_seconds_per_call(keno, 1000), unit="us",
         baseline_name="SystemRandom.sample",
-        baseline=1e6 * _seconds(lambda: system.sample(range(80), 20), 1000), better="lower",
+        baseline=1e6 * _measure_seconds_per_call(lambda: system.sample(range(80), 20), 1000), better_if="lower",
     )  # fmt: skip
 
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the speed of the bare generator, of one step, and of bulk and scalar draws."""
     drbg = CtrDrbg(bytes(48), bytes(16))
-    bare = _seconds(lambda: drbg.generate(5), 5000)
-    plain, mixed = _service(fresh_input_each_step=False), _service(fresh_input_each_step=True)
-    yield from _step(plain, "no fresh input", bare, "15 us or less")
-    yield from _step(mixed, "fresh input mixed in", bare, "")
-    yield from _scalar(mixed)
-    yield from _bulk(plain)
+    bare = _measure_seconds_per_call(lambda: drbg.generate(5), 5000)
+    plain, mixed = _start_service(fresh_input_each_step=False), _start_service(fresh_input_each_step=True)
+    yield from _measure_step(plain, "no fresh input", bare, "15 us or less")
+    yield from _measure_step(mixed, "fresh input mixed in", bare, "")
+    yield from _measure_scalar_draws(mixed)
+    yield from _measure_bulk_draws(plain)

@@ -26,13 +26,13 @@ from egm.links.sas.line import LINE_PRIORITY, raise_thread_priority
 from meters import Journal, Transaction, Transfer
 from tools.dev.bench import BenchFigure
 from tools.dev.bench.machine import Screen, build_machine_command, run_process, wait_for, write_cabinet
-from tools.dev.host.line import HostLine, Wire
+from tools.dev.host.line import HostLine, WakeupEncoding
 
-POLLS: Final = 3000
-_PAUSE_SECONDS: Final = 0.004
-_PATIENCE_SECONDS: Final = 2.0
-_SYNC: Final = b"\x80"
-_TABLES: Final = """
+POLL_COUNT: Final = 3000
+_PAUSE_AFTER_POLL_SECONDS: Final = 0.004
+_REPLY_TIMEOUT_SECONDS: Final = 2.0
+_SYNC_POLL: Final = b"\x80"
+_CABINET_FILE_TABLES: Final = """
 [[games]]
 game = "maple-classic"
 [[games]]
@@ -41,7 +41,7 @@ game = "aurora-twenty"
 port = "pty"
 """
 #: The regular polls of a host: exceptions, credits, six meters, ten meters by code.
-_CYCLE: Final[Sequence[bytes]] = (
+_POLL_CYCLE: Final[Sequence[bytes]] = (
     b"\x81",
     b"\x01\x1a",
     b"\x80",
@@ -50,7 +50,7 @@ _CYCLE: Final[Sequence[bytes]] = (
     append_crc(bytes.fromhex("01 2F 0C 0000 00 01 02 04 05 06 07 0B 0C 24")),
     append_crc(bytes.fromhex("01 6F 0A 0000 0000 0100 0500 A000")),
 )
-_ECHO: Final = """
+_ECHO_PROGRAM: Final = """
 import os, sys
 from egm.links.sas.line import LINE_PRIORITY, raise_thread_priority
 raise_thread_priority(LINE_PRIORITY)
@@ -60,40 +60,40 @@ while data := os.read(fd, 4096):
 """
 
 
-def _line(path: str) -> HostLine:
+def _open_line(path: str) -> HostLine:
     """Open the host's end of a line and wait until the machine replies on it."""
-    line = HostLine(path, Wire.MARKED, answer_seconds=_PATIENCE_SECONDS)
+    line = HostLine(path, WakeupEncoding.MARKED, answer_seconds=_REPLY_TIMEOUT_SECONDS)
     wait_for(lambda: bool(line.exchange(b"\x81", bool)), "an answer")
     return line
 
 
-def _measure(line: HostLine) -> list[float]:
+def _measure_reply_seconds(line: HostLine) -> list[float]:
     """Return the seconds from the last byte of each poll to the first byte of its reply, sorted."""
     times = []
-    for number in range(POLLS):
-        poll = _CYCLE[number % len(_CYCLE)]
-        if poll == _SYNC:  # an acknowledgement, which is not answered
+    for number in range(POLL_COUNT):
+        poll = _POLL_CYCLE[number % len(_POLL_CYCLE)]
+        if poll == _SYNC_POLL:  # an acknowledgement, which is not answered
             line.send(poll)
             continue
         if not line.exchange(poll, bool):
             raise TimeoutError(f"no answer to {poll.hex(' ')}")
         times.append(line.latency_seconds)
-        time.sleep(_PAUSE_SECONDS)
+        time.sleep(_PAUSE_AFTER_POLL_SECONDS)
     return sorted(times)
 
 
-def _quantile_ms(times: Sequence[float], thousandths: int) -> float:
+def _find_quantile_ms(times: Sequence[float], thousandths: int) -> float:
     return times[min(len(times) - 1, len(times) * thousandths // 1000)] * 1e3
 
 
 # ---------------------------------------------------------------------------------------------- the echo
-def _echo_times() -> list[float]:
+def _measure_echo_seconds() -> list[float]:
     master, slave = os.openpty()
     tty.setraw(slave)
-    echo = subprocess.Popen([sys.executable, "-c", _ECHO, str(master)], pass_fds=(master,))
+    echo = subprocess.Popen([sys.executable, "-c", _ECHO_PROGRAM, str(master)], pass_fds=(master,))
     try:
-        with closing(_line(os.ttyname(slave))) as line:
-            return _measure(line)
+        with closing(_open_line(os.ttyname(slave))) as line:
+            return _measure_reply_seconds(line)
     finally:
         echo.kill()
         echo.wait()
@@ -103,9 +103,9 @@ def _echo_times() -> list[float]:
 
 # ---------------------------------------------------------------------------------------------- the machine
 @contextmanager
-def _machine(folder: Path, *, playing: bool) -> Iterator[HostLine]:
+def _run_machine(folder: Path, *, playing: bool) -> Iterator[HostLine]:
     """Run a machine, with a player if ``playing``; yield the host's end of its line once the machine replies."""
-    state = write_cabinet(folder, _TABLES)
+    state = write_cabinet(folder, _CABINET_FILE_TABLES)
     with Journal.open(state.root, now=SystemClock().now, machine_id="BENCH-1") as journal:
         fund = Transfer("world:bill", FIRST_POSITION_CASHABLE_ACCOUNT, 1_000_000)
         journal.append(Transaction(id="fund", kind="bill.in", transfers=(fund,), record={"amount_cents": 0}))
@@ -113,17 +113,17 @@ def _machine(folder: Path, *, playing: bool) -> Iterator[HostLine]:
         cleanup.enter_context(run_process(build_machine_command(folder)))
         path = state.run / "sas" / "main"
         wait_for(path.exists, "a line")
-        line = cleanup.enter_context(closing(_line(str(path))))
+        line = cleanup.enter_context(closing(_open_line(str(path))))
         if playing:
             cleanup.enter_context(run_process(build_python_command("egm.screen", "--state", str(state.root))))
             screen = cleanup.enter_context(closing(Screen(state)))
             screen.wait_for_message(lambda message: isinstance(message, Snapshot) and message.state == "idle")
             screen.press("play")
-            threading.Thread(target=_play, args=(screen,), daemon=True).start()
+            threading.Thread(target=_play_continuously, args=(screen,), daemon=True).start()
         yield line
 
 
-def _play(screen: Screen) -> None:
+def _play_continuously(screen: Screen) -> None:
     """Press the PLAY button whenever the machine is idle, and skip every animation, until the screen is closed."""
     with suppress(OSError, ValueError):
         while True:
@@ -138,10 +138,10 @@ def _play(screen: Screen) -> None:
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the reply times of an idle and of a playing machine, compared with a bare echo of equal priority."""
     raise_thread_priority(LINE_PRIORITY)  # the host must not be late itself
-    echo = _echo_times()
+    echo = _measure_echo_seconds()
     for title, playing in (("idle", False), ("at play, screen drawing", True)):
-        with tempfile.TemporaryDirectory() as folder, _machine(Path(folder), playing=playing) as line:
-            times = _measure(line)
+        with tempfile.TemporaryDirectory() as folder, _run_machine(Path(folder), playing=playing) as line:
+            times = _measure_reply_seconds(line)
         for name, thousandths, aim in (
             ("p50", 500, ""),
             ("p99", 990, ""),
@@ -149,10 +149,10 @@ def measure_figures() -> Iterator[BenchFigure]:
         ):
             yield BenchFigure(
                 f"SAS poll to answer, {title}, {name}",
-                _quantile_ms(times, thousandths),
+                _find_quantile_ms(times, thousandths),
                 "ms",
                 "bare echo on a pty",
-                _quantile_ms(echo, thousandths),
-                better="lower",
+                _find_quantile_ms(echo, thousandths),
+                better_if="lower",
                 target=aim,
             )

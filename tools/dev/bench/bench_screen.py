@@ -21,17 +21,22 @@ from egm.screen.view import Action, View
 from egm.screen.web import BrowserScreen
 from tools.dev.bench import BenchFigure
 
-_SIZE = (1920, 1080)
-_FRAMES = 400
+_SIZE_PIXELS = (1920, 1080)
+_FRAME_COUNT = 400
 #: Each frame counts with the least of this many draws: other processes on the processor cost time, and save none.
-_PASSES = 3
+_MEASUREMENTS_PER_FRAME = 3
 #: Tables that deal as many hands as they have seats, and the bank's: all seven or more lie on the felt.
-_SEATED = ("quebec-caribbean-stud", "quebec-pai-gow-poker", "quebec-blackjack", "quebec-texas-holdem-room")
+_GAMES_WITH_MANY_HANDS = (
+    "quebec-caribbean-stud",
+    "quebec-pai-gow-poker",
+    "quebec-blackjack",
+    "quebec-texas-holdem-room",
+)
 
 
 #: What is measured as one figure: its label, the picture, its views with the seconds that each is drawn for, and the
 #: most milliseconds that a frame should take.
-_Show: TypeAlias = tuple[str, Picture, tuple[tuple[View, float], ...], int]
+_MeasuredScene: TypeAlias = tuple[str, Picture, tuple[tuple[View, float], ...], int]
 
 
 def measure_figures() -> Iterator[BenchFigure]:
@@ -44,61 +49,66 @@ def measure_figures() -> Iterator[BenchFigure]:
     pygame.display.init()
     pygame.font.init()
     pygame.display.set_mode((8, 8))
-    yield from _frames()
-    yield _start()
-    yield from _browser()
+    yield from _measure_frames()
+    yield _measure_start()
+    yield from _measure_browser_screen()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     yield BenchFigure(
-        "memory, after drawing eight games and two pages", peak, "MiB", better="lower", target="<= 700 MiB"
+        "memory, after drawing eight games and two pages", peak, "MiB", better_if="lower", target="<= 700 MiB"
     )
 
 
-def _percentiles(draw: Callable[[int], None]) -> tuple[float, float]:
+def _measure_percentiles_ms(draw: Callable[[int], None]) -> tuple[float, float]:
     """Return the median and the 99th percentile of a call of ``draw``, in milliseconds of processor time."""
-    times = sorted(min(passes) for passes in zip(*(_measure(draw) for _ in range(_PASSES)), strict=True))
+    times = sorted(
+        min(passes)
+        for passes in zip(*(_measure_draws_ms(draw) for _ in range(_MEASUREMENTS_PER_FRAME)), strict=True)
+    )
     return times[len(times) // 2], times[len(times) * 99 // 100]
 
 
-def _measure(draw: Callable[[int], None]) -> list[float]:
+def _measure_draws_ms(draw: Callable[[int], None]) -> list[float]:
     """Return the time of each call of ``draw``, in milliseconds of processor time."""
     times = []
-    for i in range(_FRAMES):
+    for i in range(_FRAME_COUNT):
         begin = time.thread_time()
         draw(i)
         times.append((time.thread_time() - begin) * 1000)
     return times
 
 
-def _frames() -> Iterator[BenchFigure]:
+def _measure_frames() -> Iterator[BenchFigure]:
     import pygame  # noqa: PLC0415
 
     from egm.screen.theme import load_theme  # noqa: PLC0415
 
-    target, source = pygame.Surface(_SIZE).convert(), pygame.Surface(_SIZE).convert()
+    target, source = pygame.Surface(_SIZE_PIXELS).convert(), pygame.Surface(_SIZE_PIXELS).convert()
     picture = Picture(load_theme())  # of all games, as on a machine with several
-    _, bare = _percentiles(lambda _: target.blit(source, (0, 0)) and None)
-    for label, drawn, scenes, most_ms in chain(_shows(picture), _seated_shows(picture)):
+    _, bare = _measure_percentiles_ms(lambda _: target.blit(source, (0, 0)) and None)
+    for label, drawn, scenes, most_ms in chain(
+        _iter_measured_scenes(picture), _iter_scenes_with_many_hands(picture)
+    ):
 
         def draw(i: int) -> None:
-            view, length = scenes[i * len(scenes) // _FRAMES]  # noqa: B023 (called within this iteration)
-            share = i * len(scenes) % _FRAMES / _FRAMES  # noqa: B023 (as above)
+            view, length = scenes[i * len(scenes) // _FRAME_COUNT]  # noqa: B023 (called within this iteration)
+            share = i * len(scenes) % _FRAME_COUNT / _FRAME_COUNT  # noqa: B023 (as above)
             drawn.draw_view(target, replace(view, now=view.now + length * share))  # noqa: B023 (as above)
 
-        _measure(draw)  # the first pass fills the caches
-        median, slow = _percentiles(draw)
-        yield BenchFigure(f"frame p50, {label}", median, "ms", better="lower")
+        _measure_draws_ms(draw)  # the first pass fills the caches
+        median, slow = _measure_percentiles_ms(draw)
+        yield BenchFigure(f"frame p50, {label}", median, "ms", better_if="lower")
         yield BenchFigure(
             f"frame p99, {label}",
             slow,
             "ms",
             "bare full-screen blit p99",
             bare,
-            better="lower",
+            better_if="lower",
             target=f"value <= {most_ms} ms",
         )
 
 
-def _seated_shows(picture: Picture) -> Iterator[_Show]:
+def _iter_scenes_with_many_hands(picture: Picture) -> Iterator[_MeasuredScene]:
     """Yield three scenes of rounds with seven seats or more: the deal, the end, and the settled table."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from egm.screen.view import build_view_timeline  # noqa: PLC0415
@@ -106,7 +116,7 @@ def _seated_shows(picture: Picture) -> Iterator[_Show]:
     from tools.lab.views import build_idle_view  # noqa: PLC0415
 
     theme = load_theme()
-    for name in _SEATED:
+    for name in _GAMES_WITH_MANY_HANDS:
         game, view = load_table_game(name)
         rest = build_idle_view((view,), view, "en", felt=game.rules.build_current_view())
         scenes = dict(iter_shared_round_scenes(game, view, rest, theme))
@@ -119,7 +129,7 @@ def _seated_shows(picture: Picture) -> Iterator[_Show]:
         yield f"seven hands or more: {name}", picture, tuple(shown), 10
 
 
-def _shows(picture: Picture) -> Iterator[_Show]:
+def _iter_measured_scenes(picture: Picture) -> Iterator[_MeasuredScene]:
     """Yield the scenes to draw: running games, a service page with long tables, the top screen with its drums."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415
@@ -159,7 +169,7 @@ def _shows(picture: Picture) -> Iterator[_Show]:
     yield "service page of long tables", picture, ((replace(page, now=100.0), 3.0),), 10
 
 
-def _start() -> BenchFigure:
+def _measure_start() -> BenchFigure:
     """Return the time from starting the screen's process until the attract scene is drawn."""
     code = (
         "import os; os.environ['SDL_VIDEODRIVER'] = 'dummy'\n"
@@ -178,11 +188,17 @@ def _start() -> BenchFigure:
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
     value = time.perf_counter() - begin
     return BenchFigure(
-        "start to attract", value, "s", "start of a bare Python", bare, better="lower", target="value <= 4 s"
+        "start to attract",
+        value,
+        "s",
+        "start of a bare Python",
+        bare,
+        better_if="lower",
+        target="value <= 4 s",
     )
 
 
-def _browser() -> Iterator[BenchFigure]:
+def _measure_browser_screen() -> Iterator[BenchFigure]:
     """Yield figures of a browser screen served by this process.
 
     They are the bytes per second when idle, and the frames from a key press until the page it opens is shown.
@@ -196,29 +212,29 @@ def _browser() -> Iterator[BenchFigure]:
     view = build_idle_view((game,), game, "en")
     web = BrowserScreen(theme)
     origin, _, _ = web.address.partition("/?")
-    session = _session(web.address)
+    session = _request_session_id(web.address)
     address = origin.replace("http", "ws") + "/link"
     with connect(address, origin=Origin(origin), max_size=None) as link:
         link.send(json.dumps({"session": session}))
         seconds = 5
         for i in range(seconds * 30):
-            _one_frame(web, replace(view, now=100 + i / 30), link)
+            _show_one_frame(web, replace(view, now=100 + i / 30), link)
         rate = web.bytes_sent / seconds / 1e6
         name = "browser screen, idle at 30 frames a second"
-        yield BenchFigure(name, rate, "MB/s", better="lower")
+        yield BenchFigure(name, rate, "MB/s", better_if="lower")
         link.send('{"key": "KeyH"}')
         frames = 0
         while view.page.value != "help" and frames < 100:
             frames += 1
             for did in web.inputs() or []:
                 view = apply_action(view, did, theme)[0] if isinstance(did, Action) else view
-            _one_frame(web, replace(view, now=200 + frames / 30), link)
+            _show_one_frame(web, replace(view, now=200 + frames / 30), link)
             time.sleep(1 / 30)
-        yield BenchFigure("key to picture", frames, "frames", better="lower", target="<= 3 frames")
+        yield BenchFigure("key to picture", frames, "frames", better_if="lower", target="<= 3 frames")
     web.close()
 
 
-def _one_frame(web: BrowserScreen, view: View, link: ClientConnection) -> None:
+def _show_one_frame(web: BrowserScreen, view: View, link: ClientConnection) -> None:
     """Draw, send, receive and acknowledge one frame; if nothing has changed, nothing is sent."""
     deadline = time.perf_counter() + 10
     while (target := web.get_drawing_surface()) is None:
@@ -233,7 +249,7 @@ def _one_frame(web: BrowserScreen, view: View, link: ClientConnection) -> None:
         link.send('{"shown": true}')
 
 
-def _session(address: str) -> str:
+def _request_session_id(address: str) -> str:
     """Request the page at the address; return the session id in it."""
     import http.client  # noqa: PLC0415
     from urllib.parse import urlsplit  # noqa: PLC0415

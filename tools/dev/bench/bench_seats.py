@@ -18,20 +18,22 @@ from egm.play.keys import PlayKey
 from egm.seats.table import SharedTables
 from meters import Journal
 from meters.transaction import JSON
-from tools.dev.bench import BareDisk, BenchFigure, measure_alternately
-from tools.dev.bench.bench_cabinet import bench_engine
+from tools.dev.bench import BareDatabase, BenchFigure, measure_alternately
+from tools.dev.bench.bench_cabinet import start_bench_machine
 
 GAME: Final = "quebec-roulette-french"
-SEATS: Final = 8
+SEAT_COUNT: Final = 8
 TURNS: Final = 40
-ROUNDS_A_TURN: Final = 4
+ROUNDS_PER_TURN: Final = 4
 
 
-def _seats(journal: Journal) -> tuple[SharedTables, list[StateMachineEngine[Machine]]]:
+def _create_table_and_positions(journal: Journal) -> tuple[SharedTables, list[StateMachineEngine[Machine]]]:
     """Return a table and its eight player positions, each with credits and bets."""
     table, engines = SharedTables(), []
-    for number in range(1, SEATS + 1):
-        engine = bench_engine(journal, slots=(GameTable(game=GAME),), position=Position(number, SEATS))
+    for number in range(1, SEAT_COUNT + 1):
+        engine = start_bench_machine(
+            journal, slots=(GameTable(game=GAME),), position=Position(number, SEAT_COUNT)
+        )
         engine.machine.install(table)
         table.register_position(engine.machine, engine.submit)
         bets: dict[str, JSON] = {"red" if number % 2 else "black": 5}
@@ -40,7 +42,7 @@ def _seats(journal: Journal) -> tuple[SharedTables, list[StateMachineEngine[Mach
     return table, engines
 
 
-def _play(table: SharedTables, engines: list[StateMachineEngine[Machine]], rounds: int) -> float:
+def _play_rounds(table: SharedTables, engines: list[StateMachineEngine[Machine]], rounds: int) -> float:
     """Play the given number of rounds; return the elapsed seconds."""
     digest = engines[0].machine.games[GAME].digest
     began = time.perf_counter()
@@ -59,18 +61,18 @@ def measure_figures() -> Iterator[BenchFigure]:
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
         journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))
-        table, engines = _seats(journal)
-        bare = cleanup.enter_context(closing(BareDisk(folder)))
+        table, engines = _create_table_and_positions(journal)
+        bare = cleanup.enter_context(closing(BareDatabase(folder)))
         ours, theirs = measure_alternately(
             TURNS,
-            lambda: _play(table, engines, ROUNDS_A_TURN),
-            lambda: bare.write_games(ROUNDS_A_TURN * SEATS),
+            lambda: _play_rounds(table, engines, ROUNDS_PER_TURN),
+            lambda: bare.write_games(ROUNDS_PER_TURN * SEAT_COUNT),
         )
-    rounds = TURNS * ROUNDS_A_TURN
+    rounds = TURNS * ROUNDS_PER_TURN
     yield BenchFigure(
-        f"rounds of {SEATS} seats, bets to settlement, both copies",
+        f"rounds of {SEAT_COUNT} seats, bets to settlement, both copies",
         rounds / ours,
         "rounds/s",
-        f"{2 * SEATS} bare fsync-ed SQLite transactions a round",
+        f"{2 * SEAT_COUNT} bare fsync-ed SQLite transactions a round",
         rounds / theirs,
     )

@@ -17,20 +17,20 @@ from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import build_python_command
 from egm.kernel.messages import Snapshot
 from egm.profiles import list_profile_ids
-from tools.dev.bench import BenchFigure, measure_children_seconds
+from tools.dev.bench import BenchFigure, measure_command_processor_seconds
 from tools.dev.bench.machine import Screen, run_process
 
 #: Laboratory packages that a cabinet does not have.
-_LABORATORY: Final = ("jinja2", "matplotlib", "numba", "numpy", "scipy")
-_CODE: Final = (
+_LABORATORY_PACKAGES: Final = ("jinja2", "matplotlib", "numba", "numpy", "scipy")
+_START_PROGRAM: Final = (
     "import runpy, sys\n"
-    f"for name in {_LABORATORY!r}: sys.modules[name] = None\n"
+    f"for name in {_LABORATORY_PACKAGES!r}: sys.modules[name] = None\n"
     "sys.argv[0] = 'egm.app'\n"
     "runpy.run_module('egm.app', run_name='__main__')\n"
 )
 
 
-def _cabinet(folder: Path, profile: str) -> Path:
+def _write_cabinet_file(folder: Path, profile: str) -> Path:
     """Write the demonstration's cabinet file for a jurisdiction."""
     text = DEFAULT_CABINET.read_text(encoding="utf-8")
     house = f'profile = "{profile}"\nlicence_holder = "bench"\naddress = "bench"'
@@ -39,25 +39,25 @@ def _cabinet(folder: Path, profile: str) -> Path:
     return file
 
 
-def _processor_seconds(run_process: int) -> float:
+def _read_processor_seconds(run_process: int) -> float:
     """Return the processor seconds that a living process has used."""
     words = Path(f"/proc/{run_process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _machine(state: StateFolder, cabinet: Path) -> tuple[float, float]:
+def _measure_machine_start(state: StateFolder, cabinet: Path) -> tuple[float, float]:
     """Return the seconds from starting a machine's process to its first picture, and its processor seconds."""
     where = ("--state", str(state.root), "--cabinet", str(cabinet))
     began = time.perf_counter()
     with (
-        run_process((sys.executable, "-I", "-c", _CODE, *where)) as running,
+        run_process((sys.executable, "-I", "-c", _START_PROGRAM, *where)) as running,
         closing(Screen(state)) as screen,
     ):
         screen.wait_for_message(lambda message: isinstance(message, Snapshot))
-        return time.perf_counter() - began, _processor_seconds(running.pid)
+        return time.perf_counter() - began, _read_processor_seconds(running.pid)
 
 
-def _screen(folder: Path) -> float:
+def _measure_screen_start(folder: Path) -> float:
     """Return the seconds from starting a screen's process until it can be opened, without a machine."""
     (folder / "run").mkdir(parents=True)
     began = time.perf_counter()
@@ -72,26 +72,28 @@ def measure_figures() -> Iterator[BenchFigure]:
     """Yield the first and a later start of a machine for each profile, and the start of the screen."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        imports = measure_children_seconds((sys.executable, "-I", "-c", "import egm.app.process; print()"))
+        imports = measure_command_processor_seconds(
+            (sys.executable, "-I", "-c", "import egm.app.process; print()")
+        )
         for profile in list_profile_ids():
             state = StateFolder(folder / profile)
             for when in ("first start", "start again"):
-                seconds, processor = _machine(state, _cabinet(folder, profile))
+                seconds, processor = _measure_machine_start(state, _write_cabinet_file(folder, profile))
                 what = f"{profile}: {when}, to the first picture of the machine"
-                yield BenchFigure(what, seconds, "s", better="lower", target="value <= 4 s")
+                yield BenchFigure(what, seconds, "s", better_if="lower", target="value <= 4 s")
                 yield BenchFigure(
                     f"{what}, processor",
                     processor,
                     "s",
                     "its imports alone",
                     imports,
-                    better="lower",
+                    better_if="lower",
                     target="value <= 2.5 s",
                 )
         yield BenchFigure(
             "screen that says what a starting machine does",
-            _screen(folder / "screen"),
+            _measure_screen_start(folder / "screen"),
             "s",
-            better="lower",
+            better_if="lower",
             target="value <= 1 s",
         )

@@ -17,18 +17,18 @@ from egm.tickets.render import draw_ticket
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 from rng import KernelSource, Personalization, RandomService
-from tools.dev.bench import BenchFigure, measure_milliseconds
+from tools.dev.bench import BenchFigure, measure_median_milliseconds
 
-_ROUNDS: Final = 60
+_MEASUREMENTS: Final = 60
 #: Synced writes of one durable step: a line of the log, a commit of SQLite.
-_WRITES: Final = 2
+_WRITES_PER_STEP: Final = 2
 
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures of tickets."""
     with tempfile.TemporaryDirectory() as folder, TicketStore.open(Path(folder), key=bytes(32)) as store:
-        desk = _desk(store)
-        bare_ms = _bare_write_ms(Path(folder))
+        desk = _create_desk(store)
+        bare_ms = _measure_bare_write_ms(Path(folder))
         count = iter(range(10**9))
 
         def issue() -> None:
@@ -36,8 +36,10 @@ def measure_figures() -> Iterator[BenchFigure]:
             assert isinstance(ticket, Ticket)
             desk.record_printed(ticket.number)
 
-        yield _step(
-            "ticket reserved and issued, two durable steps", measure_milliseconds(issue, _ROUNDS), 2 * bare_ms
+        yield _build_step_figure(
+            "ticket reserved and issued, two durable steps",
+            measure_median_milliseconds(issue, _MEASUREMENTS),
+            2 * bare_ms,
         )
         numbers = iter([record.ticket.number for record in store.iter_records()])
 
@@ -46,29 +48,29 @@ def measure_figures() -> Iterator[BenchFigure]:
             desk.begin_redemption(number, number)
             desk.commit_redemption(number)
 
-        yield _step(
+        yield _build_step_figure(
             "ticket locked and redeemed, two durable steps",
-            measure_milliseconds(redeem, _ROUNDS),
+            measure_median_milliseconds(redeem, _MEASUREMENTS),
             2 * bare_ms,
         )
         ticket = next(store.iter_records()).ticket
     template = load_template(ticket.template)
     yield BenchFigure(
         "ticket drawn, 1248 x 520 dots",
-        measure_milliseconds(lambda: draw_ticket(ticket, template, "en"), _ROUNDS),
+        measure_median_milliseconds(lambda: draw_ticket(ticket, template, "en"), _MEASUREMENTS),
         "ms",
-        better="lower",
+        better_if="lower",
         target="below 100: a printer takes longer",
     )
 
 
-def _step(name: str, value: float, baseline: float) -> BenchFigure:
+def _build_step_figure(name: str, value: float, baseline: float) -> BenchFigure:
     return BenchFigure(
-        name, value, "ms", "as many bare synced writes", baseline, better="lower", target="below 3"
+        name, value, "ms", "as many bare synced writes", baseline, better_if="lower", target="below 3"
     )
 
 
-def _desk(store: TicketStore) -> TicketDesk:
+def _create_desk(store: TicketStore) -> TicketDesk:
     who = Personalization(product="bench", version="1", machine_serial="B", instance=1, boot_counter=1)
     chance = RandomService.start(personalization=who, sources=[KernelSource()])
 
@@ -86,13 +88,13 @@ def _desk(store: TicketStore) -> TicketDesk:
     )
 
 
-def _bare_write_ms(folder: Path) -> float:
+def _measure_bare_write_ms(folder: Path) -> float:
     """Return the milliseconds to append and sync 600 bytes to each of two files, as one step of a ticket does."""
     with (folder / "bare").open("ab", buffering=0) as file:
 
         def write() -> None:
-            for _ in range(_WRITES):
+            for _ in range(_WRITES_PER_STEP):
                 file.write(bytes(600))
                 os.fdatasync(file.fileno())
 
-        return measure_milliseconds(write, _ROUNDS)
+        return measure_median_milliseconds(write, _MEASUREMENTS)

@@ -25,15 +25,15 @@ from egm.devices.printer_twin import BARCODE_PRINT_SECONDS
 from egm.devices.tcl import codec as tcl
 from egm.kernel.messages import GameOutcome, Message, PlayButtonPress, Snapshot
 from egm.links.bench_client import BenchClient
-from tools.dev.bench import BareDisk, BenchFigure, measure_milliseconds
+from tools.dev.bench import BareDatabase, BenchFigure, measure_median_milliseconds
 from tools.dev.bench.machine import Screen, build_machine_command, run_process, wait_for, write_cabinet
 
-_ROUNDS: Final = 12
-_SPEED: Final = 20.0
-_NOTE_CENTS: Final = 20_00
+_MEASUREMENTS: Final = 12
+_MECHANICS_SPEED_FACTOR: Final = 20.0
+_BILL_CENTS: Final = 20_00
 #: Durable writes of a transaction: one in each copy of the journal.
-_COPIES: Final = 2
-_TABLES: Final = """
+_JOURNAL_COPY_COUNT: Final = 2
+_CABINET_FILE_TABLES: Final = """
 [[games]]
 game = "maple-classic"
 [devices.bill]
@@ -50,25 +50,26 @@ class _Player:
     """A simulated player who can use the screen and the devices of a machine."""
 
     screen: Screen
-    hand: BenchClient
+    device_operator: BenchClient
 
-    def insert(self) -> float:
+    def insert_bill(self) -> float:
         """Insert a bill; return the seconds until its credit is on the screen."""
         wait_for(
-            lambda: self.hand.execute_action("bill", "insert", amount_cents=_NOTE_CENTS).ok, "the acceptor"
+            lambda: self.device_operator.execute_action("bill", "insert", amount_cents=_BILL_CENTS).ok,
+            "the acceptor",
         )
         began = time.perf_counter()
-        self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.credit_cents >= _NOTE_CENTS)
+        self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.credit_cents >= _BILL_CENTS)
         return time.perf_counter() - began
 
-    def press(self) -> float:
+    def press_play(self) -> float:
         """Press PLAY on the button deck; return the seconds until the screen has the outcome, which is then durable.
 
         The press goes to the screen, which knows what the button means at that moment and sends the request.
         """
         time.sleep(0.1)  # the button has been released
         began = time.perf_counter()
-        self.hand.execute_action("io", "press", button="play")
+        self.device_operator.execute_action("io", "press", button="play")
         self.screen.wait_for_message(lambda m: isinstance(m, PlayButtonPress))
         self.screen.press("play")
         play = self.screen.wait_for_message(lambda m: isinstance(m, GameOutcome))
@@ -93,11 +94,11 @@ def _is_idle(message: Message) -> bool:
 
 
 @contextmanager
-def _player(folder: Path, bill: str) -> Iterator[_Player]:
+def _run_machine_with_player(folder: Path, bill: str) -> Iterator[_Player]:
     """Run a machine with the bill acceptor ``bill``; yield a player once the machine is idle."""
-    state = write_cabinet(folder, _TABLES.format(bill=bill))
+    state = write_cabinet(folder, _CABINET_FILE_TABLES.format(bill=bill))
     with ExitStack() as cleanup:
-        bench = (*build_machine_command(folder, "egm.app.bench"), "--speed", str(_SPEED))
+        bench = (*build_machine_command(folder, "egm.app.bench"), "--speed", str(_MECHANICS_SPEED_FACTOR))
         cleanup.enter_context(run_process(bench))
         wait_for((state.run / "bench.ready").exists, "the bench")
         hand = cleanup.enter_context(closing(BenchClient(state.run)))
@@ -107,32 +108,32 @@ def _player(folder: Path, bill: str) -> Iterator[_Player]:
         yield _Player(screen, hand)
 
 
-def measure_wire_seconds(protocol: str, *messages: bytes) -> float:
+def compute_wire_seconds(protocol: str, *messages: bytes) -> float:
     """Return the seconds that these messages take on a line with the protocol's speed."""
     return sum(map(len, messages)) * PROTOCOLS[protocol].line_settings.character_seconds
 
 
-def _stacking_seconds(bill: str) -> float:
+def _compute_stacking_wire_seconds(bill: str) -> float:
     """Return the seconds that an order to stack a bill and the acceptor's report take on the line."""
     if bill == "ebds":
         poll = ebds.EbdsPoll(ack=0, is_stack_command=True).encode()
-        return 2 * measure_wire_seconds(
+        return 2 * compute_wire_seconds(
             "ebds", poll, ebds.AcceptorStatus(ack=0, bits=ebds.AcceptorStatusBits.STACKED).encode()
         )
     status = id003.Id003Frame(id003.Id003Command.STATUS).encode()
     echo = id003.Id003Frame(id003.Id003Command.ACK).encode()
-    return measure_wire_seconds(
+    return compute_wire_seconds(
         "id003", id003.Id003Frame(id003.Id003Command.STACK_1).encode(), echo, status, echo
     )
 
 
 def measure_figures() -> Iterator[BenchFigure]:
     """Yield the times from button to outcome, from bill to credit and from cash-out to printed ticket."""
-    with tempfile.TemporaryDirectory() as name, closing(BareDisk(Path(name))) as disk:
-        write = _COPIES * measure_milliseconds(disk.write, 100) / 1000
-        with _player(Path(name) / "press", "id003") as player:
-            player.insert()
-            presses = [player.press() for _ in range(_ROUNDS)]
+    with tempfile.TemporaryDirectory() as name, closing(BareDatabase(Path(name))) as disk:
+        write = _JOURNAL_COPY_COUNT * measure_median_milliseconds(disk.write, 100) / 1000
+        with _run_machine_with_player(Path(name) / "press", "id003") as player:
+            player.insert_bill()
+            presses = [player.press_play() for _ in range(_MEASUREMENTS)]
         edge = ioboard.InputStatus(
             boot_number=1,
             input_levels_mask=0,
@@ -144,21 +145,26 @@ def measure_figures() -> Iterator[BenchFigure]:
             1000 * median(presses),
             "ms",
             "the press on the wire, one durable transaction",
-            1000 * (measure_wire_seconds("ioboard", edge) + write),
-            better="lower",
+            1000 * (compute_wire_seconds("ioboard", edge) + write),
+            better_if="lower",
             target="below 50 ms: a person notices nothing",
         )
         for bill in ("id003", "ebds"):
-            with _player(Path(name) / bill, bill) as player:
-                rounds = [(player.insert(), player.cash_out()) for _ in range(_ROUNDS)]
+            with _run_machine_with_player(Path(name) / bill, bill) as player:
+                rounds = [(player.insert_bill(), player.cash_out()) for _ in range(_MEASUREMENTS)]
             notes, tickets = zip(*rounds, strict=True)
             yield BenchFigure(
                 f"whole machine: note pushed in to credit, {bill}",
                 1000 * median(notes),
                 "ms",
                 "drawing in and stacking, stack and status on the wire, four durable transactions",
-                1000 * (2 * STACK_SECONDS / _SPEED + _stacking_seconds(bill) + 4 * write),
-                better="lower",
+                1000
+                * (
+                    2 * STACK_SECONDS / _MECHANICS_SPEED_FACTOR
+                    + _compute_stacking_wire_seconds(bill)
+                    + 4 * write
+                ),
+                better_if="lower",
                 target="about two polls of 100 ms more",
             )
         said = tcl.PrinterReply("TCLSIM100", PrinterStatus()).encode() + tcl.StatusQuery().encode()
@@ -167,7 +173,12 @@ def measure_figures() -> Iterator[BenchFigure]:
             1000 * median(tickets),
             "ms",
             "printing, four statuses on the wire, five durable transactions",
-            1000 * (BARCODE_PRINT_SECONDS / _SPEED + 4 * measure_wire_seconds("tcl", said) + 5 * write),
-            better="lower",
+            1000
+            * (
+                BARCODE_PRINT_SECONDS / _MECHANICS_SPEED_FACTOR
+                + 4 * compute_wire_seconds("tcl", said)
+                + 5 * write
+            ),
+            better_if="lower",
             target="below six polls of 50 ms more",
         )

@@ -14,8 +14,8 @@ from egm.isolated import build_python_command
 from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Message, decode_message, encode_message
 from egm.unix_sockets import open_socket_address
 
-PATIENCE_SECONDS: Final = 120.0
-_MACHINE: Final = """
+TIMEOUT_SECONDS: Final = 120.0
+_MACHINE_TABLES: Final = """
 [machine]
 serial = "BENCH-1"
 operator_number = "1"
@@ -33,7 +33,7 @@ def write_cabinet(folder: Path, tables: str) -> StateFolder:
     """
     state = StateFolder(folder / "state")
     state.create_private_folders()
-    (folder / "cabinet.toml").write_text(_MACHINE + tables, encoding="utf-8")
+    (folder / "cabinet.toml").write_text(_MACHINE_TABLES + tables, encoding="utf-8")
     return state
 
 
@@ -56,10 +56,10 @@ def run_process(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
 
 def wait_for(is_there: Callable[[], bool], what: str) -> None:
     """Wait until ``is_there`` returns True. Raises TimeoutError, which names ``what``."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not is_there():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{what}: not within {PATIENCE_SECONDS:.0f} s")
+            raise TimeoutError(f"{what}: not within {TIMEOUT_SECONDS:.0f} s")
         time.sleep(0.01)
 
 
@@ -69,7 +69,7 @@ class Screen:
     def __init__(self, state: StateFolder) -> None:
         """Connect to the machine as soon as it listens. Raises TimeoutError."""
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(PATIENCE_SECONDS)
+        self._socket.settimeout(TIMEOUT_SECONDS)
         self._state = state
         wait_for(self._is_connected, "a machine that listens")
         self._socket.sendall(

@@ -60,50 +60,46 @@ class RemainingBytesField:
 class LengthPrefixedGroup:
     """A length byte, then that many bytes with the fields ``parts``; the last of these may be absent."""
 
-    parts: "tuple[Field | LengthPrefixedField | RemainingBytesField | RepeatedGroup | CodeAndSizedValue, ...]"
+    parts: "tuple[Field | LengthPrefixedField | RemainingBytesField | RepeatedGroup | ValueSizedByCode, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatedGroup:
     """The fields ``parts``, repeated.
 
-    ``count`` is the name of an earlier field with the number of repetitions; if it is empty, the fields repeat to the
-    end.
+    ``count_field`` is the name of an earlier field with the number of repetitions; if it is empty, the fields repeat to
+    the end of the message.
     """
 
     name: str
     parts: "Layout"
-    count: str = ""
+    count_field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class CodeAndSizedValue:
-    """A one-byte code and a BCD value whose size depends on the code.
+class ValueSizedByCode:
+    """A BCD value whose size depends on the code in an earlier field of the message.
 
-    ``sizes`` has the size in bytes by code. After an unknown code there are no bytes.
+    ``code_field`` is the name of that field; ``sizes`` has the size in bytes by code. For an unknown code, the value
+    has no bytes.
     """
 
     name: str
-    code: str
+    code_field: str
     sizes: Mapping[int, int]
 
 
-Part: TypeAlias = (
-    Field
-    | LengthPrefixedField
-    | RemainingBytesField
-    | LengthPrefixedGroup
-    | RepeatedGroup
-    | CodeAndSizedValue
+LayoutPart: TypeAlias = (
+    Field | LengthPrefixedField | RemainingBytesField | LengthPrefixedGroup | RepeatedGroup | ValueSizedByCode
 )
-Layout: TypeAlias = tuple[Part, ...]
+Layout: TypeAlias = tuple[LayoutPart, ...]
 Values: TypeAlias = dict[str, Any]
 
-_LENGTH: Final = Field("length", 1, FieldKind.BINARY)
+_LENGTH_FIELD: Final = Field("length", 1, FieldKind.BINARY)
 
 
-class _Reader:
-    """Reads the bytes of a message in order."""
+class _MessageReader:
+    """A reader of the bytes of one message, in order."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -117,7 +113,7 @@ class _Reader:
     def read_field(self, field: Field) -> int | str:
         return _decode_value(field, self.take(field.name, field.size))
 
-    def read_part(self, part: Part, values: Values) -> None:
+    def read_part(self, part: LayoutPart, values: Values) -> None:
         match part:
             case Field():
                 values[part.name] = self.read_field(part)
@@ -127,12 +123,12 @@ class _Reader:
                 values[name] = self.read_field(Field(name, size, kind)) if has_value else None
             case RemainingBytesField(name, kind):
                 values[name] = self.read_field(Field(name, len(self.data), kind))
-            case CodeAndSizedValue(name, code, sizes):
-                values[name] = self.read_field(Field(name, sizes.get(values[code], 0)))
-            case RepeatedGroup(name, parts, count):
-                values[name] = self.read_rows(parts, values[count] if count else None)
+            case ValueSizedByCode(name, code_field, sizes):
+                values[name] = self.read_field(Field(name, sizes.get(values[code_field], 0)))
+            case RepeatedGroup(name, parts, count_field):
+                values[name] = self.read_rows(parts, values[count_field] if count_field else None)
             case LengthPrefixedGroup(parts):
-                inner_reader = _Reader(self.take("data", self.take("length", 1)[0]))
+                inner_reader = _MessageReader(self.take("data", self.take("length", 1)[0]))
                 for inner in parts:
                     if inner_reader.data:
                         inner_reader.read_part(inner, values)
@@ -154,7 +150,7 @@ class _Reader:
 
 def read_layout(layout: Layout, data: bytes) -> Values:
     """Return the values of the fields by name. Raises :class:`LayoutError` if ``data`` does not match the layout."""
-    reader = _Reader(data)
+    reader = _MessageReader(data)
     values: Values = {}
     for part in layout:
         reader.read_part(part, values)
@@ -189,7 +185,7 @@ def write_layout(layout: Layout, values: Mapping[str, Any]) -> bytes:
     return b"".join(_encode_part(part, values) for part in layout)
 
 
-def _encode_part(part: Part, values: Mapping[str, Any]) -> bytes:
+def _encode_part(part: LayoutPart, values: Mapping[str, Any]) -> bytes:
     if isinstance(part, LengthPrefixedGroup):
         given = [inner.name in values for inner in part.parts]
         end = given.index(False) if False in given else len(given)
@@ -206,8 +202,8 @@ def _encode_part(part: Part, values: Mapping[str, Any]) -> bytes:
             return _prefix_length(_encode_value(Field(name, 0, kind), value), name)
         case RemainingBytesField(name, kind):
             return _encode_value(Field(name, 0, kind), value)
-        case CodeAndSizedValue(name, code, sizes):
-            return _encode_value(Field(name, sizes.get(values[code], 0)), value)
+        case ValueSizedByCode(name, code_field, sizes):
+            return _encode_value(Field(name, sizes.get(values[code_field], 0)), value)
         case RepeatedGroup(_, parts):
             return b"".join(write_layout(parts, row) for row in value)
 
@@ -215,7 +211,7 @@ def _encode_part(part: Part, values: Mapping[str, Any]) -> bytes:
 def _prefix_length(body: bytes, name: str) -> bytes:
     if len(body) > 0xFF:
         raise LayoutError(f"{name}: {len(body)} bytes do not fit behind a length byte")
-    return _encode_value(_LENGTH, len(body)) + body
+    return _encode_value(_LENGTH_FIELD, len(body)) + body
 
 
 def _encode_value(field: Field, value: Any) -> bytes:

@@ -15,47 +15,47 @@ from typing import Any, Final
 
 from tools.dev.host.fields import Values
 from tools.dev.host.messages import (
-    SYNC,
-    Answer,
-    Outcome,
+    SYNC_POLL,
+    ReplyKind,
+    SasReply,
     decode_answer,
     encode_general_poll,
     encode_long_poll,
 )
 
-ASSET: Final = 7
+ASSET_NUMBER: Final = 7
 _ADDRESS: Final = 1
 _SYSTEM_ID: Final = 7
 _NO_EXPIRATION: Final = "00000000"
-_TRANSFER_TYPES: Final = {"in": 0x00, "out": 0x80, "bonus": 0x10}
+_TRANSFER_TYPE_BY_DIRECTION: Final = {"in": 0x00, "out": 0x80, "bonus": 0x10}
 #: Number of times a poll is sent before it counts as unanswered.
 _POLL_ATTEMPTS: Final = 4
 #: Maximum number of repeats of a poll to a machine that is busy or reports an event instead.
 _INTERRUPTIONS_MAX: Final = 50
 #: Maximum number of codes in a 6F message: the smaller of the two public limits.
-_CODES_MAX: Final = 11
-_RECEIVED_MAX: Final = 200
-_POLL_SECONDS: Final = 0.2
+_METER_CODES_PER_POLL_MAX: Final = 11
+_STORED_REPORTS_MAX: Final = 200
+_POLL_INTERVAL_SECONDS: Final = 0.2
 #: Number of polls without news after which the host queries open items.
 _POLLS_WITHOUT_NEWS_MAX: Final = 5
 
 
-class HostGoneError(Exception):
+class HostRestartedError(Exception):
     """The error that the host has restarted, so that its current work must stop; only its ledger remains."""
 
 
 @dataclass
 class HostTicket:
-    """A ticket whose validation number the host issued, and what the host knows of it.
+    """A ticket with a validation number, as the host knows it.
 
-    It is worth money from the machine's report of its printing until it is redeemed.
+    The ticket is worth money from the time at which the machine reports it as printed until it is redeemed.
     """
 
     cents: int
     state: str = "given"  # issued, pending, redeemed
 
     @property
-    def was_issued(self) -> bool:
+    def was_printed(self) -> bool:
         """Return whether the machine has reported the ticket as printed."""
         return self.state != "given"
 
@@ -67,7 +67,8 @@ class HostTransfer:
     Its state is ordered, done (``moved_cents`` were transferred) or dead (nothing was transferred).
     """
 
-    way: str
+    direction: str
+    """``in`` (to the machine), ``out`` (to the host) or ``bonus``."""
     cents: int
     restricted_cents: int = 0
     nonrestricted_cents: int = 0
@@ -85,51 +86,51 @@ class HostTransfer:
 class Host:
     """The simulated SAS host.
 
-    Its ledger consists of vouchers, movements and the account. A restart keeps only the ledger.
+    Its ledger consists of tickets, transfers and the account. A restart keeps only the ledger.
     """
 
     send: Callable[[bytes], bytes]
     """Function that sends one message on the line and returns the reply as received."""
-    opening_cents: int = 50_000
+    opening_balance_cents: int = 50_000
     account_cents: int = 50_000
-    vouchers: dict[str, HostTicket] = field(default_factory=dict)
-    movements: dict[str, HostTransfer] = field(default_factory=dict)
-    pending_number: str = ""
-    needs_catch_up: bool = False
-    asset: int = ASSET
+    tickets: dict[str, HostTicket] = field(default_factory=dict)
+    transfers: dict[str, HostTransfer] = field(default_factory=dict)
+    unaccepted_validation_number: str = ""
+    has_unread_validation_records: bool = False
+    asset: int = ASSET_NUMBER
     key: str = "00" * 20
     """The registration key of transfers: 20 bytes in hexadecimal."""
-    issues_numbers: bool = True
+    issues_validation_numbers: bool = True
     """Whether this host, and not the machine, chooses every ticket's validation number."""
-    wait: Callable[[], object] = lambda: None
+    wait_for_machine: Callable[[], object] = lambda: None
     """Function that lets the machine continue before the host repeats a poll that got the reply "busy"."""
-    received: deque[Answer] = field(default_factory=lambda: deque(maxlen=_RECEIVED_MAX))
+    received: deque[SasReply] = field(default_factory=lambda: deque(maxlen=_STORED_REPORTS_MAX))
     """The last exceptions, events and signatures, in the order of arrival."""
-    handpay: Values = field(default_factory=dict)
+    last_handpay: Values = field(default_factory=dict)
     """The last hand-pay that the machine reported."""
     ticket_replies: list[tuple[str, int]] = field(default_factory=list)
     """The number of each ticket inserted, with the code that this host replied."""
 
     def restart(self) -> None:
         """Restart the host: everything except the ledger is lost."""
-        self.pending_number = ""
-        self.needs_catch_up = True
+        self.unaccepted_validation_number = ""
+        self.has_unread_validation_records = True
 
     # -------------------------------------------------------------- line
-    def send_poll(self, code: int, values: Mapping[str, Any] | None = None) -> Answer:
+    def send_poll(self, code: int, values: Mapping[str, Any] | None = None) -> SasReply:
         """Send a long poll, repeated until a complete reply arrives; return the last reply."""
         request = encode_long_poll(_ADDRESS, code, values)
         interruptions = _INTERRUPTIONS_MAX
         tries = _POLL_ATTEMPTS
         while True:
             answer = decode_answer(request, self.send(request))
-            if answer.outcome in {Outcome.EVENT, Outcome.BUSY} and interruptions:
+            if answer.outcome in {ReplyKind.REAL_TIME_EVENT, ReplyKind.BUSY} and interruptions:
                 interruptions -= 1
-                if answer.outcome is Outcome.EVENT:
+                if answer.outcome is ReplyKind.REAL_TIME_EVENT:
                     self.received.append(answer)
-                    self.send(SYNC)
-                self.wait()
-            elif answer.outcome in {Outcome.SILENCE, Outcome.DAMAGED} and tries > 1:
+                    self.send(SYNC_POLL)
+                self.wait_for_machine()
+            elif answer.outcome in {ReplyKind.NO_REPLY, ReplyKind.DAMAGED} and tries > 1:
                 tries -= 1
             else:
                 return answer
@@ -141,91 +142,93 @@ class Host:
     def read_meters(self, codes: Sequence[int]) -> dict[int, int | None]:
         """Read meters by code with polls 6F and AF alternately; None for a meter that the machine does not have."""
         values: dict[int, int | None] = {}
-        for n, start in enumerate(range(0, len(codes), _CODES_MAX)):
-            part = [{"code": code} for code in codes[start : start + _CODES_MAX]]
+        for n, start in enumerate(range(0, len(codes), _METER_CODES_PER_POLL_MAX)):
+            part = [{"code": code} for code in codes[start : start + _METER_CODES_PER_POLL_MAX]]
             answer = self.send_poll(0xAF if n % 2 else 0x6F, {"game": 0, "codes": part})
             values |= {row["code"]: row["value"] for row in answer.values["meters"]}
         return values
 
     def poll(self) -> bool:
         """Send one general poll and handle the exception; return whether there was any."""
-        if self.needs_catch_up:
-            self._catch_up()
+        if self.has_unread_validation_records:
+            self._read_all_validation_records()
         request = encode_general_poll(_ADDRESS)
         answer = decode_answer(request, self.send(request))
-        if answer.outcome in {Outcome.SILENCE, Outcome.NOTHING, Outcome.DAMAGED}:
-            return answer.outcome is not Outcome.NOTHING  # the machine may be starting
-        self.send(SYNC)  # acknowledges; the same poll again would request the same answer
+        if answer.outcome in {ReplyKind.NO_REPLY, ReplyKind.NOTHING_TO_REPORT, ReplyKind.DAMAGED}:
+            return answer.outcome is not ReplyKind.NOTHING_TO_REPORT  # the machine may be starting
+        self.send(SYNC_POLL)  # acknowledges; the same poll again would request the same answer
         self.received.append(answer)
-        if answer.outcome is not Outcome.DATA:
+        if answer.outcome is not ReplyKind.DATA:
             self._handle_exception(answer.code)
         return True
 
     @property
-    def is_open(self) -> bool:
+    def has_open_items(self) -> bool:
         """Return whether a ticket or a transfer is not completed."""
-        pending = any(voucher.state == "pending" for voucher in self.vouchers.values())
-        return pending or any(movement.state == "ordered" for movement in self.movements.values())
+        pending = any(voucher.state == "pending" for voucher in self.tickets.values())
+        return pending or any(movement.state == "ordered" for movement in self.transfers.values())
 
     def _handle_exception(self, exception: int) -> None:
         match exception:
             case 0x51:
-                self.handpay = self.read_values(0x1B)
+                self.last_handpay = self.read_values(0x1B)
             case 0x57:
-                self._issue_number()
+                self._issue_validation_number()
             case 0x3D:
-                self._read_tickets()
+                self._read_validation_records()
             case 0x67:
                 self._decide_inserted_ticket()
             case 0x68:
-                self._end_ticket()
+                self._end_ticket_redemption()
             case 0x69:
                 self._end_transfer()
 
     # -------------------------------------------------------------- tickets
-    def _issue_number(self) -> None:
+    def _issue_validation_number(self) -> None:
         request = self.read_values(0x57)
         if not request or request["type"] == 0x80:
             return
-        if not self.pending_number:
-            self.pending_number = f"{_SYSTEM_ID:02d}{len(self.vouchers) + 1:016d}"
-            self.vouchers[self.pending_number] = HostTicket(request["amount_cents"])
-        if self.read_values(0x58, {"system_id": _SYSTEM_ID, "validation": self.pending_number[2:]}):
-            self.pending_number = ""  # accepted, or no longer needed
+        if not self.unaccepted_validation_number:
+            self.unaccepted_validation_number = f"{_SYSTEM_ID:02d}{len(self.tickets) + 1:016d}"
+            self.tickets[self.unaccepted_validation_number] = HostTicket(request["amount_cents"])
+        if self.read_values(
+            0x58, {"system_id": _SYSTEM_ID, "validation": self.unaccepted_validation_number[2:]}
+        ):
+            self.unaccepted_validation_number = ""  # accepted, or no longer needed
 
-    def _read_tickets(self) -> None:
+    def _read_validation_records(self) -> None:
         while self._record_validation(self.read_values(0x4D, {"function": 0})):
-            self.send(SYNC)  # acknowledges
+            self.send(SYNC_POLL)  # acknowledges
 
     def _record_validation(self, record: Values) -> bool:
         """Enter a validation record of the machine into the ledger; return whether it contained a ticket."""
         if not record or not (record["amount_cents"] or int(record["validation"])):
             return False
         number = f"{record['system_id']:02d}{record['validation']}"
-        if not self.issues_numbers:
-            self.vouchers.setdefault(number, HostTicket(record["amount_cents"]))
-        voucher = self.vouchers[number]  # a KeyError means a number that this host never issued
+        if not self.issues_validation_numbers:
+            self.tickets.setdefault(number, HostTicket(record["amount_cents"]))
+        voucher = self.tickets[number]  # a KeyError means a number that this host never issued
         assert voucher.cents == record["amount_cents"]
         if voucher.state == "given":
             voucher.state = "issued"
         return True
 
-    def _catch_up(self) -> None:
+    def _read_all_validation_records(self) -> None:
         """Read all validation records that the machine has, and enter them into the ledger.
 
-        It is necessary after a restart: the host's first message then acknowledges the machine's last report, which the
-        host has not read.
+        This is necessary after a restart: the host's first message then acknowledges the machine's last report, which
+        the host has not read.
         """
         for index in range(1, 32):
             self._record_validation(self.read_values(0x4D, {"function": index}))
-        self.needs_catch_up = False
+        self.has_unread_validation_records = False
 
     def _decide_inserted_ticket(self) -> None:
         ticket = self.read_values(0x70)
         if "validation_data" not in ticket:
             return
         number = ticket["validation_data"]
-        voucher = self.vouchers.get(number)
+        voucher = self.tickets.get(number)
         is_valid = voucher is not None and voucher.state in {"issued", "pending"}
         if voucher is not None and is_valid:
             voucher.state = "pending"
@@ -235,13 +238,13 @@ class Host:
         order = {"code": code, "amount_cents": cents, "parsing": 0, "validation_data": number}
         self._record_ticket_status(self.read_values(0x71, order))
 
-    def _end_ticket(self) -> None:
+    def _end_ticket_redemption(self) -> None:
         self._record_ticket_status(self.read_values(0x71, {"code": 0xFF}))
-        self.send(SYNC)
+        self.send(SYNC_POLL)
 
     def _record_ticket_status(self, answer: Values) -> None:
         """Enter the machine's report on the last inserted ticket into the ledger."""
-        voucher = self.vouchers.get(answer.get("validation_data", ""))
+        voucher = self.tickets.get(answer.get("validation_data", ""))
         if voucher is None or voucher.state != "pending":
             return
         if answer["status"] in {0x00, 0x01, 0x02}:
@@ -252,23 +255,23 @@ class Host:
 
     # -------------------------------------------------------------- transfers
     def order_transfer(
-        self, way: str, cents: int, *, restricted_cents: int = 0, nonrestricted_cents: int = 0
+        self, direction: str, cents: int, *, restricted_cents: int = 0, nonrestricted_cents: int = 0
     ) -> str:
         """Store a transfer in the ledger, then order it; return its identifier."""
-        identifier = f"X{len(self.movements) + 1}"
-        self.movements[identifier] = HostTransfer(way, cents, restricted_cents, nonrestricted_cents)
-        if way == "in":
-            self.account_cents -= self.movements[identifier].total_cents
-        with suppress(HostGoneError):
+        identifier = f"X{len(self.transfers) + 1}"
+        self.transfers[identifier] = HostTransfer(direction, cents, restricted_cents, nonrestricted_cents)
+        if direction == "in":
+            self.account_cents -= self.transfers[identifier].total_cents
+        with suppress(HostRestartedError):
             self._send_order(identifier)
         return identifier
 
     def _send_order(self, identifier: str) -> None:
-        movement = self.movements[identifier]
+        movement = self.transfers[identifier]
         order = {
             "transfer_code": 0,
             "index": 0,
-            "type": _TRANSFER_TYPES[movement.way],
+            "type": _TRANSFER_TYPE_BY_DIRECTION[movement.direction],
             "cashable_cents": movement.cents,
             "restricted_cents": movement.restricted_cents,
             "nonrestricted_cents": movement.nonrestricted_cents,
@@ -284,73 +287,73 @@ class Host:
         if status == 0xC0:  # an unread result, perhaps of this transfer
             self._end_transfer()
         elif status == 0x81:
-            self._search_results(identifier)
+            self._search_transfer_results(identifier)
         elif status >= 0x80:
-            self._close_movement(identifier, 0, done=False)
+            self._close_transfer(identifier, 0, done=False)
 
     def _end_transfer(self) -> None:
-        self._read_result(self.read_values(0x72, {"transfer_code": 0xFF, "index": 0}))
-        self.send(SYNC)
+        self._record_transfer_result(self.read_values(0x72, {"transfer_code": 0xFF, "index": 0}))
+        self.send(SYNC_POLL)
 
-    def _read_result(self, answer: Values) -> str:
+    def _record_transfer_result(self, answer: Values) -> str:
         """Enter the result of a transfer into the ledger; return the transfer's identifier, or an empty string."""
         if "transaction" not in answer:
             return ""
         identifier: str = answer["transaction"]
         kinds = ("cashable_cents", "restricted_cents", "nonrestricted_cents")
         if answer["status"] in {0x00, 0x01}:
-            self._close_movement(identifier, sum(answer[kind] for kind in kinds), done=True)
+            self._close_transfer(identifier, sum(answer[kind] for kind in kinds), done=True)
         elif answer["status"] >= 0x80:
-            self._close_movement(identifier, 0, done=False)
+            self._close_transfer(identifier, 0, done=False)
         return identifier
 
-    def _search_results(self, identifier: str) -> None:
+    def _search_transfer_results(self, identifier: str) -> None:
         for position in range(1, 36):
             answer = self.read_values(0x72, {"transfer_code": 0xFE, "index": position})
-            if self._read_result(answer) == identifier:
+            if self._record_transfer_result(answer) == identifier:
                 return
 
-    def _close_movement(self, identifier: str, moved_cents: int, *, done: bool) -> None:
-        movement = self.movements[identifier]
+    def _close_transfer(self, identifier: str, moved_cents: int, *, done: bool) -> None:
+        movement = self.transfers[identifier]
         if movement.state != "ordered":
             assert movement.state == "dead" or movement.moved_cents == moved_cents
             return
         movement.state, movement.moved_cents = ("done", moved_cents) if done else ("dead", 0)
-        if movement.way == "in":
+        if movement.direction == "in":
             self.account_cents += movement.total_cents - movement.moved_cents
-        elif movement.way == "out":
+        elif movement.direction == "out":
             self.account_cents += movement.moved_cents
 
     def query_open_items(self) -> None:
         """Query the machine for the state of every ticket and transfer that is open in the ledger."""
-        for voucher in self.vouchers.values():
+        for voucher in self.tickets.values():
             if voucher.state == "pending":
                 answer = self.read_values(0x71, {"code": 0xFF})
                 self._record_ticket_status(answer)
-                reported_voucher = self.vouchers.get(answer.get("validation_data", ""))
+                reported_voucher = self.tickets.get(answer.get("validation_data", ""))
                 if answer and reported_voucher is not voucher and voucher.state == "pending":
                     voucher.state = "issued"  # the machine does not know this ticket
-                self.send(SYNC)
-        for identifier, movement in self.movements.items():
+                self.send(SYNC_POLL)
+        for identifier, movement in self.transfers.items():
             if movement.state == "ordered":
                 self._send_order(identifier)  # repeat the order; the machine must reject a duplicate
-                self.send(SYNC)
+                self.send(SYNC_POLL)
 
     def resume(self) -> None:
         """Continue after an interruption: query open items, then process the machine's pending requests."""
         self.query_open_items()  # first, because another ticket would replace it at the machine
-        self._issue_number()
+        self._issue_validation_number()
         self._decide_inserted_ticket()
 
-    def sum_action_cents_by_kind(self, way: str) -> int:
-        """Return the total of the transfers in one direction (``way``), in minor units."""
-        return sum(m.moved_cents for m in self.movements.values() if m.way == way)
+    def sum_moved_cents(self, direction: str) -> int:
+        """Return the sum of the amounts transferred in one direction (``in``, ``out`` or ``bonus``), in minor units."""
+        return sum(m.moved_cents for m in self.transfers.values() if m.direction == direction)
 
     async def poll_forever(self) -> None:
         """Send general polls until cancelled; when there are no exceptions, query the open items."""
         polls_without_news = 0
         while True:
-            await asyncio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(_POLL_INTERVAL_SECONDS)
             polls_without_news = 0 if self.poll() else polls_without_news + 1
             if polls_without_news % _POLLS_WITHOUT_NEWS_MAX == _POLLS_WITHOUT_NEWS_MAX - 1:
                 self.query_open_items()

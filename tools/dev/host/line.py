@@ -16,11 +16,11 @@ import serial
 
 from egm.errors import PeerError
 
-BAUD: Final = 19_200
-_CHUNK: Final = 512
+BAUD_RATE: Final = 19_200
+_READ_SIZE_BYTES: Final = 512
 
 
-class Wire(StrEnum):
+class WakeupEncoding(StrEnum):
     """How the wakeup bit of a message's first byte is transmitted."""
 
     MARKED = "marked"
@@ -42,7 +42,7 @@ class HostLine:
     """The host's open port to a SAS line. Use it from one thread, for one exchange at a time."""
 
     def __init__(
-        self, port: str, wire: Wire, *, answer_seconds: float = 0.1, gap_seconds: float = 0.01
+        self, port: str, wire: WakeupEncoding, *, answer_seconds: float = 0.1, gap_seconds: float = 0.01
     ) -> None:
         """Open ``port``, a path or a pyserial URL. Raises :class:`HostLineError`.
 
@@ -50,17 +50,17 @@ class HostLine:
         or a network adds to it). ``gap_seconds``: silence that ends an answer.
         """
         self.port = port
-        self._is_marked = wire is Wire.MARKED
+        self._is_marked = wire is WakeupEncoding.MARKED
         self._answer_seconds = answer_seconds
         self._gap_seconds = gap_seconds
         #: Seconds from the last byte sent to the first of the answer, of the last exchange that had one.
         self.latency_seconds = 0.0
         local: dict[str, Any] = {} if "://" in port else {"exclusive": True}
-        with self._port_errors("opened"):
-            self._serial = serial.serial_for_url(port, baudrate=BAUD, timeout=0, **local)
+        with self._convert_port_errors("opened"):
+            self._serial = serial.serial_for_url(port, baudrate=BAUD_RATE, timeout=0, **local)
 
     @contextmanager
-    def _port_errors(self, action: str) -> Iterator[None]:
+    def _convert_port_errors(self, action: str) -> Iterator[None]:
         try:
             yield
         except (serial.SerialException, OSError, ValueError, termios.error) as error:
@@ -73,7 +73,7 @@ class HostLine:
 
     def send(self, message: bytes, *, wake: bool = True) -> None:
         """Send a message; ``wake`` marks its first byte. Raises :class:`HostLineError`."""
-        with self._port_errors("written"):
+        with self._convert_port_errors("written"):
             self._serial.write(mark_wakeup(message) if wake and self._is_marked else message)
             self._serial.flush()
 
@@ -110,10 +110,10 @@ class HostLine:
 
     def _receive(self, seconds: float) -> bytes:
         """Return the next bytes, waiting at most ``seconds`` for the first one."""
-        with self._port_errors("read"):
+        with self._convert_port_errors("read"):
             self._serial.timeout = seconds
             data: bytes = self._serial.read(1)
             if data:
                 self._serial.timeout = 0
-                data += self._serial.read(_CHUNK)
+                data += self._serial.read(_READ_SIZE_BYTES)
         return data

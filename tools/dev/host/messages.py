@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.links.sas.crc import CRC_SIZE_BYTES as _CRC
+from egm.links.sas.crc import CRC_SIZE_BYTES as _CRC_SIZE_BYTES
 from egm.links.sas.crc import append_crc, has_valid_crc
 from tools.dev.host.fields import (
     Layout,
@@ -20,25 +20,25 @@ from tools.dev.host.fields import (
     read_layout,
     write_layout,
 )
-from tools.dev.host.poll import Type
-from tools.dev.host.polls import EVENTS, POLLS
+from tools.dev.host.poll import LongPollType
+from tools.dev.host.polls import EVENT_LAYOUT_BY_CODE, POLL_BY_CODE
 
-SYNC: Final = bytes((0x80,))
+SYNC_POLL: Final = bytes((0x80,))
 """A general poll to address 0, which no machine answers."""
-_EVENT: Final = 0xFF
-_BUSY: Final = 0x00
-_SIGNATURE: Final = 0x21
-_HEADER_BYTES: Final = 2
-_FOR_ONE_DENOMINATION: Final = 0xB0
+_EVENT_CODE: Final = 0xFF
+_BUSY_CODE: Final = 0x00
+_SIGNATURE_POLL_CODE: Final = 0x21
+_HEADER_SIZE_BYTES: Final = 2
+_DENOMINATION_POLL_CODE: Final = 0xB0
 
 
-class Outcome(StrEnum):
+class ReplyKind(StrEnum):
     """What kind of reply arrived, if any."""
 
-    SILENCE = "silence"
-    NOTHING = "nothing to report"
+    NO_REPLY = "silence"
+    NOTHING_TO_REPORT = "nothing to report"
     EXCEPTION = "exception"
-    EVENT = "event"
+    REAL_TIME_EVENT = "event"
     DATA = "data"
     ACK = "acknowledged"
     NACK = "refused"
@@ -47,13 +47,13 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SasReply:
     """One reply: its bytes, its kind and its values.
 
     ``code`` is the code of the exception, the event or the poll. ``error`` says why a reply is damaged.
     """
 
-    outcome: Outcome
+    outcome: ReplyKind
     data: bytes = b""
     code: int = 0
     values: Values = field(default_factory=dict)
@@ -68,9 +68,9 @@ def encode_general_poll(address: int) -> bytes:
 
 def encode_long_poll(address: int, code: int, values: Mapping[str, Any] | None = None) -> bytes:
     """Return the bytes of a long poll; address 0 broadcasts. Raises LayoutError for a value that does not fit."""
-    poll = POLLS[code]
+    poll = POLL_BY_CODE[code]
     body = bytes((address, code)) + write_layout(poll.request, values or {})
-    return body if poll.type is Type.READ else append_crc(body)
+    return body if poll.type is LongPollType.READ else append_crc(body)
 
 
 def is_general_poll(request: bytes) -> bool:
@@ -91,7 +91,7 @@ def is_complete_answer(request: bytes, received: bytes) -> bool:
     address = request[0] & 0x7F
     if received[0] != address:
         return is_general_poll(request) or received[0] == (address | 0x80)
-    if len(received) < _HEADER_BYTES:
+    if len(received) < _HEADER_SIZE_BYTES:
         return False
     size = _compute_answer_size(request, received)
     return size is not None and len(received) >= size
@@ -99,75 +99,85 @@ def is_complete_answer(request: bytes, received: bytes) -> bool:
 
 def _compute_answer_size(request: bytes, received: bytes) -> int | None:
     """Return the size of a reply frame in bytes, or None if the bytes so far do not determine it."""
-    if received[1] == _BUSY:
-        return _HEADER_BYTES
-    if received[1] == _EVENT:
-        about = compute_fixed_size(EVENTS.get(received[2], ())) if len(received) > _HEADER_BYTES else None
-        return None if about is None else _HEADER_BYTES + 1 + about + _CRC
-    poll = POLLS.get(received[1])
+    if received[1] == _BUSY_CODE:
+        return _HEADER_SIZE_BYTES
+    if received[1] == _EVENT_CODE:
+        about = (
+            compute_fixed_size(EVENT_LAYOUT_BY_CODE.get(received[2], ()))
+            if len(received) > _HEADER_SIZE_BYTES
+            else None
+        )
+        return None if about is None else _HEADER_SIZE_BYTES + 1 + about + _CRC_SIZE_BYTES
+    poll = POLL_BY_CODE.get(received[1])
     if poll is None or poll.answer is None or (not is_general_poll(request) and received[1] != request[1]):
         return None
     size = compute_fixed_size(poll.answer)
-    if size is None and isinstance(poll.answer[0], LengthPrefixedGroup) and len(received) > _HEADER_BYTES:
-        size = 1 + received[_HEADER_BYTES]
-    return None if size is None else _HEADER_BYTES + size + _CRC
+    if (
+        size is None
+        and isinstance(poll.answer[0], LengthPrefixedGroup)
+        and len(received) > _HEADER_SIZE_BYTES
+    ):
+        size = 1 + received[_HEADER_SIZE_BYTES]
+    return None if size is None else _HEADER_SIZE_BYTES + size + _CRC_SIZE_BYTES
 
 
-def decode_answer(request: bytes, received: bytes) -> Answer:
+def decode_answer(request: bytes, received: bytes) -> SasReply:
     """Decode the answer to ``request``. Bytes that cannot be read are DAMAGED, with the reason; nothing is raised."""
     address = request[0] & 0x7F
     if not received:
-        return Answer(Outcome.SILENCE)
+        return SasReply(ReplyKind.NO_REPLY)
     if len(received) == 1:
         return _decode_one_byte(request, received)
     if received[0] != address:
-        return Answer(Outcome.DAMAGED, received, error=f"address {received[0]}, not {address}")
-    if received[1] == _BUSY and len(received) == _HEADER_BYTES:
-        return Answer(Outcome.BUSY, received)
+        return SasReply(ReplyKind.DAMAGED, received, error=f"address {received[0]}, not {address}")
+    if received[1] == _BUSY_CODE and len(received) == _HEADER_SIZE_BYTES:
+        return SasReply(ReplyKind.BUSY, received)
     try:
         return _decode_frame(request, received)
     except LayoutError as error:
-        return Answer(Outcome.DAMAGED, received, error=str(error))
+        return SasReply(ReplyKind.DAMAGED, received, error=str(error))
 
 
-def _decode_one_byte(request: bytes, received: bytes) -> Answer:
+def _decode_one_byte(request: bytes, received: bytes) -> SasReply:
     address, byte = request[0] & 0x7F, received[0]
     if is_general_poll(request):
-        return Answer(Outcome.EXCEPTION if byte else Outcome.NOTHING, received, byte)
-    if byte == address and POLLS[request[1]].answer is not None:
-        return Answer(Outcome.DAMAGED, received, error="the reply ends after the address")
+        return SasReply(ReplyKind.EXCEPTION if byte else ReplyKind.NOTHING_TO_REPORT, received, byte)
+    if byte == address and POLL_BY_CODE[request[1]].answer is not None:
+        return SasReply(ReplyKind.DAMAGED, received, error="the reply ends after the address")
     if byte == address:
-        return Answer(Outcome.ACK, received, request[1])
+        return SasReply(ReplyKind.ACK, received, request[1])
     if byte == address | 0x80:
-        return Answer(Outcome.NACK, received, request[1])
-    return Answer(Outcome.DAMAGED, received, error=f"{byte:02X} is neither ACK nor NACK of {address}")
+        return SasReply(ReplyKind.NACK, received, request[1])
+    return SasReply(ReplyKind.DAMAGED, received, error=f"{byte:02X} is neither ACK nor NACK of {address}")
 
 
-def _decode_frame(request: bytes, received: bytes) -> Answer:
+def _decode_frame(request: bytes, received: bytes) -> SasReply:
     """Return the reply in a frame with a CRC. Raises LayoutError if it does not match the poll's layout."""
     if not has_valid_crc(received):
-        raise LayoutError(f"CRC: wrong: should be {append_crc(received[:-_CRC])[-_CRC:].hex(' ')}")
-    code, data = received[1], received[_HEADER_BYTES:-_CRC]
-    if code == _EVENT and data:
+        raise LayoutError(
+            f"CRC: wrong: should be {append_crc(received[:-_CRC_SIZE_BYTES])[-_CRC_SIZE_BYTES:].hex(' ')}"
+        )
+    code, data = received[1], received[_HEADER_SIZE_BYTES:-_CRC_SIZE_BYTES]
+    if code == _EVENT_CODE and data:
         event = data[0]
-        return Answer(
-            Outcome.EVENT if event else Outcome.NOTHING,
+        return SasReply(
+            ReplyKind.REAL_TIME_EVENT if event else ReplyKind.NOTHING_TO_REPORT,
             received,
             event,
-            read_layout(EVENTS.get(event, ()), data[1:]),
+            read_layout(EVENT_LAYOUT_BY_CODE.get(event, ()), data[1:]),
         )
-    expected_code = _SIGNATURE if is_general_poll(request) else request[1]
+    expected_code = _SIGNATURE_POLL_CODE if is_general_poll(request) else request[1]
     if code != expected_code:
         raise LayoutError(f"answers poll {code:02X}, not {expected_code:02X}")
     layout = _find_answer_layout(code)
     if layout is None:
         raise LayoutError(f"poll {code:02X} has no data in its answer")
     values = read_layout(layout, data)
-    if code == _FOR_ONE_DENOMINATION and (inner := _find_answer_layout(values["poll"])) is not None:
+    if code == _DENOMINATION_POLL_CODE and (inner := _find_answer_layout(values["poll"])) is not None:
         values = read_layout(inner, bytes.fromhex(values["data"])) | values
-    return Answer(Outcome.DATA, received, code, values)
+    return SasReply(ReplyKind.DATA, received, code, values)
 
 
 def _find_answer_layout(code: int) -> Layout | None:
-    poll = POLLS.get(code)
+    poll = POLL_BY_CODE.get(code)
     return None if poll is None else poll.answer

@@ -8,14 +8,14 @@ from egm.links.sas.names import TableConfidence
 from tools.dev.host.fields import Field, FieldKind, Layout
 
 
-class Type(StrEnum):
+class LongPollType(StrEnum):
     """Which frame a long poll has."""
 
     READ = "R"
     """Address and poll code, without data and CRC."""
     SET = "S"
     """Address, poll code, data (possibly none) and CRC."""
-    GAME = "M"
+    MULTI_GAME = "M"
     """Like SET, but the data begins with a game number."""
 
 
@@ -28,11 +28,11 @@ class Poll:
 
     code: int
     name: str
-    type: Type
+    type: LongPollType
     request: Layout
     answer: Layout | None
     confidence: TableConfidence
-    broadcast: bool = False
+    can_be_broadcast: bool = False
     """Whether the poll may also be sent to address 0, to which no machine replies."""
 
 
@@ -51,14 +51,14 @@ def four_byte_meters(*names: str) -> tuple[Field, ...]:
     return tuple(bcd_field(name, 4) for name in names)
 
 
-GAME: Final = bcd_field("game", 2)
-DATE: Final = Field("date", 4, FieldKind.DIGITS)
-TIME: Final = Field("time", 3, FieldKind.DIGITS)
-EXPIRATION: Final = Field("expiration", 4, FieldKind.DIGITS)
-POOL: Final = binary_field("pool", 2)
-DENOMINATION: Final = binary_field("denomination", 1)
-ON: Final = (binary_field("enable", 1),)
+GAME_FIELD: Final = bcd_field("game", 2)
+DATE_FIELD: Final = Field("date", 4, FieldKind.DIGITS)
+TIME_FIELD: Final = Field("time", 3, FieldKind.DIGITS)
+EXPIRATION_FIELD: Final = Field("expiration", 4, FieldKind.DIGITS)
+POOL_FIELD: Final = binary_field("pool", 2)
+DENOMINATION_FIELD: Final = binary_field("denomination", 1)
+ENABLE_FIELDS: Final = (binary_field("enable", 1),)
 
 A, B, K = TableConfidence.TWO_SOURCES, TableConfidence.ONE_SOURCE, TableConfidence.KNOWLEDGE
-X = TableConfidence.CONFLICT
-R, S, M = Type.READ, Type.SET, Type.GAME
+CONFLICT = TableConfidence.CONFLICT
+R, S, M = LongPollType.READ, LongPollType.SET, LongPollType.MULTI_GAME

@@ -9,19 +9,20 @@ from collections.abc import Mapping
 from typing import Final
 
 from tools.dev.host.fields import Layout
-from tools.dev.host.poll import GAME, Poll, bcd_field, binary_field, four_byte_meters
-from tools.dev.host.polls_acting import ACTING, TICKETS, TRANSFERS
-from tools.dev.host.polls_reading import READING, create_plain_rows
+from tools.dev.host.poll import GAME_FIELD, Poll, bcd_field, binary_field, four_byte_meters
+from tools.dev.host.polls_acting import CONTROL_POLLS, TICKET_POLLS, TRANSFER_POLLS
+from tools.dev.host.polls_reading import READING_POLLS, create_single_value_polls
 
-POLLS: Final[Mapping[int, Poll]] = {
+POLL_BY_CODE: Final[Mapping[int, Poll]] = {
     row.code: row
     for row in sorted(
-        (*create_plain_rows(), *READING, *ACTING, *TICKETS, *TRANSFERS), key=lambda row: row.code
+        (*create_single_value_polls(), *READING_POLLS, *CONTROL_POLLS, *TICKET_POLLS, *TRANSFER_POLLS),
+        key=lambda row: row.code,
     )
 }
 """Every long poll whose layout is known, by its code."""
 
-EVENTS: Final[Mapping[int, Layout]] = {
+EVENT_LAYOUT_BY_CODE: Final[Mapping[int, Layout]] = {
     0x4F: (
         bcd_field("country", 1),
         binary_field("bill", 1),
@@ -36,9 +37,9 @@ EVENTS: Final[Mapping[int, Layout]] = {
     0x7F: four_byte_meters("win"),
     0x88: (binary_field("reel", 1), binary_field("stop", 1)),
     0x89: (binary_field("count", 1),),
-    0x8A: (GAME, bcd_field("recall_index", 2)),
+    0x8A: (GAME_FIELD, bcd_field("recall_index", 2)),
     0x8B: (binary_field("card", 1),),
-    0x8C: (GAME,),
+    0x8C: (GAME_FIELD,),
 }
 """The layout of the data after each event code of a real-time event (1.3), with confidence K.
 

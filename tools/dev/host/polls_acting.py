@@ -11,13 +11,14 @@ from tools.dev.host.fields import (
     RepeatedGroup,
 )
 from tools.dev.host.poll import (
-    DATE,
-    DENOMINATION,
-    EXPIRATION,
-    GAME,
-    ON,
-    POOL,
-    TIME,
+    CONFLICT,
+    DATE_FIELD,
+    DENOMINATION_FIELD,
+    ENABLE_FIELDS,
+    EXPIRATION_FIELD,
+    GAME_FIELD,
+    POOL_FIELD,
+    TIME_FIELD,
     A,
     B,
     K,
@@ -25,80 +26,86 @@ from tools.dev.host.poll import (
     Poll,
     R,
     S,
-    X,
     bcd_field,
     binary_field,
     four_byte_meters,
 )
 
-ASSET: Final = binary_field("asset", 4)
-_KEY: Final = Field("key", 20, FieldKind.RAW)
-_AMOUNTS: Final = (
+ASSET_FIELD: Final = binary_field("asset", 4)
+_REGISTRATION_KEY_FIELD: Final = Field("key", 20, FieldKind.RAW)
+_AMOUNT_FIELDS: Final = (
     bcd_field("cashable_cents", 5),
     bcd_field("restricted_cents", 5),
     bcd_field("nonrestricted_cents", 5),
 )
-_VALIDATION: Final = Field("validation", 8, FieldKind.DIGITS)
-_TICKET_DATA: Final = Field("validation_data", 9, FieldKind.DIGITS)
-_TEXTS: Final = RepeatedGroup("elements", (binary_field("code", 1), LengthPrefixedField("text")))
-_FLAG: Final = (binary_field("flag", 1),)
-_RECORD: Final = (
+_VALIDATION_NUMBER_FIELD: Final = Field("validation", 8, FieldKind.DIGITS)
+_VALIDATION_DATA_FIELD: Final = Field("validation_data", 9, FieldKind.DIGITS)
+_TEXT_ELEMENTS_GROUP: Final = RepeatedGroup(
+    "elements", (binary_field("code", 1), LengthPrefixedField("text"))
+)
+_FLAG_FIELDS: Final = (binary_field("flag", 1),)
+_VALIDATION_RECORD_FIELDS: Final = (
     binary_field("type", 1),
     binary_field("index", 1),
-    DATE,
-    TIME,
-    _VALIDATION,
+    DATE_FIELD,
+    TIME_FIELD,
+    _VALIDATION_NUMBER_FIELD,
     bcd_field("amount_cents", 5),
     binary_field("ticket_number", 2),
     bcd_field("system_id", 1),
-    EXPIRATION,
-    POOL,
+    EXPIRATION_FIELD,
+    POOL_FIELD,
 )
-_TRANSFER: Final = (
+_TRANSFER_ORDER_FIELDS: Final = (
     binary_field("transfer_code", 1),
     binary_field("index", 1),
     binary_field("type", 1),
-    *_AMOUNTS,
+    *_AMOUNT_FIELDS,
     binary_field("flags", 1),
-    ASSET,
-    _KEY,
+    ASSET_FIELD,
+    _REGISTRATION_KEY_FIELD,
     LengthPrefixedField("transaction"),
-    EXPIRATION,
-    POOL,
+    EXPIRATION_FIELD,
+    POOL_FIELD,
     LengthPrefixedField("receipt", FieldKind.RAW),
     bcd_field("lock_timeout", 2),
 )
-_TRANSFERRED: Final = (
+_TRANSFER_RESULT_FIELDS: Final = (
     binary_field("position", 1),
     binary_field("status", 1),
     binary_field("receipt_status", 1),
     binary_field("type", 1),
-    *_AMOUNTS,
+    *_AMOUNT_FIELDS,
     binary_field("flags", 1),
-    ASSET,
+    ASSET_FIELD,
     LengthPrefixedField("transaction"),
-    DATE,
-    TIME,
-    EXPIRATION,
-    POOL,
+    DATE_FIELD,
+    TIME_FIELD,
+    EXPIRATION_FIELD,
+    POOL_FIELD,
     LengthPrefixedField("cumulative_cashable", FieldKind.BCD),
     LengthPrefixedField("cumulative_restricted", FieldKind.BCD),
     LengthPrefixedField("cumulative_nonrestricted", FieldKind.BCD),
 )
-_LOCK: Final = (
-    ASSET,
+_LOCK_REPLY_FIELDS: Final = (
+    ASSET_FIELD,
     binary_field("lock_status", 1),
     binary_field("available", 1),
     binary_field("host_cashout", 1),
     binary_field("aft_status", 1),
     binary_field("buffer_index_max", 1),
-    *_AMOUNTS,
+    *_AMOUNT_FIELDS,
     bcd_field("limit_cents", 5),
-    EXPIRATION,
-    POOL,
+    EXPIRATION_FIELD,
+    POOL_FIELD,
 )
-_REGISTRATION: Final = (binary_field("status", 1), ASSET, _KEY, binary_field("pos_id", 4))
-_CONTROL: Final = {
+_REGISTRATION_FIELDS: Final = (
+    binary_field("status", 1),
+    ASSET_FIELD,
+    _REGISTRATION_KEY_FIELD,
+    binary_field("pos_id", 4),
+)
+_NAME_BY_CONTROL_POLL: Final = {
     0x01: "shutdown (lock out play)",
     0x02: "startup (enable play)",
     0x03: "sound off",
@@ -110,8 +117,8 @@ _CONTROL: Final = {
     0x0B: "exit maintenance mode",
 }
 #: Control (1.6).
-ACTING: Final = (
-    *(Poll(code, name, S, (), None, A) for code, name in _CONTROL.items()),
+CONTROL_POLLS: Final = (
+    *(Poll(code, name, S, (), None, A) for code, name in _NAME_BY_CONTROL_POLL.items()),
     Poll(
         0x08,
         "configure bill denominations",
@@ -120,11 +127,11 @@ ACTING: Final = (
         None,
         A,
     ),
-    Poll(0x09, "enable or disable a game", M, (GAME, *ON), None, X),
-    Poll(0x0E, "real-time event reporting", S, ON, None, A),
+    Poll(0x09, "enable or disable a game", M, (GAME_FIELD, *ENABLE_FIELDS), None, CONFLICT),
+    Poll(0x0E, "real-time event reporting", S, ENABLE_FIELDS, None, A),
     Poll(0x21, "ROM signature", S, (binary_field("seed", 2),), (binary_field("signature", 2),), B),
     Poll(0x2E, "delay game", S, (bcd_field("delay", 2),), None, B),
-    Poll(0x7F, "receive date and time", S, (DATE, TIME), None, A, broadcast=True),
+    Poll(0x7F, "receive date and time", S, (DATE_FIELD, TIME_FIELD), None, A, can_be_broadcast=True),
     Poll(
         0x80,
         "progressive amount",
@@ -132,7 +139,7 @@ ACTING: Final = (
         (binary_field("group", 1), binary_field("level", 1), bcd_field("amount_cents", 5)),
         None,
         K,
-        broadcast=True,
+        can_be_broadcast=True,
     ),
     Poll(
         0x86,
@@ -148,9 +155,9 @@ ACTING: Final = (
         ),
         None,
         K,
-        broadcast=True,
+        can_be_broadcast=True,
     ),
-    Poll(0x83, "cumulative progressive wins", M, (GAME,), (GAME, *four_byte_meters("value")), K),
+    Poll(0x83, "cumulative progressive wins", M, (GAME_FIELD,), (GAME_FIELD, *four_byte_meters("value")), K),
     *(
         Poll(
             code,
@@ -183,7 +190,12 @@ ACTING: Final = (
         0x8C,
         "tournament",
         M,
-        (GAME, Field("time", 2, FieldKind.DIGITS), *four_byte_meters("credits"), binary_field("pulses", 1)),
+        (
+            GAME_FIELD,
+            Field("time", 2, FieldKind.DIGITS),
+            *four_byte_meters("credits"),
+            binary_field("pulses", 1),
+        ),
         None,
         K,
     ),
@@ -196,19 +208,19 @@ ACTING: Final = (
         (binary_field("code", 1),),
         K,
     ),
-    Poll(0xAA, "auto rebet", S, ON, None, B),
+    Poll(0xAA, "auto rebet", S, ENABLE_FIELDS, None, B),
     Poll(
         0xB0,
         "for one denomination",
         S,
-        (LengthPrefixedGroup((DENOMINATION, binary_field("poll", 1), RemainingBytesField("data"))),),
-        (LengthPrefixedGroup((DENOMINATION, binary_field("poll", 1), RemainingBytesField("data"))),),
+        (LengthPrefixedGroup((DENOMINATION_FIELD, binary_field("poll", 1), RemainingBytesField("data"))),),
+        (LengthPrefixedGroup((DENOMINATION_FIELD, binary_field("poll", 1), RemainingBytesField("data"))),),
         B,
     ),
 )
 
 #: Tickets (1.13).
-TICKETS: Final = (
+TICKET_POLLS: Final = (
     Poll(
         0x3D,
         "cash-out ticket",
@@ -225,7 +237,14 @@ TICKETS: Final = (
         (binary_field("validation_id", 3), binary_field("sequence", 3)),
         A,
     ),
-    Poll(0x4D, "enhanced validation information", S, (binary_field("function", 1),), _RECORD, A),
+    Poll(
+        0x4D,
+        "enhanced validation information",
+        S,
+        (binary_field("function", 1),),
+        _VALIDATION_RECORD_FIELDS,
+        A,
+    ),
     Poll(
         0x50,
         "validation meters",
@@ -239,7 +258,7 @@ TICKETS: Final = (
         0x58,
         "validation number",
         S,
-        (bcd_field("system_id", 1), _VALIDATION),
+        (bcd_field("system_id", 1), _VALIDATION_NUMBER_FIELD),
         (binary_field("status", 1),),
         A,
     ),
@@ -254,7 +273,7 @@ TICKETS: Final = (
                     binary_field("status", 1),
                     bcd_field("amount_cents", 5),
                     binary_field("parsing", 1),
-                    _TICKET_DATA,
+                    _VALIDATION_DATA_FIELD,
                 )
             ),
         ),
@@ -270,9 +289,9 @@ TICKETS: Final = (
                     binary_field("code", 1),
                     bcd_field("amount_cents", 5),
                     binary_field("parsing", 1),
-                    _TICKET_DATA,
-                    EXPIRATION,
-                    POOL,
+                    _VALIDATION_DATA_FIELD,
+                    EXPIRATION_FIELD,
+                    POOL_FIELD,
                 )
             ),
         ),
@@ -282,11 +301,11 @@ TICKETS: Final = (
                     binary_field("status", 1),
                     bcd_field("amount_cents", 5),
                     binary_field("parsing", 1),
-                    _TICKET_DATA,
+                    _VALIDATION_DATA_FIELD,
                 )
             ),
         ),
-        X,
+        CONFLICT,
     ),
     Poll(
         0x7B,
@@ -305,7 +324,7 @@ TICKETS: Final = (
         (
             LengthPrefixedGroup(
                 (
-                    ASSET,
+                    ASSET_FIELD,
                     binary_field("status", 2),
                     bcd_field("cashable_days", 2),
                     bcd_field("restricted_days", 2),
@@ -313,9 +332,17 @@ TICKETS: Final = (
             ),
         ),
         A,
-        broadcast=True,
+        can_be_broadcast=True,
     ),
-    Poll(0x7C, "extended ticket data", S, (LengthPrefixedGroup((_TEXTS,)),), _FLAG, B, broadcast=True),
+    Poll(
+        0x7C,
+        "extended ticket data",
+        S,
+        (LengthPrefixedGroup((_TEXT_ELEMENTS_GROUP,)),),
+        _FLAG_FIELDS,
+        B,
+        can_be_broadcast=True,
+    ),
     Poll(
         0x7D,
         "ticket data",
@@ -331,21 +358,32 @@ TICKETS: Final = (
                 )
             ),
         ),
-        _FLAG,
+        _FLAG_FIELDS,
         B,
-        broadcast=True,
+        can_be_broadcast=True,
     ),
 )
 
 #: Transfers (1.14).
-TRANSFERS: Final = (
-    Poll(0x72, "transfer", S, (LengthPrefixedGroup(_TRANSFER),), (LengthPrefixedGroup(_TRANSFERRED),), A),
+TRANSFER_POLLS: Final = (
+    Poll(
+        0x72,
+        "transfer",
+        S,
+        (LengthPrefixedGroup(_TRANSFER_ORDER_FIELDS),),
+        (LengthPrefixedGroup(_TRANSFER_RESULT_FIELDS),),
+        A,
+    ),
     Poll(
         0x73,
         "register",
         S,
-        (LengthPrefixedGroup((binary_field("code", 1), ASSET, _KEY, binary_field("pos_id", 4))),),
-        (LengthPrefixedGroup(_REGISTRATION),),
+        (
+            LengthPrefixedGroup(
+                (binary_field("code", 1), ASSET_FIELD, _REGISTRATION_KEY_FIELD, binary_field("pos_id", 4))
+            ),
+        ),
+        (LengthPrefixedGroup(_REGISTRATION_FIELDS),),
         A,
     ),
     Poll(
@@ -357,9 +395,17 @@ TRANSFERS: Final = (
             binary_field("condition", 1),
             bcd_field("timeout", 2),
         ),
-        (LengthPrefixedGroup(_LOCK),),
+        (LengthPrefixedGroup(_LOCK_REPLY_FIELDS),),
         A,
     ),
-    Poll(0x75, "receipt texts", S, (LengthPrefixedGroup((_TEXTS,)),), _FLAG, K, broadcast=True),
-    Poll(0x76, "transfer ticket texts", S, (LengthPrefixedGroup((_TEXTS,)),), _FLAG, K),
+    Poll(
+        0x75,
+        "receipt texts",
+        S,
+        (LengthPrefixedGroup((_TEXT_ELEMENTS_GROUP,)),),
+        _FLAG_FIELDS,
+        K,
+        can_be_broadcast=True,
+    ),
+    Poll(0x76, "transfer ticket texts", S, (LengthPrefixedGroup((_TEXT_ELEMENTS_GROUP,)),), _FLAG_FIELDS, K),
 )

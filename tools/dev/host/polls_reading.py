@@ -4,19 +4,19 @@ from typing import Final
 
 from tools.dev.host import codes
 from tools.dev.host.fields import (
-    CodeAndSizedValue,
     Field,
     FieldKind,
     LengthPrefixedField,
     LengthPrefixedGroup,
     RemainingBytesField,
     RepeatedGroup,
+    ValueSizedByCode,
 )
 from tools.dev.host.poll import (
-    DATE,
-    DENOMINATION,
-    GAME,
-    TIME,
+    DATE_FIELD,
+    DENOMINATION_FIELD,
+    GAME_FIELD,
+    TIME_FIELD,
     A,
     B,
     K,
@@ -28,17 +28,17 @@ from tools.dev.host.poll import (
     four_byte_meters,
 )
 
-_IDENTITY: Final = (
+_GAME_IDENTITY_FIELDS: Final = (
     Field("game_id", 2, FieldKind.TEXT),
     Field("additional_id", 3, FieldKind.TEXT),
-    DENOMINATION,
+    DENOMINATION_FIELD,
     binary_field("max_bet", 1),
     binary_field("progressive_group", 1),
     binary_field("game_options", 2),
     Field("paytable_id", 6, FieldKind.TEXT),
     Field("base_percent", 4, FieldKind.TEXT),
 )
-_HANDPAY: Final = (
+_HANDPAY_FIELDS: Final = (
     binary_field("progressive_group", 1),
     binary_field("level", 1),
     bcd_field("amount", 5),
@@ -46,10 +46,12 @@ _HANDPAY: Final = (
     binary_field("reset_id", 1),
     Field("unused", 10, FieldKind.RAW),
 )
-_CODE_1: Final = binary_field("code", 1)
-_CODE_2: Final = binary_field("code", 2)
-_READ_METERS: Final = RepeatedGroup("meters", (_CODE_2, LengthPrefixedField("value", FieldKind.BCD)))
-_ONE_METER: Final = {
+_ONE_BYTE_METER_CODE_FIELD: Final = binary_field("code", 1)
+_TWO_BYTE_METER_CODE_FIELD: Final = binary_field("code", 2)
+_METER_VALUES_GROUP: Final = RepeatedGroup(
+    "meters", (_TWO_BYTE_METER_CODE_FIELD, LengthPrefixedField("value", FieldKind.BCD))
+)
+_METER_NAME_BY_POLL: Final = {
     0x10: "cancelled credits",
     0x11: "coin in",
     0x12: "coin out",
@@ -70,27 +72,29 @@ _ONE_METER: Final = {
 }
 
 
-def create_plain_rows() -> tuple[Poll, ...]:
+def create_single_value_polls() -> tuple[Poll, ...]:
     """Return the polls that differ only in the name of the value they return.
 
     These are single meters, bill counts, tournament meters and extended meters.
     """
-    meters = (Poll(code, name, R, (), (bcd_field("value", 4),), A) for code, name in _ONE_METER.items())
+    meters = (
+        Poll(code, name, R, (), (bcd_field("value", 4),), A) for code, name in _METER_NAME_BY_POLL.items()
+    )
     bills = (
-        Poll(code, f"bills of {codes.BILLS[bill]} accepted", R, (), (bcd_field("value", 4),), A)
-        for code, bill in codes.BILL_POLLS.items()
+        Poll(code, f"bills of {codes.BILL_VALUE_BY_CODE[bill]} accepted", R, (), (bcd_field("value", 4),), A)
+        for code, bill in codes.BILL_CODE_BY_POLL.items()
     )
     tournament = (
-        Poll(code, f"tournament {name}", M, (GAME,), (GAME, bcd_field("value", 4)), K)
-        for code, name in zip(range(0x95, 0x99), codes.TOURNAMENT, strict=True)
+        Poll(code, f"tournament {name}", M, (GAME_FIELD,), (GAME_FIELD, bcd_field("value", 4)), K)
+        for code, name in zip(range(0x95, 0x99), codes.TOURNAMENT_METER_NAMES, strict=True)
     )
     extended = (
         Poll(
             code,
             "extended meters",
             M,
-            (LengthPrefixedGroup((GAME, RepeatedGroup("codes", (_CODE_2,)))),),
-            (LengthPrefixedGroup((GAME, _READ_METERS)),),
+            (LengthPrefixedGroup((GAME_FIELD, RepeatedGroup("codes", (_TWO_BYTE_METER_CODE_FIELD,)))),),
+            (LengthPrefixedGroup((GAME_FIELD, _METER_VALUES_GROUP)),),
             A,
         )
         for code in (0x6F, 0xAF)
@@ -99,7 +103,7 @@ def create_plain_rows() -> tuple[Poll, ...]:
 
 
 #: Meters and machine information (1.6, 1.7).
-READING: Final = (
+READING_POLLS: Final = (
     Poll(
         0x0F,
         "six meters",
@@ -120,7 +124,7 @@ READING: Final = (
         (*four_byte_meters("coin_in", "coin_out", "drop", "jackpot"), *four_byte_meters("games_played")),
         A,
     ),
-    Poll(0x1B, "hand-pay information", R, (), _HANDPAY, A),
+    Poll(0x1B, "hand-pay information", R, (), _HANDPAY_FIELDS, A),
     Poll(
         0x1C,
         "eight meters",
@@ -135,18 +139,24 @@ READING: Final = (
     Poll(
         0x1E, "bill counts", R, (), four_byte_meters("of_1", "of_5", "of_10", "of_20", "of_50", "of_100"), A
     ),
-    Poll(0x1F, "identity", R, (), _IDENTITY, A),
-    Poll(0x2D, "hand-paid cancelled credits", M, (GAME,), (GAME, *four_byte_meters("value")), A),
+    Poll(0x1F, "identity", R, (), _GAME_IDENTITY_FIELDS, A),
+    Poll(0x2D, "hand-paid cancelled credits", M, (GAME_FIELD,), (GAME_FIELD, *four_byte_meters("value")), A),
     Poll(
         0x2F,
         "selected meters",
         M,
-        (LengthPrefixedGroup((GAME, RepeatedGroup("codes", (_CODE_1,)))),),
+        (LengthPrefixedGroup((GAME_FIELD, RepeatedGroup("codes", (_ONE_BYTE_METER_CODE_FIELD,)))),),
         (
             LengthPrefixedGroup(
                 (
-                    GAME,
-                    RepeatedGroup("meters", (_CODE_1, CodeAndSizedValue("value", "code", codes.METER_SIZES))),
+                    GAME_FIELD,
+                    RepeatedGroup(
+                        "meters",
+                        (
+                            _ONE_BYTE_METER_CODE_FIELD,
+                            ValueSizedByCode("value", "code", codes.METER_SIZE_BYTES_BY_CODE),
+                        ),
+                    ),
                 )
             ),
         ),
@@ -181,11 +191,11 @@ READING: Final = (
         0x52,
         "game meters",
         M,
-        (GAME,),
-        (GAME, *four_byte_meters("coin_in", "coin_out", "jackpot"), *four_byte_meters("games_played")),
+        (GAME_FIELD,),
+        (GAME_FIELD, *four_byte_meters("coin_in", "coin_out", "jackpot"), *four_byte_meters("games_played")),
         A,
     ),
-    Poll(0x53, "game identity", M, (GAME,), (GAME, *_IDENTITY), A),
+    Poll(0x53, "game identity", M, (GAME_FIELD,), (GAME_FIELD, *_GAME_IDENTITY_FIELDS), A),
     Poll(
         0x54,
         "version and serial",
@@ -198,41 +208,41 @@ READING: Final = (
         ),
         A,
     ),
-    Poll(0x55, "selected game", R, (), (GAME,), A),
+    Poll(0x55, "selected game", R, (), (GAME_FIELD,), A),
     Poll(
         0x56,
         "enabled games",
         R,
         (),
-        (LengthPrefixedGroup((binary_field("count", 1), RepeatedGroup("games", (GAME,), "count"))),),
+        (LengthPrefixedGroup((binary_field("count", 1), RepeatedGroup("games", (GAME_FIELD,), "count"))),),
         A,
     ),
-    Poll(0x7E, "date and time", R, (), (DATE, TIME), A),
+    Poll(0x7E, "date and time", R, (), (DATE_FIELD, TIME_FIELD), A),
     Poll(0x8E, "card hand", R, (), (binary_field("hand", 1), Field("cards", 5, FieldKind.RAW)), K),
     Poll(0x8F, "physical reel stops", R, (), (Field("stops", 9, FieldKind.RAW),), A),
     Poll(
         0x99,
         "tournament meters",
         M,
-        (GAME,),
-        (GAME, *(bcd_field(name.replace(" ", "_"), 4) for name in codes.TOURNAMENT)),
+        (GAME_FIELD,),
+        (GAME_FIELD, *(bcd_field(name.replace(" ", "_"), 4) for name in codes.TOURNAMENT_METER_NAMES)),
         K,
     ),
     Poll(
         0x9A,
         "legacy bonus meters",
         M,
-        (GAME,),
-        (GAME, *four_byte_meters("deductible", "nondeductible", "wager_match")),
+        (GAME_FIELD,),
+        (GAME_FIELD, *four_byte_meters("deductible", "nondeductible", "wager_match")),
         A,
     ),
     Poll(
         0xA0,
         "enabled features",
         M,
-        (GAME,),
+        (GAME_FIELD,),
         (
-            GAME,
+            GAME_FIELD,
             binary_field("features1", 1),
             binary_field("features2", 1),
             binary_field("features3", 1),
@@ -240,8 +250,8 @@ READING: Final = (
         ),
         A,
     ),
-    Poll(0xA4, "cash-out limit", M, (GAME,), (GAME, bcd_field("limit", 2)), K),
-    Poll(0xB1, "player denomination", R, (), (DENOMINATION,), B),
+    Poll(0xA4, "cash-out limit", M, (GAME_FIELD,), (GAME_FIELD, bcd_field("limit", 2)), K),
+    Poll(0xB1, "player denomination", R, (), (DENOMINATION_FIELD,), B),
     Poll(
         0xB2,
         "player denominations",
@@ -249,21 +259,21 @@ READING: Final = (
         (),
         (
             LengthPrefixedGroup(
-                (binary_field("count", 1), RepeatedGroup("denominations", (DENOMINATION,), "count"))
+                (binary_field("count", 1), RepeatedGroup("denominations", (DENOMINATION_FIELD,), "count"))
             ),
         ),
         B,
     ),
-    Poll(0xB3, "token denomination", R, (), (DENOMINATION,), A),
+    Poll(0xB3, "token denomination", R, (), (DENOMINATION_FIELD,), A),
     Poll(
         0xB4,
         "wager category",
         M,
-        (GAME, bcd_field("category", 2)),
+        (GAME_FIELD, bcd_field("category", 2)),
         (
             LengthPrefixedGroup(
                 (
-                    GAME,
+                    GAME_FIELD,
                     bcd_field("category", 2),
                     Field("payback", 4, FieldKind.TEXT),
                     LengthPrefixedField("coin_in", FieldKind.BCD),
@@ -276,11 +286,11 @@ READING: Final = (
         0xB5,
         "extended game identity",
         M,
-        (GAME,),
+        (GAME_FIELD,),
         (
             LengthPrefixedGroup(
                 (
-                    GAME,
+                    GAME_FIELD,
                     bcd_field("max_bet", 2),
                     binary_field("progressive_group", 1),
                     binary_field("levels", 4),

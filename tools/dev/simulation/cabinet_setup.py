@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from paytables.definition import LIBRARY_FOLDER
-from tools.dev.host.host import ASSET
+from tools.dev.host.host import ASSET_NUMBER
 from tools.dev.simulation.link import GAME, SERIAL, format_link_tables
 
 REEL_GAMES: Final = (
@@ -207,7 +207,7 @@ _HOST: Final = f"""[sas.main]
 tickets = "system"
 transfers = true
 bonuses = true
-asset_number = {ASSET}"""
+asset_number = {ASSET_NUMBER}"""
 
 
 def _write_wheel_roulette(folder: Path) -> str:

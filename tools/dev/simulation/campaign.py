@@ -229,7 +229,7 @@ class _CaseRun:
     def _list_waiting_parties(self) -> list[str]:
         """Return which of the host and the progressive controller still wait for the machine to complete something."""
         parties = {"host": self._world.host, "controller": self._world.link}
-        return [name for name, party in parties.items() if party is not None and party.is_open]
+        return [name for name, party in parties.items() if party is not None and party.has_open_items]
 
 
 def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = False) -> SimulationCase:

@@ -157,8 +157,8 @@ class FloorLink:
 
     # ------------------------------------------------------------ records
     @property
-    def is_open(self) -> bool:
-        """Return whether the machine has not reported the payment of some hit yet."""
+    def has_open_items(self) -> bool:
+        """Return whether a hit waits for the machine's report that it was paid."""
         return any(not hit.way for hit in self.controller.read_win_register())
 
     def sum_paid_cents(self) -> int:

@@ -163,9 +163,9 @@ def reconcile(
     cents_out = sum(books.tickets.values()) + books.tray_cents + books.hand_paid_cents
     if world.host is not None:
         for account, way in HOST_DIRECTION_BY_ACCOUNT.items():
-            verdict.compare(f"host, {way}", balance[account], world.host.sum_action_cents_by_kind(way))
-        cents_in += world.host.sum_action_cents_by_kind("in") + world.host.sum_action_cents_by_kind("bonus")
-        cents_out += world.host.sum_action_cents_by_kind("out")
+            verdict.compare(f"host, {way}", balance[account], world.host.sum_moved_cents(way))
+        cents_in += world.host.sum_moved_cents("in") + world.host.sum_moved_cents("bonus")
+        cents_out += world.host.sum_moved_cents("out")
     net_win_cents = sum(balance[account] for account in CREDIT_TAKEN_ACCOUNTS) - sum(
         balance[account] for account in RETURNED_CREDIT_ACCOUNTS
     )
@@ -221,8 +221,8 @@ def _check_contributions(link: FloorLink, players: Mapping[int, Player], verdict
 def _check_tickets(world: SimulatedWorld, books: CountedBooks, verdict: Verdict) -> None:
     """Check that the ticket ledger of the validator and the printed tickets agree, ticket by ticket."""
     if world.host is not None:
-        vouchers = world.host.vouchers.items()
-        ledger = {number: voucher.cents for number, voucher in vouchers if voucher.was_issued}
+        vouchers = world.host.tickets.items()
+        ledger = {number: voucher.cents for number, voucher in vouchers if voucher.was_printed}
     else:
         with open_machine_ledger(world.folder.root) as store:
             ledger = {
