@@ -19,7 +19,7 @@ from paytables import (
     load_game,
 )
 from paytables.contract import Bet, RecordingDrawSource
-from tools.lab.simulation import judge, play_batch
+from tools.lab.simulation import judge_return, play_batch
 
 GAMES = ["quebec-super-pan-9", "quebec-pai-gow", "quebec-pai-gow-poker"]
 SUPER_PAN = "quebec-super-pan-9"
@@ -259,7 +259,7 @@ def test_a_simulated_bank_agrees_with_its_exact_return(name, seeded_draw):
         table=bank.table,
         additional_bets=bank.required_bets,
     )
-    assert abs(judge(tally, bank.cost_credits, bank.rtp, bank.variance).z_score) < 3.3
+    assert abs(judge_return(tally, bank.cost_credits, bank.rtp, bank.variance).z_score) < 3.3
     assert set(tally.wins) == {0, 20, 40}
 
 

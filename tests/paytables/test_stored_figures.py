@@ -13,7 +13,7 @@ from paytables import DefinitionError, game_from_text, load_game
 from paytables.definition import parse, read_source
 from paytables.figure_binding import add_binding_digest, check_binding_digest
 from paytables.game import find_family
-from tools.cli.commands.game import add_digest
+from tools.cli.commands.game import add_digest_key
 
 FOLDER = paytables.definition.LIBRARY_FOLDER / "tables"
 CARRYING = [name for name in paytables.list_table_games() if "proved" in parse(read_source(name))]
@@ -128,7 +128,7 @@ def test_journal_from_before_digests_is_still_readable():
 def test_the_published_schema_contains_the_digest(name):
     data = json.loads(load_game(name).text)
     schema = Draft202012Validator(
-        add_digest(find_family(data["game"]["family"]).definition_class.model_json_schema())
+        add_digest_key(find_family(data["game"]["family"]).definition_class.model_json_schema())
     )
     assert list(schema.iter_errors(data)) == []
     data["proved"]["sha256"] = "x"

@@ -30,7 +30,7 @@ class AvailableGames:
         """Definition texts stored in the journal, by digest."""
 
     def store_definitions(self, entry: StoredEntry) -> None:
-        """Store the texts of game definitions that a journal entry contains."""
+        """Add the texts of game definitions that a journal entry contains."""
         for key, stored_text in entry.state.items():
             if key.startswith(PlayKey.GAME_DEFINITION) and isinstance(stored_text, str):
                 self._texts[key.removeprefix(PlayKey.GAME_DEFINITION)] = stored_text

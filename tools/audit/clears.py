@@ -22,7 +22,7 @@ from meters.clear import compute_transaction_digest
 from meters.recall import CARRIED_GAME_KIND, read_details
 
 #: Prefix of the kinds of entries that only a memory clear writes.
-_CLEAR_KIND_PREFIX: Final = "clear."
+_MEMORY_CLEAR_KIND_PREFIX: Final = "clear."
 #: Kinds of entries that the journal or the clock may write between those of a clear.
 _KINDS_ALLOWED_BETWEEN_CLEAR_ENTRIES: Final = frozenset(
     {MEMORY_EVENT_RECORDED.kind, CLOCK_CHANGED.kind, CHECKPOINT_SIGNED.kind}
@@ -30,13 +30,13 @@ _KINDS_ALLOWED_BETWEEN_CLEAR_ENTRIES: Final = frozenset(
 #: What may be decided about a claim.
 _CLAIM_DECISIONS: Final = ("carried", "paid", "ended")
 #: Entries of a clear whose form is checked although no claim names their digest.
-_DECLARED_ENTRIES: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
+_ENTRIES_CHECKED_BY_DECLARATION: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIFIERS)
 
 
 @lru_cache(maxsize=1024)
 def belongs_to_memory_clear(kind: str) -> bool:
     """Return whether entries of this kind, which carry over or settle claims, are written only by a memory clear."""
-    return kind.startswith(_CLEAR_KIND_PREFIX) or kind == CARRIED_GAME_KIND
+    return kind.startswith(_MEMORY_CLEAR_KIND_PREFIX) or kind == CARRIED_GAME_KIND
 
 
 class MemoryClearAudit:
@@ -55,7 +55,7 @@ class MemoryClearAudit:
 
     @property
     def has_pending_entries(self) -> bool:
-        """Return whether some entries that the memory clear authorised were not read yet."""
+        """Return whether the journal must still contain entries that the memory clear authorised."""
         return bool(self._expected_entries)
 
     def check_entry(self, entry: StoredEntry) -> None:
@@ -69,7 +69,7 @@ class MemoryClearAudit:
         elif self._expected_entries:
             # memory entries may come in between: power was lost, and the memory was repaired
             if kind not in _KINDS_ALLOWED_BETWEEN_CLEAR_ENTRIES:
-                self._check_opening_entry(entry)
+                self._check_authorised_entry(entry)
         elif belongs_to_memory_clear(kind):
             self._report_finding(
                 entry, "the clear at the beginning of this journal does not name this carry-over"
@@ -107,7 +107,7 @@ class MemoryClearAudit:
         except (KeyError, TypeError, ValueError) as error:
             self._report_finding(entry, f"record.cleared cannot be read: {error!r}")
 
-    def _check_opening_entry(self, entry: StoredEntry) -> None:
+    def _check_authorised_entry(self, entry: StoredEntry) -> None:
         """Check that ``entry`` is the next one that the memory clear authorised.
 
         Together, the entries for one claim must not carry over more than the claim's amount.
@@ -121,7 +121,7 @@ class MemoryClearAudit:
             )
             self._expected_entries.clear()
             return
-        for declared in _DECLARED_ENTRIES:
+        for declared in _ENTRIES_CHECKED_BY_DECLARATION:
             if entry.kind == declared.kind:
                 self._check_declaration(entry, declared)
         name = str(read_details(entry).get("claim", ""))
@@ -145,7 +145,7 @@ class MemoryClearAudit:
         except EntryError as error:
             self._report_finding(entry, str(error))
 
-    def close(self) -> str:
+    def missing_entries_error(self) -> str:
         """Return an error text if authorised entries are missing at the end of the journal, or ""."""
         missing_ids = [entry_id for entry_id, _ in self._expected_entries]
         if not missing_ids:

@@ -134,12 +134,14 @@ class _Play:
     position: int
     start: GameRecord
     raised_credits: int = 0
-    is_between_players: bool = False
+    are_stakes_between_players: bool = False
     is_folded: bool = False
 
     def add_choice(self, choice: GameChoice) -> None:
         """Record a choice of the player: the stake that the choice adds, and whether the choice is a fold."""
-        self.is_between_players = self.is_between_players or choice.choice == ALL_STAKED_OPTION
+        self.are_stakes_between_players = (
+            self.are_stakes_between_players or choice.choice == ALL_STAKED_OPTION
+        )
         self.raised_credits += choice.staked_credits
         settled = () if choice.outcome is None else choice.outcome.settlements
         self.is_folded = any(
@@ -265,7 +267,9 @@ def iter_round_results(entries: Iterable[StoredEntry]) -> Iterator[RoundResult]:
             round_ = rounds[play.start.round_id]
             if entry.kind == GAME_END.kind:
                 round_.add_end(play, from_json(GameEndByHand, record, where))
-            round_.is_void = round_.is_void or entry.kind == GAME_VOID.kind or not play.is_between_players
+            round_.is_void = (
+                round_.is_void or entry.kind == GAME_VOID.kind or not play.are_stakes_between_players
+            )
             round_.open_plays.discard(play.start.play_id)
             del plays[play.start.play_id]
             if not round_.open_plays:

@@ -30,7 +30,7 @@ from tools.audit.plain_games import CASHABLE_ACCOUNT, PlainRun
 from tools.audit.rules import RULES_BY_KIND, AuditRule, Facts, PatternMismatch, group_by_kind, list_rules
 from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
-from tools.audit.rules.reasons import is_game_withheld
+from tools.audit.rules.reasons import is_game_disabled_by_host
 from tools.audit.rules.rule import DeclarationMismatch
 from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 
@@ -39,9 +39,14 @@ UNDECLARED_KIND_ERROR: Final = "no feature of the machine declares this kind of 
 #: The most transfers that a finding names.
 _TRANSFERS_SHOWN_MAX: Final = 4
 #: Kinds of entries that the journal itself writes. The first two never name a position.
-_JOURNAL_KINDS: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT_SIGNED.kind, MEMORY_EVENT_RECORDED.kind})
+_KINDS_WRITTEN_BY_JOURNAL: Final = frozenset(
+    {MACHINE_GENESIS.kind, CHECKPOINT_SIGNED.kind, MEMORY_EVENT_RECORDED.kind}
+)
 #: Kinds of entries that need not name a position.
-_KINDS_WITHOUT_POSITION: Final = _JOURNAL_KINDS | {CLOCK_CHANGED.kind, LARGEST_PRIZES_COMPUTED.kind}
+_KINDS_WITHOUT_POSITION: Final = _KINDS_WRITTEN_BY_JOURNAL | {
+    CLOCK_CHANGED.kind,
+    LARGEST_PRIZES_COMPUTED.kind,
+}
 #: Kinds of entries that pay out credit.
 _CASH_OUT_KINDS: Final = frozenset(
     entry.kind
@@ -57,7 +62,7 @@ _POWER_UP_KIND: Final = POWER_UP.kind
 #: Accounts of credit that a plain game (:mod:`tools.audit.plain_games`) does not use.
 _PROMOTIONAL_ACCOUNTS: Final = ("credit:1:restricted", "credit:1:nonrestricted")
 #: Keys of the memory under which nothing may be stored while plain games are played.
-_KEYS_EMPTY_IN_PLAIN_GAMES: Final = (
+_STORAGE_KEYS_EMPTY_IN_PLAIN_GAMES: Final = (
     *(PlayKey.GAME, PlayKey.SESSION, PlayKey.REMINDER, MoneyKey.HANDPAY, MoneyKey.PAY_OUT),
     *(
         ProgressiveKey.GAME_AWAITING_AWARD,
@@ -66,7 +71,7 @@ _KEYS_EMPTY_IN_PLAIN_GAMES: Final = (
     ),
 )
 #: The finding about an entry that names its position although others do not, or the reverse.
-_NEEDLESS_POSITION_FINDING: Final = (
+_INCONSISTENT_POSITION_FINDING: Final = (
     "dims.position: the entry names its position although earlier entries of this run do not, or the reverse"
 )
 
@@ -150,7 +155,7 @@ class EntryRulesAudit:
             or self._entries_unlike_others
         ):
             return False
-        if any(key in memory for key in _KEYS_EMPTY_IN_PLAIN_GAMES):
+        if any(key in memory for key in _STORAGE_KEYS_EMPTY_IN_PLAIN_GAMES):
             return False
         terms = memory.get(PlayKey.RESIDUAL_CREDIT_TERMS)
         least_cents = (
@@ -161,7 +166,7 @@ class EntryRulesAudit:
         return (
             run.journal_tag == facts.journal_tag
             and facts.changed_tables.isdisjoint(run.played_tables)
-            and not any(is_game_withheld(game, memory) for game in run.game_ids)
+            and not any(is_game_disabled_by_host(game, memory) for game in run.game_ids)
             and all(debits_cents.get(name, 0) == credits_cents.get(name, 0) for name in _PROMOTIONAL_ACCOUNTS)
             and ledger.available_cents(CASHABLE_ACCOUNT) == run.credit_before_cents
             and run.smallest_stake_cents >= least_cents
@@ -188,12 +193,12 @@ class EntryRulesAudit:
         dims = entry.transaction.dims
         has_position = "position" in dims
         number = dims.get("position", 1)
-        if has_position and entry.kind in _JOURNAL_KINDS:
+        if has_position and entry.kind in _KINDS_WRITTEN_BY_JOURNAL:
             self._report_finding(entry, "dims.position: an entry of the journal itself names no position")
         elif type(number) is not int or not 1 <= number <= POSITIONS_MAX:
             self._report_finding(entry, f"dims.position: expected 1 to {POSITIONS_MAX}, found {number!r}")
         else:
-            self._collect_entries_without_terms(entry, ledger, number)
+            self._collect_entries_without_residual_terms(entry, ledger, number)
         if entry.kind in _KINDS_WITHOUT_POSITION:
             return
         if self.facts.entries_name_position is None:
@@ -205,7 +210,7 @@ class EntryRulesAudit:
         elif has_position is self.facts.entries_name_position:
             self._report_entries_unlike_others()
         elif entry.transfers or entry.counts:
-            self._report_finding(entry, _NEEDLESS_POSITION_FINDING)
+            self._report_finding(entry, _INCONSISTENT_POSITION_FINDING)
         else:  # or the first entry of a run with another number of positions, written before its power-up entry
             self._entries_unlike_others.append(entry)
 
@@ -228,16 +233,18 @@ class EntryRulesAudit:
         These entries name their player position although the others since the power-up do not, or the reverse.
         """
         for entry in self._entries_unlike_others:
-            self._report_finding(entry, _NEEDLESS_POSITION_FINDING)
+            self._report_finding(entry, _INCONSISTENT_POSITION_FINDING)
         self._entries_unlike_others.clear()
 
-    def _collect_entries_without_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:
+    def _collect_entries_without_residual_terms(
+        self, entry: StoredEntry, ledger: Ledger, number: int
+    ) -> None:
         """Store an entry if its player position has not recorded its terms for residual credit yet.
 
         Residual credit is credit that is less than the smallest stake. :meth:`close` reports the stored
         entries, unless the position records its terms later. The terms of position 1 are known from the start.
         """
-        records_terms, has_tournament_started = (
+        records_terms, has_boot_count = (
             PlayKey.RESIDUAL_CREDIT_TERMS in ledger.state,
             IntegrityKey.BOOT_COUNT in ledger.state,
         )
@@ -255,7 +262,7 @@ class EntryRulesAudit:
             self._entries_without_terms.clear()  # an earlier version, which recorded no terms
         elif (
             number > 1
-            and (records_terms or not has_tournament_started)
+            and (records_terms or not has_boot_count)
             and format_storage_key(PlayKey.RESIDUAL_CREDIT_TERMS, number) not in ledger.state
         ):
             self._entries_without_terms.append(entry)

@@ -68,7 +68,7 @@ _GAME_ENTRY_KINDS_AFTER_START: Final = frozenset(
     {*PLAY_STEP_KINDS, *PLAY_END_KINDS, GAME_DOUBLE_UP.kind, PLAY_PUSH_KIND}
 )
 #: Kinds whose dims must equal those of the play's first entry; a void game counts as no game.
-_KINDS_WITH_SAME_DIMS: Final = _GAME_ENTRY_KINDS_AFTER_START - {GAME_VOID.kind}
+_KINDS_WITH_DIMENSIONS_OF_START: Final = _GAME_ENTRY_KINDS_AFTER_START - {GAME_VOID.kind}
 
 
 class GameFiles:
@@ -85,7 +85,7 @@ class GameFiles:
         self._unavailable_games: set[tuple[str, str]] = set()
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the game definition with that digest, or None if no file has it.
+        """Return the game definition with the digest ``digest``, or None if no file has it.
 
         A file is loaded when it is first needed. A file that is not a valid game definition is skipped; the
         check that needs the definition reports it as missing.
@@ -211,7 +211,7 @@ class GameAudit:
         started_game = self._check_entry(entry, kind)
         self._stakes.check_entry(entry)
         if kind == BETTING_CLOSED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
-            self._rounds.start_spin(spin.round_id)
+            self._rounds.record_spin_start(spin.round_id)
         elif kind == WHEEL_NUMBER_RECEIVED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
             self._rounds.record_wheel_number(spin.round_id, spin.winning_number)
         elif kind == _POWER_UP_KIND:
@@ -227,8 +227,8 @@ class GameAudit:
         """Check one entry about a game; return the record of the game that it starts, or None."""
         if kind == PLAY_START_KIND:
             return self._start_play(entry)
-        if kind in _KINDS_WITH_SAME_DIMS:
-            self._check_dims(entry)
+        if kind in _KINDS_WITH_DIMENSIONS_OF_START:
+            self._check_dimensions(entry)
         if kind in PLAY_STEP_KINDS:
             self._check_step(entry)
         elif kind in PLAY_END_KINDS:
@@ -242,8 +242,8 @@ class GameAudit:
             self._prize_register_lines.setdefault(won.play_id, []).append((entry, won))
         return None
 
-    def _check_dims(self, entry: StoredEntry) -> None:
-        """Check that a game's entry has the same dimensions as the game's first entry.
+    def _check_dimensions(self, entry: StoredEntry) -> None:
+        """Check that an entry of a game has the same dimensions as the game's first entry.
 
         The dimensions (game, paytable, denomination, wager level, position) say under which meters the entry's
         transfers and counts are added up.
@@ -294,7 +294,7 @@ class GameAudit:
         self._open_plays[play_id] = _Play(entry, game)
         if game is not None:
             self._stakes.check_game_start(entry, game)
-        if game is None or not self._rounds.is_of_starting_round(game):
+        if game is None or not self._rounds.is_in_starting_round(game):
             self._rounds.report_seats_not_started()
         if game is not None and game.round_id:
             self._rounds.check_game_start(entry, game, position)
@@ -443,7 +443,7 @@ class GameAudit:
             return start.outcome
         if not _is_same_outcome(outcome, start.outcome):
             self._report_finding(
-                entry, f"{_OUTCOME_DIFFERS_FINDING}: {_compare_outcomes(outcome, start.outcome)}"
+                entry, f"{_OUTCOME_DIFFERS_FINDING}: {_describe_outcome_difference(outcome, start.outcome)}"
             )
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
@@ -479,7 +479,8 @@ class GameAudit:
                 return recorded
             if not _is_same_outcome(conversation.outcome, recorded):
                 self._report_finding(
-                    entry, f"{_OUTCOME_DIFFERS_FINDING}: {_compare_outcomes(conversation.outcome, recorded)}"
+                    entry,
+                    f"{_OUTCOME_DIFFERS_FINDING}: {_describe_outcome_difference(conversation.outcome, recorded)}",
                 )
         _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
@@ -554,7 +555,7 @@ class GameAudit:
             self._report_finding(end, f"transfers: the win must be paid from {source}, found {wrong_source}")
         last_step = open_play.steps[-1][1] if open_play.steps else start
         self._stakes.check_game_end(open_play.entries, start, (game, outcome), last_step, game_end)
-        reserved_prizes = prizes.list_reserved_prizes(end) if moves else []
+        reserved_prizes = prizes.list_prize_reservations(end) if moves else []
         if outcome.merchandise or reserved_prizes or end_record.prizes:
             self._check_prizes(game, outcome.merchandise, reserved_prizes, game_end)
 
@@ -569,7 +570,9 @@ class GameAudit:
         end, end_record = game_end
         prizes_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
         if (
-            prizes.compute_due_prizes({name: p.value_cents for name, p in prizes_by_id.items()}, won)
+            prizes.compute_due_prize_reservations(
+                {name: p.value_cents for name, p in prizes_by_id.items()}, won
+            )
             != reserved_prizes
         ):
             self._report_finding(
@@ -623,7 +626,7 @@ class GameAudit:
             and conversation is not None
             and can_win_without_draw(game, record),
             is_missing_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
-            or _waits_for_wheel(conversation),
+            or _is_waiting_for_wheel(conversation),
             are_stakes_between_players=self._rounds.are_stakes_between_players(start),
             is_round_void=self._rounds.is_round_void(start),
         )
@@ -662,7 +665,7 @@ def _is_same_outcome(replayed: Outcome | None, recorded: Outcome | None) -> bool
     return _are_same_json(_remove_pay_row_marks(replayed), _remove_pay_row_marks(recorded))
 
 
-def _compare_outcomes(replayed: Outcome | None, recorded: Outcome | None) -> str:
+def _describe_outcome_difference(replayed: Outcome | None, recorded: Outcome | None) -> str:
     """Return a part of a sentence that states the wins of both outcomes and where the outcomes differ."""
     if replayed is None or recorded is None:
         texts = [
@@ -687,7 +690,7 @@ def _remove_pay_row_marks(outcome: Outcome) -> Outcome:
     )
 
 
-def _waits_for_wheel(conversation: GameConversation | None) -> bool:
+def _is_waiting_for_wheel(conversation: GameConversation | None) -> bool:
     """Return whether the replayed game waits for the number of a physical wheel."""
     decision = None if conversation is None else conversation.decision
     return decision is not None and decision.kind == DECISION_OF_WHEEL

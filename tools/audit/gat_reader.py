@@ -42,7 +42,7 @@ class GatStatus:
 
 
 def compute_crc(data: bytes) -> int:
-    """Return the 16-bit CRC: polynomial 8005 (reflected), initial value FFFF."""
+    """Return the 16-bit CRC of ``data``: polynomial 0x8005 (bits reflected), initial value 0xFFFF."""
     register = 0xFFFF
     for byte in data:
         register ^= byte
@@ -84,7 +84,7 @@ class GatVerifier:
             raise GatError(f"last authentication: expected 5 bytes, received {answer.hex(' ')}")
         return answer[0], int.from_bytes(answer[1:], "big")
 
-    def start_function(self, *parameters: str) -> None:
+    def start_special_function(self, *parameters: str) -> None:
         """Order the machine to start a special function, such as a software signature, with the given parameters.
 
         Raises GatError if the machine refuses or does not reply.
@@ -129,9 +129,11 @@ class GatVerifier:
                 return data
         raise GatError("results: the machine marked no frame as the last one")
 
-    def run(self, parameters: Sequence[str], output_format: str, limit_seconds: float = 1200.0) -> bytes:
+    def run_special_function(
+        self, parameters: Sequence[str], output_format: str, limit_seconds: float = 1200.0
+    ) -> bytes:
         """Start a special function of the machine, wait for it, and return its results. Raises GatError."""
-        self.start_function(*parameters)
+        self.start_special_function(*parameters)
         self.wait_for_calculation(limit_seconds)
         return self.read_results(output_format)
 

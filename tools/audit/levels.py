@@ -147,7 +147,7 @@ class LevelAudit:
         """Return whether no open game and no registered hit can still pay a progressive level."""
         return not (self._open_plays or self._register_lines)
 
-    def close(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
+    def iter_balance_errors(self, balance_cents: Callable[[str], int]) -> Iterable[str]:
         """Yield an error text for each level whose recomputed amount differs from the balance of its account.
 
         ``balance_cents`` returns the balance of an account in minor units.
@@ -169,7 +169,7 @@ class LevelAudit:
             if self._open_plays and (step := read_record(entry, GameChoice)).play_id in self._open_plays:
                 changes = _ExpectedLevelTransfers(self.levels)
                 self._check_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
-                self._check_moves(entry, changes)
+                self._check_level_changes(entry, changes)
             elif read_details(entry).get("hits"):
                 self._report_finding(
                     entry, "record.hits: expected none, because the play has no progressive levels"
@@ -217,10 +217,10 @@ class LevelAudit:
         elif kind == LEVEL_CHANGED.kind:
             change = read_record(entry, LevelChanged)
             self.levels[change.pool] = self.levels[change.pool].change_terms(change.terms)
-            self._check_state(entry, [change.pool])
+            self._check_stored_levels(entry, [change.pool])
         elif kind == LEVEL_MOVED.kind:
             move = read_record(entry, LevelMoved)
-            self._check_level_move(entry, move.source, move.target)
+            self._check_level_transfer(entry, move.source, move.target)
         else:
             self._process_controller_message(entry, kind)
 
@@ -277,9 +277,9 @@ class LevelAudit:
         self._pool_terms[pool] = record.game, record.level, record.stake_cents
         level = self.levels[pool] = Level.open(record.terms)
         self._compare_pool_transfers(entry, posting.build_opening_transfers(pool, level))
-        self._check_state(entry, [pool])
+        self._check_stored_levels(entry, [pool])
 
-    def _check_level_move(self, entry: StoredEntry, source: str, target: str) -> None:
+    def _check_level_transfer(self, entry: StoredEntry, source: str, target: str) -> None:
         """Check that the entry transfers the whole amount of one progressive level to another.
 
         ``source`` and ``target`` are the pools of the two levels.
@@ -290,7 +290,7 @@ class LevelAudit:
         self._compare_pool_transfers(
             entry, posting.build_moving_transfers((source, giving), (target, taking, self.levels[target]))
         )
-        self._check_state(entry, (source, target))
+        self._check_stored_levels(entry, (source, target))
 
     def _check_game_start(self, entry: StoredEntry, started_game: GameRecord) -> None:
         """Check the progressive contributions, draws and hits that the entry starting a game records."""
@@ -322,16 +322,16 @@ class LevelAudit:
                 self._check_controller_contributions(entry, started_game, level_play, shares.get(pool, ()))
                 continue
             level = self.levels[pool]
-            self._check_terms(entry, pool, level_play, (game.id, started_game.denomination_cents))
+            self._check_pool_terms(entry, pool, level_play, (game.id, started_game.denomination_cents))
             changes.apply_level_change(pool, level.add_contribution(wager_cents))
-            if _is_mystery_hit(pool, level.compute_mystery_odds(wager_cents), draws):
+            if _take_mystery_draw(pool, level.compute_mystery_odds(wager_cents), draws):
                 mysteries.append((level_play.level, pool))
         if draws:
             self._report_finding(entry, f"record.mystery: {len(draws)} draws belong to no level of this play")
         self._check_hits(
             entry, (started_game.play_id, started_game.outcome, level_record.hits), changes, mysteries
         )
-        self._check_moves(entry, changes)
+        self._check_level_changes(entry, changes)
 
     def _check_controller_contributions(
         self,
@@ -347,7 +347,7 @@ class LevelAudit:
         stake_credits = started_game.bet_credits if play.contributing_credits is None else play.stake_credits
         stake_cents = stake_credits * started_game.denomination_cents
         for share in shares:
-            sequence = self._check_linked_share(entry, play, share, stake_cents)
+            sequence = self._check_linked_contribution(entry, play, share, stake_cents)
             if play.ceiling_credits is not None:
                 self._play_by_contribution[share.pool, sequence] = started_game.play_id
                 ceiling_cents = play.ceiling_credits * started_game.denomination_cents
@@ -381,7 +381,7 @@ class LevelAudit:
             )
         return tuple(each for each in plays if each.level in fed)
 
-    def _check_terms(
+    def _check_pool_terms(
         self, entry: StoredEntry, pool: str, play: LevelParticipation, game_and_stake: tuple[str, int]
     ) -> None:
         """Check that a pool was opened for this game, stake and level, on the terms in the game's definition."""
@@ -404,7 +404,7 @@ class LevelAudit:
                 f"found {known_terms[0]}",
             )
 
-    def _check_linked_share(
+    def _check_linked_contribution(
         self, entry: StoredEntry, play: LevelParticipation, share: LevelContribution, wager_cents: int
     ) -> int:
         """Check a contribution to a linked level and its running number; return the number."""
@@ -447,7 +447,7 @@ class LevelAudit:
             self._report_finding(entry, f"record.claim: claim {claim} was already won before this entry")
         returns_unproved = late == "void" and record.is_proved is False
         if claim not in self._claims_with_ruling and not returns_unproved:
-            self._check_secret(entry, pool, record, amount_cents)
+            self._check_mystery_secret(entry, pool, record, amount_cents)
         play = self._open_plays.get(play_id)
         if late == "hand":
             line = self._late_register_lines.pop(f"{claim}.hit", None)
@@ -477,7 +477,7 @@ class LevelAudit:
             self._awarded_cents[claim] = amount_cents
             play.hits.append((pool, claim))
 
-    def _check_secret(
+    def _check_mystery_secret(
         self, entry: StoredEntry, pool: str, record: MysteryPrizeWon, amount_cents: int
     ) -> None:
         """Check the disclosed secret of a mystery prize against the earlier commitment and the level's terms."""
@@ -576,7 +576,7 @@ class LevelAudit:
             for pool, amount in hits:
                 if isinstance(amount, int) and pool in self.levels:
                     changes.apply_level_change(pool, self.levels[pool].return_award(amount))
-            self._check_moves(entry, changes)
+            self._check_level_changes(entry, changes)
             won = [self._awarded_cents.get(a) if isinstance(a, str) else a for _, a in hits]
             known_cents = [cents for cents in won if cents is not None]
             recorded = end_record.recorded_outcome
@@ -642,10 +642,10 @@ class LevelAudit:
                 )
 
     # ------------------------------------------------------------------ what must be the same
-    def _check_moves(self, entry: StoredEntry, changes: "_ExpectedLevelTransfers") -> None:
+    def _check_level_changes(self, entry: StoredEntry, changes: "_ExpectedLevelTransfers") -> None:
         """Check that the entry makes exactly the transfers of ``changes`` and stores the new level amounts."""
         self._compare_pool_transfers(entry, tuple(changes.transfers))
-        self._check_state(entry, changes.changed_pools)
+        self._check_stored_levels(entry, changes.changed_pools)
 
     def _compare_pool_transfers(self, entry: StoredEntry, expected: tuple[Transfer, ...]) -> None:
         """Report a finding unless the entry's transfers from and to pools are exactly those in ``expected``."""
@@ -663,7 +663,7 @@ class LevelAudit:
                 f" found {', '.join(recorded_moves) or 'none'}",
             )
 
-    def _check_state(self, entry: StoredEntry, pools: Iterable[str]) -> None:
+    def _check_stored_levels(self, entry: StoredEntry, pools: Iterable[str]) -> None:
         """Report a finding for each of these pools if the entry does not store the level's new state."""
         for pool in pools:
             if entry.state.get(f"level:{pool}") != self.levels[pool].to_json():
@@ -706,10 +706,11 @@ def _find_claim_or_amount(hit: LevelHitRecord) -> int | str:
     return worth
 
 
-def _is_mystery_hit(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
-    """Return whether a wager hit the mystery level of ``pool``.
+def _take_mystery_draw(pool: str, odds: tuple[int, int] | None, draws: list[DrawRecord]) -> bool:
+    """Remove the draw of the mystery level of ``pool`` from the front of ``draws``; return whether it hits the level.
 
-    The level's recorded draw is removed from the front of ``draws``.
+    If ``odds`` is None or certain, no draw was recorded and none is removed. Raises ValueError if the first draw is
+    not that of this level.
     """
     if odds is None:
         return False

@@ -23,7 +23,7 @@ from meters.recall import read_details
 _NOTICE_KIND_PREFIXES: Final = ("memory.", "clock.", ROSTER_RENEWED.kind)
 
 #: Functions that return the sentence about a code from its record.
-_SENTENCE_BY_KIND: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
+_SENTENCE_BUILDER_BY_CODE: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "memory.repaired": lambda record: (
         f"a copy was rebuilt from the other: {_format_location_and_reason(record)}"
     ),
@@ -65,7 +65,7 @@ _SENTENCE_BY_KIND: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 
 
 def _format_location_and_reason(record: Mapping[str, Any]) -> str:
-    """Return where in the memory the event occurred and why, as the entry's record states it, as text."""
+    """Return "place: reason" for an event of the machine's memory, as its record states them."""
     return f"{record.get('where')}: {record.get('why')}"
 
 
@@ -76,5 +76,5 @@ def format_notice(entry: StoredEntry) -> str:
         return ""
     record = read_details(entry)
     code = str(record.get("code")) if kind == MEMORY_EVENT_RECORDED.kind else kind
-    sentence = _SENTENCE_BY_KIND.get(code)
+    sentence = _SENTENCE_BUILDER_BY_CODE.get(code)
     return code if sentence is None else sentence(record)

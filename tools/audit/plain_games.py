@@ -111,8 +111,8 @@ _ENTRY_TIME_PATTERN: Final = re.compile(_TIME_PATTERN)
 _END_TIME_SEARCH_SIZE_BYTES: Final = 160
 """The number of bytes at the end of a game's last entry that contain its time."""
 #: The storage keys of tables of a machine that stores none.
-_NO_TABLE_KEYS: Final = TableStateKeys()
-NO_TABLE_STATE_JSON: Final = b"null"
+_NO_STORED_TABLE_KEYS: Final = TableStateKeys()
+INITIAL_TABLE_STATE_JSON: Final = b"null"
 """The JSON of a table in its initial state, before any game."""
 
 
@@ -120,7 +120,7 @@ class GameSource(Protocol):
     """A source of game definitions, such as files or the journal."""
 
     def find(self, game_id: str, digest: str) -> Game | None:
-        """Return the game definition with that digest, or None."""
+        """Return the game definition with the digest ``digest``, or None if the source does not have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,8 @@ class _GameTerms:
     stake_cents: int
     dims: bytes
     """The dimensions of the game's transfers (game, paytable, denomination, wager level) as canonical JSON."""
-    key: DimensionsKey
-    """The same dimensions in the form in which meters use them as a key."""
+    dimensions_key: DimensionsKey
+    """The dimensions of the game's transfers, in the form in which meters use them as a key."""
     game_name: bytes
     """The JSON object with the id, version and digest of the definition."""
     has_spots: bool
@@ -156,7 +156,7 @@ class RunTableState:
 
     state_before: bytes
     state_after: bytes
-    stored: bytes = b""
+    stored_json: bytes = b""
     """The JSON that the run leaves under the table's storage key; empty if it stores none."""
 
 
@@ -252,9 +252,9 @@ class PlainRun:
         """Return the table states that the run leaves in the machine's memory, by storage key."""
         tables = self.table_states.items()
         return {
-            f"{TableKey.TABLE_STATE}{digest}": parse_json(table.stored)
+            f"{TableKey.TABLE_STATE}{digest}": parse_json(table.stored_json)
             for digest, table in tables
-            if table.stored
+            if table.stored_json
         }
 
     def is_continued_by(self, game: _PlainGame) -> bool:
@@ -275,7 +275,7 @@ class PlainRun:
         """Add a checked plain game, which must be the first of this run or directly follow its last game."""
         terms, key, win_cents, push_cents = (
             game.terms,
-            game.terms.key,
+            game.terms.dimensions_key,
             game.win_cents,
             game.push_cents,
         )
@@ -288,7 +288,7 @@ class PlainRun:
         self.game_ids.add(terms.game.id)
         self.played_tables.add((terms.game.digest, terms.unit_cents))
         table = self.table_states.setdefault(terms.game.digest, RunTableState(game.table_before, b""))
-        table.state_after, table.stored = game.table.json, game.stored_table or table.stored
+        table.state_after, table.stored_json = game.table.json, game.stored_table or table.stored_json
         self._add_flow((CASHABLE_ACCOUNT, "house:wager", key), game.staked_cents, 1 + game.raise_count)
         self.last_money_entry_kind = (GAME_CHOICE if game.raise_count else GAME_START).kind
         if push_cents:
@@ -297,7 +297,7 @@ class PlainRun:
         if win_cents:
             self._add_flow(("house:win", CASHABLE_ACCOUNT, key), win_cents, 1)
             self.last_money_entry_kind = GAME_END.kind
-        for count in ("games_played", _find_result_count(game)):
+        for count in ("games_played", _find_result_counter_name(game)):
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
     def _add_flow(self, cell: MeterCellKey, cents: int, times: int) -> None:
@@ -338,7 +338,7 @@ class PlainGameFinder:
         at, run = 0, None
         while at < len(bodies) - 1:
             try:
-                run = self._check_game(bodies, at, run)
+                run = self._add_game_if_plain(bodies, at, run)
             except Exception:  # noqa: BLE001 (untrusted input; its entries are checked one by one)
                 run = None
             if run is None:
@@ -349,29 +349,33 @@ class PlainGameFinder:
             at = run.batch_index + run.entry_count
         return runs
 
-    def _check_game(self, bodies: Sequence[bytes], start_index: int, run: PlainRun | None) -> PlainRun | None:
+    def _add_game_if_plain(
+        self, bodies: Sequence[bytes], start_index: int, run: PlainRun | None
+    ) -> PlainRun | None:
         """Check the game whose first entry is ``bodies[start_index]``.
 
         If it is a plain game, return ``run`` with the game added, or a new run with it if it does not continue
         ``run``; otherwise None.
         """
-        game = self._check_start(bodies[start_index])
+        game = self._start_plain_game(bodies[start_index])
         if game is None:
             return None
         number = 1
         while game.conversation.outcome is None:
-            if start_index + number >= len(bodies) or not _check_choice(
+            if start_index + number >= len(bodies) or not _accept_choice_entry(
                 game, bodies[start_index + number], number
             ):
                 return None
             number += 1
-        if not self._check_outcome(game, game.conversation.outcome):
+        if not self._accept_outcome(game, game.conversation.outcome):
             return None
         if game.push_cents:
-            if start_index + number >= len(bodies) or not _check_push(game, bodies[start_index + number]):
+            if start_index + number >= len(bodies) or not _accept_push_entry(
+                game, bodies[start_index + number]
+            ):
                 return None
             number += 1
-        if start_index + number >= len(bodies) or not _check_end(game, bodies[start_index + number]):
+        if start_index + number >= len(bodies) or not _accept_end_entry(game, bodies[start_index + number]):
             return None
         if run is None or not run.is_continued_by(game):
             run = PlainRun(
@@ -385,7 +389,7 @@ class PlainGameFinder:
         run.add_game(game)
         return run
 
-    def _check_start(self, body: bytes) -> _PlainGame | None:
+    def _start_plain_game(self, body: bytes) -> _PlainGame | None:
         """Return the plain game that an encoded entry starts, with its first step played.
 
         Return None if the entry starts no plain game.
@@ -406,7 +410,7 @@ class PlainGameFinder:
             or not is_time(time.decode())
         ):
             return None
-        table = self._find_table(terms, table_json or NO_TABLE_STATE_JSON)
+        table = self._find_table(terms, table_json or INITIAL_TABLE_STATE_JSON)
         if table is None:
             return None
         conversation = GameConversation(table.game, terms.wager, builds_prompts=False)
@@ -432,8 +436,8 @@ class PlainGameFinder:
 
         Return None if a game from this state is not plain: bets are standing, or the wager is not accepted.
         """
-        if table_json == NO_TABLE_STATE_JSON:
-            return _TableState(NO_TABLE_STATE_JSON, terms.game)
+        if table_json == INITIAL_TABLE_STATE_JSON:
+            return _TableState(INITIAL_TABLE_STATE_JSON, terms.game)
         table = self._tables.get(terms.game.digest)
         if table is None or table.json != table_json:
             state = parse_json(table_json)
@@ -444,10 +448,10 @@ class PlainGameFinder:
         accepts = wager == terms.wager and has_prescribed_amounts(table.game, wager, terms.unit_cents)
         return table if accepts else None
 
-    def _check_outcome(self, game: _PlainGame, outcome: Outcome | None) -> bool:
+    def _accept_outcome(self, game: _PlainGame, outcome: Outcome | None) -> bool:
         """Return whether the outcome is possible for a plain game.
 
-        If so, store its win, its returned stakes and its final table state in ``game``.
+        If it is, store its win, its returned stakes and its final table state in ``game``.
         """
         terms = game.terms
         if outcome is None or outcome.progressives or outcome.merchandise or outcome.double_up_stakes:
@@ -462,8 +466,10 @@ class PlainGameFinder:
         ):
             return False
         if outcome.table is None:
-            game.table = _TableState(NO_TABLE_STATE_JSON, terms.game)
-            game.stored_table = b"" if game.table_before == NO_TABLE_STATE_JSON else NO_TABLE_STATE_JSON
+            game.table = _TableState(INITIAL_TABLE_STATE_JSON, terms.game)
+            game.stored_table = (
+                b"" if game.table_before == INITIAL_TABLE_STATE_JSON else INITIAL_TABLE_STATE_JSON
+            )
             return True
         game.table = _TableState(
             encode_canonical_json(outcome.table), terms.game.with_table_state(outcome.table)
@@ -516,7 +522,7 @@ class PlainGameFinder:
             == wager_json
             and has_prescribed_amounts(game, wager, unit_cents)
             and not game.list_levels(wager)
-            and find_table_keys(game.rules, 1) == _NO_TABLE_KEYS
+            and find_table_keys(game.rules, 1) == _NO_STORED_TABLE_KEYS
         )
         stake_cents = wager.credits * unit_cents
         key = build_dimensions_key(expected_dims)
@@ -542,10 +548,10 @@ def _play_recorded_step(
     return outcome == b"null" and conversation.decision is not None
 
 
-def _check_choice(game: _PlainGame, body: bytes, number: int) -> bool:
-    """Return whether the encoded entry is choice number ``number`` of the player in this game.
+def _accept_choice_entry(game: _PlainGame, body: bytes, number: int) -> bool:
+    """Return whether the encoded entry ``body`` is choice number ``number`` of the player in this game.
 
-    If it is, play that step of the game.
+    If it is, play that step of the game, and store the entry as the game's last one so far.
     """
     match, decision = _GAME_CHOICE_PATTERN.fullmatch(body), game.conversation.decision
     if match is None or decision is None or decision.kind == DECISION_OF_WHEEL:
@@ -573,20 +579,23 @@ def _check_choice(game: _PlainGame, body: bytes, number: int) -> bool:
     return True
 
 
-def _find_result_count(game: _PlainGame) -> str:
+def _find_result_counter_name(game: _PlainGame) -> str:
     """Return the name of the counter for the game's result: games won, pushed or lost."""
     return "games_won" if game.win_cents else "games_pushed" if game.push_cents else "games_lost"
 
 
-def _find_time(body: bytes) -> bytes | None:
+def _read_entry_time(body: bytes) -> bytes | None:
     """Return the recorded time of an encoded entry, from its last bytes, or None if there is no valid time."""
     match = _ENTRY_TIME_PATTERN.search(body, max(0, len(body) - _END_TIME_SEARCH_SIZE_BYTES))
     return match[1] if match is not None and is_time(match[1].decode()) else None
 
 
-def _check_push(game: _PlainGame, body: bytes) -> bool:
-    """Return whether ``body`` is exactly the entry that a machine writes to return this game's pushed stakes."""
-    play, cents, time = game.play_id, game.push_cents, _find_time(body)
+def _accept_push_entry(game: _PlainGame, body: bytes) -> bool:
+    """Return whether ``body`` is exactly the entry that a machine writes to return this game's pushed stakes.
+
+    If it is, store the entry as the game's last one so far.
+    """
+    play, cents, time = game.play_id, game.push_cents, _read_entry_time(body)
     if time is None:
         return False
     expected = (
@@ -597,12 +606,15 @@ def _check_push(game: _PlainGame, body: bytes) -> bool:
         *(game.terms.dims, play, game.head_hex.encode(), play, cents),
         *(game.sequence + 1, time, cents),
     )
-    return _is_next_entry(game, body, expected)
+    return _accept_entry(game, body, expected)
 
 
-def _check_end(game: _PlainGame, end: bytes) -> bool:
-    """Return whether ``end`` is exactly the entry that a machine writes at the end of this game."""
-    play, win_cents, push_cents, time = game.play_id, game.win_cents, game.push_cents, _find_time(end)
+def _accept_end_entry(game: _PlainGame, end: bytes) -> bool:
+    """Return whether ``end`` is exactly the entry that a machine writes at the end of this game.
+
+    If it is, store the entry as the game's last one so far.
+    """
+    play, win_cents, push_cents, time = game.play_id, game.win_cents, game.push_cents, _read_entry_time(end)
     if time is None:
         return False
     push = b'"push_cents":%d,' % push_cents if push_cents else b""
@@ -615,17 +627,17 @@ def _check_end(game: _PlainGame, end: bytes) -> bool:
         b'"record":{"play_id":"%b",%b"win_cents":%d},"sequence":%d,'
         b'"state":{"game":null,"last_game":{"play_id":"%b","win_cents":%d}%b},"time":"%b"%b}'
     ) % (
-        *(_find_result_count(game).encode(), game.terms.dims, play, game.head_hex.encode()),
+        *(_find_result_counter_name(game).encode(), game.terms.dims, play, game.head_hex.encode()),
         *(play, push, win_cents, game.sequence + 1),
         *(play, win_cents + push_cents, table, time, transfers),
     )
-    return _is_next_entry(game, end, expected)
+    return _accept_entry(game, end, expected)
 
 
-def _is_next_entry(game: _PlainGame, body: bytes, expected: bytes) -> bool:
+def _accept_entry(game: _PlainGame, body: bytes, expected: bytes) -> bool:
     """Return whether the encoded entry ``body`` equals ``expected``.
 
-    If it does, store it as the game's last entry so far.
+    If it does, store the entry as the game's last one so far.
     """
     if body != expected:
         return False

@@ -33,7 +33,7 @@ _PROJECT_MODULE_PREFIXES: Final = (
     "paytables.contract",
 )
 #: Classes that a saved state may contain in addition.
-_PLAIN_CLASSES: Final = {
+_OTHER_ALLOWED_CLASSES: Final = {
     ("egm.kernel.events", "State"),
     ("builtins", "set"),
     ("builtins", "frozenset"),
@@ -55,7 +55,7 @@ class _StatePickler(pickle.Pickler):
 
     def __init__(self, out: io.BytesIO, auditor: Auditor) -> None:
         super().__init__(out, protocol=5)
-        self._declared = _list_declared(auditor)
+        self._declared = _list_declared_objects(auditor)
 
     def persistent_id(self, obj: object) -> str | None:
         """Return the name under which the next audit provides this object, or None if the object is to be saved."""
@@ -67,7 +67,7 @@ class _StatePickler(pickle.Pickler):
         return obj.__name__ if isinstance(obj, MethodType) and isinstance(obj.__self__, Auditor) else None
 
 
-def _list_declared(auditor: Auditor) -> dict[str, object]:
+def _list_declared_objects(auditor: Auditor) -> dict[str, object]:
     """Return the audit rules and storage keys that an auditor takes from the features' declarations, by name."""
     return {"rules": auditor.entry_rules.rules, "keys": auditor.entry_rules.facts.keys}
 
@@ -85,7 +85,7 @@ class _StateUnpickler(pickle.Unpickler):
             auditor.read_meters,
         )
         supplied = {_GAMES_PLACEHOLDER: games} | {each.__name__: each for each in methods}
-        self._supplied = supplied | _list_declared(auditor)
+        self._supplied = supplied | _list_declared_objects(auditor)
 
     def persistent_load(self, pid: Any) -> Any:
         """Return the object named ``pid`` that a saved state omits: game files, rules, keys or auditor method."""
@@ -96,7 +96,7 @@ class _StateUnpickler(pickle.Unpickler):
 
         Raises UnpicklingError unless it is the class of a plain value or belongs to this project.
         """
-        if (module, name) in _PLAIN_CLASSES or module.startswith(_PROJECT_MODULE_PREFIXES):
+        if (module, name) in _OTHER_ALLOWED_CLASSES or module.startswith(_PROJECT_MODULE_PREFIXES):
             cls = getattr(importlib.import_module(module), name)
             if isinstance(cls, type) and cls.__module__ == module:
                 return cls

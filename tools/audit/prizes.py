@@ -46,7 +46,9 @@ def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
     return any(part.source.startswith(PRIZES_ACCOUNT_PREFIX) for part in transfers)
 
 
-def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) -> list[AccountFlow]:
+def compute_due_prize_reservations(
+    values_cents: Mapping[str, int], names: Iterable[str]
+) -> list[AccountFlow]:
     """Return the sorted transfers with which the end of a game must reserve the prizes in kind that it owes.
 
     ``names`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by prize id.
@@ -55,7 +57,7 @@ def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) ->
     return _list_sorted_flows(merchandise.build_prize_transfers(prizes))
 
 
-def list_reserved_prizes(end: StoredEntry) -> list[AccountFlow]:
+def list_prize_reservations(end: StoredEntry) -> list[AccountFlow]:
     """Return the transfers with which the end of a game reserves prizes in kind."""
     return (
         _select_prize_flows(_list_sorted_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []

@@ -15,7 +15,7 @@ from meters.entry import encode_canonical_json
 R = TypeVar("R")
 
 #: Parts of game records that are read as plain JSON, because their classes accept more than they write.
-_FIELDS_WITH_OWN_JSON: Final = ("wager", "outcome")
+_FIELDS_COMPARED_AS_JSON: Final = ("wager", "outcome")
 
 
 def read_record(entry: StoredEntry, kind: type[R]) -> R:
@@ -25,7 +25,7 @@ def read_record(entry: StoredEntry, kind: type[R]) -> R:
     """
     data = entry.transaction.record
     record = from_json(kind, data, entry.transaction.kind)
-    for name in _FIELDS_WITH_OWN_JSON:
+    for name in _FIELDS_COMPARED_AS_JSON:
         part = getattr(record, name, None)
         if (
             part is not None

@@ -29,7 +29,7 @@ from paytables import (
 )
 
 #: The z-score up to which a return is explained by chance: 99.9 % of the returns of a correct game are.
-EXPLAINED_Z_SCORE: Final = 3.290527
+EXPLAINED_Z_SCORE_MAX: Final = 3.290527
 #: The meters that sum up to a game's payments: by the machine, by hand, and what a double-up added or took.
 _SIGN_BY_PAYMENT_METER: Final = (
     ("coin_out", 1),
@@ -62,7 +62,7 @@ class _GameSums:
     wager_counts: Counter[tuple[int, str]] = field(default_factory=Counter)
     """How often each wager was made, by (cost in credits, options as text)."""
     wager_by_key: dict[tuple[int, str], Wager] = field(default_factory=dict)
-    """A wager object for each key of ``wagers``."""
+    """A wager object for each key of ``wager_counts``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class GameReturn:
         """
         if self.z_score is None:
             return "unknown"
-        return "explained" if abs(self.z_score) <= EXPLAINED_Z_SCORE else "investigate"
+        return "explained" if abs(self.z_score) <= EXPLAINED_Z_SCORE_MAX else "investigate"
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison of returns as JSON; returns are shares of the stakes."""

@@ -19,9 +19,9 @@ from meters.recall import CARRIED_GAME_KIND
 from paytables import ALL_STAKED_OPTION, DECISION_OF_SEATS, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
-_REMEMBERED_ROUNDS_MAX: Final = 1_000
+_STORED_ENDED_ROUNDS_MAX: Final = 1_000
 #: Kinds of entries that the journal, the clock or the generator may write between any two others.
-_KINDS_BETWEEN_ANY_ENTRIES: Final = frozenset(
+_KINDS_POSSIBLE_BETWEEN_ANY_ENTRIES: Final = frozenset(
     entry.kind
     for entry in (
         CHECKPOINT_SIGNED,
@@ -48,7 +48,10 @@ class _Round:
     first_recorders: list[str] = field(default_factory=list)
     """For each step of the round, the id of the play that recorded the step first ("" if unknown)."""
     position_by_seat: dict[int, int | None] = field(default_factory=dict)
-    """The seat of each position that plays the round, by position; None at a table without seats."""
+    """The seat of each player position that plays the round; None at a table without seats.
+
+    The key is the position, and the value is its seat (the name of the field says the reverse).
+    """
     open_plays: set[str] = field(default_factory=set)
     """The ids of the round's plays that have not ended. A position may record its steps much later than others."""
     has_void_play: bool = False
@@ -113,7 +116,7 @@ class RoundAudit:
         self._is_start_followed = False
         """Whether an entry after the round's last game start proves that the power did not fail there."""
 
-    def start_spin(self, round_id: str) -> None:
+    def record_spin_start(self, round_id: str) -> None:
         """Store the id of the round for which a physical wheel has closed the bets.
 
         Games at several tables may belong to this round.
@@ -151,7 +154,7 @@ class RoundAudit:
                 f"the seats of the round {game.round_id} are not in the order of the positions: found "
                 f"{_sort_occupied_seats(round_)}",
             )
-        if not carried and (len(round_.position_by_seat) == 1 or self.is_of_starting_round(game)):
+        if not carried and (len(round_.position_by_seat) == 1 or self.is_in_starting_round(game)):
             self._starting_round, self._is_start_followed = (entry, round_), False
             self._unable_seats = {
                 seat for seat in _list_missing_seats(round_) if not self._can_start(round_, seat)
@@ -185,7 +188,7 @@ class RoundAudit:
                 entry, f"the game starts after number {self._spin_number} of its round was reported"
             )
 
-    def is_of_starting_round(self, game: GameRecord) -> bool:
+    def is_in_starting_round(self, game: GameRecord) -> bool:
         """Return whether the game belongs to the round that the seats are starting now, one after the other."""
         return self._starting_round is not None and self._starting_round[1] is self._find_round(game)
 
@@ -228,7 +231,7 @@ class RoundAudit:
         """
         if self._starting_round is None or entry.sequence == self._starting_round[0].sequence:
             return
-        if entry.kind not in _KINDS_BETWEEN_ANY_ENTRIES:
+        if entry.kind not in _KINDS_POSSIBLE_BETWEEN_ANY_ENTRIES:
             self._is_start_followed = True
 
     def close(self) -> None:
@@ -273,7 +276,7 @@ class RoundAudit:
         round_.open_plays.discard(play_id)
         if not round_.open_plays:
             self._ended_rounds[key] = None
-        if len(self._ended_rounds) > _REMEMBERED_ROUNDS_MAX:
+        if len(self._ended_rounds) > _STORED_ENDED_ROUNDS_MAX:
             round_id, digest = next(iter(self._ended_rounds))
             del self._ended_rounds[round_id, digest], self._rounds[round_id][digest]
             if not self._rounds[round_id]:

@@ -38,7 +38,7 @@ from meters.entry import encode_canonical_json
 from meters.recall import CARRIED_GAME_KIND
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
-from tools.audit.plain_games import NO_TABLE_STATE_JSON, GameSource, PlainRun
+from tools.audit.plain_games import INITIAL_TABLE_STATE_JSON, GameSource, PlainRun
 from tools.audit.records import read_record
 from tools.audit.rules.pattern import format_storage_key
 
@@ -113,7 +113,7 @@ class StakeAudit:
             if record is not None:
                 self._returned_stakes[record.play_id] = entry, record
         elif kind == TABLE_BETS_RETURNED.kind:
-            self._check_table_return(entry)
+            self._check_return_of_standing_bets(entry)
         for name, value in entry.state.items():
             if TableKey.TABLE_STATE in name:
                 self._store_table(entry, name, value)
@@ -146,13 +146,13 @@ class StakeAudit:
             self._report_finding(entry, str(error))
             return None
 
-    def _check_table_return(self, entry: StoredEntry) -> None:
+    def _check_return_of_standing_bets(self, entry: StoredEntry) -> None:
         """Check the entry that returns all standing bets when a player leaves a table or its game is withdrawn."""
         record, position = self._read_record(entry, TableBetsReturned), _read_position(entry)
         if record is None:
             return
         name = _build_table_key(record.game.digest, position)
-        self._check_no_other_table(entry, name)
+        self._check_no_other_table_changed(entry, name)
         table = self._tables.get(name)
         if table is None:
             self._report_finding(
@@ -211,7 +211,7 @@ class StakeAudit:
         previous = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
         if entry.kind == CARRIED_GAME_KIND:
             return
-        self._check_standing_when_decided(entry, game)
+        self._check_no_standing_bets_while_undecided(entry, game)
         expected_table = self._find_shared_table_at_start(
             entry, game, None if previous is None else previous.table_state
         )
@@ -238,7 +238,7 @@ class StakeAudit:
         It must be the table after the round if the step decides the game, and no other round has started since;
         otherwise the entry must store none.
         """
-        self._check_standing_when_decided(entry, choice)
+        self._check_no_standing_bets_while_undecided(entry, choice)
         keys, shared_table = (
             self._build_table_keys(entry, start.game),
             self._shared_tables.get(start.game.digest),
@@ -258,7 +258,9 @@ class StakeAudit:
             )
         self._check_shared_table_left(entry, start, expected)
 
-    def _check_standing_when_decided(self, entry: StoredEntry, step: GameRecord | GameChoice) -> None:
+    def _check_no_standing_bets_while_undecided(
+        self, entry: StoredEntry, step: GameRecord | GameChoice
+    ) -> None:
         """Report a finding if a step records standing bets before the game is decided."""
         if step.outcome is None and step.standing_credits:
             self._report_finding(
@@ -335,7 +337,7 @@ class StakeAudit:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
         (game, outcome), (end, end_record) = replayed, ended
         name, unit_cents = _build_table_key(start.game.digest, _read_position(end)), start.denomination_cents
-        self._check_no_other_table(end, name)
+        self._check_no_other_table_changed(end, name)
         previous_table = self._tables.get(name)
         push_cents = outcome.push_credits * unit_cents
         push_entry = self._returned_stakes.pop(start.play_id, None) if self._returned_stakes else None
@@ -376,7 +378,7 @@ class StakeAudit:
         if parts is None:
             return
         _, standing_stakes, returned_stakes = parts
-        self._check_pushed(end, start, end_record, push_entry, (push_cents, returned_stakes))
+        self._check_pushed_stakes(end, start, end_record, push_entry, (push_cents, returned_stakes))
         expected_table = None
         if table_left is not None:
             expected_table = TableRecord(
@@ -388,7 +390,7 @@ class StakeAudit:
         if expected_table is not None or table_at_start is not None:
             self._compare_table(end, name, expected_table)
 
-    def _check_pushed(
+    def _check_pushed_stakes(
         self,
         end: StoredEntry,
         start: GameRecord,
@@ -429,7 +431,7 @@ class StakeAudit:
         """
         end, void_record = void
         name = _build_table_key(start.game.digest, _read_position(end))
-        self._check_no_other_table(end, name)
+        self._check_no_other_table_changed(end, name)
         if name in end.state:  # the table stays as it was before the game
             self._compare_table(end, name, self._tables.get(name))
         unit_cents, staked = start.denomination_cents, sum_stakes(entries, start)
@@ -493,7 +495,7 @@ class StakeAudit:
             self._report_finding(entry, f"the stakes of the game do not add up: {error}")
             return None
 
-    def _check_no_other_table(self, entry: StoredEntry, name: str) -> None:
+    def _check_no_other_table_changed(self, entry: StoredEntry, name: str) -> None:
         """Report a finding if the entry changes a table other than that under the storage key ``name``."""
         other_keys = [key for key in entry.state if TableKey.TABLE_STATE in key and key != name]
         if other_keys:
@@ -537,7 +539,7 @@ def _encode_table(record: TableRecord | None) -> bytes | None:
     Return None if bets are standing on the table, or a stored table has no state.
     """
     if record is None:
-        return NO_TABLE_STATE_JSON
+        return INITIAL_TABLE_STATE_JSON
     return (
         None
         if record.standing_stakes or record.table_state is None

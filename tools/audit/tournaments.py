@@ -155,24 +155,26 @@ class TournamentAudit:
             self._meters = {name: meters.get(name, 0) for name in _MONEY_GAME_METERS}
         elif entry.kind == entries.TOURNAMENT_LEFT.kind:
             self._compare_meters(entry)
-        elif (check := self._checks.get(entry.kind)) is not None:
+        elif (check := self._record_class_and_check_by_kind.get(entry.kind)) is not None:
             kind, method = check
             method(entry, read_record(entry, kind))
 
     @property
-    def _checks(self) -> Mapping[str, tuple[type[Any], Callable[[StoredEntry, Any], None]]]:
+    def _record_class_and_check_by_kind(
+        self,
+    ) -> Mapping[str, tuple[type[Any], Callable[[StoredEntry, Any], None]]]:
         """Return the record class and the check function for each kind of tournament entry."""
         return {
             entries.RULES_INSTALLED.kind: (entries.RulesInstalled, self._read_installed_tournament),
             entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),
             entries.ENTRY_VOIDED.kind: (entries.EntryVoided, self._check_void_entry),
             entries.PRIZE_PAID.kind: (entries.PrizePaid, self._check_prize),
-            entries.ROUND_STARTED.kind: (entries.RoundStarted, self._start_round),
-            entries.ROUND_ENDED.kind: (entries.RoundEnded, self._end_round),
-            entries.PURSE_GAME_START.kind: (GameRecord, self._start_game),
-            entries.PURSE_GAME_CHOICE.kind: (GameChoice, self._continue_game),
-            entries.PURSE_GAME_END.kind: (entries.PurseGameEnd, self._end_game),
-            entries.PURSE_GAME_VOID.kind: (entries.PurseGameVoid, self._void_game),
+            entries.ROUND_STARTED.kind: (entries.RoundStarted, self._check_round_start),
+            entries.ROUND_ENDED.kind: (entries.RoundEnded, self._check_round_end),
+            entries.PURSE_GAME_START.kind: (GameRecord, self._check_game_start),
+            entries.PURSE_GAME_CHOICE.kind: (GameChoice, self._check_game_choice),
+            entries.PURSE_GAME_END.kind: (entries.PurseGameEnd, self._check_game_end),
+            entries.PURSE_GAME_VOID.kind: (entries.PurseGameVoid, self._check_void_game),
         }
 
     # ------------------------------------------------------------------ rules and entries
@@ -242,7 +244,7 @@ class TournamentAudit:
                 entry,
                 f"record.entry: entry {record.entry} was already sold, or has played a round, before this entry",
             )
-        self._check_series(entry, tournament, record.entry)
+        self._note_irregular_entry_number(entry, tournament, record.entry)
         tournament.participants[record.entry] = record.participant
         tournament.sold_entries.add(record.entry)
         sold = [
@@ -260,7 +262,7 @@ class TournamentAudit:
                 f"{len({*sold})} participants have entries, but the rules allow {terms.participants_max}",
             )
 
-    def _check_series(self, entry: StoredEntry, tournament: _Tournament, number: int) -> None:
+    def _note_irregular_entry_number(self, entry: StoredEntry, tournament: _Tournament, number: int) -> None:
         """Add a notice if a tournament entry was sold out of order, or entry numbers were skipped.
 
         All machines of a tournament use one series of entry numbers, in the order of sale; staff type them.
@@ -324,7 +326,7 @@ class TournamentAudit:
             )
         tournament.paid_entries.add(record.entry)
 
-    def _start_round(self, entry: StoredEntry, record: entries.RoundStarted) -> None:
+    def _check_round_start(self, entry: StoredEntry, record: entries.RoundStarted) -> None:
         """Check that the rules allow this round of the tournament entry with these points.
 
         Also derive the purse (the stored points and limits of the round) that the journal entry must store.
@@ -416,7 +418,7 @@ class TournamentAudit:
                 f"credit of {cents}, found {game.game.id} with {game.denomination_cents}",
             )
 
-    def _end_round(self, entry: StoredEntry, record: entries.RoundEnded) -> None:
+    def _check_round_end(self, entry: StoredEntry, record: entries.RoundEnded) -> None:
         """Check that the recorded result of a round equals the sums of its games.
 
         Persons and a reason must be recorded exactly if the round was not completed.
@@ -460,12 +462,12 @@ class TournamentAudit:
             tournament.ending_by_entry_and_round[record.entry, record.round_number] = record.status
 
     # ------------------------------------------------------------------ games
-    def _start_game(self, entry: StoredEntry, game: GameRecord) -> None:
+    def _check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
         """Check a game's wager against the points and rules of the round, and replay its first step."""
         position = read_position(entry)
         purse = self._purses.get(position)
         self._check_game(entry, game)
-        self._move_points(position, -game.bet_credits)
+        self._add_points(position, -game.bet_credits)
         if purse is not None:
             if (game.bet_credits, game.wager.credits, game.table_state) != (
                 purse.bet_credits,
@@ -483,11 +485,11 @@ class TournamentAudit:
                     entry,
                     f"the game is number {purse.games_played + 1} of a round of {purse.games_max} games",
                 )
-            self._purses[position] = self._start_clock(entry, purse)
+            self._purses[position] = self._derive_purse_after_game_start(entry, purse)
         self._open_plays[position] = play = _Play(game)
         self._replay(entry, play)
 
-    def _move_points(self, position: int, points: int) -> None:
+    def _add_points(self, position: int, points: int) -> None:
         """Add ``points`` to the points left at a position; a stake is negative.
 
         If the points left are unknown, do nothing.
@@ -495,7 +497,7 @@ class TournamentAudit:
         if position in self._points_left:
             self._points_left[position] += points
 
-    def _start_clock(self, entry: StoredEntry, purse: Purse) -> Purse:
+    def _derive_purse_after_game_start(self, entry: StoredEntry, purse: Purse) -> Purse:
         """Return the purse (the points and limits of a round) after a game has started.
 
         The first game of a round with a time limit sets the time at which the round ends.
@@ -518,13 +520,13 @@ class TournamentAudit:
             return purse
         return recorded
 
-    def _continue_game(self, entry: StoredEntry, choice: GameChoice) -> None:
+    def _check_game_choice(self, entry: StoredEntry, choice: GameChoice) -> None:
         """Replay a game with one more choice of the player, and check that it stakes exactly what the choice costs."""
         play = self._open_plays.get(read_position(entry))
         if play is None:
             return
         play.game = play.game.with_step(choice)
-        self._move_points(read_position(entry), -choice.staked_credits)
+        self._add_points(read_position(entry), -choice.staked_credits)
         self._replay(entry, play, choice)
 
     def _replay(self, entry: StoredEntry, play: _Play, choice: GameChoice | None = None) -> None:
@@ -570,14 +572,14 @@ class TournamentAudit:
         if conversation.outcome != game.outcome:
             self._report_finding(entry, "record.outcome differs from the one its recorded draws give")
 
-    def _end_game(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
+    def _check_game_end(self, entry: StoredEntry, record: entries.PurseGameEnd) -> None:
         """Check that the end of a game pays the points that its outcome wins, and derive the purse to be stored."""
         position = read_position(entry)
         play, purse = self._open_plays.pop(position, None), self._purses.get(position)
         if play is None or purse is None:
             return
         self.replayed_games += 1
-        self._move_points(position, record.push_points)
+        self._add_points(position, record.push_points)
         outcome = play.game.outcome
         if outcome is None:
             self._report_finding(
@@ -604,12 +606,12 @@ class TournamentAudit:
         self._compare_purse(entry, purse_after)
         self._purses[position] = purse_after
 
-    def _void_game(self, entry: StoredEntry, record: entries.PurseGameVoid) -> None:
+    def _check_void_game(self, entry: StoredEntry, record: entries.PurseGameVoid) -> None:
         """Check that a void game returns all its stakes, or none of them, and was not decided."""
         play = self._open_plays.pop(read_position(entry), None)
         if play is None:
             return
-        self._move_points(read_position(entry), record.refund_points)
+        self._add_points(read_position(entry), record.refund_points)
         staked = play.game.bet_credits + play.game.raised_credits
         if record.refund_points not in {0, staked}:
             self._report_finding(

@@ -42,9 +42,9 @@ from tools.audit.ticket_redemptions import TicketRedemptionAudit
 from tools.audit.tournaments import TournamentAudit
 
 FINDINGS_MAX: Final = 100
-"""The maximum number of findings that are stored; further findings are only counted.
+"""The maximum number of findings that a report stores, and likewise of notices.
 
-As many notices are stored, of which the last ones are kept.
+Further findings are only counted. Of the notices, the last ones are stored.
 """
 #: The most differing totals that a finding names.
 _DIFFERING_TOTALS_SHOWN_MAX: Final = 4
@@ -231,7 +231,7 @@ class Auditor:
             self._games.close()
             self.entry_rules.close(self._ledger)
             self._ledger.run_full_audit()
-            for finding_text in self._levels.close(self._ledger.balance_cents):
+            for finding_text in self._levels.iter_balance_errors(self._ledger.balance_cents):
                 self.report.add_finding(AuditFinding(end[0], "", finding_text))
         except SelfAuditFailed as error:
             self.report.add_finding(
@@ -241,7 +241,7 @@ class Auditor:
             self.report.add_finding(
                 AuditFinding(end[0], "", f"the balances of the whole journal cannot be checked: {error!r}")
             )
-        if missing_entries := self._clears.close():
+        if missing_entries := self._clears.missing_entries_error():
             self.report.add_finding(AuditFinding(end[0], "", missing_entries))
         if head is not None and end != head:
             ends = (
@@ -542,7 +542,9 @@ class Auditor:
             self.report_finding(
                 entry,
                 "the totals that the machine signed do not match the entries before this one: "
-                + "; ".join(_compare_totals(part, derived[part], signed.get(part)) for part in wrong_parts),
+                + "; ".join(
+                    _describe_total_differences(part, derived[part], signed.get(part)) for part in wrong_parts
+                ),
             )
 
     def _apply_to_ledger(self, entry: StoredEntry) -> None:
@@ -565,7 +567,7 @@ class Auditor:
         self.report.add_notice(entry, why)
 
 
-def _compare_totals(name: str, derived: Any, signed: Any) -> str:
+def _describe_total_differences(name: str, derived: Any, signed: Any) -> str:
     """Return, as text, which values of one part of the ledger differ between the audit and a signed checkpoint.
 
     ``name`` is the part; ``derived`` and ``signed``, which are known to differ, are its values in the audit and

@@ -28,11 +28,11 @@ from paytables.source import read_contents
 BACKUP_FORMAT: Final = 1
 CABINET, STAFF = "cabinet.toml", "people.json"
 #: The parts of a progressive link that are stored in files, by their keys in the cabinet file.
-LINK_FILE_NAMES: Final = ("authority", "certificate", "key")
+LINK_FILE_KEYS: Final = ("authority", "certificate", "key")
 #: One more than the largest sequence number of a journal entry.
 _SEQUENCE_NUMBER_LIMIT: Final = 1 << 63
 #: The names of all files that a backup may contain.
-BACKUP_FILE_NAMES: Final = frozenset({CABINET, STAFF, *LINK_FILE_NAMES})
+BACKUP_FILE_NAMES: Final = frozenset({CABINET, STAFF, *LINK_FILE_KEYS})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +80,7 @@ class Backup:
         link = file.progressive_link
         # a key made by the machine never leaves it
         if link is not None and link.key != LinkCertificateFolder.for_state_folder(state).key_path:
-            paths |= {name: getattr(link, name) for name in LINK_FILE_NAMES}
+            paths |= {name: getattr(link, name) for name in LINK_FILE_KEYS}
         files = {name: path.read_bytes() for name, path in paths.items() if path.exists()}
         with open_view(state, second_dir=file.memory.second_copy) as view:
             machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))

@@ -25,7 +25,7 @@ _COMMENT_WIDTH: Final = 100
 #: Tables that are written even if they have no values.
 _TABLES_ALWAYS_WRITTEN: Final = frozenset({"[inventory]", "[memory]"})
 #: Tables for which the person gives values.
-_REQUESTED_TABLES: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
+_TABLES_WITH_REQUESTED_VALUES: Final = frozenset({"[machine]", "[[games]]", "[devices.NAME]"})
 #: The header of a progressive level's table.
 _LEVEL_TABLE_HEADER: Final = "[[progressives]]"
 
@@ -57,7 +57,7 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
     ]
     names = [_format_game_name(folder, name) for name in requested.games] or [game.id for game in games]
     lines = [f"# A cabinet file for {requested.profile.title['en']}. Every key: egm/CABINET-FILE.md", ""]
-    lines += _format_table(parts_by_header["[machine]"], "[machine]", _list_machine_keys(requested))
+    lines += _format_table(parts_by_header["[machine]"], "[machine]", _build_machine_table_values(requested))
     for name in names:
         lines += _format_table(
             parts_by_header["[[games]]"], "[[games]]", {"game": name}, first=name == names[0]
@@ -83,7 +83,7 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
     other_devices = [
         header
         for header in parts_by_header
-        if header not in _TABLES_ALWAYS_WRITTEN | _REQUESTED_TABLES
+        if header not in _TABLES_ALWAYS_WRITTEN | _TABLES_WITH_REQUESTED_VALUES
         and (header != _LEVEL_TABLE_HEADER or not levels)
     ]
     lines += _format_comment(f"Other tables: {', '.join(other_devices)}. Their keys: egm cabinet schema.")
@@ -98,7 +98,7 @@ def _format_game_name(folder: Path, name: str) -> str:
     return relative_path if is_path(relative_path) else f"./{relative_path}"
 
 
-def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
+def _build_machine_table_values(requested: CabinetRequest) -> dict[str, str | None]:
     """Return the values of the keys in the cabinet file's ``[machine]`` table.
 
     None means that the file gets an example for this key.

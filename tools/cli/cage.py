@@ -54,14 +54,14 @@ def open_cage(
             person,
             second_person=second,
             date_is_known=create_timekeeper(view, clock).is_clock_trusted,
-            is_accounted=lambda record: _is_accounted(view, record),
+            is_accounted=lambda record: _is_issue_accounted_for(view, record),
         )
 
 
-def _is_accounted(view: JournalView, record: TicketRecord) -> bool:
-    """Return whether the journal accounts for the issue of a ticket.
+def _is_issue_accounted_for(view: JournalView, record: TicketRecord) -> bool:
+    """Return whether the journal records the issue of a ticket.
 
-    The result is True if the journal has never recorded a ticket ledger.
+    The result is also True if the journal has never recorded a ticket ledger.
     """
     return view.state(ANCHOR_STATE_KEY) is None or is_known_to_journal(view, record)
 
@@ -86,7 +86,7 @@ def query_all_journals(
         return [*answers, ask(view)], tuple(unread)
 
 
-def read_all_accepted_tickets(folder: Path, medium: Path | None = None) -> dict[str, str]:
+def read_all_accepted_redemptions(folder: Path, medium: Path | None = None) -> dict[str, str]:
     """Return, by ticket commitment, the transaction that redeemed the ticket, from all journals of this machine.
 
     See :func:`~egm.tickets.proof.list_accepted_redemptions`. For each damaged journal that a memory clear has

@@ -70,7 +70,7 @@ class SheetHead:
         """Return the currency of the jurisdiction's rules in force, or "" if these rules are unknown here."""
         return find_currency(self.rules)
 
-    def text(self) -> str:
+    def format_line(self) -> str:
         """Return the heading as one line: machine, rules, currency, last entry and its time."""
         parts = (
             f"machine {self.machine}" if self.machine else "",

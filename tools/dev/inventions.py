@@ -35,7 +35,7 @@ from tools.audit.rules import RULES, Facts, PatternMismatch
 from tools.audit.rules.pattern import (
     AlternativePatterns,
     CheckContext,
-    Derived,
+    DerivedValue,
     EachItem,
     ObjectWithChanges,
     ObjectWithMembers,
@@ -270,7 +270,7 @@ class _EntryBuilder:
         return made
 
     def _build_transfers(self) -> list[list[Any]]:
-        if isinstance(self._rule.expected_transfers, Derived):
+        if isinstance(self._rule.expected_transfers, DerivedValue):
             made = self._evaluate_derived(self._rule.expected_transfers)
             return [list(each) for each in made] if isinstance(made, list) else []
         transfers = []
@@ -285,7 +285,7 @@ class _EntryBuilder:
             transfers.append([*flow, cents, dims] if dims else [*flow, cents])
         return transfers
 
-    def _evaluate_derived(self, pattern: Derived) -> Any:
+    def _evaluate_derived(self, pattern: DerivedValue) -> Any:
         if self._scope is None:
             return _NOT_YET_DERIVABLE
         try:
@@ -309,7 +309,7 @@ class _EntryBuilder:
                 ]
             case AlternativePatterns():
                 return self._evaluate_pattern(self._dice.choice(pattern.patterns), name)
-            case Derived():
+            case DerivedValue():
                 made = self._evaluate_derived(pattern)
                 return None if made is _NOT_YET_DERIVABLE else made
             case ObjectWithChanges():

@@ -164,8 +164,10 @@ def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, where:
     Raises SlotError if the bundle is truncated or altered; then the slot remains empty and cannot start.
     """
     _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_SIZE_BYTES))
-    _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
-    first = _copy(bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_BOOT_SECTOR_SIZE_BYTES)
+    _copy_partition(bundle, release.parts["root"], slot.root, f"{where}: root")
+    first = _copy_partition(
+        bundle, release.parts["esp"], slot.esp, f"{where}: esp", without=_BOOT_SECTOR_SIZE_BYTES
+    )
     if len(release.line) > RELEASE_SIZE_BYTES:
         raise SlotError(f"{where}: release: has {len(release.line)} bytes; at most {RELEASE_SIZE_BYTES} fit")
     _write_at(slot.root, -RELEASE_SIZE_BYTES, release.line.ljust(RELEASE_SIZE_BYTES, b"\0"))
@@ -176,7 +178,9 @@ def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, where:
             raise SlotError(f"{slot.get_partition(name)}: what was read back differs from what was written")
 
 
-def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, without: int = 0) -> bytes:
+def _copy_partition(
+    source: BinaryIO, part: PartitionContent, to: Path, where: str, *, without: int = 0
+) -> bytes:
     """Copy one partition of a bundle to ``to``, except its first ``without`` bytes; return these bytes.
 
     Raises SlotError if the bundle is truncated or altered.

@@ -289,10 +289,10 @@ def main() -> None:
 @main.command("check")
 def check_command() -> None:
     """Check the system slots and the storage media, and write their faults to the file that the machine reads."""
-    _check_media()
+    _write_faults()
 
 
-def _check_media() -> None:
+def _write_faults() -> None:
     """Write the faults of the system slots and storage media to the file that the machine reads."""
     faults = check_slots_and_media(
         _MOUNT_POINT_BY_STATE_LABEL, _PUBLISHER_KEY_FILE.read_text("ascii").strip()
@@ -307,7 +307,7 @@ def _check_media() -> None:
 def late_command() -> None:
     """Wait for each storage medium that was missing at the start, mount it, and start or restart the machine."""
     labels, machine = Path("/dev/disk/by-label"), ScreenWatch(_STATE_FOLDER)
-    wait_for_media(_MOUNT_POINT_BY_STATE_LABEL, labels, _check_media)
+    wait_for_media(_MOUNT_POINT_BY_STATE_LABEL, labels, _write_faults)
     wait_for_second_medium(
         labels / _SECOND_STATE_LABEL,
         _SECOND_MEDIUM_FOLDER,

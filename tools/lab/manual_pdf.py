@@ -272,7 +272,7 @@ def _build_font_properties(face: str, size: float) -> FontProperties:
     return FontProperties(fname=str(_FONT_FOLDER / _FONT_FILE_BY_FACE[face]), size=size)
 
 
-class _Line(Artist):
+class _TextLine(Artist):
     """One line of text that is drawn directly, because a matplotlib figure's own text would be laid out again."""
 
     def __init__(self, element: _PageElement) -> None:
@@ -298,7 +298,7 @@ class _Line(Artist):
 def _draw_element(page_figure: Figure, element: _PageElement) -> None:
     """Draw one element of a manual's page: a text, a filled box, or a thin line."""
     if element.text:
-        page_figure.add_artist(_Line(element), clip=False)
+        page_figure.add_artist(_TextLine(element), clip=False)
         return
     wide, high = element.band_size
     x, y = element.x / _WIDE, 1 - (element.y + high) / _HIGH

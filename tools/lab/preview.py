@@ -58,14 +58,14 @@ def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, film: Pr
         )
         if theme.find_celebration_level(outcome.win_credits, bet) < 2:
             continue
-        line = build_view_timeline(view_after_outcome(idle_view, view_of, outcome), theme)
+        line = build_view_timeline(build_view_after_outcome(idle_view, view_of, outcome), theme)
         if line is not None and line.end < film.seconds_max - 2 * _IDLE_SECONDS:
             return outcome
     raise PreviewError(f"{game.id}: none of {_GAMES_TRIED_MAX} games was suitable for a preview")
 
 
-def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
-    """Return ``view`` after the screen has received the outcome of a game played at its largest bet."""
+def build_view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
+    """Return the view after ``view``, when the screen has received the outcome of a game played at its largest bet."""
     bet = max(game.bet_options)
     unit = choose_unit_cents(game)
     playing = build_snapshot(
@@ -119,7 +119,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: PreviewSet
         yield replace(idle_view, now=now)
         now += step
     view, _ = apply_action(replace(idle_view, now=now), Action("play"), theme)
-    view = view_after_outcome(view, game, outcome)
+    view = build_view_after_outcome(view, game, outcome)
     line = build_view_timeline(view, theme)
     assert line is not None
     end = now + line.end

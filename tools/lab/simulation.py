@@ -76,8 +76,11 @@ class ReturnVerdict:
         return self.interval_low <= float(self.exact_return) <= self.interval_high
 
 
-def judge(tally: SimulationTally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnVerdict:
-    """Compare a simulated return with the exact one: interval and z-score by the exact standard deviation."""
+def judge_return(tally: SimulationTally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnVerdict:
+    """Compare a simulated return with the exact return ``rtp``.
+
+    The interval and the z-score follow from the exact variance of a game's win.
+    """
     error = math.sqrt(float(variance) / tally.games) / cost
     mean = tally.credits / tally.games / cost
     difference = mean - float(rtp)

@@ -72,7 +72,7 @@ def run(inspection, *questions):
 
 def sign(*parameters, form="text"):
     return lambda verifier: (
-        verifier.start_function(*parameters),
+        verifier.start_special_function(*parameters),
         verifier.wait_for_calculation(60, 0.02),
         verifier.read_results(form),
     )[2]
@@ -139,7 +139,7 @@ def test_before_the_first_request_there_are_no_results(inspection):
 def test_an_impossible_request_is_refused_without_an_earlier_result(inspection, parameters):
     def wait_for_refusal(verifier):
         with pytest.raises(GatError, match="refused"):
-            verifier.start_function(*parameters)
+            verifier.start_special_function(*parameters)
         with pytest.raises(GatError, match="not available"):
             verifier.read_results("text")
         return verifier.read_status(), verifier.read_last_authentication()
@@ -310,7 +310,7 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
         port._service._start_signing = orders.append
 
     def asks(verifier):
-        verifier.start_function("Component", "chance", "aa")
+        verifier.start_special_function("Component", "chance", "aa")
         assert verifier.read_status().is_calculating
         with pytest.raises(GatError, match="not available"):
             verifier.read_results("text")
@@ -335,7 +335,7 @@ def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
     inspection.alter = lose_a_file
 
     def question(verifier):
-        verifier.start_function("Get File", "AuthenticationResponse.xml")
+        verifier.start_special_function("Get File", "AuthenticationResponse.xml")
         with pytest.raises(GatError, match="ended in state error"):
             verifier.wait_for_calculation(60, 0.02)
         with pytest.raises(GatError, match="not available"):

@@ -300,7 +300,7 @@ def test_a_memory_clear_redraws_no_card_for_a_seat_behind_its_round(seats, tmp_p
 
 @pytest.mark.requirement("O-06")
 def test_a_seat_may_stay_behind_for_more_rounds_than_are_remembered(seats, tmp_path, monkeypatch):
-    monkeypatch.setattr(rounds, "_REMEMBERED_ROUNDS_MAX", 1)
+    monkeypatch.setattr(rounds, "_STORED_ENDED_ROUNDS_MAX", 1)
     rooms = seats(GAME, count=3)
     sit_down(rooms, "8s 6h Th Ks 8d 5h 9c 2d Qs")
     rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")

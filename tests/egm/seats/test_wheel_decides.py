@@ -362,7 +362,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
 
 @pytest.mark.requirement("O-06")
 def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr(rounds, "_REMEMBERED_ROUNDS_MAX", 1)
+    monkeypatch.setattr(rounds, "_STORED_ENDED_ROUNDS_MAX", 1)
     table = SharedTables()
     first = start_rig(tmp_path, Position(1, 2), table=table)
     second = start_rig(tmp_path, Position(2, 2), first, table)

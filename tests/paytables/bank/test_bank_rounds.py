@@ -9,7 +9,7 @@ import pytest
 
 from paytables import analyse, load_game
 from tests.paytables.bank import bank_fast as fast
-from tools.lab.simulation import SimulationTally, judge
+from tools.lab.simulation import SimulationTally, judge_return
 
 PLAYED = {
     **{
@@ -61,7 +61,7 @@ def compare_bets(name, rounds, seed=20261123):
         assert set(counts) <= set(bet.distribution.counts)
         total = sum(win * count for win, count in counts.items())
         tally = SimulationTally(rounds, total, sum(win * win * count for win, count in counts.items()))
-        verdict = judge(tally, bet.cost_credits, bet.rtp, bet.variance)
+        verdict = judge_return(tally, bet.cost_credits, bet.rtp, bet.variance)
         found[bet.bet, "return"] = verdict.z_score
         for win, cases in bet.distribution.counts.items():
             found[bet.bet, win] = fast.z_of(counts[win], rounds, Fraction(cases, bet.distribution.total))

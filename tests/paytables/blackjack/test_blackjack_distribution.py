@@ -26,7 +26,7 @@ from paytables.blackjack.round_simulation import sample_rounds
 from paytables.figure_binding import add_binding_digest
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, BruteBacker, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house
-from tools.lab.simulation import compute_sample_variance, judge, judge_frequency, play_batch
+from tools.lab.simulation import compute_sample_variance, judge_frequency, judge_return, play_batch
 
 
 def compute_best_play(rules, shoe=None, ups=policies.DEALER_UP_CARDS, compute=compute_net_distribution):
@@ -254,5 +254,5 @@ def test_two_compiled_rounds_of_one_deck_agree_with_the_cabinets_rounds(seeded_d
     data["proved"] = add_binding_digest({**data, "proved": {"main": proof.model_dump(mode="json")}})
     tally = play_batch(build_game(data, "test"), 2, {"bets": {"main": 2}}, 40_000, seeded_draw("two rounds"))
     found = proof.sampled
-    assert judge(tally, 2, 1 + found.compute_mean(1), compute_sample_variance(tally)).agrees_with_exact
+    assert judge_return(tally, 2, 1 + found.compute_mean(1), compute_sample_variance(tally)).agrees_with_exact
     assert abs(found.compute_variance(1) - compute_sample_variance(tally) / 4) < Fraction(1, 20)

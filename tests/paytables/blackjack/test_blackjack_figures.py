@@ -21,7 +21,7 @@ from paytables.blackjack.side_bet_chances import compute_row_chances
 from tests.paytables.blackjack import blackjack_fast as fast
 from tests.paytables.blackjack.test_blackjack_exact import house
 from tools.lab.parsheet.features import build_feature_sheets
-from tools.lab.simulation import compute_sample_variance, judge, judge_frequency, play_batch, simulate
+from tools.lab.simulation import compute_sample_variance, judge_frequency, judge_return, play_batch, simulate
 
 TABLES = ("quebec-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack", "monaco-blackjack")
 #: These, and those that differ from one of them by their side bet.
@@ -247,7 +247,7 @@ def test_a_simulation_by_advice_agrees_with_the_figures(name):
     game = load_game(name)
     bet = analyse(game).bets[0]
     tally = play_batch(game, bet.cost_credits, bet.options, 500, _Draw(20261123))
-    assert judge(tally, bet.cost_credits, bet.rtp, compute_sample_variance(tally)).agrees_with_exact
+    assert judge_return(tally, bet.cost_credits, bet.rtp, compute_sample_variance(tally)).agrees_with_exact
 
 
 #: The rules of a table, from the texts, for the compiled simulation: decks, hit soft 17, only the first stake lost to a
@@ -300,5 +300,5 @@ def test_rounds_by_advice_agree_with_the_figures(name):
     bet, loaded = analyse(load_game(name)).bets[0], definition(name)
     rtp = bet.rtp if loaded.shoe.stop is None else 1 + loaded.proved["main"].sampled.compute_mean(1)
     *_, tally = simulate(name, bet.cost_credits, bet.options, 200_000, os.cpu_count() or 1)
-    verdict = judge(tally, bet.cost_credits, rtp, compute_sample_variance(tally))
+    verdict = judge_return(tally, bet.cost_credits, rtp, compute_sample_variance(tally))
     assert verdict.agrees_with_exact, verdict

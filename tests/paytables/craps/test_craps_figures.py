@@ -12,7 +12,7 @@ from paytables.craps.figures import COME_OUT_SHARE_OF_THROWS, BetReturnChain, co
 from paytables.craps.state import CrapsState
 from paytables.craps.strategy import analyse_named_strategy, find_strategy_bets
 from paytables.definition import parse, read_source
-from tools.lab.simulation import judge, play_batch
+from tools.lab.simulation import judge_return, play_batch
 
 F = Fraction
 LINES = {
@@ -125,7 +125,7 @@ def play_each(house, games, seed):
     for bet in analyse(game).bets:
         tally = play_batch(game, bet.cost_credits, bet.options, games, dice, table=bet.table)
         assert set(tally.wins) <= set(bet.distribution.counts), bet.bet
-        assert abs(judge(tally, bet.cost_credits, bet.rtp, bet.variance).z_score) < 4, bet.bet
+        assert abs(judge_return(tally, bet.cost_credits, bet.rtp, bet.variance).z_score) < 4, bet.bet
 
 
 @pytest.mark.parametrize("house", RETURNS)

@@ -28,7 +28,7 @@ from meters.transaction import Phase
 from tools.audit.entry_rules import EntryRulesAudit
 from tools.audit.rules import RULES, Facts, PatternMismatch, find_rules
 from tools.audit.rules.pattern import CheckContext
-from tools.audit.rules.states import derive_machine_state, is_in_states
+from tools.audit.rules.states import can_be_in_states, derive_machine_state
 from tools.dev.lies import compute_journal_tag
 
 SINCE = "2026-01-01T00:00:00+00:00"
@@ -54,7 +54,9 @@ BEGINNING = [rule for rule in RULES if rule.allowed_states not in {None, ALL_STA
 def list_disallowed_states(rule):
     """Return every state that does not allow the entry, with the stored values that cause it."""
     return [
-        (state, planted) for state, planted in MEMORY.items() if not is_in_states(state, rule.allowed_states)
+        (state, planted)
+        for state, planted in MEMORY.items()
+        if not can_be_in_states(state, rule.allowed_states)
     ]
 
 

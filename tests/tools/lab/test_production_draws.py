@@ -25,14 +25,14 @@ from tools.lab.rng.outcomes import (
     IndependentNumbers,
     SelectionWithoutReplacement,
 )
-from tools.lab.rng.production import Production, exhaust_production_range, list_ranges
+from tools.lab.rng.production import ProductionDraws, exhaust_production_range, list_ranges
 from tools.lab.rng.service import start_service
 
 BELOW, DEAL, TAKE = WordDraws.below, Shoe.deal, Step._take
 
 
 def play(name, game, plays):
-    return Production(start_without_self_test()).play(name, game, plays)
+    return ProductionDraws(start_without_self_test()).play(name, game, plays)
 
 
 def plant_bias(self, bound, purpose=""):
@@ -63,11 +63,11 @@ class Never:
 
 def test_honest_production_draws_pass_every_part():
     run_self_test()
-    production_ = Production(start_service())
+    production_ = ProductionDraws(start_service())
     for name, (game, _) in TESTED_GAMES.items():
         assert production_.play(name, game, 600).shape == (600, len(game.bounds))
     assert exhaust_production_range(22).words_each == 65_536 // 22
-    assert run_game("dice", DICE_GAME, 5_000, 0.0001, lambda: Production(start_service())).has_passed
+    assert run_game("dice", DICE_GAME, 5_000, 0.0001, lambda: ProductionDraws(start_service())).has_passed
 
 
 @pytest.mark.requirement("B-06", "B-08")
@@ -167,7 +167,7 @@ def test_the_battery_reports_draws_that_are_not_the_machines(monkeypatch):
     def differs(*_):
         raise RngError("dice: play 1 of the machine's own draws is another")
 
-    monkeypatch.setattr(Production, "play", differs)
+    monkeypatch.setattr(ProductionDraws, "play", differs)
     result = CliRunner().invoke(command, ["battery", "--game", "dice", "--plays", "2000"])
     assert (result.exit_code, "own draws is another" in result.output) == (1, True)
     assert rng.RngError is RngError

@@ -4,7 +4,7 @@ An entry without a matching rule is a finding, and so is an entry that the machi
 A rule is an :class:`~tools.audit.rules.rule.AuditRule`; its fields are patterns
 (:mod:`tools.audit.rules.pattern`). The rules are the ``RULES`` of the modules of this package, each about one
 subject: ``papers``, ``cash_outs`` and ``transfers`` (money in and out), ``games``, ``wheel``, ``levels``,
-``protection`` (play), ``hands``, ``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``,
+``protection`` (play), ``handpays``, ``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``,
 ``openings``, ``work``, ``operation``, ``links`` and ``memory``. A new module needs no registration.
 
 **To add a kind of entry**, declare it in its feature; it is then checked against its declaration. If it moves

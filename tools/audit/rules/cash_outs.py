@@ -18,12 +18,12 @@ from tools.audit.rules.parts import (
     require_new_id,
     require_paid_coins,
     require_stored_value,
-    sum_money_cents,
+    sum_cashable_credit_cents,
 )
 from tools.audit.rules.pattern import (
     AlternativePatterns,
     CheckContext,
-    Derived,
+    DerivedValue,
     ObjectWithChanges,
     ObjectWithMembers,
     PatternMismatch,
@@ -105,7 +105,7 @@ def _derive_dispensed_coins(scope: CheckContext) -> Any:
     ]
 
 
-def _add_paid_coins(scope: CheckContext, paid_cents: int) -> CoinPayoutProgress:
+def _compute_coin_payout_progress(scope: CheckContext, paid_cents: int) -> CoinPayoutProgress:
     """Return how much of the open cash-out was owed when its payment in coins started, and how much is paid.
 
     The amount paid includes ``paid_cents``, which the stored cash-out does not contain yet. Raises
@@ -116,7 +116,7 @@ def _add_paid_coins(scope: CheckContext, paid_cents: int) -> CoinPayoutProgress:
         raise PatternMismatch("no cash-out was open before this entry")
     before_cents = 0 if pay_out.coin_payout is None else pay_out.coin_payout.paid_cents
     return CoinPayoutProgress(
-        owed_cents=before_cents + pay_out.amount_cents + sum_money_cents(scope),
+        owed_cents=before_cents + pay_out.amount_cents + sum_cashable_credit_cents(scope),
         paid_cents=before_cents + paid_cents,
     )
 
@@ -128,13 +128,13 @@ def _derive_remainder(scope: CheckContext) -> Any:
     """
     if format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state:
         return ABSENT_VALUE
-    remainder_cents = sum_money_cents(scope)
+    remainder_cents = sum_cashable_credit_cents(scope)
     if not remainder_cents:
         raise PatternMismatch(f"state.{_REMAINDER_KEY}: a remainder is stored, but no credit remains")
     if scope.value_after(_REMAINDER_KEY) is True:
         return True
     return CashOutRemainder(
-        amount_cents=remainder_cents, coin_payout=_add_paid_coins(scope, scope["held_cents"])
+        amount_cents=remainder_cents, coin_payout=_compute_coin_payout_progress(scope, scope["held_cents"])
     )
 
 
@@ -149,7 +149,7 @@ def _derive_remainder_after_coins(scope: CheckContext) -> Any:
         and format_storage_key(_REMAINDER_KEY, scope.position) not in scope.entry.state
     ):
         return ABSENT_VALUE
-    remainder_cents = sum_money_cents(scope) - payout.paid_cents
+    remainder_cents = sum_cashable_credit_cents(scope) - payout.paid_cents
     return (
         CashOutRemainder(amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=payout.coin_payout)
         if remainder_cents
@@ -165,7 +165,7 @@ def _derive_remainder_after_void(scope: CheckContext) -> Any:
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None or pay_out.coin_payout is None or scope.value_after("coins_gone") is not None:
         return ABSENT_VALUE
-    remainder_cents = sum_money_cents(scope) + scope["held_cents"]
+    remainder_cents = sum_cashable_credit_cents(scope) + scope["held_cents"]
     return CashOutRemainder(
         amount_cents=remainder_cents, is_paid_by_hand=True, coin_payout=pay_out.coin_payout
     )
@@ -177,9 +177,9 @@ def _is_remainder_outdated(scope: CheckContext) -> bool:
     Earlier versions stored true in place of the amount; it is outdated if the player has no credit.
     """
     if scope.value_before(_REMAINDER_KEY) is True:
-        return not sum_money_cents(scope)
+        return not sum_cashable_credit_cents(scope)
     remainder = scope.record_before(CashOutRemainder, _REMAINDER_KEY)
-    return remainder is not None and remainder.amount_cents != sum_money_cents(scope)
+    return remainder is not None and remainder.amount_cents != sum_cashable_credit_cents(scope)
 
 
 def _check_recorded_coins(scope: CheckContext) -> None:
@@ -188,7 +188,7 @@ def _check_recorded_coins(scope: CheckContext) -> None:
     Earlier versions recorded none.
     """
     payout = scope.record_after(DispensedCoins, "coins_gone")
-    expected = None if payout is None else _add_paid_coins(scope, payout.paid_cents)
+    expected = None if payout is None else _compute_coin_payout_progress(scope, payout.paid_cents)
     if payout is not None and payout.coin_payout not in {None, expected}:
         raise PatternMismatch(f"state.coins_gone.in_coins: expected {expected}, found {payout.coin_payout}")
 
@@ -434,11 +434,11 @@ _CASH_OUT_RULES: Final = (
         allowed_states=ALL_STATES,
         id="{gone_id}.paid",
         state_before={"coins_gone": ObjectWithMembers("gone", id="$gone_id")},
-        record=Derived(
+        record=DerivedValue(
             lambda scope: {k: v for k, v in scope["gone"].items() if k != "coin_cents" and v != ""}
         ),
         state={"coins_gone": None},
-        expected_transfers=Derived(_derive_dispensed_coins),
+        expected_transfers=DerivedValue(_derive_dispensed_coins),
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder_after_coins),),
     ),
     AuditRule(
@@ -450,7 +450,7 @@ _CASH_OUT_RULES: Final = (
                 lambda scope: (
                     f"state.{_REMAINDER_KEY}: the stored remainder "
                     f"{format_value(scope.value_before(_REMAINDER_KEY))} is still the player's credit, "
-                    f"{sum_money_cents(scope)} cents, and may not be removed"
+                    f"{sum_cashable_credit_cents(scope)} cents, and may not be removed"
                 ),
                 _is_remainder_outdated,
             ),

@@ -12,12 +12,12 @@ from egm.people import Permission
 from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey
 from paytables import PaytableError
-from tools.audit.rules.parts import check_in_menu
+from tools.audit.rules.parts import check_signed_in_to_menu
 from tools.audit.rules.pattern import CheckContext, PatternMismatch
 from tools.audit.rules.rule import AuditRule
 
 #: The last rounds of a table, which are announced (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
-_ROUNDS_AFTER_CLOSING_TIME: Final = 3
+_LAST_ROUNDS_MAX: Final = 3
 #: The storage key of the tables' closing.
 _TABLES_CLOSING_KEY: Final = "tables_closing"
 
@@ -36,25 +36,25 @@ def check_table_is_open(scope: CheckContext) -> None:
     if scope.entry.time_utc < closes:
         return
     digest = record["game"]["digest"]
-    if not _is_table(scope, digest):
+    if not _is_table_game(scope, digest):
         return
     table_value = scope.value_before(f"table:{digest}")
     if table_value is not None and table_value.get("staked"):
         return
     table, round_ = scope.facts.identify_table_and_round(scope.entry)
     rounds_begun = scope.facts.last_rounds.get(table, set())
-    if round_ not in rounds_begun and len(rounds_begun) >= _ROUNDS_AFTER_CLOSING_TIME:
+    if round_ not in rounds_begun and len(rounds_begun) >= _LAST_ROUNDS_MAX:
         raise PatternMismatch(
             f"the game starts at {scope.entry.time_utc.isoformat()}, "
-            f"after the last {_ROUNDS_AFTER_CLOSING_TIME} rounds of a "
+            f"after the last {_LAST_ROUNDS_MAX} rounds of a "
             f"table that closed at {announced}"
         )
 
 
-def _is_table(scope: CheckContext, digest: str) -> bool:
+def _is_table_game(scope: CheckContext, digest: str) -> bool:
     """Return whether the game definition stored under this digest is a table game with betting spots.
 
-    The wheel of a slot machine takes several bets too, but has no betting spots. A definition that cannot be
+    A wheel game of a slot machine takes several bets too, but has no betting spots. A definition that cannot be
     read gives False; another check reports it.
     """
     key = f"{PlayKey.GAME_DEFINITION}{digest}"
@@ -71,13 +71,13 @@ RULES: Final = (
         record={"at": "$at"},
         state={_TABLES_CLOSING_KEY: "$at"},
         permission=Permission.CONFIGURE,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.TABLES_OPENED,
         state_before={_TABLES_CLOSING_KEY: "$was:text"},
         state={_TABLES_CLOSING_KEY: None},
         permission=Permission.CONFIGURE,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
 )

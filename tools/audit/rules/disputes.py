@@ -18,13 +18,13 @@ from egm.record_codec import to_json
 from meters.transaction import Phase
 from tools.audit.rules.parts import (
     check_first_person,
-    check_in_menu,
+    check_signed_in_to_menu,
     check_somebody_signed_in,
     check_ticket_ledger_grows,
 )
 from tools.audit.rules.pattern import (
     CheckContext,
-    Derived,
+    DerivedValue,
     ObjectWithChanges,
     ObjectWithMembers,
     PatternMismatch,
@@ -101,7 +101,7 @@ def _check_opened_dispute(scope: CheckContext, **expected: Any) -> None:
         )
 
 
-def check_disputed_paper(scope: CheckContext) -> None:
+def check_disputed_bill_or_ticket(scope: CheckContext) -> None:
     """Check the dispute about a lost bill or ticket.
 
     The largest amount that may be owed is the amount of the bill or ticket; 0 for a ticket of restricted
@@ -142,7 +142,7 @@ def check_disputed_coins(scope: CheckContext) -> None:
     _check_opened_dispute(scope, device="coin_acceptor", held_cents=0, ticket="", kind="")
 
 
-def check_disputed_print(scope: CheckContext) -> None:
+def check_disputed_ticket_print(scope: CheckContext) -> None:
     """Check the dispute about the ticket of the open cash-out, which may or may not have been printed."""
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     dispute = read_opened_dispute(scope)
@@ -259,7 +259,7 @@ def _check_ruling(scope: CheckContext) -> None:
     dispute, record = _find_released_dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
     if ruling is None:  # a stored one was checked at its release; it may be paid after a restart
-        check_in_menu(scope)
+        check_signed_in_to_menu(scope)
     names = ("machine", "place", "reason", "persons")
     expected = {
         **{name: record.get(name) for name in names},
@@ -372,7 +372,7 @@ def _derive_ruling_payment(scope: CheckContext) -> Any:
     ]
 
 
-def _check_release(scope: CheckContext) -> None:
+def _check_dispute_release(scope: CheckContext) -> None:
     """Check that the stored ruling is about the dispute whose reserved credit the checked entry releases."""
     ruling = scope.record_after(DisputeRuling, "ruling")
     stored_dispute = scope.record_before(DisputedAmount, f"disputed:{scope['id']}")
@@ -394,12 +394,12 @@ RULES: Final = (
         entry_declaration=entries.TICKET_DISPUTED,
         state_before={"print": ObjectWithMembers("print", state="printing")},
         state={"print": ObjectWithChanges("print", state="disputed")},
-        extra_checks=(check_disputed_print,),
+        extra_checks=(check_disputed_ticket_print,),
     ),
     AuditRule(
         entry_declaration=entries.DISPUTE_OPENED,
         allowed_states=ALL_STATES,
-        expected_transfers=Derived(_derive_dispute_transfers),
+        expected_transfers=DerivedValue(_derive_dispute_transfers),
         extra_checks=(_check_dispute_entry,),
     ),
     AuditRule(
@@ -407,7 +407,7 @@ RULES: Final = (
         allowed_states=ALL_STATES,
         id="{subject}.disputed",
         record={"id": "$subject"},
-        expected_transfers=Derived(_derive_dispute_transfers),
+        expected_transfers=DerivedValue(_derive_dispute_transfers),
         extra_checks=(_check_dispute_entry,),
     ),
     AuditRule(
@@ -417,13 +417,13 @@ RULES: Final = (
         ref="{id}.disputed",
         state_before={"ruling": None},
         record={"id": "$id"},
-        extra_checks=(_check_release, check_somebody_signed_in),
+        extra_checks=(_check_dispute_release, check_somebody_signed_in),
     ),
     AuditRule(
         entry_declaration=entries.DISPUTE_RULED,
         allowed_states=ALL_STATES,
         id="$:text",
-        expected_transfers=Derived(_derive_ruling_payment),
+        expected_transfers=DerivedValue(_derive_ruling_payment),
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(_check_ruling,),
     ),

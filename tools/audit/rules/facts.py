@@ -122,7 +122,7 @@ class Facts:
         self.has_player_session: bool | None = None
         """Whether games since the last power-up are counted in a player session; None before the first such game."""
 
-    def is_serial(self, value: object) -> bool:
+    def is_serial_number(self, value: object) -> bool:
         """Return whether the value is the machine's serial number.
 
         The first text given is stored as the serial number.
@@ -140,7 +140,7 @@ class Facts:
         is_enabled_number = type(value) is str and value not in self.disabled_staff
         return is_enabled_number and (value in self.roles_by_staff_number or not self.roles_by_staff_number)
 
-    def is_person(self, value: object) -> bool:
+    def is_known_actor(self, value: object) -> bool:
         """Return whether the value names a member of staff, a key switch, or a host."""
         return self.is_staff(value) or (
             type(value) is str and (value in KEY_SWITCH_NAMES or value.startswith("host:"))
@@ -256,7 +256,7 @@ class Facts:
         elif self.taxable_min_cents is None or worth_cents < self.taxable_min_cents:
             self.taxable_min_cents = worth_cents
 
-    def may_be_taxable(self, worth_cents: int, *, taxable: bool) -> bool:
+    def is_tax_status_consistent(self, worth_cents: int, *, taxable: bool) -> bool:
         """Return whether a hand-pay's tax status agrees with earlier hand-pays under the same tax limit."""
         if taxable:
             return worth_cents > self.untaxed_max_cents

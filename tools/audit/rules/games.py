@@ -26,7 +26,7 @@ from meters.recall import PLAY_START_KIND
 from tools.audit.rules.closing import check_table_is_open
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
-    check_signed_in,
+    check_signed_in_if_menu_open,
     derive_debit_transfers,
     derive_session_counts,
     require,
@@ -36,7 +36,7 @@ from tools.audit.rules.parts import (
 )
 from tools.audit.rules.pattern import (
     CheckContext,
-    Derived,
+    DerivedValue,
     EachItem,
     ObjectWithMembers,
     PatternMismatch,
@@ -44,10 +44,10 @@ from tools.audit.rules.pattern import (
     parse_record,
 )
 from tools.audit.rules.reasons import (
+    check_bet_return_reason,
     check_game_is_offered,
     check_residual_credit,
     check_residual_prize,
-    check_return_reason,
     check_smallest_stake,
 )
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
@@ -57,7 +57,7 @@ R = TypeVar("R")
 #: The account of the position's cashable credit.
 _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 #: Transfers between the parts of progressive pools; the audit of levels derives them.
-POOL_TRANSFER: Final = ExpectedTransfer(
+EXPECTED_POOL_TRANSFERS: Final = ExpectedTransfer(
     "pool:{from_pool}:{from_part}", "pool:{pool}:{part}", "$:cents", may_repeat=True
 )
 
@@ -203,7 +203,7 @@ _CLAIMS_PATTERN: Final = {
 }
 
 
-def _require_removed(key: str, scope: CheckContext) -> Any:
+def _derive_removal(key: str, scope: CheckContext) -> Any:
     """Return None (the entry must delete the key) if the memory has a value under ``key``, else ABSENT_VALUE."""
     return ABSENT_VALUE if scope.value_before(key) is None else None
 
@@ -217,7 +217,7 @@ def _require_closed_claims(payment_method: str) -> Any:
     def check(scope: CheckContext) -> None:
         """Check that each closed claim changes only in its payment method, and that the game waits for no award."""
         for key in ("awaiting_award", "undecided"):
-            require_stored_value(key, partial(_require_removed, key))(scope)
+            require_stored_value(key, partial(_derive_removal, key))(scope)
         for key, claim in _iter_stored_records(scope, ClaimRecord, "claim:"):
             stored_claim = parse_record(ClaimRecord, scope.ledger.state.get(key), key)
             if stored_claim.play_id != scope["play"]:
@@ -236,7 +236,7 @@ def _require_closed_claims(payment_method: str) -> Any:
 #: Pattern of what memory holds after a game: none open, and the last one with its win.
 _STATE_AFTER_GAME_PATTERN: Final = {
     "game": None,
-    "last_game": {"play_id": "$play", "win_cents": Derived(_sum_all_returned_cents)},
+    "last_game": {"play_id": "$play", "win_cents": DerivedValue(_sum_all_returned_cents)},
 }
 #: Check that the player's session counts what the game has won.
 _CHECK_SESSION_WIN: Final = require_stored_value(
@@ -271,7 +271,7 @@ def _derive_result_count(scope: CheckContext) -> Any:
     return {"games_pushed" if scope.typed_record(GameEndByHand).push_cents else "games_lost": 1}
 
 
-def _list_slip_pools(scope: CheckContext) -> str:
+def _format_slip_pools(scope: CheckContext) -> str:
     """Return the names of the progressive pools that the entry pays, separated by commas, as on the hand-pay slip."""
     pools = (t.source.partition("house:progressive:")[2] for t in scope.entry.transfers)
     return ", ".join(name for name in pools if name)
@@ -291,7 +291,7 @@ def _derive_handpay(scope: CheckContext) -> Any:
             kind="progressive" if levels else "merchandise" if prizes else "jackpot",
             amount_cents=_sum_won_cents(scope),
             prizes=scope.typed_record(GameEndByHand).prizes if prizes else (),
-            progressive_pools=_list_slip_pools(scope) if levels else "",
+            progressive_pools=_format_slip_pools(scope) if levels else "",
             play_id=scope["play"] if levels else "",
         )
     )
@@ -304,7 +304,7 @@ _FIELDS_OF_CARRIED_GAME: Final = frozenset(
 #: Pattern of the game that is open before the entry.
 _OPEN_GAME_PATTERN: Final = {"game": {"play_id": "$play"}}
 #: Transfers that return stakes to the credits.
-_RETURNED_STAKE_TRANSFER: Final = ExpectedTransfer(
+_EXPECTED_STAKE_RETURNS: Final = ExpectedTransfer(
     "house:push", "credit:{position}:{kind_of_credit}", may_repeat=True
 )
 
@@ -320,7 +320,7 @@ _GAME_RULES: Final = (
             "game": {"id": "$game", "version": "$version", "digest": "$digest"},
             "denomination_cents": "$denomination",
             "bet_credits": "$bet",
-            "credit_before_cents": Derived(sum_credit_cents),
+            "credit_before_cents": DerivedValue(sum_credit_cents),
             "steps": [{"choice": None, "draws": "$:list"}],
         },
         state={
@@ -329,7 +329,7 @@ _GAME_RULES: Final = (
             "in_common:{digest}?": "$:object",
             **_CLAIMS_PATTERN,
         },
-        expected_transfers=Derived(_derive_wager_transfers),
+        expected_transfers=DerivedValue(_derive_wager_transfers),
         dims=_PLAY_DIMS_PATTERN,
         extra_checks=(
             require_new_id("play", "play"),
@@ -359,7 +359,7 @@ _GAME_RULES: Final = (
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         state=_CLAIMS_PATTERN,
-        expected_transfers=Derived(_derive_raise_transfers),
+        expected_transfers=DerivedValue(_derive_raise_transfers),
         dims={
             "game?": "$:text",
             "paytable?": "$:text",
@@ -374,7 +374,7 @@ _GAME_RULES: Final = (
         id="{play}.double_up",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "stakes_cents": EachItem("$:cents", count_min=1)},
-        expected_transfers=Derived(_derive_double_up_transfers),
+        expected_transfers=DerivedValue(_derive_double_up_transfers),
         dims=ANY_PLAY_DIMS_PATTERN,
     ),
     AuditRule(
@@ -382,8 +382,8 @@ _GAME_RULES: Final = (
         allowed_states=STATES_SHOWING_OUTCOME | STATES_FOR_RULINGS,
         id="{play}.push",
         state_before=_OPEN_GAME_PATTERN,
-        record={"play_id": "$play", "push_cents": Derived(_sum_won_cents)},
-        expected_transfers=(_RETURNED_STAKE_TRANSFER,),
+        record={"play_id": "$play", "push_cents": DerivedValue(_sum_won_cents)},
+        expected_transfers=(_EXPECTED_STAKE_RETURNS,),
         dims=ANY_PLAY_DIMS_PATTERN,
         extra_checks=(_CHECK_SESSION_WIN,),
     ),
@@ -394,12 +394,12 @@ _GAME_RULES: Final = (
         record={
             "game": {"id": "$game", "version": "$version", "digest": "$digest"},
             "denomination_cents": "$denomination",
-            "amount_cents": Derived(_sum_won_cents),
+            "amount_cents": DerivedValue(_sum_won_cents),
         },
         state={"table:{digest}": "$:object|none"},
-        expected_transfers=(_RETURNED_STAKE_TRANSFER,),
+        expected_transfers=(_EXPECTED_STAKE_RETURNS,),
         dims={"game": "$game", "paytable": "{game}@{version}", "denomination_cents": "$denomination"},
-        extra_checks=(_CHECK_SESSION_WIN, check_return_reason),
+        extra_checks=(_CHECK_SESSION_WIN, check_bet_return_reason),
     ),
     AuditRule(
         entry_declaration=entries.GAME_END,
@@ -408,7 +408,7 @@ _GAME_RULES: Final = (
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play", "win_cents": "$win"},
         state=_STATE_AFTER_GAME_PATTERN,
-        counts=Derived(_derive_result_count),
+        counts=DerivedValue(_derive_result_count),
         expected_transfers=(
             ExpectedTransfer("house:win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
             ExpectedTransfer("house:double_up_win", _CASHABLE_ACCOUNT, "$win", is_optional=True),
@@ -423,7 +423,7 @@ _GAME_RULES: Final = (
         id="{play}.end",
         state_before={**_OPEN_GAME_PATTERN, "handpay": None},
         record={"play_id": "$play", "win_cents": "$win"},
-        state={**_STATE_AFTER_GAME_PATTERN, "handpay": Derived(_derive_handpay)},
+        state={**_STATE_AFTER_GAME_PATTERN, "handpay": DerivedValue(_derive_handpay)},
         expected_transfers=(
             ExpectedTransfer("house:attendant_jackpot", "out:handpay_jackpot", "$win", is_optional=True),
             ExpectedTransfer("house:progressive:{level}", "out:handpay_progressive", may_repeat=True),
@@ -437,12 +437,12 @@ _GAME_RULES: Final = (
         allowed_states=STATES_FOR_RULINGS,
         id="{play}.void",
         state_before=_OPEN_GAME_PATTERN,
-        record={"play_id": "$play", "refund_cents": Derived(_sum_refunded_cents)},
+        record={"play_id": "$play", "refund_cents": DerivedValue(_sum_refunded_cents)},
         state={"game": None, "fault:game_defective?": None, "progressive_win:{win}?": None},
         expected_transfers=(
             ExpectedTransfer("house:refund_defect", "credit:{position}:{kind_of_credit}", may_repeat=True),
             ExpectedTransfer("house:win", _CASHABLE_ACCOUNT, is_optional=True),
-            _RETURNED_STAKE_TRANSFER,
+            _EXPECTED_STAKE_RETURNS,
             ExpectedTransfer("pool:{pool}:{part}", "pool:{pool}:{other}", may_repeat=True),
         ),
         extra_checks=(
@@ -460,7 +460,7 @@ _GAME_RULES: Final = (
                 ),
                 lambda scope: len(scope.record["persons"]) > 1,
             ),
-            check_signed_in,
+            check_signed_in_if_menu_open,
         ),
     ),
     AuditRule(
@@ -477,8 +477,8 @@ _RESIDUAL_CREDIT_RULES: Final = (
         entry_declaration=entries.RESIDUAL_REMOVED,
         allowed_states=STATES_FOR_CASH_OUT,
         extra_checks=(check_residual_credit,),
-        record={"amount_cents": Derived(sum_credit_cents)},
-        expected_transfers=Derived(
+        record={"amount_cents": DerivedValue(sum_credit_cents)},
+        expected_transfers=DerivedValue(
             lambda scope: derive_debit_transfers(scope, sum_credit_cents(scope), "house:residual")
         ),
     ),
@@ -487,11 +487,11 @@ _RESIDUAL_CREDIT_RULES: Final = (
         allowed_states=single_state(State.IDLE),
         extra_checks=(check_residual_credit, check_residual_prize),
         record={
-            "amount_cents": Derived(sum_credit_cents),
+            "amount_cents": DerivedValue(sum_credit_cents),
             "draws": [["$:cents", "$:count", "residual"]],
             "won_cents": "$won",
         },
-        expected_transfers=Derived(
+        expected_transfers=DerivedValue(
             lambda scope: [
                 *derive_debit_transfers(scope, sum_credit_cents(scope), "house:residual"),
                 *(

@@ -18,9 +18,9 @@ from egm.people import Permission
 from egm.progressive import entries
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import to_json
-from tools.audit.rules.games import ANY_PLAY_DIMS_PATTERN, LINKED_LEVEL_PATTERN, POOL_TRANSFER
+from tools.audit.rules.games import ANY_PLAY_DIMS_PATTERN, EXPECTED_POOL_TRANSFERS, LINKED_LEVEL_PATTERN
 from tools.audit.rules.parts import (
-    check_in_menu,
+    check_signed_in_to_menu,
     require,
     require_equal,
 )
@@ -224,9 +224,9 @@ _LEVEL_RULES: Final = (
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         record={"source": "$source", "target": "$target"},
         state={"level:{source}": "$:object", "level:{target}": "$:object"},
-        expected_transfers=(POOL_TRANSFER,),
+        expected_transfers=(EXPECTED_POOL_TRANSFERS,),
         permission=Permission.CONFIGURE,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(entry_declaration=entries.LEVEL_HIT, id="{made}"),
     AuditRule(
@@ -431,7 +431,7 @@ _MYSTERY_RULES: Final = (
         allowed_states=STATES_FOR_PRIZE_RULINGS,
         permission=Permission.RULE_ON_MONEY,
         persons_min=2,
-        extra_checks=(_check_ruling, check_in_menu),
+        extra_checks=(_check_ruling, check_signed_in_to_menu),
     ),
 )
 
@@ -461,7 +461,9 @@ _LINK_RULES: Final = (
         ),
     ),
     *(
-        AuditRule(entry_declaration=entry, permission=Permission.CONFIGURE, extra_checks=(check_in_menu,))
+        AuditRule(
+            entry_declaration=entry, permission=Permission.CONFIGURE, extra_checks=(check_signed_in_to_menu,)
+        )
         for entry in (entries.ENROLMENT_REQUESTED, entries.ENROLMENT_ANSWERED)
     ),
     AuditRule(

@@ -8,7 +8,7 @@ from egm.people import Permission
 from meters.journal import JOURNAL_FORMAT
 from meters.keys import format_fingerprint
 from tools.audit.rules.parts import (
-    check_in_menu,
+    check_signed_in_to_menu,
     require,
     require_equal,
 )
@@ -76,6 +76,6 @@ RULES: Final = (
         entry_declaration=entries.CLOCK_CONFIRMED,
         state={"clock": None, "fault:clock_doubted": None},
         permission=Permission.RESTART,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
 )

@@ -7,8 +7,8 @@ from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.staff import entries
 from egm.staff.events import INCIDENT_NOTIFICATION_WAYS
-from tools.audit.rules.parts import check_in_menu, read_nonzero_meters
-from tools.audit.rules.pattern import CheckContext, Derived, PatternMismatch, format_value
+from tools.audit.rules.parts import check_signed_in_to_menu, read_nonzero_meters
+from tools.audit.rules.pattern import CheckContext, DerivedValue, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule
 
 
@@ -37,13 +37,13 @@ RULES: Final = (
         entry_declaration=entries.DISPUTE_DECIDED,
         allowed_states=STATES_FOR_RULINGS,
         permission=Permission.RULE_ON_MONEY,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.EXCLUSION_NOTED,
         allowed_states=STATES_FOR_RULINGS,
         permission=Permission.RULE_ON_MONEY,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.INCIDENT_JUDGED,
@@ -51,18 +51,18 @@ RULES: Final = (
         permission=Permission.RULE_ON_MONEY,
         extra_checks=(
             _check_management_decision,
-            check_in_menu,
+            check_signed_in_to_menu,
         ),
     ),
     AuditRule(
         entry_declaration=play_entries.MACHINE_CHECKED,
         allowed_states=STATES_FOR_RULINGS,
         record={
-            "handpay": Derived(lambda scope: (scope.value_before("handpay") or {}).get("id")),
-            "meters": Derived(lambda scope: read_nonzero_meters(scope, since=True)),
-            "head": Derived(lambda scope: scope.ledger.head_hex),
+            "handpay": DerivedValue(lambda scope: (scope.value_before("handpay") or {}).get("id")),
+            "meters": DerivedValue(lambda scope: read_nonzero_meters(scope, since=True)),
+            "head": DerivedValue(lambda scope: scope.ledger.head_hex),
         },
         permission=Permission.RULE_ON_MONEY,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
 )

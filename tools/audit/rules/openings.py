@@ -13,8 +13,8 @@ from egm.staff.slips import format_meters_line
 from egm.staff.stock import METER_BY_BOX
 from meters.reading import read_meters
 from tools.audit.rules.parts import (
-    check_in_menu,
-    format_head,
+    check_signed_in_to_menu,
+    format_journal_head,
     read_nonzero_meters,
     require,
     require_equal,
@@ -22,7 +22,7 @@ from tools.audit.rules.parts import (
 )
 from tools.audit.rules.pattern import (
     CheckContext,
-    Derived,
+    DerivedValue,
     ObjectWithChanges,
     ObjectWithMembers,
     PatternMismatch,
@@ -58,7 +58,7 @@ def _check_collection(scope: CheckContext) -> None:
         )
 
 
-_is_slip = require(
+_CHECK_SLIP_ID = require(
     lambda scope: f"record.id: expected a slip (slip-...), found {format_value(scope['id'])}",
     lambda scope: scope["id"].startswith("slip-"),
 )
@@ -104,7 +104,7 @@ RULES: Final = (
             "reason": "$reason",
             "person": "$person",
             "persons": "$persons",
-            "meters": Derived(read_nonzero_meters),
+            "meters": DerivedValue(read_nonzero_meters),
         },
         state={
             "intervention": {
@@ -119,7 +119,7 @@ RULES: Final = (
         },
         extra_checks=(
             require_new_id("intervention", "number", is_entry_id=True),
-            check_in_menu,
+            check_signed_in_to_menu,
         ),
     ),
     AuditRule(
@@ -127,9 +127,9 @@ RULES: Final = (
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         id="{opened}.closed",
         state_before={"intervention": ObjectWithMembers("intervention", id="$opened")},
-        record={"id": "$opened", "meters": Derived(read_nonzero_meters)},
+        record={"id": "$opened", "meters": DerivedValue(read_nonzero_meters)},
         state={"intervention": None, "disabled:intervention": None},
-        extra_checks=(_check_collection, check_in_menu),
+        extra_checks=(_check_collection, check_signed_in_to_menu),
     ),
     AuditRule(
         entry_declaration=entries.HOPPER_OPENING_STOCK,
@@ -149,14 +149,14 @@ RULES: Final = (
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("stock:fill", "stock:hopper", "$cents"),),
         permission=Permission.COLLECT_CASH,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.COLLECTED_BOX_COUNTED,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         state_before={"collected": "$last:object"},
         permission=Permission.COLLECT_CASH,
-        extra_checks=(_check_box_count, check_in_menu),
+        extra_checks=(_check_box_count, check_signed_in_to_menu),
     ),
     AuditRule(
         entry_declaration=entries.SLIP_ORDERED,
@@ -171,7 +171,7 @@ RULES: Final = (
             require_equal(
                 "record.witness is not the journal head before this entry",
                 lambda scope: scope.record["witness"],
-                format_head,
+                format_journal_head,
             ),
         ),
     ),
@@ -180,15 +180,17 @@ RULES: Final = (
         state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": ObjectWithChanges("print", state="barcode_done")},
-        extra_checks=(_is_slip,),
+        extra_checks=(_CHECK_SLIP_ID,),
     ),
-    AuditRule(entry_declaration=entries.SLIP_NOT_STARTED, record={"id": "$id"}, extra_checks=(_is_slip,)),
+    AuditRule(
+        entry_declaration=entries.SLIP_NOT_STARTED, record={"id": "$id"}, extra_checks=(_CHECK_SLIP_ID,)
+    ),
     AuditRule(
         entry_declaration=entries.SLIP_FAILED,
         state_before={"print": ObjectWithMembers("print", id="$id")},
         record={"id": "$id"},
         state={"print": None},
-        extra_checks=(_is_slip,),
+        extra_checks=(_CHECK_SLIP_ID,),
     ),
     AuditRule(
         entry_declaration=entries.INTERVENTION_SEEN,
@@ -218,7 +220,7 @@ RULES: Final = (
             "disabled:base": {"reason": "$reason", "since": "$since"},
         },
         permission=Permission.COLLECT_CASH,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.CABINET_BASE_RETURNED,
@@ -227,6 +229,6 @@ RULES: Final = (
         record={"intervention": "$at"},
         state={"base": None, "disabled:base": None},
         permission=Permission.COLLECT_CASH,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
 )

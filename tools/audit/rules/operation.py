@@ -21,8 +21,8 @@ from egm.play.keys import PlayKey
 from egm.staff import entries as staff
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
-    check_first_position,
-    check_in_menu,
+    check_position_is_one,
+    check_signed_in_to_menu,
     require,
     require_equal,
     require_stored_value,
@@ -71,16 +71,19 @@ def _derive_state_after_test(scope: CheckContext) -> Any:
 
 
 #: The amount below which credit is residual, and what may be done with it.
-RESIDUAL_TERMS: Final = {"way": AlternativePatterns("stays", "given_up", "played"), "useful_cents": "$:count"}
+RESIDUAL_TERMS_PATTERN: Final = {
+    "way": AlternativePatterns("stays", "given_up", "played"),
+    "useful_cents": "$:count",
+}
 
 #: The rules of start, self-tests and the machine's service.
 _START_AND_SERVICE_RULES: Final = (
     AuditRule(
         entry_declaration=integrity.POWER_UP,
         id="power-up-{boots}",
-        state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS},
+        state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS_PATTERN},
         extra_checks=(
-            check_first_position,
+            check_position_is_one,
             require(
                 lambda scope: (
                     "record.time_zone and record.day_ends_hour do not state a valid gaming day: found "
@@ -98,7 +101,7 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=integrity.RESIDUAL_CREDIT_TERMS,
-        state={"residual_terms": RESIDUAL_TERMS},
+        state={"residual_terms": RESIDUAL_TERMS_PATTERN},
         extra_checks=(
             require(
                 "dims.position: position 1 records its residual credit terms in its power-up entry, not here",
@@ -108,7 +111,10 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=integrity.SELF_TEST_PASSED,
-        extra_checks=(check_first_position, require_stored_value("out_of_service", _derive_state_after_test)),
+        extra_checks=(
+            check_position_is_one,
+            require_stored_value("out_of_service", _derive_state_after_test),
+        ),
     ),
     AuditRule(
         entry_declaration=integrity.SELF_TEST_FAILED,
@@ -135,7 +141,7 @@ _START_AND_SERVICE_RULES: Final = (
         ),
     ),
     *(
-        AuditRule(entry_declaration=entry, extra_checks=(check_first_position,))
+        AuditRule(entry_declaration=entry, extra_checks=(check_position_is_one,))
         for entry in app.ENTRY_BY_GENERATOR_EVENT.values()
     ),
     AuditRule(
@@ -155,9 +161,9 @@ _START_AND_SERVICE_RULES: Final = (
         entry_declaration=staff.MACHINE_RESTART,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         permission=Permission.RESTART,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
-    AuditRule(entry_declaration=app.GAME_REFUSED, extra_checks=(check_first_position,)),
+    AuditRule(entry_declaration=app.GAME_REFUSED, extra_checks=(check_position_is_one,)),
     AuditRule(
         entry_declaration=play_entries.GAME_VERSION_CONFLICT,
         state_before={"definition:{digest}": None, "definition:{before}": "$:text"},
@@ -173,7 +179,7 @@ _START_AND_SERVICE_RULES: Final = (
         state_before={"inventory": "$before:object|none"},
         record={"before": "$before", "after": "$after"},
         state={"inventory": "$after"},
-        extra_checks=(check_first_position,),
+        extra_checks=(check_position_is_one,),
     ),
 )
 
@@ -225,7 +231,7 @@ def _check_declared_fault(scope: CheckContext) -> None:
         )
 
 
-def _check_call(scope: CheckContext) -> None:
+def _check_attendant_call(scope: CheckContext) -> None:
     """Check that the checked entry starts an attendant call while none is active, or ends the active call."""
     is_on = scope["on"]
     if is_on is not (scope.value_before("service_call") is None):
@@ -277,7 +283,7 @@ _FAULT_RULES: Final = (
         entry_declaration=integrity.FAULTS_CLEARED_BY_TECHNICIAN,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         permission=Permission.RESTART,
-        extra_checks=(_require_clearable_faults("technician"), check_in_menu),
+        extra_checks=(_require_clearable_faults("technician"), check_signed_in_to_menu),
     ),
     AuditRule(
         entry_declaration=integrity.TILT_CLEARED,
@@ -291,7 +297,7 @@ _FAULT_RULES: Final = (
         entry_declaration=staff.SERVICE_CALL,
         record={"on": "$on"},
         state={"service_call": "$calling"},
-        extra_checks=(_check_call,),
+        extra_checks=(_check_attendant_call,),
     ),
     AuditRule(
         entry_declaration=staff.SERVICE_ANSWERED,

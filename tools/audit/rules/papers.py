@@ -11,7 +11,11 @@ from egm.kernel.events import State
 from egm.kernel.states import ALL_STATES, STATES_TAKING_TICKETS, single_state
 from egm.money import entries
 from egm.money.records.host import HostTicketRecord, RedemptionStatus, RestrictedTerms
-from tools.audit.rules.disputes import check_disputed_coins, check_disputed_paper, check_disputed_ticket
+from tools.audit.rules.disputes import (
+    check_disputed_bill_or_ticket,
+    check_disputed_coins,
+    check_disputed_ticket,
+)
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
     check_ticket_ledger_grows,
@@ -36,7 +40,7 @@ _STACK_ORDER_DELAY_SECONDS_MAX: Final = 10
 _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 
-def _build_paper_pattern(phase: str, ticket: str) -> dict[str, Any]:
+def _build_stacking_pattern(phase: str, ticket: str) -> dict[str, Any]:
     """Return the pattern of the bill or ticket that the memory has in this phase of stacking.
 
     ``ticket`` is the pattern of the ticket number, "" for a bill.
@@ -155,7 +159,7 @@ def is_denomination(cents: int) -> bool:
     return significant in {"1", "2", "25", "5"}
 
 
-def _build_order_pattern(ticket: str) -> dict[str, Any]:
+def _build_stack_order_pattern(ticket: str) -> dict[str, Any]:
     """Return the pattern of the bill or ticket stored when the acceptor is ordered to stack it.
 
     ``ticket`` is the pattern of the ticket number, "" for a bill.
@@ -164,7 +168,7 @@ def _build_order_pattern(ticket: str) -> dict[str, Any]:
 
 
 #: The rules of bills and tickets.
-_PAPER_RULES: Final = (
+_BILL_AND_TICKET_RULES: Final = (
     AuditRule(
         entry_declaration=entries.BILL_ESCROW,
         allowed_states=single_state(State.IDLE),
@@ -175,7 +179,7 @@ _PAPER_RULES: Final = (
         expected_transfers=(
             ExpectedTransfer("world:bill", _CASHABLE_ACCOUNT, "$cents", {"bill_cents": "$cents"}),
         ),
-        state={"paper": _build_order_pattern("")},
+        state={"paper": _build_stack_order_pattern("")},
         extra_checks=(
             require_new_id("bill", is_entry_id=True),
             require(
@@ -191,18 +195,18 @@ _PAPER_RULES: Final = (
         entry_declaration=entries.BILL_IN,
         id="{paper}.in",
         ref="$paper",
-        state_before={"paper": _build_paper_pattern("ordered", "")},
+        state_before={"paper": _build_stacking_pattern("ordered", "")},
         record={"amount_cents": "$held_cents"},
-        state={"paper": _build_paper_pattern("vended", "")},
+        state={"paper": _build_stacking_pattern("vended", "")},
     ),
     AuditRule(
         entry_declaration=entries.BILL_NOT_STACKED,
         id="{paper}.void",
         ref="$paper",
-        state_before={"paper": _build_paper_pattern("ordered", "")},
+        state_before={"paper": _build_stacking_pattern("ordered", "")},
         record={"amount_cents": "$held_cents", "why": "$why", "disputed?": "$dispute"},
         state={"paper": None},
-        extra_checks=(check_disputed_paper,),
+        extra_checks=(check_disputed_bill_or_ticket,),
     ),
     AuditRule(
         entry_declaration=entries.VOUCHER_ESCROW,
@@ -210,7 +214,7 @@ _PAPER_RULES: Final = (
         late_order_seconds=_STACK_ORDER_DELAY_SECONDS_MAX,
         id="$id:text",
         state_before={"paper": None},
-        state={"paper": _build_order_pattern("$number:masked")},
+        state={"paper": _build_stack_order_pattern("$number:masked")},
         expected_transfers=(
             ExpectedTransfer("world:voucher_in:{credit}", "credit:{position}:{credit}", "$cents"),
         ),
@@ -224,9 +228,9 @@ _PAPER_RULES: Final = (
         entry_declaration=entries.VOUCHER_IN,
         id="{paper}.in",
         ref="$paper",
-        state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
+        state_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number"},
-        state={"paper": _build_paper_pattern("vended", "$number")},
+        state={"paper": _build_stacking_pattern("vended", "$number")},
         extra_checks=(
             _derive_host_status(RedemptionStatus.REDEEMED),
             require_stored_value("restricted", _derive_restricted_terms),
@@ -237,19 +241,19 @@ _PAPER_RULES: Final = (
         entry_declaration=entries.VOUCHER_DISPUTED,
         id="{paper}.void",
         ref="$paper",
-        state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
+        state_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number", "disputed": "$dispute"},
-        state={"paper": _build_paper_pattern("vended", "$number")},
+        state={"paper": _build_stacking_pattern("vended", "$number")},
         extra_checks=(check_disputed_ticket,),
     ),
     AuditRule(
         entry_declaration=entries.VOUCHER_NOT_STACKED,
         id="{paper}.void",
         ref="$paper",
-        state_before={"paper": _build_paper_pattern("ordered", "$number:masked")},
+        state_before={"paper": _build_stacking_pattern("ordered", "$number:masked")},
         record={"amount_cents": "$held_cents", "number": "$number", "why": "$why", "disputed?": "$dispute"},
         state={"paper": None},
-        extra_checks=(_check_result_of_unstacked_ticket, check_disputed_paper),
+        extra_checks=(_check_result_of_unstacked_ticket, check_disputed_bill_or_ticket),
     ),
     AuditRule(
         entry_declaration=host_entries.HOST_VOUCHER_NOT_STACKED,
@@ -335,7 +339,7 @@ def _build_coin_rule(entry: AnyEntryDeclaration, record: Pattern) -> AuditRule:
 
 
 RULES: Final = (
-    *_PAPER_RULES,
+    *_BILL_AND_TICKET_RULES,
     _build_coin_rule(entries.COIN_IN, None),
     _build_coin_rule(entries.COIN_IN_DISPUTED, {"disputed": "$dispute"}),
 )

@@ -88,7 +88,7 @@ def sum_credit_cents(scope: CheckContext) -> int:
     return sum(scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CreditKind)
 
 
-def sum_money_cents(scope: CheckContext) -> int:
+def sum_cashable_credit_cents(scope: CheckContext) -> int:
     """Return the player's credit that can be cashed out as money, before the checked entry, in minor units."""
     return sum(
         scope.ledger.available_cents(scope.format_credit_account(kind)) for kind in CASHABLE_CREDIT_KINDS
@@ -110,7 +110,7 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
         )
         expected = (
             remainder.coin_payout
-            if remainder is not None and remainder.amount_cents == sum_money_cents(scope)
+            if remainder is not None and remainder.amount_cents == sum_cashable_credit_cents(scope)
             else None
         )
         record = scope.record_after(kind, key)
@@ -141,7 +141,7 @@ def derive_debit_transfers(
     return [(part.source, part.target, part.amount_cents) for part in transfers]
 
 
-def format_head(scope: CheckContext) -> str:
+def format_journal_head(scope: CheckContext) -> str:
     """Return the journal head before the entry (last sequence number and start of the hash) as printed on slips."""
     return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
 
@@ -238,7 +238,7 @@ def derive_session_counts(scope: CheckContext, *, wagered_cents: int = 0, won_ce
     )
 
 
-def check_signed_in(scope: CheckContext) -> None:
+def check_signed_in_if_menu_open(scope: CheckContext) -> None:
     """Check that the first person in the checked entry's record is the one signed in to the service menu.
 
     Nothing is checked if the menu is closed or the journal records no staff.
@@ -263,7 +263,7 @@ def check_first_person(scope: CheckContext, person: object) -> None:
         )
 
 
-def check_first_position(scope: CheckContext) -> None:
+def check_position_is_one(scope: CheckContext) -> None:
     """Check that the checked entry belongs to player position 1, which represents the whole machine."""
     if scope.position != 1:
         raise PatternMismatch(
@@ -271,13 +271,13 @@ def check_first_position(scope: CheckContext) -> None:
         )
 
 
-def check_in_menu(scope: CheckContext) -> None:
+def check_signed_in_to_menu(scope: CheckContext) -> None:
     """Check that the first person in the checked entry's record was signed in to the service menu.
 
     Nothing is checked if the journal records no staff.
     """
     check_somebody_signed_in(scope)
-    check_signed_in(scope)
+    check_signed_in_if_menu_open(scope)
 
 
 def check_somebody_signed_in(scope: CheckContext) -> None:

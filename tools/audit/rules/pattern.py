@@ -1,4 +1,4 @@
-"""Patterns: what a field of an entry must contain, as data.
+"""Patterns, which state as data what a field of a journal entry must contain.
 
 A pattern may bind a value to a name. A name used in two fields requires equal values.
 
@@ -13,7 +13,7 @@ A pattern is one of
 * a list: an array with one element for each of these patterns;
 * :class:`EachItem`: an array of any length whose elements all match one pattern;
 * :class:`AlternativePatterns`: a value that matches one of several patterns;
-* :class:`Derived`: exactly the value that a function returns for the checked entry;
+* :class:`DerivedValue`: exactly the value that a function returns for the checked entry;
 * :class:`ObjectWithChanges`: the object bound to a name, except for stated changes;
 * :class:`ObjectWithMembers`: an object with at least these members, which is bound to a name.
 
@@ -154,7 +154,7 @@ class AlternativePatterns:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class DerivedValue:
     """A pattern for exactly the value that ``derive_value`` derives from the context of the check."""
 
     derive_value: Callable[[CheckContext], Any]
@@ -197,7 +197,7 @@ class OwnEntryId:
 
 
 #: The pattern of an entry's own id.
-OWN_ID: Final = OwnEntryId()
+OWN_ENTRY_ID: Final = OwnEntryId()
 
 
 # ------------------------------------------------------------------------------------------ types of values
@@ -244,8 +244,8 @@ VALUE_CHECK_BY_TYPE: Final[Mapping[str, Callable[[Any, CheckContext], bool]]] = 
     "masked": lambda value, _: (
         type(value) is str and _MASKED_TICKET_NUMBER_PATTERN.fullmatch(value) is not None
     ),
-    "serial": lambda value, scope: scope.facts.is_serial(value),
-    "person": lambda value, scope: scope.facts.is_person(value),
+    "serial": lambda value, scope: scope.facts.is_serial_number(value),
+    "person": lambda value, scope: scope.facts.is_known_actor(value),
     "staff": lambda value, scope: scope.facts.is_staff(value),
     "persons": _are_staff,
 }
@@ -286,7 +286,7 @@ def compile_pattern(pattern: Pattern) -> Matcher:  # noqa: C901, PLR0911 (one br
             return _compile_each_item(pattern)
         case AlternativePatterns():
             return _compile_alternatives([compile_pattern(part) for part in pattern.patterns])
-        case Derived():
+        case DerivedValue():
             return _compile_derived(pattern.derive_value)
         case ObjectWithChanges():
             return _compile_object_with_changes(pattern)

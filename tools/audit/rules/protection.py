@@ -9,7 +9,7 @@ from egm.play.player_protection import PAUSING_REMINDER_KINDS
 from tools.audit.rules.parts import require
 from tools.audit.rules.pattern import (
     CheckContext,
-    Derived,
+    DerivedValue,
     ObjectWithChanges,
     ObjectWithMembers,
     format_value,
@@ -39,9 +39,9 @@ RULES: Final = (
         entry_declaration=entries.REMINDER_SHOWN,
         allowed_states=single_state(State.IDLE),
         state_before={"reminder": None, "session": ObjectWithMembers("session", wagered_cents="$:count")},
-        record={"kind": "$which", "spent_cents": Derived(_compute_spent_cents)},
+        record={"kind": "$which", "spent_cents": DerivedValue(_compute_spent_cents)},
         state={
-            "reminder": Derived(lambda scope: scope.record),
+            "reminder": DerivedValue(lambda scope: scope.record),
             "session": ObjectWithChanges("session", time_reminders="$:count", spend_reminders="$:count"),
         },
         counts={"reminders.{which}": 1},
@@ -81,7 +81,7 @@ RULES: Final = (
         entry_declaration=entries.SESSION_ENDED,
         allowed_states=STATES_FOR_CASH_OUT,
         state_before={"session": "$:object", **_NO_PLAY_PATTERN},
-        record={"spent_cents": Derived(_compute_spent_cents)},
+        record={"spent_cents": DerivedValue(_compute_spent_cents)},
         state=_NO_SESSION_PATTERN,
     ),
     AuditRule(
@@ -93,6 +93,6 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.LIMIT_SET,
         allowed_states=single_state(State.IDLE),
-        state={"limits": Derived(_derive_limits)},
+        state={"limits": DerivedValue(_derive_limits)},
     ),
 )

@@ -94,26 +94,32 @@ def check_smallest_stake(scope: CheckContext) -> None:
 
 
 def check_game_is_offered(scope: CheckContext) -> None:
-    """Check that the game is on offer: no host has disabled it, and its table has not changed since the power-up."""
-    if _is_game_withheld(scope) or (scope["digest"], scope["denomination"]) in scope.facts.changed_tables:
+    """Check that the game is offered: no host has disabled it.
+
+    Since the power-up, the machine must also not have returned bets because the game's definition had changed.
+    """
+    if (
+        _is_selected_game_disabled_by_host(scope)
+        or (scope["digest"], scope["denomination"]) in scope.facts.changed_tables
+    ):
         raise PatternMismatch(
             f"record.game: {scope['game']} is not offered at {scope['denomination']} cents a credit, according to "
             "the memory before this entry"
         )
 
 
-def _is_game_withheld(scope: CheckContext) -> bool:
+def _is_selected_game_disabled_by_host(scope: CheckContext) -> bool:
     """Return whether a host has disabled the game that the checked entry names."""
-    return is_game_withheld(scope["game"], scope.ledger.state)
+    return is_game_disabled_by_host(scope["game"], scope.ledger.state)
 
 
-def is_game_withheld(game: str, memory: Mapping[str, object]) -> bool:
+def is_game_disabled_by_host(game: str, memory: Mapping[str, object]) -> bool:
     """Return whether a host has disabled the game, according to the machine's stored values in ``memory``."""
     prefix = f"{HostKey.CONTROL}game.{game}:"
     return False in [value for key, value in memory.items() if key.startswith(prefix)]
 
 
-def check_return_reason(scope: CheckContext) -> None:
+def check_bet_return_reason(scope: CheckContext) -> None:
     """Check that the machine's stored values show the recorded reason for returning the bets left on a table."""
     reason, state = scope.record["why"], derive_machine_state(scope.ledger, scope.position, scope.facts)
     if reason == "taken_down":
@@ -126,9 +132,9 @@ def check_return_reason(scope: CheckContext) -> None:
     else:
         fits = (
             state is not State.IDLE
-            or _is_game_withheld(scope)
+            or _is_selected_game_disabled_by_host(scope)
             or _is_play_paused(scope)
-            or _is_game_switched_off(scope)
+            or _is_game_disabled_by_staff(scope)
         )
     if not fits:
         raise PatternMismatch(
@@ -143,7 +149,7 @@ def _is_play_paused(scope: CheckContext) -> bool:
     return reminder is not None and reminder.kind in PAUSING_REMINDER_KINDS
 
 
-def _is_game_switched_off(scope: CheckContext) -> bool:
+def _is_game_disabled_by_staff(scope: CheckContext) -> bool:
     """Return whether staff have taken the game, or the game at this denomination, out of the offered games."""
     options: Any = scope.value_before("options") or {"off": [], "denominations_cents": {}}
     offered_cents = options["denominations_cents"].get(scope["game"], [scope["denomination"]])

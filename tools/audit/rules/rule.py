@@ -16,9 +16,9 @@ from meters.ledger import Ledger
 from meters.transaction import Transaction, Transfer
 from tools.audit.rules.facts import Facts
 from tools.audit.rules.pattern import (
-    OWN_ID,
+    OWN_ENTRY_ID,
     CheckContext,
-    Derived,
+    DerivedValue,
     Matcher,
     Pattern,
     PatternMismatch,
@@ -27,7 +27,7 @@ from tools.audit.rules.pattern import (
     format_storage_key,
     format_value,
 )
-from tools.audit.rules.states import derive_machine_state, is_in_states, was_idle
+from tools.audit.rules.states import can_be_in_states, derive_machine_state, was_idle
 
 #: Checks what patterns cannot express. Raises :class:`PatternMismatch`.
 Check: TypeAlias = Callable[[CheckContext], None]
@@ -35,9 +35,9 @@ Check: TypeAlias = Callable[[CheckContext], None]
 #: Conditions of record fields that only the journal's own facts decide.
 _CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]] = {
     STAFF_NUMBER: Facts.is_staff,
-    ACTOR_ID: Facts.is_person,
+    ACTOR_ID: Facts.is_known_actor,
     STAFF_NUMBERS: lambda facts, persons: all(map(facts.is_staff, persons)),
-    MACHINE_SERIAL_NUMBER: Facts.is_serial,
+    MACHINE_SERIAL_NUMBER: Facts.is_serial_number,
 }
 
 
@@ -80,7 +80,7 @@ class AuditRule:
 
     entry_declaration: AnyEntryDeclaration
     """The declaration of this kind of entry by its feature; the entry must have the declared form."""
-    id: Pattern = OWN_ID
+    id: Pattern = OWN_ENTRY_ID
     """The pattern of the entry's id."""
     ref: Pattern = None
     """The pattern of the id of the reservation that the entry ends; None if it ends none."""
@@ -92,7 +92,7 @@ class AuditRule:
     """The patterns of what the entry must store in the machine's memory, by storage key."""
     counts: Pattern = field(default_factory=dict)
     """The pattern of the occurrences (such as a game won) that the entry counts."""
-    expected_transfers: Sequence[ExpectedTransfer] | Derived = ()
+    expected_transfers: Sequence[ExpectedTransfer] | DerivedValue = ()
     """The required transfers in order, or a pattern that derives them.
 
     If the entry ends a reservation, the first transfer of that reservation is bound to the names
@@ -109,9 +109,9 @@ class AuditRule:
     allowed_after_kinds: frozenset[str] = frozenset()
     """If the position's money was last moved by an entry of one of these kinds, any machine state is allowed."""
     late_order_seconds: int = 0
-    """How many seconds after the machine was last idle a device may still record an order to it."""
+    """For how many seconds after the machine was last idle an order to a device may still be recorded."""
     late_order_states: frozenset[State] = frozenset()
-    """The machine states in which a device may still record an order within ``late_order_seconds``."""
+    """The machine states in which an order to a device may still be recorded within ``late_order_seconds``."""
     extra_checks: tuple[Check, ...] = ()
     """Functions that check what patterns cannot express; they raise :class:`PatternMismatch`."""
     permission: Permission | None = None
@@ -146,7 +146,7 @@ class AuditRule:
             _match_at_name(name, matcher, value, scope)
         for key, matcher in late_matchers:
             _match_at_name("before", matcher, scope.value_before(key.format(**scope.bound_values)), scope)
-        self._check_moves(transaction.transfers, scope)
+        self._check_transfers(transaction.transfers, scope)
         dims = dict(transaction.dims)
         dims.pop("position", None)  # EntryRulesAudit checks that the position exists
         _match_at_name("dims", self._dims, dims, scope)
@@ -162,7 +162,7 @@ class AuditRule:
         except EntryError as error:
             raise DeclarationMismatch(str(error).removeprefix(f"{self.kind}: ")) from None
         record: Any = transaction.record or {}
-        for name, condition in self._persons_named:
+        for name, condition in self._person_fields:
             if record.get(name) is not None and not _CHECK_BY_CONDITION[condition](facts, record[name]):
                 raise PatternMismatch(
                     f"record.{name}: {format_value(record[name])} is {condition.error_text}"
@@ -180,7 +180,7 @@ class AuditRule:
         if state is State.IDLE:
             scope.facts.last_idle_times[scope.position] = scope.entry.time_utc
         if (
-            is_in_states(state, self.allowed_states)
+            can_be_in_states(state, self.allowed_states)
             or scope.facts.last_money_entry_kinds.get(scope.position) in self.allowed_after_kinds
         ):
             return
@@ -248,9 +248,9 @@ class AuditRule:
             stripped_state[name] = value
         return stripped_state
 
-    def _check_moves(self, transfers: tuple[Transfer, ...], scope: CheckContext) -> None:
+    def _check_transfers(self, transfers: tuple[Transfer, ...], scope: CheckContext) -> None:
         """Check that the entry makes exactly the rule's transfers, in order. Raises :class:`PatternMismatch`."""
-        if isinstance(self.expected_transfers, Derived):
+        if isinstance(self.expected_transfers, DerivedValue):
             expected = [tuple(each) for each in self.expected_transfers.derive_value(scope)]
             recorded = [(t.source, t.target, t.amount_cents) for t in transfers if not t.dims]
             if expected != recorded or len(recorded) != len(transfers):
@@ -307,7 +307,7 @@ class AuditRule:
 
     # ------------------------------------------------------------------ compiled once
     @cached_property
-    def _persons_named(self) -> tuple[tuple[str, FieldCondition], ...]:
+    def _person_fields(self) -> tuple[tuple[str, FieldCondition], ...]:
         """Return (field name, condition) for each field of the record that names persons or the machine."""
         record = self.entry_declaration.record
         return tuple(
@@ -355,7 +355,7 @@ class AuditRule:
     @cached_property
     def _transfer_patterns(self) -> list[tuple[ExpectedTransfer, tuple[Matcher, ...]]]:
         """Return each required transfer with the compiled patterns of its parts."""
-        moves = () if isinstance(self.expected_transfers, Derived) else self.expected_transfers
+        moves = () if isinstance(self.expected_transfers, DerivedValue) else self.expected_transfers
         return [(m, tuple(map(compile_pattern, (m.source, m.target, m.cents, m.dims)))) for m in moves]
 
 

@@ -9,7 +9,7 @@ from egm.people.person import STAFF_NUMBER_PATTERN
 from egm.staff import entries
 from egm.staff.entries import STAFF_ADDED, STAFF_PIN_CHANGED
 from tools.audit.rules.facts import is_first_enrolment_author
-from tools.audit.rules.parts import check_in_menu, require, require_equal
+from tools.audit.rules.parts import check_signed_in_to_menu, require, require_equal
 from tools.audit.rules.pattern import CheckContext, ObjectWithMembers, PatternMismatch, format_value
 from tools.audit.rules.rule import AuditRule
 
@@ -53,9 +53,9 @@ def _check_next_change(scope: CheckContext) -> None:
 def _check_author_of_change(scope: CheckContext, *, is_added: bool) -> None:
     """Check the author of a change to the staff list; ``is_added`` is whether the change enrols a person.
 
-    The author must have the permission to enrol others, or change their own PIN. The people of a machine's first start
-    have no author. The machine records all of them at its first power-up, one after the other, or the rest of them at
-    the next power-up if it loses power meanwhile.
+    The author must have the permission to enrol others, or change their own PIN. The people enrolled at a machine's
+    first start have no author. The machine records all of them at its first power-up, one after the other, or the rest
+    of them at the next power-up if it loses power meanwhile.
     """
     facts, author = scope.facts, scope["by"]
     if is_added and is_first_enrolment_author(author):
@@ -185,6 +185,6 @@ RULES: Final = (
         entry_declaration=entries.SIGN_IN_UNLOCKED,
         state={"tries:{bucket}": None},
         permission=Permission.ENROL_STAFF,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
 )

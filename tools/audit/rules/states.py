@@ -92,7 +92,7 @@ def was_idle(entry: StoredEntry, facts: Facts, seconds: int) -> bool:
     return idle_at is not None and abs(entry.time_utc - idle_at) <= timedelta(seconds=seconds)
 
 
-def is_in_states(state: State, states: frozenset[State]) -> bool:
+def can_be_in_states(state: State, states: frozenset[State]) -> bool:
     """Return whether the machine may have been in one of ``states``, if ``state`` is derived from its stored values.
 
     Some machine states are not stored. Stored values that give idle are also possible in these states.

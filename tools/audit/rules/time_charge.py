@@ -13,7 +13,7 @@ from egm.play.keys import PlayKey
 from paytables import PaytableError
 from paytables.contract import TimeCharge
 from tools.audit.rules.parts import derive_debit_transfers, derive_session_counts, require_stored_value
-from tools.audit.rules.pattern import CheckContext, Derived, PatternMismatch
+from tools.audit.rules.pattern import CheckContext, DerivedValue, PatternMismatch
 from tools.audit.rules.rule import AuditRule
 
 
@@ -76,7 +76,7 @@ RULES: Final = (
             "until": "$until:time",
         },
         state={PlayKey.PAID_PLAYING_TIME: {"digest": "$digest", "until": "$until"}},
-        expected_transfers=Derived(_derive_transfers),
+        expected_transfers=DerivedValue(_derive_transfers),
         extra_checks=(
             _check_charge,
             require_stored_value(

@@ -10,8 +10,13 @@ from egm.kernel.events import State
 from egm.kernel.states import STATES_AFTER_SELF_TEST, STATES_FOR_RULINGS, STATES_SHOWING_OUTCOME, single_state
 from egm.people import Permission
 from egm.play.records.purse import name_points_account, name_won_points_account
-from tools.audit.rules.parts import check_in_menu, check_signed_in, require, require_new_id
-from tools.audit.rules.pattern import CheckContext, Derived
+from tools.audit.rules.parts import (
+    check_signed_in_if_menu_open,
+    check_signed_in_to_menu,
+    require,
+    require_new_id,
+)
+from tools.audit.rules.pattern import CheckContext, DerivedValue
 from tools.audit.rules.rule import AuditRule
 
 #: The state in which staff use the service menu.
@@ -103,7 +108,7 @@ def _derive_refund(scope: CheckContext) -> Any:
     return [("tournament:push", name_points_account(scope.position), points)] if points else []
 
 
-def _derive_closing(scope: CheckContext) -> Any:
+def _derive_point_removal(scope: CheckContext) -> Any:
     """Return the transfers that remove all points of a player position at the end of its round."""
     accounts = (name_points_account(scope.position), name_won_points_account(scope.position))
     balances = ((account, scope.ledger.available_cents(account)) for account in accounts)
@@ -118,7 +123,7 @@ RULES: Final = (
         state={"tournament_rules": {"digest": "$digest", "text": "$text"}},
         permission=Permission.CONFIGURE,
         extra_checks=(
-            check_in_menu,
+            check_signed_in_to_menu,
             _CHECK_NO_TOURNAMENT,
         ),
     ),
@@ -130,7 +135,7 @@ RULES: Final = (
         state={"tournament_rules": None},
         permission=Permission.CONFIGURE,
         extra_checks=(
-            check_in_menu,
+            check_signed_in_to_menu,
             _CHECK_NO_TOURNAMENT,
         ),
     ),
@@ -142,7 +147,7 @@ RULES: Final = (
         state={"tournament": {"digest": "$digest", "since": "$:text"}},
         permission=Permission.CONFIGURE,
         extra_checks=(
-            check_in_menu,
+            check_signed_in_to_menu,
             require(
                 lambda scope: f"the machine held {scope.ledger.credits_cents()} cents of credit; expected 0",
                 _is_without_credit,
@@ -157,7 +162,7 @@ RULES: Final = (
         state={"tournament": None},
         permission=Permission.CONFIGURE,
         extra_checks=(
-            check_in_menu,
+            check_signed_in_to_menu,
             _CHECK_NO_ROUND,
         ),
     ),
@@ -166,27 +171,27 @@ RULES: Final = (
         allowed_states=_SERVICE_MENU_STATE,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
-        expected_transfers=Derived(lambda scope: [("fees:participants", "fees:sold", scope["fee"])]),
+        expected_transfers=DerivedValue(lambda scope: [("fees:participants", "fees:sold", scope["fee"])]),
         permission=Permission.PAY_BY_HAND,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.ENTRY_VOIDED,
         allowed_states=_SERVICE_MENU_STATE,
         state_before=_INSTALLED_RULES_PATTERN,
         record={"digest": "$digest", "fee_cents": "$fee:cents"},
-        expected_transfers=Derived(lambda scope: [("fees:sold", "fees:participants", scope["fee"])]),
+        expected_transfers=DerivedValue(lambda scope: [("fees:sold", "fees:participants", scope["fee"])]),
         permission=Permission.RULE_ON_MONEY,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_PAID,
         allowed_states=_SERVICE_MENU_STATE,
         state_before={**_INSTALLED_RULES_PATTERN, "tournament": None},
         record={"digest": "$digest", "amount_cents": "$prize:cents"},
-        expected_transfers=Derived(lambda scope: [("fees:prizes", "fees:participants", scope["prize"])]),
+        expected_transfers=DerivedValue(lambda scope: [("fees:prizes", "fees:participants", scope["prize"])]),
         permission=Permission.RULE_ON_MONEY,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.ROUND_STARTED,
@@ -194,12 +199,12 @@ RULES: Final = (
         state_before=_IN_TOURNAMENT_PATTERN,
         record={**_ENTRY_FIELDS_PATTERN, "round": "$round:cents", "points": "$points:cents"},
         state={"purse": "$:object", "selection": "$:object"},
-        expected_transfers=Derived(
+        expected_transfers=DerivedValue(
             lambda scope: [("tournament:entry", name_points_account(scope.position), scope["points"])]
         ),
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
-            check_in_menu,
+            check_signed_in_to_menu,
             _CHECK_POSITION_FREE,
         ),
     ),
@@ -209,7 +214,7 @@ RULES: Final = (
         state_before=_IN_TOURNAMENT_PATTERN,
         record=_ENTRY_FIELDS_PATTERN,
         state={"purse": "$:object"},
-        expected_transfers=Derived(_derive_closing),
+        expected_transfers=DerivedValue(_derive_point_removal),
         extra_checks=(_CHECK_GAME_MAY_START,),
     ),
     AuditRule(
@@ -223,7 +228,7 @@ RULES: Final = (
             "steps": [{"choice": None, "draws": "$:list"}],
         },
         state={**_OPEN_GAME_PATTERN, "definition:{game_digest}?": "$:text", "purse?": "$:object"},
-        expected_transfers=Derived(_derive_stake),
+        expected_transfers=DerivedValue(_derive_stake),
         extra_checks=(
             require_new_id("play", "play"),
             _CHECK_GAME_MAY_START,
@@ -235,7 +240,7 @@ RULES: Final = (
         id="{play}.choice-{n:n}",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
-        expected_transfers=Derived(_derive_stake),
+        expected_transfers=DerivedValue(_derive_stake),
     ),
     AuditRule(
         entry_declaration=entries.PURSE_GAME_END,
@@ -244,7 +249,7 @@ RULES: Final = (
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         state={"purse_game": None, "purse": "$:object"},
-        expected_transfers=Derived(_derive_winnings),
+        expected_transfers=DerivedValue(_derive_winnings),
     ),
     AuditRule(
         entry_declaration=entries.PURSE_GAME_VOID,
@@ -253,9 +258,9 @@ RULES: Final = (
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},
         state={"purse_game": None, "fault:game_defective?": None},
-        expected_transfers=Derived(_derive_refund),
+        expected_transfers=DerivedValue(_derive_refund),
         permission=Permission.RULE_ON_MONEY,
         persons_min=2,
-        extra_checks=(check_signed_in,),
+        extra_checks=(check_signed_in_if_menu_open,),
     ),
 )

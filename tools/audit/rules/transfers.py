@@ -22,7 +22,7 @@ from tools.audit.rules.parts import (
 )
 from tools.audit.rules.pattern import (
     CheckContext,
-    Derived,
+    DerivedValue,
     ObjectWithChanges,
     ObjectWithMembers,
     PatternMismatch,
@@ -57,7 +57,7 @@ def _check_ledger_state(scope: CheckContext) -> None:
         )
 
 
-def _check_contradicted_amount(scope: CheckContext) -> None:
+def _check_ledger_correction(scope: CheckContext) -> None:
     """Check the correction for a ticket that the journal credited but the ticket ledger never redeemed.
 
     The ledger's starting amount for one kind of ticket must fall by the recorded amount, and nothing else may
@@ -127,7 +127,9 @@ _HOST_TICKET_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.ISSUED_VOUCHER_READ_BY_HOST,
-        state={"validations_read": Derived(lambda scope: (scope.value_before("validations_read") or 0) + 1)},
+        state={
+            "validations_read": DerivedValue(lambda scope: (scope.value_before("validations_read") or 0) + 1)
+        },
         extra_checks=(
             require(
                 lambda scope: (
@@ -149,7 +151,7 @@ _HOST_TICKET_RULES: Final = (
         entry_declaration=money_entries.TICKET_LEDGER_CONTRADICTED,
         id="{id}.contradicted",
         record={"id": "$id"},
-        extra_checks=(_check_contradicted_amount,),
+        extra_checks=(_check_ledger_correction,),
     ),
 )
 
@@ -200,7 +202,7 @@ def _derive_transfers(scope: CheckContext) -> Any:
     )
 
 
-def _check_moves_match_result(scope: CheckContext) -> None:
+def _check_transfers_match_result(scope: CheckContext) -> None:
     """Check that the entry makes exactly the transfers that the recorded result of the host's order requires."""
     transfers = scope.entry.transfers
     recorded = sorted((t.source, t.target, t.amount_cents) for t in transfers)
@@ -252,7 +254,7 @@ def _check_stored_failure(scope: CheckContext) -> None:
 
 
 #: The number of transfers, one more than before.
-_NEXT_TRANSFER_COUNT: Final = Derived(lambda scope: (scope.value_before("transfers") or 0) + 1)
+_NEXT_TRANSFER_COUNT: Final = DerivedValue(lambda scope: (scope.value_before("transfers") or 0) + 1)
 #: Check that the result takes the next index of the ring of transfers.
 _CHECK_NEXT_RING_INDEX: Final = require_equal(
     "record.position is not the next index of the history",
@@ -264,7 +266,7 @@ _CHECK_STORED_TRANSFER: Final = require_equal(
     "state.transfer does not match the record", lambda scope: scope["kept"], lambda scope: scope.record
 )
 #: Any transfers; a check of the rule derives them.
-_ANY_TRANSFERS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
+_EXPECTED_ANY_TRANSFERS: Final = ExpectedTransfer("{source}", "{target}", "$:cents", may_repeat=True)
 
 
 #: The rules of transfers and bonuses.
@@ -275,14 +277,14 @@ _TRANSFER_RULES: Final = (
         id="transfer:{identifier}",
         record=_TRANSFER_RESULT_PATTERN,
         state={"transfers": _NEXT_TRANSFER_COUNT, "transfer": "$kept"},
-        expected_transfers=(_ANY_TRANSFERS,),
+        expected_transfers=(_EXPECTED_ANY_TRANSFERS,),
         extra_checks=(
             _CHECK_STORED_TRANSFER,
             require(
                 "record.kind is bonus_jackpot: a bonus paid by hand is reserved, and not posted by this entry",
                 lambda scope: scope["way"] != "bonus_jackpot",
             ),
-            _check_moves_match_result,
+            _check_transfers_match_result,
             _CHECK_NEXT_RING_INDEX,
             require_stored_value("restricted", _derive_restricted_terms),
         ),
@@ -298,11 +300,11 @@ _TRANSFER_RULES: Final = (
             "transfer": "$kept",
             "handpay": {"id": "transfer:{identifier}", "kind": "bonus", "amount_cents": "$asked"},
         },
-        expected_transfers=(_ANY_TRANSFERS,),
+        expected_transfers=(_EXPECTED_ANY_TRANSFERS,),
         extra_checks=(
             lambda scope: scope.bound_values.update(way="bonus_jackpot"),
             _CHECK_STORED_TRANSFER,
-            _check_moves_match_result,
+            _check_transfers_match_result,
             _CHECK_NEXT_RING_INDEX,
         ),
     ),
@@ -346,7 +348,7 @@ _TRANSFER_RULES: Final = (
     AuditRule(
         entry_declaration=entries.CASH_OUT_OFFERED_TO_HOST,
         allowed_states=single_state(State.IDLE),
-        record={"amount_cents": Derived(sum_credit_cents)},
+        record={"amount_cents": DerivedValue(sum_credit_cents)},
     ),
 )
 

@@ -9,8 +9,8 @@ from egm.kernel.states import STATES_WITH_STAFF_AT_WORK
 from egm.people import Permission
 from egm.staff import entries as staff
 from tools.audit.rules.parts import (
-    check_first_position,
-    check_in_menu,
+    check_position_is_one,
+    check_signed_in_to_menu,
     require,
     require_equal,
     require_new_id,
@@ -39,7 +39,7 @@ _SOFTWARE_PATTERN: Final = {"version": "$version", "signer": "$signer", "compone
 _NO_SOFTWARE_RECORD: Final[Any] = {"version": "", "signer": "", "components": {}}
 
 
-def _check_installed_change(scope: CheckContext) -> None:
+def _check_software_change(scope: CheckContext) -> None:
     """Check that the recorded change of software agrees with the software stored before and after the checked entry.
 
     Version, signer and component digests are compared.
@@ -66,7 +66,7 @@ def _check_installed_change(scope: CheckContext) -> None:
             )
 
 
-def _is_only_recorded_change(scope: CheckContext) -> bool:
+def _is_only_recorded_option_change(scope: CheckContext) -> bool:
     """Return whether the stored machine options changed exactly as the record states, and in no other way."""
     record, options_before, options_after = scope.record, scope["before"], scope["after"]
     option, game, is_turned_on = record["option"], record.get("game"), record.get("on") == "yes"
@@ -117,9 +117,9 @@ RULES: Final = (
                     f"{format_value(scope.record['option'])} alone: before {format_value(scope['before'])}, "
                     f"after {format_value(scope['after'])}"
                 ),
-                _is_only_recorded_change,
+                _is_only_recorded_option_change,
             ),
-            check_in_menu,
+            check_signed_in_to_menu,
         ),
     ),
     AuditRule(
@@ -160,23 +160,23 @@ RULES: Final = (
         record={"before": "$before"},
         state={"hard_meters": None},
         permission=Permission.CONFIGURE,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
-    AuditRule(entry_declaration=integrity.SOFTWARE_CHECK_REQUESTED, extra_checks=(check_in_menu,)),
-    AuditRule(entry_declaration=integrity.SOFTWARE_VERIFIED, extra_checks=(check_first_position,)),
-    AuditRule(entry_declaration=integrity.SOFTWARE_DIFFERS, extra_checks=(check_first_position,)),
+    AuditRule(entry_declaration=integrity.SOFTWARE_CHECK_REQUESTED, extra_checks=(check_signed_in_to_menu,)),
+    AuditRule(entry_declaration=integrity.SOFTWARE_VERIFIED, extra_checks=(check_position_is_one,)),
+    AuditRule(entry_declaration=integrity.SOFTWARE_DIFFERS, extra_checks=(check_position_is_one,)),
     AuditRule(
         entry_declaration=integrity.SOFTWARE_CHANGED,
         state_before={"software": "$was:object|none"},
         record={"version": ["$:text", "$version"], "signer": ["$:text", "$signer"]},
         state={"software": AlternativePatterns(None, _SOFTWARE_PATTERN)},
-        extra_checks=(check_first_position, _check_installed_change),
+        extra_checks=(check_position_is_one, _check_software_change),
     ),
     AuditRule(
         entry_declaration=staff.TEST_STARTED,
         id="$id:text",
         permission=Permission.TEST_DEVICES,
-        extra_checks=(require_new_id("test", is_entry_id=True), check_in_menu),
+        extra_checks=(require_new_id("test", is_entry_id=True), check_signed_in_to_menu),
     ),
     AuditRule(
         entry_declaration=staff.TOUCH_CALIBRATED,
@@ -189,7 +189,7 @@ RULES: Final = (
                 lambda scope: scope["before"],
                 lambda scope: scope.value_before("touch") or [],
             ),
-            check_in_menu,
+            check_signed_in_to_menu,
         ),
     ),
     AuditRule(

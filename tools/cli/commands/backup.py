@@ -18,7 +18,7 @@ from meters.keys import format_fingerprint
 from meters.lock import FolderLock
 from meters.recall import read_details
 from meters.storage import DiskStorage
-from tools.cli.backup import CABINET, LINK_FILE_NAMES, STAFF, Backup, load_machine_key
+from tools.cli.backup import CABINET, LINK_FILE_KEYS, STAFF, Backup, load_machine_key
 from tools.cli.printed_text import REASON_TYPE
 from tools.cli.staff import authenticate_for, load_roster
 from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, show
@@ -128,12 +128,12 @@ def _restore(
     second = file.memory.second_copy or folder.root / SECOND_FOLDER
     has_journal = JournalLocation(DiskStorage(), folder.root, second).has_journal
     if has_journal:
-        _require_later_journal(folder, backup, second)
+        _require_journal_with_backup_entry(folder, backup, second)
     roster_of_backup = _read_roster(folder, backup)
     roster = load_roster(folder.root, second) if has_journal else roster_of_backup
     people = [authenticate_for(roster, number, Permission.CONFIGURE) for number in numbers]
-    lines_done = [_restore_staff(folder, second, roster_of_backup, used=has_journal)]
-    for name in LINK_FILE_NAMES:
+    lines_done = [_restore_staff(folder, second, roster_of_backup, has_journal=has_journal)]
+    for name in LINK_FILE_KEYS:
         if name in backup.files and file.progressive_link is not None:
             path: Path = getattr(file.progressive_link, name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -156,8 +156,8 @@ def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
         staged.unlink(missing_ok=True)
 
 
-def _require_later_journal(folder: StateFolder, backup: Backup, second: Path) -> None:
-    """Raise OperatorError unless this machine's journal contains the entry that was its last one at the backup."""
+def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, second: Path) -> None:
+    """Raise OperatorError unless the journal is this machine's and contains the entry that was last at the backup."""
     with open_view(folder.root, second_dir=second) as view:
         machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
@@ -179,12 +179,12 @@ def _require_later_journal(folder: StateFolder, backup: Backup, second: Path) ->
         raise OperatorError(f"entry {backup.sequence} of this memory is not the one in the backup")
 
 
-def _restore_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, used: bool) -> str:
+def _restore_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, has_journal: bool) -> str:
     """Restore the backup's staff; return as text what was done.
 
-    If the machine has a journal (``used``) that records another roster, leave the machine's staff unchanged.
+    If the machine has a journal, and this records another roster, leave the machine's staff unchanged.
     """
-    if used:
+    if has_journal:
         try:
             read_recorded_roster(folder.root, second).check_roster(backup_roster)
         except RosterError as error:

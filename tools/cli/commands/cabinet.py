@@ -190,9 +190,9 @@ def _parse_toml(text: str) -> dict[str, Any]:
 _EFFECT_TEXTS: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
-def _choose_style(stops: object) -> Style:
-    """Return the style of an error in a table: severe if it prevents the machine's start (``stops``), else warning."""
-    return BAD_STYLE if stops else DOUBT_STYLE
+def _choose_style(stops_machine: object) -> Style:
+    """Return the style of an error in a table: bad if it prevents the machine's start, else doubtful."""
+    return BAD_STYLE if stops_machine else DOUBT_STYLE
 
 
 def _build_row(fault: ConfigFault, lines: TomlLineNumbers) -> tuple[Any, ...]:

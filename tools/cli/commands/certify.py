@@ -129,22 +129,22 @@ def command(
     """
     if folders or against is not None:
         if folders:
-            _verify(folders, signer, output_format, reproduce=reproduce)
-        _compare(against, games, output_format)
+            _verify_bundles(folders, signer, output_format, reproduce=reproduce)
+        _print_changes_from_approved(against, games, output_format)
         return
     if jurisdiction is None or not games:
         raise click.UsageError("name GAMES and --jurisdiction, or --verify a bundle")
     if submission and out is None:
         raise click.UsageError("--submission needs --out, the folder the bundle goes to")
     profile = load_named_profile(jurisdiction)
-    _check_laboratory_packages(out)
+    _require_laboratory_packages(out)
     signing = None if out is None else _load_signing_key(key, out)
     if submission and out is not None and signing is not None:
-        _check_source_early(out, signing)
+        _require_submittable_source(out, signing)
     checked_games = [_check_game(name, profile, games_played) for name in games]
     if out is not None and signing is not None:
         for case, findings in checked_games:
-            _write(case, findings, out, signing)
+            _write_game_bundle(case, findings, out, signing)
         if submission:
             _write_submission(checked_games, out, signing, battery)
         echo(f"signed in {out}; `egm certify --verify {out}` checks it", err=True)
@@ -161,7 +161,7 @@ def command(
         raise click.ClickException(f"not certified for {jurisdiction}: {', '.join(failed_games)}")
 
 
-def _check_source_early(folder: Path, signing: Ed25519PrivateKey) -> None:
+def _require_submittable_source(folder: Path, signing: Ed25519PrivateKey) -> None:
     """Raise ClickException, before any game is tested, if the source cannot become a submission to a laboratory."""
     try:
         check_source(_SOURCE_FOLDER, folder, signing)
@@ -212,13 +212,18 @@ def _build_verdict_data(case: CertificationCase, findings: list[Finding]) -> dic
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
 
 
-def _check_laboratory_packages(folder: Path | None) -> None:
-    """Raise ClickException at once, before any game is tested, if packages that the laboratory needs are missing."""
+def _require_laboratory_packages(folder: Path | None) -> None:
+    """Import the packages that certification bundles need, so that a missing one is reported before any game is tested.
+
+    If no bundle is written (``folder`` is None), import nothing.
+    """
     for package in () if folder is None else ("jinja2", "matplotlib"):
         importlib.import_module(package)
 
 
-def _compare(against: str | None, games: tuple[str, ...], output_format: OutputFormat) -> None:
+def _print_changes_from_approved(
+    against: str | None, games: tuple[str, ...], output_format: OutputFormat
+) -> None:
     """Print, for each game, every change from the approved version and which approval the changes need."""
     if against is None:
         return
@@ -275,7 +280,7 @@ def _write_submission(
         echo(f"missing in the submission: {missing_item}", err=True)
 
 
-def _verify(
+def _verify_bundles(
     folders: tuple[Path, ...], signer: str | None, output_format: OutputFormat, *, reproduce: bool
 ) -> None:
     """Print what each certification bundle certifies, or what is wrong with it; with ``reproduce``, also rebuild it."""
@@ -351,7 +356,7 @@ def _build_table(case: CertificationCase, findings: list[Finding]) -> Table:
     return Table(columns, rows, title=f"{case.game.id} {case.game.version}: {case.profile.title['en']}")
 
 
-def _write(
+def _write_game_bundle(
     case: CertificationCase, findings: list[Finding], folder: Path, signing: Ed25519PrivateKey
 ) -> None:
     """Write the files of one game's certification to ``folder``, with a signed manifest."""

@@ -218,7 +218,7 @@ def _build_main_meter_table(result: ClaimInspection, money: _AmountFormatter) ->
         text = money if meter is not None and meter.unit is MeterUnit.CENTS else format_figure
         label = name.replace("_", " ") if meter is None else meter.meaning
         values = first.get(name), second.get(name)
-        rows.append((label, *map(text, values), _compare_copies(*values)))
+        rows.append((label, *map(text, values), _describe_copy_agreement(*values)))
     state_column = Column(
         "state", "standing", style=lambda label: GOOD_STYLE if label == "good" else BAD_STYLE
     )
@@ -231,7 +231,7 @@ def _build_main_meter_table(result: ClaimInspection, money: _AmountFormatter) ->
     return Table(columns, rows, title="Meters (all of them: --csv)", empty_text="no money has moved")
 
 
-def _compare_copies(first: int | None, second: int | None) -> str:
+def _describe_copy_agreement(first: int | None, second: int | None) -> str:
     """Return as text whether a meter is equal in both copies of the journal."""
     if first is None or second is None:
         return f"only the {'second' if first is None else 'first'} copy"

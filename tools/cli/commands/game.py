@@ -280,15 +280,15 @@ def schema(family_name: str) -> None:
         raise click.ClickException(
             f"there is no family {family_name!r}; {format_known_names(family_name, FAMILY_MODULE_BY_NAME)}"
         )
-    data = add_digest(find_family(family_name).definition_class.model_json_schema())
+    data = add_digest_key(find_family(family_name).definition_class.model_json_schema())
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     echo(json.dumps(data, indent=2))
 
 
-def add_digest(schema: dict[str, Any]) -> dict[str, Any]:
-    """Add the key for the digest of stated figures to a family's JSON Schema, in place; return the schema.
+def add_digest_key(schema: dict[str, Any]) -> dict[str, Any]:
+    """Add to a family's JSON Schema, in place, the key of the digest that binds stated figures to a definition.
 
-    The schema of a family whose definitions state no figures stays unchanged.
+    Return the schema. It stays unchanged for a family whose definitions do not state figures.
     """
     proved = schema["properties"].get(PROVED_KEY, {})
     for table in (proved, *proved.get("anyOf", ())):

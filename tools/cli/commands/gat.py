@@ -71,7 +71,7 @@ def command() -> None:
 def _run_function(gat_port: _GatPort, parameters: tuple[str, ...], output_format: str) -> None:
     """Run a special function of the machine (a query of GAT with a name) and print its results."""
     try:
-        echo(gat_port.verifier.run(parameters, output_format).decode())
+        echo(gat_port.verifier.run_special_function(parameters, output_format).decode())
     except GatError as error:
         raise click.ClickException(str(error)) from error
 

@@ -25,7 +25,7 @@ from tools.cli.tables import (
 from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import WholeNumber
 from tools.lab.named import parse_path_or_id
-from tools.lab.simulation import INTERVAL_Z_SCORE, ReturnVerdict, SimulationTally, judge, simulate
+from tools.lab.simulation import INTERVAL_Z_SCORE, ReturnVerdict, SimulationTally, judge_return, simulate
 
 #: The number of amounts of the distribution that are printed; ``--json`` has them all.
 PRINTED_AMOUNTS_MAX = 24
@@ -37,7 +37,7 @@ def _load_keno_game(name: str) -> tuple[Game, KenoRules]:
     return game, find_keno_rules(game)
 
 
-def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
+def _build_figure_data(bet: BetAnalysis) -> dict[str, Any]:
     """Return the exact figures of a Keno bet as JSON data."""
     exact = {
         "return": bet.rtp,
@@ -70,7 +70,7 @@ def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[Simulatio
     """Simulate a Keno ticket with the machine's own code; return the tally and the comparison with the exact return."""
     *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
     assert bet.variance is not None  # every ticket has a variance
-    return tally, judge(tally, bet.cost_credits, bet.rtp, bet.variance)
+    return tally, judge_return(tally, bet.cost_credits, bet.rtp, bet.variance)
 
 
 def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
@@ -143,7 +143,7 @@ def odds(
             bet = rules.analyse_wager(wager)
     except PaytableError as error:
         raise click.ClickException(str(error)) from None
-    figures, simulated = _list_figures(bet), None
+    figures, simulated = _build_figure_data(bet), None
     if games is not None:
         tally, simulated = _simulate_ticket(game, bet, games)
         low, high = compute_hit_interval(tally.hits, tally.games)

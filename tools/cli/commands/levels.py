@@ -28,7 +28,7 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
     """
     with open_journal(state, file, check_pages=False) as view:
         own_levels = {
-            key.removeprefix("level:"): _read_own_level(view, key.removeprefix("level:"), stored)
+            key.removeprefix("level:"): _read_stand_alone_level(view, key.removeprefix("level:"), stored)
             for key, stored in sorted(view.states("level:").items(), key=_build_sort_key)
         }
         linked = {
@@ -43,7 +43,7 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
             for pool, hits in read_last_hits(view, FEATURES.entry_declarations, view.sequence).items()
         }
         built_tables = (
-            _build_own_table(own_levels),
+            _build_stand_alone_table(own_levels),
             _build_linked_table(linked),
             _build_hits_table(last_hits),
         )
@@ -62,8 +62,8 @@ def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
     return name, int(last) if last.isdecimal() else 0, last
 
 
-def _read_own_level(view: JournalView, pool: str, stored_level: Any) -> dict[str, Any]:
-    """Return a stand-alone level as JSON data, after comparing it with the balance of its pool's account."""
+def _read_stand_alone_level(view: JournalView, pool: str, stored_level: Any) -> dict[str, Any]:
+    """Return a stand-alone level as JSON data. Raises LevelDefectiveError if its pool's account does not agree."""
     level = Level.from_json(stored_level)
     posting.check_pool_balances(pool, level, view.balance_cents)
     return {"shown_cents": level.shown_cents, **level.to_json()}
@@ -84,7 +84,7 @@ def _build_amount_column(title: str, key: str) -> Column:
 
 
 #: The columns of stand-alone levels.
-_OWN_LEVEL_COLUMNS = (
+_STAND_ALONE_LEVEL_COLUMNS = (
     "level",
     _build_amount_column("shows", "shown_cents"),
     _build_amount_column("hidden", "hidden_pool"),
@@ -106,7 +106,7 @@ _LINKED_LEVEL_COLUMNS = (
 )
 
 
-def _build_own_table(own_levels: dict[str, Any]) -> Table | None:
+def _build_stand_alone_table(own_levels: dict[str, Any]) -> Table | None:
     """Return the table of the stand-alone levels of this machine, or None if none exist."""
     rows = [
         (
@@ -118,7 +118,10 @@ def _build_own_table(own_levels: dict[str, Any]) -> Table | None:
     ]
     return (
         Table(
-            _OWN_LEVEL_COLUMNS, rows, title="levels of this machine, minor units", identifying_column_count=1
+            _STAND_ALONE_LEVEL_COLUMNS,
+            rows,
+            title="levels of this machine, minor units",
+            identifying_column_count=1,
         )
         if rows
         else None

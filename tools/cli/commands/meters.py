@@ -62,7 +62,7 @@ class _MeterFormat:
     digits: int
     credit_cents: int | None
 
-    def list_cells(self, name: str, value: int) -> tuple[str, str]:
+    def format_cells(self, name: str, value: int) -> tuple[str, str]:
         """Return the value of a meter as printed, and its unit."""
         meter = METER_BY_NAME.get(_find_canonical_name(name))
         unit = meter.unit if meter else MeterUnit.TIMES
@@ -176,7 +176,7 @@ def command(
                 _MeterFormat(digits, credit_cents),
             ),
             document=_sign_readout(document, state or find_default_state_folder()) if sign else document,
-            text_before=f"{SheetHead.from_view(view).text()}\n"
+            text_before=f"{SheetHead.from_view(view).format_line()}\n"
             f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
         )
 
@@ -230,7 +230,7 @@ def _build_table(
 ) -> Table:
     """Return a table of meter values: the meter's name, its value of each dimension in ``split``, its value."""
     columns: Columns = ("meter", *split, Column("value", is_right_aligned=True), "unit")
-    return Table(columns, ((*names, *shape.list_cells(names[0], value)) for names, value in cells))
+    return Table(columns, ((*names, *shape.format_cells(names[0], value)) for names, value in cells))
 
 
 def _is_split_by(name: str, dimension: str) -> bool:

@@ -58,7 +58,7 @@ from tools.floor.progressive.signs import SignBook
 from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
 
 #: Seconds between two attempts to take over the store.
-_STAND_BY_SECONDS = 1.0
+_STAND_BY_RETRY_SECONDS = 1.0
 
 #: The option that names the broker's host.
 _HOST_OPTION = click.option(
@@ -323,7 +323,7 @@ async def _open_store(
             if str(error) != last_message:
                 last_message = str(error)
                 echo(f"on standby, levels are not served from here: {error}")
-            await asyncio.sleep(_STAND_BY_SECONDS)
+            await asyncio.sleep(_STAND_BY_RETRY_SECONDS)
     return None
 
 

@@ -139,7 +139,7 @@ def statement_(
         output_format,
         Table(columns, rows),
         document=periods,
-        text_before=f"{head.text()}; {head.gaming_day.description}",
+        text_before=f"{head.format_line()}; {head.gaming_day.description}",
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from paytables.wording import format_percent
-from tools.audit.returns import EXPLAINED_Z_SCORE, GameReturn, iter_returns
+from tools.audit.returns import EXPLAINED_Z_SCORE_MAX, GameReturn, iter_returns
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal
 from tools.cli.tables import (
     BAD_STYLE,
@@ -62,7 +62,7 @@ def _build_table(returns: list[GameReturn]) -> Table:
         Column("sigma", is_right_aligned=True),
         Column("z", is_right_aligned=True),
     )
-    title = f"minor units; explained: |z| at most {EXPLAINED_Z_SCORE:.2f}"
+    title = f"minor units; explained: |z| at most {EXPLAINED_Z_SCORE_MAX:.2f}"
     return Table(
         columns,
         map(_build_row, returns),

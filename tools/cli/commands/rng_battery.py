@@ -102,11 +102,11 @@ def battery(
     from tools.lab.rng.battery.planted import PLANTED_DEFECTS  # noqa: PLC0415 (only laboratories load numpy and scipy)
     from tools.lab.rng.battery.run import TESTED_GAMES, WordSource, draw_honestly, run_game  # noqa: PLC0415
     from tools.lab.rng.collection import create_raw_reader  # noqa: PLC0415
-    from tools.lab.rng.production import Production  # noqa: PLC0415
+    from tools.lab.rng.production import ProductionDraws  # noqa: PLC0415
 
     def create_source() -> WordSource:
         """Return the source of the outcomes to test: the production generator, or one with a planted fault."""
-        return create_raw_reader(start_service()) if planted else Production(start_service())
+        return create_raw_reader(start_service()) if planted else ProductionDraws(start_service())
 
     console = Terminal()
     verdicts: list[GameVerdict] = []

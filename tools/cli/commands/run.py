@@ -333,7 +333,7 @@ class _Supervisor:
     def _should_end_cabinet(
         self, child: _CabinetProcess, status: int | None, ends: int, since_first_s: float
     ) -> bool:
-        """Return whether the end of a process ends the whole cabinet.
+        """Return whether the end of the process ``child`` ends the whole cabinet.
 
         The machine's process ends the cabinet with an operator error, with a changed cabinet file, or after
         too many restarts. Any other process ends it only with an operator error soon after its first start.
@@ -348,7 +348,7 @@ class _Supervisor:
 
 
 def _compute_restart_pause_s(ends: int) -> float:
-    """Return the pause in seconds before a process restarts that ended ``ends`` times within a minute."""
+    """Return the pause before a process is restarted, in seconds; it has ended ``ends`` times within a minute."""
     return (
         0.0
         if ends < _IMMEDIATE_RESTARTS_MAX

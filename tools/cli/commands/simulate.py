@@ -22,9 +22,9 @@ from tools.lab.simulation import (
     SimulationTally,
     compute_sample_variance,
     estimate_return,
-    judge,
     judge_distribution,
     judge_frequency,
+    judge_return,
     simulate,
 )
 
@@ -189,7 +189,7 @@ def _build_result(bet: BetAnalysis, tally: SimulationTally, seconds: float, path
         None if bet.hit_probability is None else judge_frequency(tally.hits, tally.games, bet.hit_probability)
     )
     fit = None if bet.distribution is None or not tally.wins else judge_distribution(tally, bet.distribution)
-    verdict = judge(tally, bet.cost_credits, bet.rtp, variance)
+    verdict = judge_return(tally, bet.cost_credits, bet.rtp, variance)
     return _SimulationResult(bet, tally, verdict, hits, fit, seconds, path)
 
 

@@ -40,7 +40,7 @@ from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
 from paytables.source import read_contents
 from paytables.wording import format_count
-from tools.cli.cage import open_cage, query_all_journals, read_all_accepted_tickets
+from tools.cli.cage import open_cage, query_all_journals, read_all_accepted_redemptions
 from tools.cli.journal_source import STATE_OPTION
 from tools.cli.printed_text import REASON_TYPE
 from tools.cli.result_file import write_result
@@ -496,7 +496,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             authenticate_for(roster, number, Permission.CLEAR_MEMORY)
         key = read_machine_key(folder, medium)
         at = SystemClock().now().replace(microsecond=0)
-        accepted_tickets, numbers = read_all_accepted_tickets(folder, medium), key.derive(NUMBERS)
+        accepted_tickets, numbers = read_all_accepted_redemptions(folder, medium), key.derive(NUMBERS)
         moves, vouches = restore_ticket_ledger(
             folder,
             medium or folder / SECOND_FOLDER,

@@ -8,7 +8,7 @@ from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import INSURANCE_SPOT, MAIN_SPOT
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
-from tools.lab.certification.depicted import OPTION_BY_POLICY, build_wager, check_depicted_odds
+from tools.lab.certification.depicted import OPTION_CHOOSER_BY_POLICY, build_wager, check_depicted_odds
 from tools.lab.certification.finding import (
     CertificationCase,
     CertificationRule,
@@ -50,7 +50,7 @@ def check_chance_decides(case: CertificationCase) -> Iterator[Finding]:
 def check_draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
     """Check that every game draws a random number before its result, whatever the player decides."""
     bets = [bet for bet in case.analysis.bets if bet.options]
-    for name, option in OPTION_BY_POLICY.items() if bets else ():
+    for name, option in OPTION_CHOOSER_BY_POLICY.items() if bets else ():
         decisions = 0
         for bet in bets:
             for _ in range(_GAMES_PER_POLICY):

@@ -29,9 +29,9 @@ from paytables.wording import format_count
 from tools.lab.certification.finding import CertificationCase, Finding, FindingStatus, status_from_check
 
 #: The requirements that the check covers.
-_REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
+_COVERED_REQUIREMENT_IDS: Final = ("B-09", "B-10", "B-17")
 #: Decision policies: the option taken, given the number of earlier decisions and the number of options.
-OPTION_BY_POLICY: Final[Mapping[str, Callable[[int, int], int]]] = {
+OPTION_CHOOSER_BY_POLICY: Final[Mapping[str, Callable[[int, int], int]]] = {
     "always the first option": lambda _decisions, _options: 0,
     "always the last": lambda _decisions, options: options - 1,
     "by turns": lambda answered, options: answered % options,
@@ -39,7 +39,7 @@ OPTION_BY_POLICY: Final[Mapping[str, Callable[[int, int], int]]] = {
 #: The number of different cards in a pack, by the game's id, if it is not 52.
 _PACK_CARD_COUNT_BY_GAME: Final = {"super-pan-9": 36}
 #: The draw that decides which position gets the first cards of Pai Gow poker.
-_FIRST_POSITION: Final = "first position"
+_FIRST_POSITION_DRAW_PURPOSE: Final = "first position"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
             if isinstance(bonus, MultiplierBonus) and bonus.id == purpose:
                 return RealObject(tuple(bonus.weights.values()), is_replaced=True)
         return RealObject((1,) * rules.definition.field.numbers)
-    if isinstance(rules, TwoHandsRules) and purpose != _FIRST_POSITION:
+    if isinstance(rules, TwoHandsRules) and purpose != _FIRST_POSITION_DRAW_PURPOSE:
         return RealObject(tuple(Counter(rules.PIECE_NAMES).values()))
     if (equal := _count_equal_parts(rules)) is not None:
         return RealObject((1,) * equal, is_replaced=True)
@@ -203,7 +203,7 @@ def _iter_played_rounds(case: CertificationCase) -> Iterator[_PlayedRound]:
     for bet in case.analysis.bets:
         game = case.game if bet.table is None else case.game.with_table_state(bet.table)
         wager = build_wager(game, bet)
-        for policy in OPTION_BY_POLICY.values():
+        for policy in OPTION_CHOOSER_BY_POLICY.values():
             draw = RecordingDrawSource(case.draw)
             play, answer, decisions = game.play(wager, draw), None, 0
             try:
@@ -255,7 +255,7 @@ def check_depicted_odds(case: CertificationCase) -> Iterator[Finding]:
                 evidence = (
                     f"{purpose}: drawn from {bound:,} numbers, but {sum(real.pieces)} pieces are depicted"
                 )
-                yield Finding("depicted-odds", _REQUIREMENTS, FindingStatus.FAIL, evidence)
+                yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.FAIL, evidence)
                 return
             pieces = played_round.count_numbers_by_display(at, real)
             if not real.can_have_piece_counts(pieces):
@@ -263,19 +263,19 @@ def check_depicted_odds(case: CertificationCase) -> Iterator[Finding]:
                     f"{purpose}: {bound:,} numbers show {format_count(len(pieces), 'different piece')}, one of "
                     f"them {format_count(max(pieces), 'time')}; the real object does not have so many of it"
                 )
-                yield Finding("depicted-odds", _REQUIREMENTS, FindingStatus.FAIL, evidence)
+                yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.FAIL, evidence)
                 return
             numbers_tried += bound
     if not numbers_tried:
         evidence = "no number is drawn, because a physical wheel decides"
-        yield Finding("depicted-odds", _REQUIREMENTS, FindingStatus.NOT_APPLICABLE, evidence)
+        yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.NOT_APPLICABLE, evidence)
         return
     names = ", ".join(sorted(kinds))
     evidence = (
         f"{format_count(numbers_tried, 'drawn number')} tried: each piece is as likely as with the real object"
         f" ({names})"
     )
-    yield Finding("depicted-odds", _REQUIREMENTS, FindingStatus.PASS, evidence)
+    yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, FindingStatus.PASS, evidence)
 
 
 def _strip_index(purpose: str) -> str:
@@ -298,7 +298,9 @@ def _check_reels(case: CertificationCase, rules: ReelRules) -> Iterator[Finding]
                 evidence = f"{weights.count(0)} of {len(weights)} stops are displayed but never drawn"
             else:
                 status, evidence = FindingStatus.NOTED, f"{len(weights)} stops that are not equally likely"
-            yield Finding("depicted-odds", _REQUIREMENTS, status, f"{name}, reel {reel + 1}: {evidence}")
+            yield Finding(
+                "depicted-odds", _COVERED_REQUIREMENT_IDS, status, f"{name}, reel {reel + 1}: {evidence}"
+            )
         if isinstance(stage, WheelBonus):
             draw = RecordingDrawSource(case.draw)
             parts = len(stage.run(draw).display["parts"])
@@ -309,7 +311,7 @@ def _check_reels(case: CertificationCase, rules: ReelRules) -> Iterator[Finding]
             ]
             evidence = f"{name}: {format_count(parts, 'equal part')} of the wheel"
             ok = real and sorted(displayed_parts) == list(range(parts))
-            yield Finding("depicted-odds", _REQUIREMENTS, status_from_check(ok=ok), evidence)
+            yield Finding("depicted-odds", _COVERED_REQUIREMENT_IDS, status_from_check(ok=ok), evidence)
 
 
 def _find_reel_error(reels: ReelSet, reel: int) -> str:

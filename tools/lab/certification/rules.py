@@ -43,7 +43,7 @@ from tools.lab.simulation import (
     ReturnVerdict,
     choose_as_player,
     compute_chi_square_z,
-    judge,
+    judge_return,
     play_batch,
 )
 
@@ -93,7 +93,7 @@ def check_return_floor(case: CertificationCase) -> Iterator[Finding]:
             else FindingStatus.FAIL
             if bet_below_floor
             else FindingStatus.NOTED,
-            f"bet {bet.bet}: {format_percent(rtp)} = {_format_short(rtp)}{counted_text}; "
+            f"bet {bet.bet}: {format_percent(rtp)} = {_format_short_fraction(rtp)}{counted_text}; "
             f"the minimum return {_MINIMUM_RETURN_SCOPE_TEXTS[floor.applies_to]} "
             f"is {format_percent(floor.required_return)}",
         )
@@ -108,7 +108,7 @@ def check_levy(case: CertificationCase) -> Iterator[Finding]:
             "levy",
             ("O-02",),
             FindingStatus.NOTED,
-            f"{introduction} {format_percent(share)} = {_format_short(share)}",
+            f"{introduction} {format_percent(share)} = {_format_short_fraction(share)}",
         )
 
 
@@ -189,7 +189,7 @@ def check_largest_win(case: CertificationCase) -> Iterator[Finding]:
         yield Finding("largest-win", ("C-07", "F-05", "F-11"), FindingStatus.FAIL, evidence)
 
 
-def _format_short(value: Fraction) -> str:
+def _format_short_fraction(value: Fraction) -> str:
     """Return an exact fraction as text, or only its number of digits if it is very long."""
     return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
 
@@ -228,7 +228,7 @@ def check_progressive_levels(case: CertificationCase) -> Iterator[Finding]:
             evidence = f"{format_count(len(pools.by_id), 'amount')}, one for each level and stake, each with one chance"
         except OperatorError as error:
             is_equal, evidence = False, str(error)
-        unequal = _find_unequal_chances(case)
+        unequal = _find_unequal_chance_error(case)
         yield Finding(
             "progressive-stakes",
             ("I-03",),
@@ -245,7 +245,7 @@ def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
     return (n for n in game.bet_options if has_prescribed_amounts(game, game.build_wager(n), cents))
 
 
-def _find_unequal_chances(case: CertificationCase) -> str:
+def _find_unequal_chance_error(case: CertificationCase) -> str:
     """Return a text on a progressive level whose chance differs between two bets of equal stake, or ""."""
     rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
     for bet in case.analysis.bets:
@@ -498,7 +498,7 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
             bet.table,
             bet.required_bets,
         )
-        verdict = judge(tally, bet.cost_credits, rtp, variance)
+        verdict = judge_return(tally, bet.cost_credits, rtp, variance)
         verdicts.append(verdict)
         yield Finding(
             "simulation",

@@ -105,11 +105,11 @@ def to_html(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS)
     environment.filters["odds"] = lambda figure: format_one_in(Fraction(figure["exact"]))
     environment.filters["cell"] = format_cell
     data = build_sheet(game, analysis, limits)
-    plots = [_plot(bet) for bet in data["bets"]]
+    plots = [_plot_bet(bet) for bet in data["bets"]]
     return environment.get_template("par.html.j2").render(sheet=data, plots=plots)
 
 
-def _plot(bet: dict[str, Any]) -> str:
+def _plot_bet(bet: dict[str, Any]) -> str:
     """Return one bet's distribution of wins and its confidence bands as a PNG in base64; "" if one is not known."""
     if bet["distribution"] is None or not bet["volatility"]:
         return ""

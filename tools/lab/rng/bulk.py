@@ -171,7 +171,7 @@ class BulkDraws:
         looked_at = 0
         for _ in range(REJECTIONS_MAX * 8):
             dropped_before = len(dropped_positions)
-            for near_top in np.flatnonzero(units[looked_at:] >= layout.lowest_thrown_away):
+            for near_top in np.flatnonzero(units[looked_at:] >= layout.lowest_rejecting_unit):
                 end = looked_at + int(near_top)
                 width = layout.count_rejected_units(units, end, end - len(dropped_positions))
                 dropped_positions.extend(range(end + 1 - width, end + 1))
@@ -206,7 +206,7 @@ class _RowLayout:
     The most significant unit of a word is the last.
     """
 
-    __slots__ = ("_word_by_last_unit", "lowest_thrown_away", "units", "words")
+    __slots__ = ("_word_by_last_unit", "lowest_rejecting_unit", "units", "words")
 
     @staticmethod
     def count_units(bounds: Sequence[int]) -> int:
@@ -220,7 +220,7 @@ class _RowLayout:
         self._word_by_last_unit: dict[int, tuple[int, int, int]] = {}
         self.units = 0
         #: No word is rejected whose last unit is below this.
-        self.lowest_thrown_away = 0xFFFF
+        self.lowest_rejecting_unit = 0xFFFF
         for bound in bounds:
             width, share = _plan_draw(bound)
             width //= 2
@@ -229,7 +229,7 @@ class _RowLayout:
             if width:
                 self._word_by_last_unit[self.units - 1] = (width, bound, share)
                 top = bound * share >> 16 * (width - 1)
-                self.lowest_thrown_away = min(self.lowest_thrown_away, top)
+                self.lowest_rejecting_unit = min(self.lowest_rejecting_unit, top)
 
     def count_rejected_units(self, units: NDArray[np.uint16], end: int, accepted_units: int) -> int:
         """Return the size of the rejected word that ends at ``end``, in 16-bit units; 0 if no rejected word ends there.

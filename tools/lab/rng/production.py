@@ -42,7 +42,7 @@ class _RecordingMechanism:
         return getattr(self._mechanism, name)
 
 
-class Production:
+class ProductionDraws:
     """Plays drawn as a machine draws them: by one service, each in a separate step."""
 
     __slots__ = ("_recorder", "_service")

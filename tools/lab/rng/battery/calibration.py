@@ -98,7 +98,7 @@ def calibrate(name: str, replications: int, first_seed: int = 1) -> Calibration:
 #: The probability that a calibrated test is outside its band.
 _OUTSIDE_BAND_PROBABILITY: Final = 1e-4
 #: A count of repeated plays is a whole number, so its p-values are discrete and never quite uniform.
-_DISCRETE_TEST: Final = "duplicates"
+_TEST_WITH_DISCRETE_P_VALUES: Final = "duplicates"
 
 
 def list_off_level_tests(calibration: Calibration) -> list[str]:
@@ -120,6 +120,6 @@ def list_off_level_tests(calibration: Calibration) -> list[str]:
     sentences += [
         f"{calibration.game}: {test.test}, {test.detail}: p-values are not even ({test.evenness:.1e})"
         for test in calibration.tests
-        if test.test != _DISCRETE_TEST and test.evenness < _OUTSIDE_BAND_PROBABILITY
+        if test.test != _TEST_WITH_DISCRETE_P_VALUES and test.evenness < _OUTSIDE_BAND_PROBABILITY
     ]
     return sentences

@@ -104,7 +104,7 @@ def count_plays_per_collection(plays: Iterable[Iterable[int]], outcomes: int, co
     return finished + [at] * (collections - len(finished))
 
 
-def compute_moments(lengths: Floats) -> tuple[float, float]:
+def compute_mean_and_variance(lengths: Floats) -> tuple[float, float]:
     """Return the mean and the variance of a distribution; ``lengths`` has the probability of 0, 1, 2, ..."""
     at = np.arange(len(lengths))
     mean = float((lengths * at).sum())
@@ -115,7 +115,7 @@ def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[StatisticalRes
     """Test how many draws it takes until every number has been drawn."""
     flat = data.ravel()[:_COUPON_OUTCOMES_MAX]
     chances = compute_coupon_lengths(bound)
-    collections = estimate_certain_completions(*compute_moments(chances), len(flat))
+    collections = estimate_certain_completions(*compute_mean_and_variance(chances), len(flat))
     if collections < 20:
         raise TooFewOutcomesError(
             f"too few plays: {len(flat)} numbers below {bound} complete {max(collections, 0)} collections, "

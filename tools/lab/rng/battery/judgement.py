@@ -61,7 +61,7 @@ def adjust_by_holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def check_level(alpha: float) -> None:
+def check_significance_level(alpha: float) -> None:
     """Raise :class:`InvalidPolicy` for a significance level outside 0 to 1."""
     if not 0 < alpha < 1:
         raise InvalidPolicy(f"the level of significance is {alpha}; expected more than 0 and less than 1")
@@ -69,7 +69,7 @@ def check_level(alpha: float) -> None:
 
 def judge(results: Sequence[StatisticalResult], alpha: float) -> Judgement:
     """Judge all test results of a game together. Raises :class:`InvalidPolicy` for a level outside 0 to 1."""
-    check_level(alpha)
+    check_significance_level(alpha)
     evenness = float(stats.kstest([result.p_value for result in results], "uniform").pvalue)
     members = [(f"{r.test}, {r.detail}", r.p_value) for r in results]
     members += [

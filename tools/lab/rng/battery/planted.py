@@ -14,7 +14,7 @@ from tools.lab.rng.errors import InvalidSampleError
 from tools.lab.rng.outcomes import IndependentNumbers, SelectionWithoutReplacement, TestedGame
 
 #: Returns plays of a game with a planted defect.
-Defect = Callable[[BulkDraws, TestedGame, int], Ints]
+PlantDefect = Callable[[BulkDraws, TestedGame, int], Ints]
 
 
 def plant_modulo_bias(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:
@@ -67,7 +67,7 @@ def plant_biased_shuffle(draws: BulkDraws, game: TestedGame, plays: int) -> Ints
 
 
 #: The planted defects by name.
-PLANTED_DEFECTS: Final[dict[str, Defect]] = {
+PLANTED_DEFECTS: Final[dict[str, PlantDefect]] = {
     "modulo-bias": plant_modulo_bias,
     "sticky": plant_repeated_plays,
     "correlated-pair": plant_correlated_pair,

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Final
 
 from tools.lab.rng.battery import independent, selection
-from tools.lab.rng.battery.judgement import Judgement, check_level, judge
+from tools.lab.rng.battery.judgement import Judgement, check_significance_level, judge
 from tools.lab.rng.battery.result import Ints, StatisticalResult
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSampleError
@@ -25,7 +25,7 @@ from tools.lab.rng.outcomes import (
     IndependentNumbers,
     SelectionWithoutReplacement,
 )
-from tools.lab.rng.production import Production
+from tools.lab.rng.production import ProductionDraws
 
 #: The games tested by default, each with its number of plays.
 TESTED_GAMES: Final[Mapping[str, tuple[IndependentNumbers | SelectionWithoutReplacement, int]]] = {
@@ -79,7 +79,7 @@ def run_all_tests(
 #: Returns plays of a game, drawn with compiled code.
 DrawOutcomes = Callable[[BulkDraws, IndependentNumbers | SelectionWithoutReplacement, int], Ints]
 #: The raw output of a generator, for compiled draws; or the objects a machine draws with.
-WordSource = Callable[[int], bytes] | Production
+WordSource = Callable[[int], bytes] | ProductionDraws
 
 
 def draw_honestly(
@@ -100,18 +100,18 @@ def run_game(
     """Test whether a game's outcomes have the expected distribution, at significance level ``alpha``.
 
     If the test has a finding, it is repeated once with more plays, and that run decides. ``create_source``
-    returns a new source for each run. If it is a :class:`Production`, the plays of the machine's own objects
+    returns a new source for each run. If it is a :class:`ProductionDraws`, the plays of the machine's own objects
     are tested. If it only gives raw output, ``outcomes`` draws the plays from it; to test the battery,
     ``outcomes`` is a function with a planted defect.
     """
-    check_level(alpha)
+    check_significance_level(alpha)
     if plays < 1:
         raise InvalidSampleError(f"{name}: a battery needs at least one play, not {plays}")
     runs: list[BatteryRun] = []
     for size in (plays, plays * RETEST_FACTOR):
         source = create_source()
-        if isinstance(source, Production):
-            draws: Production | BulkDraws = source
+        if isinstance(source, ProductionDraws):
+            draws: ProductionDraws | BulkDraws = source
             data: Ints = source.play(name, game, size)
         else:
             draws = compiled = BulkDraws(source)

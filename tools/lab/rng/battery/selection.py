@@ -141,7 +141,7 @@ def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Statistic
         yield from independent.run_coupon_collector_test(data[:, :1], population)
         return
     chances = compute_coupon_lengths(population, picks)
-    collections = estimate_certain_completions(*independent.compute_moments(chances), plays)
+    collections = estimate_certain_completions(*independent.compute_mean_and_variance(chances), plays)
     if collections < 20:
         raise TooFewOutcomesError(
             f"too few plays: {plays} complete {max(collections, 0)} collections, 20 are needed"
@@ -153,14 +153,14 @@ def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Statistic
     )
 
 
-def _choose_places(picks: int) -> tuple[int, ...]:
+def _choose_tested_indices(picks: int) -> tuple[int, ...]:
     """Return the indices of the first, the middle and the last number of a play."""
     return tuple(sorted({0, picks // 2, picks - 1}))
 
 
 def run_low_high_runs_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test the runs of low and high numbers at the first, the middle and the last position."""
-    for pick in _choose_places(data.shape[1]):
+    for pick in _choose_tested_indices(data.shape[1]):
         yield compute_runs_result("runs", f"place {pick + 1}", data[:, pick], population)
 
 

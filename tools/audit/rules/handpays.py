@@ -23,23 +23,23 @@ from egm.record_codec import to_json
 from tools.audit.rules.cash_outs import KINDS_ENDING_PAYOUT
 from tools.audit.rules.parts import (
     check_first_person,
-    check_in_menu,
+    check_signed_in_to_menu,
     check_somebody_signed_in,
     check_ticket_ledger_grows,
     derive_debit_transfers,
-    format_head,
+    format_journal_head,
     require,
     require_all_credit,
     require_equal,
     require_new_id,
     require_paid_coins,
+    sum_cashable_credit_cents,
     sum_credit_cents,
-    sum_money_cents,
 )
 from tools.audit.rules.pattern import (
     AlternativePatterns,
     CheckContext,
-    Derived,
+    DerivedValue,
     EachItem,
     ObjectWithChanges,
     ObjectWithMembers,
@@ -91,7 +91,7 @@ def _derive_slip(scope: CheckContext) -> Any:
         **({"method": "cash"} if form is None else to_json(form)),
         "slip": int(scope.value_before("slip") or 0) + 1,
         # slips written by earlier versions have no journal head
-        **({"witness": format_head(scope)} if "witness" in record else {}),
+        **({"witness": format_journal_head(scope)} if "witness" in record else {}),
         "machine": record["machine"],
         "taxable": record["taxable"],
         "person": person,
@@ -99,13 +99,13 @@ def _derive_slip(scope: CheckContext) -> Any:
     }
 
 
-def _check_tax_status(scope: CheckContext) -> bool:
+def _check_and_store_tax_status(scope: CheckContext) -> bool:
     """Return whether the hand-pay's tax status agrees with earlier hand-pays.
 
     Also store the hand-pay for the check of later ones.
     """
     worth_cents, taxable = _read_pending_handpay(scope).worth_cents, scope.record["taxable"]
-    fits = scope.facts.may_be_taxable(worth_cents, taxable=taxable)
+    fits = scope.facts.is_tax_status_consistent(worth_cents, taxable=taxable)
     scope.facts.record_handpay(worth_cents, taxable=taxable)
     return fits
 
@@ -162,7 +162,8 @@ def _derive_returned_remainder(scope: CheckContext) -> Any:
     handpay = _read_pending_handpay(scope)
     return to_json(
         CashOutRemainder(
-            amount_cents=sum_money_cents(scope) + handpay.amount_cents, coin_payout=handpay.coin_payout
+            amount_cents=sum_cashable_credit_cents(scope) + handpay.amount_cents,
+            coin_payout=handpay.coin_payout,
         )
     )
 
@@ -186,7 +187,7 @@ _CHECK_PERSONS_ARE_STAFF: Final = require(
         "record.persons: expected members of staff, key switches or hosts that this journal knows, "
         f"found {format_value(scope.record['persons'])}"
     ),
-    lambda scope: all(map(scope.facts.is_person, scope.record["persons"])),
+    lambda scope: all(map(scope.facts.is_known_actor, scope.record["persons"])),
 )
 
 #: The rules of hand-pays.
@@ -221,7 +222,7 @@ _HANDPAY_RULES: Final = (
         allowed_states=single_state(State.HANDPAY),
         state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="cancelled_credit")},
         record={"handpay": "$id"},
-        state={"handpay": Derived(_derive_requested_handpay)},
+        state={"handpay": DerivedValue(_derive_requested_handpay)},
     ),
     AuditRule(
         entry_declaration=entries.HANDPAY_RETURNED,
@@ -232,7 +233,7 @@ _HANDPAY_RULES: Final = (
         record={"handpay": "$id", "amount_cents": "$cents"},
         state={
             "handpay": None,
-            "cash_out_goes_on": AlternativePatterns(True, Derived(_derive_returned_remainder)),
+            "cash_out_goes_on": AlternativePatterns(True, DerivedValue(_derive_returned_remainder)),
         },
         permission=Permission.PAY_BY_HAND,
         extra_checks=(_CHECK_PERSONS_ARE_STAFF,),
@@ -260,7 +261,7 @@ _HANDPAY_RULES: Final = (
                     if name in scope.bound_values
                 },
             ),
-            check_in_menu,
+            check_signed_in_to_menu,
         ),
     ),
     AuditRule(
@@ -269,8 +270,8 @@ _HANDPAY_RULES: Final = (
         id="{id}.paid",
         ref="$id",
         state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="$which")},
-        record=Derived(_derive_slip),
-        state={"handpay": None, "slip": Derived(lambda scope: int(scope.value_before("slip") or 0) + 1)},
+        record=DerivedValue(_derive_slip),
+        state={"handpay": None, "slip": DerivedValue(lambda scope: int(scope.value_before("slip") or 0) + 1)},
         counts={"handpays.{which}": 1},
         permission=Permission.PAY_BY_HAND,
         extra_checks=(
@@ -280,7 +281,7 @@ _HANDPAY_RULES: Final = (
                     "cents, which contradicts the hand-pays before this entry: those above one amount are "
                     "taxable, and those below it are not"
                 ),
-                _check_tax_status,
+                _check_and_store_tax_status,
             ),
             _CHECK_PERSONS_ARE_STAFF,
         ),
@@ -293,11 +294,11 @@ _HANDPAY_RULES: Final = (
         record={
             "handpay": "$id",
             "prizes": "$prizes",
-            "amount_cents": Derived(
+            "amount_cents": DerivedValue(
                 lambda scope: sum(prize.value_cents for prize in _read_pending_handpay(scope).prizes)
             ),
         },
-        state={"handpay": Derived(_derive_exchanged_handpay)},
+        state={"handpay": DerivedValue(_derive_exchanged_handpay)},
         expected_transfers=(
             ExpectedTransfer(
                 "house:attendant_jackpot", "out:handpay_jackpot", "$:cents", "$:object", may_repeat=True
@@ -316,7 +317,7 @@ _HANDPAY_RULES: Final = (
                 lambda scope: [dict(t.dims) for t in scope.entry.transfers],
                 lambda scope: [dict(t.dims) for t in scope.ledger.pending[scope["id"]].transfers],
             ),
-            check_in_menu,
+            check_signed_in_to_menu,
         ),
     ),
     AuditRule(
@@ -353,7 +354,7 @@ _HANDPAY_RULES: Final = (
         state_before={"unclaimed": ObjectWithMembers("unclaimed", id="$id", story="$story")},
         record="$story",
         state={"unclaimed": None},
-        expected_transfers=Derived(_list_unclaimed_transfers),
+        expected_transfers=DerivedValue(_list_unclaimed_transfers),
         permission=Permission.RULE_ON_MONEY,
     ),
     AuditRule(
@@ -393,14 +394,14 @@ _RULING_RULES: Final = (
                 ),
                 lambda scope: int(scope.record.get("slip", 0)) <= int(scope.value_before("slip") or 0),
             ),
-            check_in_menu,
+            check_signed_in_to_menu,
         ),
     ),
     AuditRule(
         entry_declaration=entries.ORPHAN_CREDITS,
         allowed_states=single_state(State.SERVICE_MENU),
         record={"amount_cents": "$cents", "expired_cents": "$expired"},
-        expected_transfers=Derived(
+        expected_transfers=DerivedValue(
             lambda scope: [
                 *derive_debit_transfers(scope, scope["cents"], "house:orphan", CASHABLE_CREDIT_KINDS),
                 *derive_debit_transfers(scope, scope["expired"], "house:expired", (CreditKind.RESTRICTED,)),
@@ -415,7 +416,7 @@ _RULING_RULES: Final = (
                 ),
                 lambda scope: scope["cents"] + scope["expired"] == sum_credit_cents(scope) > 0,
             ),
-            check_in_menu,
+            check_signed_in_to_menu,
         ),
     ),
     AuditRule(
@@ -425,13 +426,13 @@ _RULING_RULES: Final = (
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("world:voucher_in:{credit}", "house:orphan", "$cents"),),
         permission=Permission.RULE_ON_MONEY,
-        extra_checks=(require_new_id("orphan"), check_in_menu, check_ticket_ledger_grows),
+        extra_checks=(require_new_id("orphan"), check_signed_in_to_menu, check_ticket_ledger_grows),
     ),
     AuditRule(
         entry_declaration=entries.ORPHAN_TICKET_REFUSED,
         allowed_states=STATES_FOR_RULINGS,
         permission=Permission.RULE_ON_MONEY,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.PRIZE_FORFEITED,
@@ -439,24 +440,24 @@ _RULING_RULES: Final = (
         id="{id}.forfeit",
         ref="$id",
         state_before={"handpay": ObjectWithMembers("handpay", id="$id")},
-        record=Derived(_derive_forfeit_details),
+        record=DerivedValue(_derive_forfeit_details),
         state={"handpay": None},
         permission=Permission.RULE_ON_MONEY,
         persons_min=2,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
     AuditRule(
         entry_declaration=entries.CREDITS_FORFEITED,
         allowed_states=single_state(State.SERVICE_MENU),
         record={"amount_cents": "$cents"},
-        expected_transfers=Derived(
+        expected_transfers=DerivedValue(
             lambda scope: derive_debit_transfers(
                 scope, scope["cents"], "house:forfeit", tuple(reversed(CreditKind))
             )
         ),
         permission=Permission.RULE_ON_MONEY,
         persons_min=2,
-        extra_checks=(check_in_menu,),
+        extra_checks=(check_signed_in_to_menu,),
     ),
 )
 
