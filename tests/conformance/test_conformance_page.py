@@ -10,7 +10,7 @@ import click
 import pytest
 
 from tools.dev.conformance.evidence import Evidence, EvidenceError, EvidenceTest, Status, collect
-from tools.dev.conformance.page import FOLDER, NOT_FULLY_SHOWN_HEADING, format_pages
+from tools.dev.conformance.page import NOT_FULLY_SHOWN_HEADING, PAGES_FOLDER, format_pages
 from tools.dev.conformance.requirements import load
 from tools.dev.freshness import write_or_check_pages
 from tools.lab.markdown import format_table
@@ -127,7 +127,7 @@ def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulati
     assert Evidence({}).list_shortfalls(plain) == ["A-01 is not yet, and no reason is given (open, not_yet)"]
     assert Evidence({"A-01": evidence_tests}).list_shortfalls(plain) == []
     some = Evidence({"E-12": evidence_tests, "E-12:a": evidence_tests, "E-12:b": evidence_tests})
-    assert regulated.regulation
+    assert regulated.is_required_by_regulation
     assert some.list_shortfalls(regulated) == [
         "E-12:a has tests and no mutant",
         "E-12:b has tests and no mutant",
@@ -153,7 +153,7 @@ def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_
     assert max(map(len, summary.splitlines())) < 160
     assert re.search(r"^\| \*\*All\*\* \| 364 \| 2 \| 2 \| 1 \| \d+ \| \d+ \|$", summary, re.MULTILINE)
     anchors = {
-        path.removeprefix(f"{FOLDER}/"): re.findall(r'<a id="([^"]+)"></a>', text)
+        path.removeprefix(f"{PAGES_FOLDER}/"): re.findall(r'<a id="([^"]+)"></a>', text)
         for path, text in written.items()
     }
     assert sorted(name for found in anchors.values() for name in found) == sorted(
@@ -162,7 +162,7 @@ def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_
     for text in written.values():
         for page, anchor in re.findall(r"\]\(([A-Z]\.md)#([^)]+)\)", text):
             assert anchor in anchors[page]
-    page = {path.removeprefix(f"{FOLDER}/"): text for path, text in written.items()}
+    page = {path.removeprefix(f"{PAGES_FOLDER}/"): text for path, text in written.items()}
     assert "<summary>5 tests</summary>" in page["A.md"]
     assert "[test_a.py](../../tests/egm/test_a.py): *Line: 0* (slow tier)" in page["A.md"]
     assert "*In part:* " + requirements.rows["I-19"].open in page["I.md"]

@@ -217,7 +217,7 @@ def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
     assert by_name["F-06:a"].tests == (quick, soak)
     assert by_name["F-06:b"].tests == ()
     assert by_name["F-14"].tests == by_name["F-14/2"].tests == (quick,)
-    assert all(trial.row.regulation for trial in found)
+    assert all(trial.row.is_required_by_regulation for trial in found)
 
 
 def test_what_each_mutant_takes_away_is_there_once():

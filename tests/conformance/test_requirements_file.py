@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools.dev.conformance.absence import find_matches, list_false_reasons
-from tools.dev.conformance.requirements import REASONS_WITHOUT_ROW, REQUIREMENTS, RequirementsError, load
+from tools.dev.conformance.requirements import REASONS_WITHOUT_ROW, REQUIREMENTS_FILE, RequirementsError, load
 
 #: rows of each group when the requirements were numbered; a row may be added, never dropped
 NUMBERED = dict(
@@ -125,7 +125,7 @@ def written(tmp_path):
 def test_a_small_file_reads_back(written):
     requirements = load(written(SMALL))
     first, second = requirements.rows.values()
-    assert (first.regulation, second.regulation) == (True, False)
+    assert (first.is_required_by_regulation, second.is_required_by_regulation) == (True, False)
     assert [str(citation) for citation in second.citations] == ["NZ 1.15"]
     assert [provision.rows for provision in requirements.provisions] == [("A-01",), ()]
 
@@ -133,7 +133,10 @@ def test_a_small_file_reads_back(written):
 def test_a_row_is_cited_by_its_provision_and_need_not_name_it(written):
     path = written(SMALL.replace('sources = ["QC s.95"]\n', ""))
     row = load(path).rows["A-01"]
-    assert ([str(citation) for citation in row.citations], row.regulation) == (["QC s.95"], True)
+    assert ([str(citation) for citation in row.citations], row.is_required_by_regulation) == (
+        ["QC s.95"],
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -208,4 +211,4 @@ def test_a_missing_file_is_refused_by_name(tmp_path):
 
 
 def test_the_file_lies_beside_the_tests_that_check_it():
-    assert REQUIREMENTS.parent == Path(__file__).parent
+    assert REQUIREMENTS_FILE.parent == Path(__file__).parent

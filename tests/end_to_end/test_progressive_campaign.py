@@ -6,7 +6,7 @@ import pytest
 from rigs.postgres import start_postgres_or_skip
 
 from tools.dev.progressive.broker import BrokerMissingError, find_mosquitto
-from tools.dev.progressive.campaign import Campaign, run_campaign
+from tools.dev.progressive.campaign import CampaignResult, run_campaign
 from tools.dev.progressive.floor import run_floor
 from tools.floor.progressive.postgres import PostgresStore
 from tools.floor.progressive.store import SqliteStore
@@ -33,7 +33,7 @@ def open_store(request, tmp_path):
 
 @pytest.mark.requirement("I-07", "I-09", "I-10", "I-11", "I-14", "I-15")
 def test_link_campaign_counts_every_wager_once_and_pays_every_hit_once(tmp_path, open_store):
-    result = Campaign(20261121)
+    result = CampaignResult(20261121)
     asyncio.run(run_campaign(result, tmp_path, open_store, scenarios=SCENARIOS))
     assert (result.findings, result.waiting_tasks) == ([], [])
     assert result.scenarios == result.fault_counts["level given up"] == SCENARIOS
@@ -52,7 +52,7 @@ def test_link_campaign_counts_every_wager_once_and_pays_every_hit_once(tmp_path,
 
 def test_stuck_campaign_ends_and_reports_the_waiting_tasks(tmp_path):
     store = tmp_path / "levels.db"
-    campaign = Campaign(1)
+    campaign = CampaignResult(1)
     asyncio.run(
         run_campaign(campaign, tmp_path, lambda: SqliteStore(store), scenarios=2, scenario_seconds=0.0)
     )

@@ -55,7 +55,7 @@ def write_sure_game(folder):
 
 def cabinet_of(broker, linked="top", name="TOP", game=GAME):
     """Return a change of the demonstration cabinet: only the test game, with one of its levels linked."""
-    slot = broker.create_link_slot(SERIAL)
+    slot = broker.build_link_settings(SERIAL)
     profile = broker.log.with_name("profile.toml")
     generic = load_profile("generic").file.data.decode()
     profile.write_text(f"{generic}\n[progressives]\nstale_seconds = {STALE_SECONDS}\n")
@@ -303,16 +303,16 @@ def test_nobody_publishes_on_anothers_topic_or_without_a_certificate(tmp_path):
         forged = Contribution(machine="EGM-2", level="TOP", sequence=1, wager_cents=50, amount=Fraction(5, 7))
         try:
             async with serve_controller(tmp_path, broker, levels, "EGM-1", "EGM-2"):
-                slot = broker.create_link_slot("EGM-1")
+                slot = broker.build_link_settings("EGM-1")
                 async with open_connection(slot, build_tls_context(slot), "EGM-1") as client:
                     with contextlib.suppress(aiomqtt.MqttError):  # the broker may say that it will not
                         await client.publish(build_uplink_topic("EGM-2"), encode(contribution), 1)
                     await client.publish(build_uplink_topic("EGM-1"), encode(forged), 1)
                     await client.publish(build_uplink_topic("EGM-1"), b"no message", 1)
                 await asyncio.to_thread(_recorded, tmp_path, {"forged", "misunderstood"})
-                false = broker.create_link_slot("EGM-1").model_copy(
+                false = broker.build_link_settings("EGM-1").model_copy(
                     update={
-                        kind: getattr(stranger.create_link_slot("EGM-1"), kind)
+                        kind: getattr(stranger.build_link_settings("EGM-1"), kind)
                         for kind in ("certificate", "key")
                     }
                 )
@@ -332,7 +332,7 @@ def test_a_revoked_certificate_is_refused_and_its_machine_may_have_another(tmp_p
     folder = tmp_path / "link"
 
     async def let_in(broker, name, where):
-        slot = broker.create_link_slot(name).model_copy(
+        slot = broker.build_link_settings(name).model_copy(
             update={"certificate": where / f"{name}.crt", "key": where / f"{name}.key"}
         )
         try:

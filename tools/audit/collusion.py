@@ -102,7 +102,7 @@ class PairFlow:
     winner_large_bet_folds: LargeBetFolds
     """How often ``pair.winner`` folded after a large bet, in rounds that ``pair.loser`` won."""
     z_score: float
-    """The net amount in standard deviations, if two equally strong players had won and lost the same amounts."""
+    """How many standard deviations the net amount is from 0, if chance decides who wins the amount of each round."""
 
     @property
     def is_significant(self) -> bool:

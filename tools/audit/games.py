@@ -651,7 +651,7 @@ class GameAudit:
 
 
 def _are_same_json(first: Wager | Outcome, second: Wager | Outcome) -> bool:
-    """Return whether two records have the same JSON, in which the number 1 differs from true."""
+    """Return whether two records have the same canonical JSON, so that the number 1 does not equal true."""
     return encode_canonical_json(first.to_json()) == encode_canonical_json(second.to_json())
 
 

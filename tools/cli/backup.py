@@ -57,12 +57,12 @@ class _BackupFile:
 class Backup:
     """A machine's backed-up files, with the number and hash of the last journal entry at the time of the backup."""
 
-    machine: str
-    at: str
+    machine_serial: str
+    created_at: str
     """The time of the backup, ISO 8601 UTC."""
     sequence: int
     """The number of the journal's last entry at the time of the backup."""
-    head: str
+    head_hash: str
     """The hash of the journal's last entry at the time of the backup."""
     public_key: str
     """The machine's public key, in hexadecimal."""
@@ -91,10 +91,10 @@ class Backup:
         """Return the backup as JSON data, as in its file but without the signature."""
         return {
             "format": BACKUP_FORMAT,
-            "machine": self.machine,
-            "at": self.at,
+            "machine": self.machine_serial,
+            "at": self.created_at,
             "sequence": self.sequence,
-            "head": self.head,
+            "head": self.head_hash,
             "public_key": self.public_key,
             "files": {name: base64.b64encode(data).decode() for name, data in self.files.items()},
         }

@@ -1,8 +1,8 @@
 """``make docs``: write the parts of documents that are generated from the code.
 
 A document holds a generated part between ``<!-- begin:NAME -->`` and ``<!-- end:NAME -->``; everything
-outside the marks is written by hand. :data:`BLOCKS` names the parts. The long tables are pages of their own
-in ``build/docs/reference/``, which are not committed (:data:`REFERENCE`).
+outside the marks is written by hand. :data:`GENERATED_PART_BY_NAME` names the parts. The long tables are pages
+of their own in ``build/docs/reference/``, which are not committed (:data:`REFERENCE_PAGE_TEMPLATES`).
 """
 
 import ast
@@ -35,7 +35,7 @@ DOCUMENTS: Final = (
 #: The folder of the reference pages, from the root of the checkout; not committed.
 REFERENCE_FOLDER: Final = "build/docs/reference"
 #: The reference pages by file name, with empty generated parts.
-REFERENCE: Final[Mapping[str, str]] = {
+REFERENCE_PAGE_TEMPLATES: Final[Mapping[str, str]] = {
     "state-table.md": """# The state table
 
 Each row is a rule of one feature; the features are listed in `egm/app/features.py`. For each event, the machine tries
@@ -92,9 +92,11 @@ The packages that the project depends on, and the reason for each, from `pyproje
 """,
 }
 
-_BLOCK: Final = re.compile(r"<!-- begin:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end:(?P=name) -->", re.DOTALL)
-_MARK: Final = re.compile(r"<!-- (?:begin|end):[\w-]+ -->")
-_REQUIREMENT: Final = re.compile(
+_GENERATED_PART_PATTERN: Final = re.compile(
+    r"<!-- begin:(?P<name>[\w-]+) -->\n(?P<body>.*?)<!-- end:(?P=name) -->", re.DOTALL
+)
+_PART_MARK_PATTERN: Final = re.compile(r"<!-- (?:begin|end):[\w-]+ -->")
+_PINNED_PACKAGE_PATTERN: Final = re.compile(
     r'^\s*"(?P<name>[A-Za-z0-9_-]+)[^"]*",?[ \t]*(?:#[ \t]*(?P<why>.*?))?[ \t]*$', re.MULTILINE
 )
 
@@ -103,7 +105,7 @@ class DocumentError(Exception):
     """A document or its source is not valid; the message says where and why."""
 
 
-def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
+def format_dependency_table(pyproject: Path = ROOT / "pyproject.toml") -> str:
     """Return a table of the packages that the project depends on, with the reason for each.
 
     Raises :class:`DocumentError` naming every package without a reason.
@@ -112,7 +114,7 @@ def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
     project = tomllib.loads(text)["project"]
     extras = project.get("optional-dependencies", {})
     wanted = {"cabinet": project["dependencies"], **extras}
-    reasons = {match["name"]: match["why"] for match in _REQUIREMENT.finditer(text)}
+    reasons = {match["name"]: match["why"] for match in _PINNED_PACKAGE_PATTERN.finditer(text)}
     rows = [
         [f"`{name}`", where, reasons.get(name) or ""]
         for where, packages in wanted.items()
@@ -125,7 +127,7 @@ def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
     return format_table(["Package", "Needed by", "What it does here, and why this one"], rows)
 
 
-def layers(root: Path = ROOT) -> str:
+def format_layer_table(root: Path = ROOT) -> str:
     """Return a table of the folders of ``egm``, from the top layer down, each with the first line of its docstring.
 
     A sentence below the table names the folders that share a layer. Raises :class:`DocumentError` naming each folder
@@ -153,22 +155,24 @@ def layers(root: Path = ROOT) -> str:
     return f"{table}\n\nFolders of one layer do not import each other: {'; '.join(neighbours)}."
 
 
-def families() -> str:
+def format_family_list() -> str:
     """Return the names of the families of games."""
     *first, last = (f"`{name}`" for name in sorted(FAMILY_MODULE_BY_NAME))
     return f"The families are {', '.join(first)} and {last}."
 
 
 #: the generated parts by name
-BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
-    "dependencies": dependencies,
-    "families": families,
-    "layers": layers,
+GENERATED_PART_BY_NAME: Final[Mapping[str, Callable[[], str]]] = {
+    "dependencies": format_dependency_table,
+    "families": format_family_list,
+    "layers": format_layer_table,
     **FORMATTER_BY_DOCUMENT,
 }
 
 
-def fill(name: str, text: str, blocks: Mapping[str, Callable[[], str]] = BLOCKS) -> str:
+def fill_generated_parts(
+    name: str, text: str, blocks: Mapping[str, Callable[[], str]] = GENERATED_PART_BY_NAME
+) -> str:
     """Return the document ``text`` with every generated part rewritten; ``name`` is the document in error messages.
 
     Raises :class:`DocumentError` for a begin or end mark without its partner, or for an unknown part.
@@ -179,15 +183,15 @@ def fill(name: str, text: str, blocks: Mapping[str, Callable[[], str]] = BLOCKS)
             raise DocumentError(f"{name}: nothing writes the part {match['name']!r}")
         return f"<!-- begin:{match['name']} -->\n{blocks[match['name']]()}\n<!-- end:{match['name']} -->"
 
-    stray = _MARK.search(_BLOCK.sub("", text))
+    stray = _PART_MARK_PATTERN.search(_GENERATED_PART_PATTERN.sub("", text))
     if stray:
         raise DocumentError(f"{name}: {stray[0]} has no partner")
-    return _BLOCK.sub(write, text)
+    return _GENERATED_PART_PATTERN.sub(write, text)
 
 
-def parts(text: str) -> set[str]:
+def list_part_names(text: str) -> set[str]:
     """Return the names of the generated parts of a document."""
-    return {match["name"] for match in _BLOCK.finditer(text)}
+    return {match["name"] for match in _GENERATED_PART_PATTERN.finditer(text)}
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -195,13 +199,15 @@ def parts(text: str) -> set[str]:
 def main(*, check: bool) -> None:
     """Write the generated parts of the documents."""
     texts = {ROOT / name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
-    reference = {ROOT / REFERENCE_FOLDER / name: text for name, text in REFERENCE.items()}
+    reference = {ROOT / REFERENCE_FOLDER / name: text for name, text in REFERENCE_PAGE_TEMPLATES.items()}
     texts |= reference
-    unplaced = BLOCKS.keys() - set().union(*(parts(text) for text in texts.values()))
+    unplaced = GENERATED_PART_BY_NAME.keys() - set().union(
+        *(list_part_names(text) for text in texts.values())
+    )
     try:
         if unplaced:
             raise DocumentError(f"no document contains the parts {', '.join(sorted(unplaced))}")
-        pages = {path: fill(path.name, text) for path, text in texts.items()}
+        pages = {path: fill_generated_parts(path.name, text) for path, text in texts.items()}
     except (DocumentError, OperatorError) as error:
         raise click.ClickException(str(error)) from error
     if check:  # they are not committed, so they are never stale

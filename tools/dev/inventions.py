@@ -45,7 +45,7 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import AuditRule
 
 #: Prefixes of ids that differ from the kind of the entry.
-_MADE_AS: Final = {
+_ID_PREFIX_BY_ENTRY_KIND: Final = {
     "game.start": "play",
     "bill.escrow": "bill",
     "voucher.escrow": "ticket",
@@ -56,8 +56,18 @@ _MADE_AS: Final = {
     "slip.ordered": "slip",
     "test.started": "test",
 }
-_TEXTS: Final = ("text", "words", "time", "digest", "credit", "masked", "serial", "person", "staff")
-_KINDS: Final[Mapping[object, str]] = {
+_TEXT_PATTERN_TYPES: Final = (
+    "text",
+    "words",
+    "time",
+    "digest",
+    "credit",
+    "masked",
+    "serial",
+    "person",
+    "staff",
+)
+_PATTERN_TYPE_BY_FIELD_TYPE: Final[Mapping[object, str]] = {
     int: "int",
     str: "text",
     bool: "bool",
@@ -75,7 +85,7 @@ _KINDS: Final[Mapping[object, str]] = {
 """The pattern type that the audit's rules use for each record field type and each field condition."""
 _NOT_YET_DERIVABLE: Final = object()
 #: Value used for an expression that fails; it is invalid in every field.
-_FAILED: Final = "?"
+_FAILED_VALUE: Final = "?"
 _EVALUATION_ERRORS: Final = (
     PatternMismatch,
     KeyError,
@@ -129,7 +139,9 @@ class _EntryBuilder:
         self._dice, self._seen, self._time = dice, seen, time
         self._sequence = ledger.sequence + 1
         self._kind = rule.kind
-        self._id = f"{_MADE_AS.get(self._kind, self._kind)}-{self._sequence}-{facts.journal_tag}"
+        self._id = (
+            f"{_ID_PREFIX_BY_ENTRY_KIND.get(self._kind, self._kind)}-{self._sequence}-{facts.journal_tag}"
+        )
         self._names: dict[str, Any] = {
             "position": 1,
             "sequence": self._sequence,
@@ -174,18 +186,18 @@ class _EntryBuilder:
             if isinstance(pattern, ObjectWithMembers) and isinstance(stored, dict):
                 self._names[pattern.name] = stored
                 for name, part in pattern.members.items():
-                    self._bind(part, stored.get(name.removesuffix("?")))
+                    self._bind_pattern_names(part, stored.get(name.removesuffix("?")))
             else:
-                self._bind(pattern, stored)
+                self._bind_pattern_names(pattern, stored)
 
-    def _bind(self, pattern: Any, value: Any) -> None:
+    def _bind_pattern_names(self, pattern: Any, value: Any) -> None:
         if isinstance(pattern, str) and pattern.startswith("$"):
             name = pattern[1:].partition(":")[0]
             if name:
                 self._names[name] = value
         elif isinstance(pattern, Mapping) and isinstance(value, dict):
             for key, part in pattern.items():
-                self._bind(part, value.get(key.removesuffix("?")))
+                self._bind_pattern_names(part, value.get(key.removesuffix("?")))
 
     def _fill_parts(self, raw: dict[str, Any]) -> dict[str, Any]:
         rule = self._rule
@@ -242,9 +254,13 @@ class _EntryBuilder:
     def _generate_field_value(self, hint: Any, field: str) -> Any:  # noqa: PLR0911 (one return for each kind of type)
         """Return a value that is valid for a record field type."""
         origin, inner = get_origin(hint), get_args(hint)
-        conditions: list[FieldCondition] = [each for each in list_conditions(hint) if each in _KINDS]
-        if conditions or hint in _KINDS:
-            return self._generate_value(_KINDS[conditions[0] if conditions else hint], field)
+        conditions: list[FieldCondition] = [
+            each for each in list_conditions(hint) if each in _PATTERN_TYPE_BY_FIELD_TYPE
+        ]
+        if conditions or hint in _PATTERN_TYPE_BY_FIELD_TYPE:
+            return self._generate_value(
+                _PATTERN_TYPE_BY_FIELD_TYPE[conditions[0] if conditions else hint], field
+            )
         if origin in {Annotated, Union, UnionType}:
             return self._generate_field_value(next(each for each in inner if each is not NoneType), field)
         if origin is Literal:
@@ -291,7 +307,7 @@ class _EntryBuilder:
         try:
             return pattern.derive_value(self._scope)
         except _EVALUATION_ERRORS:
-            return _FAILED
+            return _FAILED_VALUE
 
     def _evaluate_pattern(self, pattern: Any, name: str) -> Any:  # noqa: PLR0911 (one return for each pattern)
         match pattern:

@@ -17,7 +17,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.lies import (
     INSERTING_CHANGES,
-    REMOVED_LAST,
+    REMOVED_LAST_DESCRIPTION,
     Falsification,
     JournalFalsifier,
     adopt_entries,
@@ -26,16 +26,24 @@ from tools.dev.lies import (
 )
 
 #: Field names (the last part of the path) whose value is a person, a ruling or an outcome in every entry.
-_PERSONS: Final = frozenset({"person", "persons", "by", "whom", "role", "second_person"})
-_RULINGS: Final = frozenset({"ruling", "decision", "refund_cents", "decided"})
-_OUTCOMES: Final = frozenset(
+_PERSON_FIELDS: Final = frozenset({"person", "persons", "by", "whom", "role", "second_person"})
+_RULING_FIELDS: Final = frozenset({"ruling", "decision", "refund_cents", "decided"})
+_OUTCOME_FIELDS: Final = frozenset(
     {
         *("steps", "draws", "outcome", "wager", "choice", "bet_credits", "game", "digest", "hits", "pools"),
         *("fed", "mystery", "trigger", "commitment", "proved", "level", "pool", "play_id"),
     }
 )
 #: Kinds of entry that record a ruling or an act of a person.
-_ACTS: Final = ("complement.*", "orphan.*", "forfeit.*", "dispute.*", "disputed.*", "exclusion.*", "staff.*")
+_KINDS_OF_ACTS_OF_PERSONS: Final = (
+    "complement.*",
+    "orphan.*",
+    "forfeit.*",
+    "dispute.*",
+    "disputed.*",
+    "exclusion.*",
+    "staff.*",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +66,35 @@ class KnownAuditGap:
     """Subjects of the lies (:func:`classify_subject`), separated by spaces."""
 
 
-_BEGINS: Final = "the machine number or key with which a journal begins"
-_COIN: Final = "where a coin went, for example into a hopper that does not exist"
-_ANOTHER: Final = "another staff member with the same permission"
-_ENROLLED: Final = "another number or role for an enrolled person, if nothing they did since contradicts it"
-_ACT: Final = "an act without consequences, left out or invented as a whole"
-_DRAW: Final = "a draw that changes nothing shown or won"
-_RECEIVED: Final = "what a controller or host showed or reported, if it moved nothing"
-_UNPROVED: Final = "an unproved secret on which two people ruled"
-_NAMES: Final = "names in the register of wins"
-_WROTE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
-_TICKETS: Final = (
+_JOURNAL_START_LIE: Final = "the machine number or key with which a journal begins"
+_COIN_LOCATION_LIE: Final = "where a coin went, for example into a hopper that does not exist"
+_OTHER_STAFF_MEMBER_LIE: Final = "another staff member with the same permission"
+_ENROLLED_PERSON_LIE: Final = (
+    "another number or role for an enrolled person, if nothing they did since contradicts it"
+)
+_ACT_WITHOUT_CONSEQUENCE_LIE: Final = "an act without consequences, left out or invented as a whole"
+_DRAW_WITHOUT_EFFECT_LIE: Final = "a draw that changes nothing shown or won"
+_RECEIVED_REPORT_LIE: Final = "what a controller or host showed or reported, if it moved nothing"
+_UNPROVED_PRIZE_LIE: Final = "an unproved secret on which two people ruled"
+_WIN_REGISTER_NAME_LIE: Final = "names in the register of wins"
+_STATEMENT_OF_PERSON_LIE: Final = "what a person wrote or counted, in a dispute, an incident or a collection"
+_TICKET_LIE: Final = (
     "a ticket that was never printed, its commitment, or the recorded progress of the ticket ledger"
 )
-_TERMS: Final = "terms of a level that no play has reached, for example its ceiling"
-_COUNTED: Final = "what a device had counted before, if it moved nothing"
-_CHOSEN: Final = "what a player had selected to play next"
-_REMAINDER: Final = "the amount below which credit is residual, if no game and no removal depends on it"
-_POSITION: Final = "the position at which something was recorded, if it moved no money"
-_ASIDE: Final = "a remark, a language, a time of day, a lamp: nothing of money, outcome, meter or person"
-_THROUGH: Final = "an amount that came in and was paid out in full, if both are changed alike"
-_TAX: Final = "whether a hand-pay was taxable, and its form, if no other one of the same run shows it"
-_MARK: Final = "the mark of a pay-table row in an outcome, which earlier versions did not record"
-_ROUND: Final = "the id of a round that no other position played"
+_LEVEL_TERMS_LIE: Final = "terms of a level that no play has reached, for example its ceiling"
+_DEVICE_COUNT_LIE: Final = "what a device had counted before, if it moved nothing"
+_PLAYER_SELECTION_LIE: Final = "what a player had selected to play next"
+_RESIDUAL_LIMIT_LIE: Final = (
+    "the amount below which credit is residual, if no game and no removal depends on it"
+)
+_POSITION_LIE: Final = "the position at which something was recorded, if it moved no money"
+_REMARK_LIE: Final = "a remark, a language, a time of day, a lamp: nothing of money, outcome, meter or person"
+_PASSED_THROUGH_AMOUNT_LIE: Final = (
+    "an amount that came in and was paid out in full, if both are changed alike"
+)
+_TAX_LIE: Final = "whether a hand-pay was taxable, and its form, if no other one of the same run shows it"
+_PAY_ROW_MARK_LIE: Final = "the mark of a pay-table row in an outcome, which earlier versions did not record"
+_ROUND_ID_LIE: Final = "the id of a round that no other position played"
 
 KNOWN_AUDIT_GAPS: Final = tuple(
     KnownAuditGap(*line)
@@ -88,112 +102,252 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "machine.genesis",
             "record.*",
-            _BEGINS,
+            _JOURNAL_START_LIE,
             "a journal states its own identity",
             "--fingerprint, the serial",
         ),
-        ("machine.genesis", "id", _BEGINS, "a journal states its own identity", "--fingerprint"),
-        ("coin.in", "transfers.*.*", _COIN, "recorded once", "the count of hopper and box", "*stock:*"),
-        ("*", "*persons.*", _ANOTHER, "each of them has the permission", "the signed slip or form"),
+        ("machine.genesis", "id", _JOURNAL_START_LIE, "a journal states its own identity", "--fingerprint"),
+        (
+            "coin.in",
+            "transfers.*.*",
+            _COIN_LOCATION_LIE,
+            "recorded once",
+            "the count of hopper and box",
+            "*stock:*",
+        ),
+        (
+            "*",
+            "*persons.*",
+            _OTHER_STAFF_MEMBER_LIE,
+            "each of them has the permission",
+            "the signed slip or form",
+        ),
         (
             "staff.added",
             "record.whom",
-            _ENROLLED,
+            _ENROLLED_PERSON_LIE,
             "the person has done nothing",
             "the roster, whose digest it has",
         ),
         (
             "staff.added",
             "record.role",
-            _ENROLLED,
+            _ENROLLED_PERSON_LIE,
             "both roles permit the person's acts",
             "the roster, whose digest it has",
         ),
-        ("*", "record.person", _ANOTHER, "another person or key has the permission", "the signed slip"),
-        ("*", "*.draws.*", _DRAW, "the outcome is the same", "a printed head"),
+        (
+            "*",
+            "record.person",
+            _OTHER_STAFF_MEMBER_LIE,
+            "another person or key has the permission",
+            "the signed slip",
+        ),
+        ("*", "*.draws.*", _DRAW_WITHOUT_EFFECT_LIE, "the outcome is the same", "a printed head"),
         (
             "game.*",
             "record.outcome.wins.*.pays",
-            _MARK,
+            _PAY_ROW_MARK_LIE,
             "earlier versions did not record it",
             "a printed head",
         ),
-        ("game.*", "record.round_id", _ROUND, "no other entry names the round", "a printed head"),
-        ("progressive.link_*", "*", _RECEIVED, "received on a line; moved no money", "the controller's log"),
+        ("game.*", "record.round_id", _ROUND_ID_LIE, "no other entry names the round", "a printed head"),
+        (
+            "progressive.link_*",
+            "*",
+            _RECEIVED_REPORT_LIE,
+            "received on a line; moved no money",
+            "the controller's log",
+        ),
         (
             "*",
             "state.link:*",
-            _RECEIVED,
+            _RECEIVED_REPORT_LIE,
             "shown by a controller; moved no money",
             "the controller's register",
         ),
-        ("progressive.won", "record.trigger.*", _UNPROVED, "two people ruled on it", "the controller"),
-        ("dispute.decided", "record.*", _WROTE, "only these people know", "the signed form"),
-        ("incident.judged", "record.*", _WROTE, "only these people know", "the signed form"),
-        ("collection.counted", "record.*_cents", _WROTE, "count and difference agree", "the signed form"),
-        ("progressive.hit", "record.level", _NAMES, "pool and amount are checked", "the hand-pay slip"),
-        ("progressive.hit", "record.game", _NAMES, "play and amount are checked", "the hand-pay slip"),
-        ("progressive.fell", "*", _RECEIVED, "received from a host; moved no money", "the host's log"),
+        (
+            "progressive.won",
+            "record.trigger.*",
+            _UNPROVED_PRIZE_LIE,
+            "two people ruled on it",
+            "the controller",
+        ),
+        (
+            "dispute.decided",
+            "record.*",
+            _STATEMENT_OF_PERSON_LIE,
+            "only these people know",
+            "the signed form",
+        ),
+        (
+            "incident.judged",
+            "record.*",
+            _STATEMENT_OF_PERSON_LIE,
+            "only these people know",
+            "the signed form",
+        ),
+        (
+            "collection.counted",
+            "record.*_cents",
+            _STATEMENT_OF_PERSON_LIE,
+            "count and difference agree",
+            "the signed form",
+        ),
+        (
+            "progressive.hit",
+            "record.level",
+            _WIN_REGISTER_NAME_LIE,
+            "pool and amount are checked",
+            "the hand-pay slip",
+        ),
+        (
+            "progressive.hit",
+            "record.game",
+            _WIN_REGISTER_NAME_LIE,
+            "play and amount are checked",
+            "the hand-pay slip",
+        ),
+        (
+            "progressive.fell",
+            "*",
+            _RECEIVED_REPORT_LIE,
+            "received from a host; moved no money",
+            "the host's log",
+        ),
         (
             "progressive.not_ours",
             "*",
-            _RECEIVED,
+            _RECEIVED_REPORT_LIE,
             "reported by a controller; moved no money",
             "the controller's log",
         ),
-        ("progressive.award_differs", "*", _RECEIVED, "reported by a controller", "the controller's log"),
+        (
+            "progressive.award_differs",
+            "*",
+            _RECEIVED_REPORT_LIE,
+            "reported by a controller",
+            "the controller's log",
+        ),
         (
             "*",
             "state.*residual_terms*",
-            _REMAINDER,
+            _RESIDUAL_LIMIT_LIE,
             "no residual credit was played or given up",
             "the cabinet file",
         ),
-        ("selection", "state.selection.*", _CHOSEN, "no bet was placed on it", "a printed head"),
-        ("handpay.paid", "record.taxable", _TAX, "recorded once", "the slip and the tax form"),
-        ("*", "*.commitment", _TICKETS, "salted digest of the ticket number", "the ticket ledger"),
-        ("*", "state.tickets*", _TICKETS, "position and digest of the ledger itself", "the ticket ledger"),
-        ("voucher.*", "", _TICKETS, "no other entry names the ticket", "the ticket ledger", "made up"),
+        (
+            "selection",
+            "state.selection.*",
+            _PLAYER_SELECTION_LIE,
+            "no bet was placed on it",
+            "a printed head",
+        ),
+        ("handpay.paid", "record.taxable", _TAX_LIE, "recorded once", "the slip and the tax form"),
+        ("*", "*.commitment", _TICKET_LIE, "salted digest of the ticket number", "the ticket ledger"),
+        ("*", "state.tickets*", _TICKET_LIE, "position and digest of the ledger itself", "the ticket ledger"),
+        ("voucher.*", "", _TICKET_LIE, "no other entry names the ticket", "the ticket ledger", "made up"),
         (
             "tickets.checked",
             "record.place",
-            _TICKETS,
+            _TICKET_LIE,
             "equals the state of the same entry",
             "the ticket ledger",
         ),
-        ("coin.in", "state.coins", _COUNTED, "a count since power-on", "the acceptor"),
-        ("coins.ordered", "state.hopper.*", _COUNTED, "counts before a payout", "the hopper"),
-        ("tickets.*", "", _TICKETS, "reported by the ledger about itself", "the ticket ledger"),
+        ("coin.in", "state.coins", _DEVICE_COUNT_LIE, "a count since power-on", "the acceptor"),
+        ("coins.ordered", "state.hopper.*", _DEVICE_COUNT_LIE, "counts before a payout", "the hopper"),
+        ("tickets.*", "", _TICKET_LIE, "reported by the ledger about itself", "the ticket ledger"),
         (
             "*",
             "",
-            _ACT,
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
             "no amount differs; two acts are in another order",
             "a printed head",
             "swapped with the one before",
         ),
-        ("bill.escrow", "", _ACT, "no later entry depends on the bill", "the count of the stacker"),
-        ("coin.in", "", _ACT, "no later entry depends on the coins", "the count of hopper and box"),
-        ("aft.complete", "", _ACT, "no later entry depends on the transfer", "the log of the host"),
-        ("aft.complete", "*", _ACT, "all records of the amount agree", "the log of the host", "*others"),
-        ("tournament.entry", "", _ACT, "no round of the entry was played here", "the participant's receipt"),
-        ("tournament.entry_void", "", _ACT, "no later entry depends on the refund", "the signed form"),
-        ("tournament.prize", "", _ACT, "no later entry depends on the prize", "the signed form"),
-        ("handpay.paid", "", _ACT, "no later entry depends on the payment", "the signed slip"),
+        (
+            "bill.escrow",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no later entry depends on the bill",
+            "the count of the stacker",
+        ),
+        (
+            "coin.in",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no later entry depends on the coins",
+            "the count of hopper and box",
+        ),
+        (
+            "aft.complete",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no later entry depends on the transfer",
+            "the log of the host",
+        ),
+        (
+            "aft.complete",
+            "*",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "all records of the amount agree",
+            "the log of the host",
+            "*others",
+        ),
+        (
+            "tournament.entry",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no round of the entry was played here",
+            "the participant's receipt",
+        ),
+        (
+            "tournament.entry_void",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no later entry depends on the refund",
+            "the signed form",
+        ),
+        (
+            "tournament.prize",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no later entry depends on the prize",
+            "the signed form",
+        ),
+        (
+            "handpay.paid",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no later entry depends on the payment",
+            "the signed slip",
+        ),
         (
             "hopper.filled",
             "",
-            _ACT,
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the coins",
             "the signed slip, the count of the hopper",
         ),
-        ("handpay.pending", "", _ACT, "no later entry depends on the lock-up", "the head on its screen"),
-        ("voucher.request", "", _ACT, "no later entry depends on the payout", "the printer, a printed head"),
+        (
+            "handpay.pending",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no later entry depends on the lock-up",
+            "the head on its screen",
+        ),
+        (
+            "voucher.request",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no later entry depends on the payout",
+            "the printer, a printed head",
+        ),
         *(
             (
                 kind,
                 "*",
-                _THROUGH,
+                _PASSED_THROUGH_AMOUNT_LIE,
                 "amounts in and out agree",
                 "the count of the box, the paper paid out",
                 "*others",
@@ -203,7 +357,7 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "coins.out",
             "",
-            _ACT,
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
             "no later entry depends on the payout",
             "the count of the hopper",
             "removed*",
@@ -211,35 +365,66 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "*",
             "",
-            _ACT,
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
             "equals the journal of the moment before",
             "a printed head, its slip or form",
-            REMOVED_LAST,
+            REMOVED_LAST_DESCRIPTION,
         ),
-        ("coins.request", "", _ACT, "no later entry depends on the payout", "the count of the hopper"),
+        (
+            "coins.request",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no later entry depends on the payout",
+            "the count of the hopper",
+        ),
         (
             "hopper.opening",
             "*",
-            _ACT,
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
             "both records of the amount agree",
             "the count of the hopper",
             "*others",
         ),
-        ("hopper.opening", "dims.position", _POSITION, "no coin had been paid", "the count of the hopper"),
-        ("hopper.opening", "", _ACT, "coins loaded before the first payout", "the count of the hopper"),
-        ("progressive.opened", "*.terms.*", _TERMS, "no play reached these terms", "its sign", "*others"),
-        ("progressive.opened", "", _ACT, "no wager contributed to the level", "its sign, a printed head"),
+        (
+            "hopper.opening",
+            "dims.position",
+            _POSITION_LIE,
+            "no coin had been paid",
+            "the count of the hopper",
+        ),
+        (
+            "hopper.opening",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "coins loaded before the first payout",
+            "the count of the hopper",
+        ),
+        (
+            "progressive.opened",
+            "*.terms.*",
+            _LEVEL_TERMS_LIE,
+            "no play reached these terms",
+            "its sign",
+            "*others",
+        ),
+        (
+            "progressive.opened",
+            "",
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
+            "no wager contributed to the level",
+            "its sign, a printed head",
+        ),
         (
             "complement.paid",
             "",
-            _ACT,
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
             "paid by hand, without other records",
             "the signed form, and the count of the bank",
         ),
         (
             "*",
             "",
-            _ACT,
+            _ACT_WITHOUT_CONSEQUENCE_LIE,
             "moves no money",
             "a printed head; its slip or form",
             "*",
@@ -248,14 +433,14 @@ KNOWN_AUDIT_GAPS: Final = tuple(
         (
             "*",
             "dims.position",
-            _POSITION,
+            _POSITION_LIE,
             "another position may have recorded it",
             "that position's devices; a printed head",
             "*",
             "position",
         ),
-        ("*", "*", _ASIDE, "no other entry depends on it", "a printed head", "*", "other"),
-        ("*", "", _ASIDE, "no other entry depends on it", "a printed head", "*", "other"),
+        ("*", "*", _REMARK_LIE, "no other entry depends on it", "a printed head", "*", "other"),
+        ("*", "", _REMARK_LIE, "no other entry depends on it", "a printed head", "*", "other"),
     )
 )
 
@@ -282,17 +467,19 @@ def _classify_field(lie: Falsification, entry: dict[str, Any]) -> str:  # noqa: 
         return "money"
     if names[0] in {"counts", "marks", "dims"} or "meters" in names:
         return "meter"
-    if _PERSONS & {last}:
+    if _PERSON_FIELDS & {last}:
         return "person"
-    if _RULINGS & set(names) or (_is_act_of_person(lie.kind) and names[0] == "kind"):
+    if _RULING_FIELDS & set(names) or (_is_act_of_person(lie.kind) and names[0] == "kind"):
         return "ruling"
-    if _OUTCOMES & set(names) and lie.kind.startswith(("game.", "progressive.", "residual.", "merchandise.")):
+    if _OUTCOME_FIELDS & set(names) and lie.kind.startswith(
+        ("game.", "progressive.", "residual.", "merchandise.")
+    ):
         return "other" if "display" in names and "outcome" not in names else "outcome"
     return "other"
 
 
 def _is_act_of_person(kind: str) -> bool:
-    return any(fnmatchcase(kind, act) for act in _ACTS)
+    return any(fnmatchcase(kind, act) for act in _KINDS_OF_ACTS_OF_PERSONS)
 
 
 def find_known_gap(about: str, lie: Falsification) -> KnownAuditGap | None:

@@ -27,13 +27,13 @@ from tools.audit.rules import RULES, RULES_BY_KIND, Facts
 from tools.dev.inventions import EntryInventor
 
 RawEntry: TypeAlias = dict[str, Any]
-Path: TypeAlias = tuple[str | int, ...]
+FieldPath: TypeAlias = tuple[str | int, ...]
 
 #: Fields that are recomputed after each lie; changing them alone has no effect.
-_RECOMPUTED: Final = frozenset({"sequence", "previous"})
+_RECOMPUTED_FIELDS: Final = frozenset({"sequence", "previous"})
 #: Entries that contain the journal head before them, and the field that holds it.
-_HEAD_FIELDS: Final = {"machine.checked": "head", "handpay.paid": "witness"}
-_ACCOUNTS: Final = tuple(
+_HEAD_FIELD_BY_KIND: Final = {"machine.checked": "head", "handpay.paid": "witness"}
+_ACCOUNT_NAMES: Final = tuple(
     re.sub(r"<\w+>", lambda word: {"<position>": "1", "<kind>": "cashable"}.get(word[0], "x"), line.pattern)
     for line in ACCOUNTS
 )
@@ -43,7 +43,7 @@ INSERTING_CHANGES: Final = frozenset({"invented", "made up", "void instead of en
 
 #: Removal of an entry that no later entry about the money or the play of its position follows. What remains is the
 #: honest journal of an earlier moment.
-REMOVED_LAST: Final = "removed as the last at its position"
+REMOVED_LAST_DESCRIPTION: Final = "removed as the last at its position"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Falsification:
 
     sequence: int
     kind: str
-    path: Path
+    path: FieldPath
     description: str
 
     @property
@@ -97,8 +97,8 @@ def rewrite_chain(entries: Iterable[RawEntry], key: MachineKey, old_tag: str) ->
         ):
             signed_checkpoint = checkpoint.build_checkpoint(ledger, key)
             entry_json = entry_json | {"record": signed_checkpoint.record}
-        elif entry_json.get("kind") in _HEAD_FIELDS and isinstance(entry_json.get("record"), dict):
-            name, head_text = _HEAD_FIELDS[entry_json["kind"]], f"{number - 1}:{ledger.head_hex[:12]}"
+        elif entry_json.get("kind") in _HEAD_FIELD_BY_KIND and isinstance(entry_json.get("record"), dict):
+            name, head_text = _HEAD_FIELD_BY_KIND[entry_json["kind"]], f"{number - 1}:{ledger.head_hex[:12]}"
             if name in entry_json["record"]:
                 entry_json = entry_json | {
                     "record": entry_json["record"] | {name: ledger.head_hex if name == "head" else head_text}
@@ -158,7 +158,7 @@ class JournalFalsifier:
     # ------------------------------------------------------------------ a field
     def _falsify_field(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         raw = json.loads(json.dumps(self._entries[index]))
-        paths = [path for path, _ in iter_leaves(raw) if path[0] not in _RECOMPUTED]
+        paths = [path for path, _ in iter_leaves(raw) if path[0] not in _RECOMPUTED_FIELDS]
         path = self._dice.choice(paths)
         value = _get_value(raw, path)
         what, replacement = self._choose_false_value(raw["kind"], path, value)
@@ -174,7 +174,9 @@ class JournalFalsifier:
     def _falsify_equal_fields(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Replace one value of an entry wherever it occurs, in this entry or in all related entries."""
         fields = [
-            (path, value) for path, value in iter_leaves(self._entries[index]) if path[0] not in _RECOMPUTED
+            (path, value)
+            for path, value in iter_leaves(self._entries[index])
+            if path[0] not in _RECOMPUTED_FIELDS
         ]
         path, value = self._dice.choice(fields)
         if isinstance(value, bool) or value in (None, "", 0, [], {}):
@@ -192,7 +194,7 @@ class JournalFalsifier:
             copy = json.loads(json.dumps(raw))
             for leaf_path, leaf_value in list(iter_leaves(copy)):
                 if (
-                    leaf_path[0] not in _RECOMPUTED
+                    leaf_path[0] not in _RECOMPUTED_FIELDS
                     and type(leaf_value) is type(value)
                     and leaf_value == value
                 ):
@@ -205,7 +207,7 @@ class JournalFalsifier:
             index + 1, self._entries[index]["kind"], path, f"{what}, and {changed - 1} others"
         ), entries
 
-    def _choose_false_value(self, kind: str, path: Path, value: Any) -> tuple[str, Any]:
+    def _choose_false_value(self, kind: str, path: FieldPath, value: Any) -> tuple[str, Any]:
         dice = self._dice
         other_values = [other for other in self._seen[kind, _format_path(path)] if other != value]
         choice = dice.randrange(6)
@@ -220,7 +222,7 @@ class JournalFalsifier:
             case int():
                 replacement = dice.choice((value + 1, value - 1, value * 10, value + 1000, 0, -value))
             case str() if path[0] == "transfers":
-                replacement = dice.choice(_ACCOUNTS)
+                replacement = dice.choice(_ACCOUNT_NAMES)
             case str():
                 replacement = dice.choice((_alter_character(value, dice), "", f"{value}x", "1002"))
             case None:
@@ -249,14 +251,14 @@ class JournalFalsifier:
         if kind == checkpoint.CHECKPOINT_KIND:
             return None
         if what == "removed" and is_last_at_its_position(entries, index):
-            what = REMOVED_LAST
+            what = REMOVED_LAST_DESCRIPTION
         return Falsification(index + 1, kind, (), what), self._reorder_entries(order)
 
     # ------------------------------------------------------------------ invented entries
     def _read_ledger_before(self, index: int) -> tuple[Ledger, Facts]:
         """Return the machine's ledger, and the facts that the audit knows, as they are before an entry."""
         ledger, facts = Ledger(), Facts()
-        for body in rewrite_chain(self._entries[:index], _ANY_KEY, self.journal_tag):
+        for body in rewrite_chain(self._entries[:index], _UNVERIFIED_CHAIN_KEY, self.journal_tag):
             entry = decode(body)
             facts.update(entry)
             ledger.apply_effect(ledger.compute_effect(entry.transaction), entry)
@@ -397,7 +399,7 @@ _KINDS_WITH_DOORS_CLOSED: Final = frozenset(
     )
 )
 #: Key for chains whose signatures are not verified.
-_ANY_KEY: Final = MachineKey(bytes(range(32)))
+_UNVERIFIED_CHAIN_KEY: Final = MachineKey(bytes(range(32)))
 #: Minimum number of equal fields for a lie about all of them.
 _EQUAL_FIELDS_MIN: Final = 2
 
@@ -411,15 +413,15 @@ def _find_related_id(raw: RawEntry) -> str:
 
 def is_last_at_its_position(entries: Sequence[RawEntry], index: int) -> bool:
     """Return whether no later entry names the game or payment of this one, or moves money at its player position."""
-    related_id, position = _find_related_id(entries[index]), _position_of(entries[index])
+    related_id, position = _find_related_id(entries[index]), _read_position(entries[index])
     return not any(
         (related_id and related_id in json.dumps(later))
-        or ({"transfers", "phase"} & later.keys() and _position_of(later) == position)
+        or ({"transfers", "phase"} & later.keys() and _read_position(later) == position)
         for later in entries[index + 1 :]
     )
 
 
-def _position_of(raw: RawEntry) -> int:
+def _read_position(raw: RawEntry) -> int:
     position: int = raw.get("dims", {}).get("position", 1)
     return position
 
@@ -446,7 +448,7 @@ def _move_to_position(raw: RawEntry, position: int, other: int) -> RawEntry:
 
 
 # ---------------------------------------------------------------------------------------------- fields
-def iter_leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def iter_leaves(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
     """Yield the path and value of every scalar field and every empty container of an entry."""
     if isinstance(value, Mapping) and value:
         for key, part in value.items():
@@ -458,21 +460,21 @@ def iter_leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def _format_path(path: Path) -> str:
+def _format_path(path: FieldPath) -> str:
     return ".".join("*" if isinstance(part, int) else part for part in path)
 
 
-def _get_value(raw: Any, path: Path) -> Any:
+def _get_value(raw: Any, path: FieldPath) -> Any:
     for part in path:
         raw = raw[part]
     return raw
 
 
-def _set_value(raw: Any, path: Path, value: Any) -> None:
+def _set_value(raw: Any, path: FieldPath, value: Any) -> None:
     _get_value(raw, path[:-1])[path[-1]] = value
 
 
-def _delete_value(raw: Any, path: Path) -> None:
+def _delete_value(raw: Any, path: FieldPath) -> None:
     del _get_value(raw, path[:-1])[path[-1]]
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 Arrays = tuple[NDArray[np.generic], ...]
 #: Number of results per sync, because a sync takes longer than some results.
-DURABLE_EVERY: Final = 32
+RESULTS_PER_SYNC: Final = 32
 
 
 class OtherCalculationError(Exception):
@@ -89,7 +89,7 @@ class ResultStore:
         self.file.write(len(data).to_bytes(4) + data)
         self.file.flush()
         self.next_index += 1
-        if self.next_index % DURABLE_EVERY == 0:
+        if self.next_index % RESULTS_PER_SYNC == 0:
             os.fsync(self.file.fileno())
 
     def close(self, *, done: bool) -> None:

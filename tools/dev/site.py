@@ -26,22 +26,24 @@ from tools.lab.manual import AUDIENCES, format_manual
 SOURCE_FOLDER: Final = "build/docs"
 SITE_FOLDER: Final = "build/site"
 #: Folders of a checkout whose Markdown files are not part of the site.
-_LEFT_OUT: Final = frozenset({"build", "tests", "node_modules"})
-_INDEX: Final = Path("docs/index.md")
-_LINK: Final = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s#:]+)(?P<anchor>#[^)]*)?\)")
+_FOLDERS_LEFT_OUT: Final = frozenset({"build", "tests", "node_modules"})
+_INDEX_PAGE: Final = Path("docs/index.md")
+_LINK_PATTERN: Final = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s#:]+)(?P<anchor>#[^)]*)?\)")
 
 
-def documents(root: Path = ROOT) -> tuple[Path, ...]:
+def list_documents(root: Path = ROOT) -> tuple[Path, ...]:
     """Return the Markdown documents of the checkout, relative to its root."""
     found = (page.relative_to(root) for page in root.rglob("*.md"))
     return tuple(
         sorted(
-            p for p in found if p.parts[0] not in _LEFT_OUT and not p.parts[0].startswith(".") and p != _INDEX
+            p
+            for p in found
+            if p.parts[0] not in _FOLDERS_LEFT_OUT and not p.parts[0].startswith(".") and p != _INDEX_PAGE
         )
     )
 
 
-def with_page_links(text: str, page: Path, pages: Iterable[Path]) -> str:
+def remove_links_outside_pages(text: str, page: Path, pages: Iterable[Path]) -> str:
     """Return ``text`` in which only links to pages of the site remain; other links become plain text."""
     known = {str(each) for each in pages}
 
@@ -50,17 +52,18 @@ def with_page_links(text: str, page: Path, pages: Iterable[Path]) -> str:
         is_page = target.is_relative_to(ROOT) and str(target.relative_to(ROOT)) in known
         return match[0] if is_page else match["text"]
 
-    return _LINK.sub(keep_or_unlink, text)
+    return _LINK_PATTERN.sub(keep_or_unlink, text)
 
 
 def write_sources(folder: Path, root: Path = ROOT) -> tuple[Path, ...]:
     """Write every page and picture that Sphinx reads into ``folder``; return the paths of the documents among them."""
-    pages = documents(root)
+    pages = list_documents(root)
     for page in pages:
         target = folder / page
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(
-            with_page_links((root / page).read_text(encoding="utf-8"), page, pages), encoding="utf-8"
+            remove_links_outside_pages((root / page).read_text(encoding="utf-8"), page, pages),
+            encoding="utf-8",
         )
     shutil.copytree(root / "docs/pictures", folder / "docs/pictures", dirs_exist_ok=True)
     for name in ("conf.py", "index.md"):
@@ -76,7 +79,7 @@ def write_sources(folder: Path, root: Path = ROOT) -> tuple[Path, ...]:
     return pages
 
 
-def build(source: Path, site: Path) -> None:
+def build_site(source: Path, site: Path) -> None:
     """Build the site with Sphinx.
 
     Raises :class:`click.ClickException` with Sphinx's messages if a page has an error.
@@ -94,7 +97,7 @@ def main() -> None:
     """Build the documentation site into build/site."""
     assert Path(REFERENCE_FOLDER).is_relative_to(SOURCE_FOLDER)
     write_sources(ROOT / SOURCE_FOLDER)
-    build(ROOT / SOURCE_FOLDER, ROOT / SITE_FOLDER)
+    build_site(ROOT / SOURCE_FOLDER, ROOT / SITE_FOLDER)
     echo(f"{SITE_FOLDER}/index.html written")
 
 

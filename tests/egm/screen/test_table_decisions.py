@@ -26,7 +26,7 @@ from paytables.contract import Round
 from paytables.seating import SeatedRules
 from tools.dev.gallery import FixedDraws
 from tools.dev.gallery.felts import (
-    build_question,
+    build_decision_request,
     build_wager_from_chips,
     choose_answer,
     iter_felt_scenes,
@@ -202,7 +202,7 @@ def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
     checked = 0
     while played.decision is not None:
         if played.decision.kind != DECISION_OF_SEATS:
-            view = apply_message(view, build_question(played, game_view, seat=1))
+            view = apply_message(view, build_decision_request(played, game_view, seat=1))
             most, end = count_shown_cards(view, theme)
             assert most == end, played.decision
             checked += not played.cues

@@ -40,7 +40,7 @@ from tools.dev.liars import (
     run_falsifications,
 )
 from tools.dev.lies import (
-    REMOVED_LAST,
+    REMOVED_LAST_DESCRIPTION,
     Falsification,
     JournalFalsifier,
     adopt_entries,
@@ -317,7 +317,10 @@ def test_a_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journ
     lied = json.loads(json.dumps(entries))
     lied[void]["state"][f"table:{'0' * 64}"] = None
     assert "the table of another game" in audit_findings(lied)[void + 1]
-    assert find_known_gap("money", Falsification(void + 1, "game.void", (), REMOVED_LAST)) is not None
+    assert (
+        find_known_gap("money", Falsification(void + 1, "game.void", (), REMOVED_LAST_DESCRIPTION))
+        is not None
+    )
     assert find_known_gap("money", Falsification(void + 1, "game.void", (), "removed")) is None
 
 

@@ -8,24 +8,35 @@ import pytest
 from tools.cli.commands import MODULE_AND_HELP_BY_COMMAND
 from tools.cli.reference import format_command_reference
 from tools.dev.conformance.requirements import ROOT
-from tools.dev.docs import BLOCKS, DOCUMENTS, REFERENCE, DocumentError, dependencies, fill, layers, parts
+from tools.dev.docs import (
+    DOCUMENTS,
+    GENERATED_PART_BY_NAME,
+    REFERENCE_PAGE_TEMPLATES,
+    DocumentError,
+    fill_generated_parts,
+    format_dependency_table,
+    format_layer_table,
+    list_part_names,
+)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_generated_parts_are_fresh(name):
     text = (ROOT / name).read_text(encoding="utf-8")
-    assert fill(name, text) == text, "run `make docs` and commit the result"
+    assert fill_generated_parts(name, text) == text, "run `make docs` and commit the result"
 
 
 def test_every_generated_part_appears_once_in_the_documents():
-    texts = [(ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS] + list(REFERENCE.values())
-    placed = [part for text in texts for part in parts(text)]
-    assert sorted(placed) == sorted(BLOCKS)
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS] + list(
+        REFERENCE_PAGE_TEMPLATES.values()
+    )
+    placed = [part for text in texts for part in list_part_names(text)]
+    assert sorted(placed) == sorted(GENERATED_PART_BY_NAME)
 
 
-@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("name", REFERENCE_PAGE_TEMPLATES)
 def test_a_reference_page_has_a_title_and_a_table(name):
-    page = fill(name, REFERENCE[name])
+    page = fill_generated_parts(name, REFERENCE_PAGE_TEMPLATES[name])
     assert page.startswith("# ")
     assert "| --- |" in page
 
@@ -66,16 +77,16 @@ def test_a_dependency_without_a_reason_is_reported(tmp_path):
         encoding="utf-8",
     )
     with pytest.raises(DocumentError, match="no reason is written beside `bare`"):
-        dependencies(pyproject)
+        format_dependency_table(pyproject)
     pyproject.write_text(pyproject.read_text(encoding="utf-8").replace('"bare>=2",', '"bare[a]>=2" # why'))
-    assert "| `bare` | cabinet | why |" in dependencies(pyproject)
+    assert "| `bare` | cabinet | why |" in format_dependency_table(pyproject)
 
 
 BLOCK = "a\n<!-- begin:one -->\nold\n<!-- end:one -->\nb\n"
 
 
 def test_only_the_text_between_the_marks_is_replaced():
-    assert fill("D.md", BLOCK, {"one": lambda: "new"}) == BLOCK.replace("old", "new")
+    assert fill_generated_parts("D.md", BLOCK, {"one": lambda: "new"}) == BLOCK.replace("old", "new")
 
 
 @pytest.mark.parametrize(
@@ -88,13 +99,13 @@ def test_only_the_text_between_the_marks_is_replaced():
 )
 def test_a_document_with_broken_marks_is_refused(text, reason):
     with pytest.raises(DocumentError, match=f"D.md: .*{reason}"):
-        fill("D.md", text, {"one": lambda: "new"})
+        fill_generated_parts("D.md", text, {"one": lambda: "new"})
 
 
 def test_the_table_of_layers_lists_every_folder_of_egm_and_requires_docstrings(tmp_path):
     modules = [*(ROOT / "egm").glob("*/__init__.py"), *(ROOT / "egm/features").glob("*/__init__.py")]
     folders = {str(file.parent.relative_to(ROOT / "egm")) for file in modules} - {"features"}
-    assert set(re.findall(r"^\| `([\w/]+)/` \| \w", layers(), re.MULTILINE)) == folders
+    assert set(re.findall(r"^\| `([\w/]+)/` \| \w", format_layer_table(), re.MULTILINE)) == folders
     (tmp_path / "pyproject.toml").write_text(
         '[[tool.importlinter.contracts]]\nid = "house"\nlayers = ["upper | other", "lower", "single"]\n'
     )
@@ -102,9 +113,9 @@ def test_the_table_of_layers_lists_every_folder_of_egm_and_requires_docstrings(t
         (tmp_path / "egm" / name).mkdir(parents=True)
         (tmp_path / "egm" / name / "__init__.py").write_text(text)
     with pytest.raises(DocumentError, match=r"what is in it: egm/other/__init__\.py$"):
-        layers(tmp_path)
+        format_layer_table(tmp_path)
     (tmp_path / "egm" / "other" / "__init__.py").write_text('"""Beside it."""\n')
-    assert layers(tmp_path).splitlines()[2:] == [
+    assert format_layer_table(tmp_path).splitlines()[2:] == [
         "| `upper/` | What is above. |",
         "| `other/` | Beside it. |",
         "| `lower/` | Below. |",

@@ -88,8 +88,8 @@ def bills_taken_with_a_door_open(monkeypatch):
 
 def staff_that_refunds(monkeypatch):
     """Let the simulated staff refund games, as managers may."""
-    monkeypatch.setattr(actions, "_FORMS", ("form:refund_game",) * 4)
-    monkeypatch.setattr(player, "_TECHNICIAN_COMES", 0.0)
+    monkeypatch.setattr(actions, "_MENU_FORMS", ("form:refund_game",) * 4)
+    monkeypatch.setattr(player, "_TECHNICIAN_PROBABILITY", 0.0)
 
 
 def decided_games_that_may_be_void(monkeypatch):
@@ -135,7 +135,7 @@ def a_key_that_serves_payments_last(monkeypatch):
     honest = key_switches._rank_waiting_position
     monkeypatch.setattr(key_switches, "_rank_waiting_position", lambda position: -honest(position))
     out_of_paper, cheated = ("printer", "paper", {"tickets": 0}), ("coin", "cheat", {})
-    monkeypatch.setattr(actions, "_FAULTS", (out_of_paper, cheated))
+    monkeypatch.setattr(actions, "_DEVICE_FAULT_ACTIONS", (out_of_paper, cheated))
 
 
 def a_key_that_serves_its_own_position_only(monkeypatch):
@@ -148,7 +148,7 @@ def a_key_that_serves_its_own_position_only(monkeypatch):
 
     honest = station.iter_concerned_positions
     monkeypatch.setattr(station, "iter_concerned_positions", concerned)
-    monkeypatch.setattr(actions, "_FAULTS", (("printer", "paper", {"tickets": 0}),))
+    monkeypatch.setattr(actions, "_DEVICE_FAULT_ACTIONS", (("printer", "paper", {"tickets": 0}),))
     monkeypatch.setattr(campaign, "_IDLE_SECONDS_MAX", 60.0)
     monkeypatch.setattr(
         actions.Crowd, "repair_devices", lambda crowd: crowd.close_doors()
@@ -174,8 +174,8 @@ def a_collection_that_forgets_the_one_before(monkeypatch):
         return {key: replace(value, metered_before_cents=dict.fromkeys(value.metered_before_cents, 0))}
 
     monkeypatch.setattr(interventions, "build_collection_state", collected)
-    monkeypatch.setattr(actions, "_FORMS", ("form:box_count",) * 4)
-    monkeypatch.setattr(player, "_TECHNICIAN_COMES", 0.0)
+    monkeypatch.setattr(actions, "_MENU_FORMS", ("form:box_count",) * 4)
+    monkeypatch.setattr(player, "_TECHNICIAN_PROBABILITY", 0.0)
 
 
 def credit_that_a_clear_forgets(monkeypatch):

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from tools.dev.checks import untyped
-from tools.dev.checks.untyped import Counts, count, main
+from tools.dev.checks.untyped import UntypedCounts, count, main
 
 
 def tree(root: Path, text: str) -> Path:
-    for package in untyped.COUNTED:
+    for package in untyped.COUNTED_PACKAGES:
         (root / package).mkdir()
     (root / "egm" / "part.py").write_text(text)
     return root
@@ -30,15 +30,15 @@ def tree(root: Path, text: str) -> Path:
     ],
 )
 def test_every_way_to_write_any_is_counted(tmp_path, text, uses, signatures) -> None:
-    assert count(tree(tmp_path, text)) == Counts(uses, signatures)
+    assert count(tree(tmp_path, text)) == UntypedCounts(uses, signatures)
 
 
 def test_more_uses_of_any_than_the_limit_fail(tmp_path, monkeypatch, capsys) -> None:
     root = tree(tmp_path, "from typing import Any\ndef f(a: dict[str, Any]) -> None: ...")
-    monkeypatch.setattr(untyped, "MOST", Counts(uses=1, signatures=1))
+    monkeypatch.setattr(untyped, "COUNTS_MAX", UntypedCounts(any_count=1, signature_count=1))
     assert main([str(root)]) == 0
     assert "Any 1 times, in the signatures of 1 functions" in capsys.readouterr().out
-    monkeypatch.setattr(untyped, "MOST", Counts(uses=1, signatures=0))
+    monkeypatch.setattr(untyped, "COUNTS_MAX", UntypedCounts(any_count=1, signature_count=0))
     assert main([str(root)]) == 1
-    monkeypatch.setattr(untyped, "MOST", Counts(uses=0, signatures=1))
+    monkeypatch.setattr(untyped, "COUNTS_MAX", UntypedCounts(any_count=0, signature_count=1))
     assert main([str(root)]) == 1

@@ -20,7 +20,7 @@ from egm.testing.jumping_loop import jump
 from meters import open_view
 from paytables import load_game
 from tools.dev.commands.world import command
-from tools.dev.simulation.actions import POWER_CUT, SHARED_ROUND, Action
+from tools.dev.simulation.actions import POWER_CUT_ACTION, SHARED_ROUND_ACTION, Action
 from tools.dev.simulation.cabinet_setup import (
     GAMES_BY_JURISDICTION,
     POSITION_COUNTS_BY_SHARED_GAME,
@@ -112,7 +112,15 @@ def test_players_who_gather_at_a_table_finish_their_games_without_one(tmp_path):
 def test_a_round_of_several_positions_continues_after_a_power_cut(tmp_path, game, positions, seed):
     """Players insert bills in the first ROUND and are in a round after the second, when the power is cut."""
     wait = ("close doors",) * 16
-    names = (*wait[:4], SHARED_ROUND, *wait, SHARED_ROUND, *wait[:6], POWER_CUT, *wait[:12])
+    names = (
+        *wait[:4],
+        SHARED_ROUND_ACTION,
+        *wait,
+        SHARED_ROUND_ACTION,
+        *wait[:6],
+        POWER_CUT_ACTION,
+        *wait[:12],
+    )
     script = [Action(name, 1000 * seed + number) for number, name in enumerate(names)]
     result = run_case(tmp_path, SimulationCase(seed, build_gathering(game, positions), script))
     assert result.verdict.findings == []
@@ -154,7 +162,7 @@ def test_seeds_include_a_table_of_every_multi_position_game():
     assert all(
         case.setup.positions in POSITION_COUNTS_BY_SHARED_GAME[case.setup.gathering] for case in gatherings
     )
-    assert all(SHARED_ROUND in {action.name for action in case.script} for case in gatherings)
+    assert all(SHARED_ROUND_ACTION in {action.name for action in case.script} for case in gatherings)
     assert len(gatherings) < len(drawn) / 2
 
 

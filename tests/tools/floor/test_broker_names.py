@@ -56,7 +56,7 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
             victims = sorted(waiting)
 
             async def stay(name):
-                slot = broker.create_link_slot(name)
+                slot = broker.build_link_settings(name)
 
                 async def serve(line):
                     await line.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
@@ -75,7 +75,7 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
 
             tasks = [group.create_task(stay(name)) for name in victims]
             await is_connected.wait()
-            rogue = broker.create_link_slot(ROGUE)
+            rogue = broker.build_link_settings(ROGUE)
             for name in [*victims, ""]:
                 async with open_connection(rogue, build_tls_context(rogue), name) as line:
                     await line.subscribe(topics.build_downlink_topic(ROGUE))
@@ -93,11 +93,11 @@ def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_pa
     async def run():
         sign_ids = []
         async with run_broker(tmp_path) as (broker, _), asyncio.timeout(120):
-            ear = broker.create_link_slot("controller")
+            ear = broker.build_link_settings("controller")
             async with open_connection(ear, build_tls_context(ear), "controller") as listening:
                 await listening.subscribe(topics.SIGN_HEARTBEAT_TOPIC_FILTER)
                 for bearer in (ROGUE, format_sign_name("2"), format_sign_name("1")):
-                    slot = broker.create_link_slot(bearer)
+                    slot = broker.build_link_settings(bearer)
                     async with open_connection(slot, build_tls_context(slot), bearer) as line:
                         for name in (*(f"sign-{n}" for n in range(2, 40)), bearer, "sign", "sign-1"):
                             await line.publish(topics.build_heartbeat_topic(name), b"{}", QOS_AT_MOST_ONCE)

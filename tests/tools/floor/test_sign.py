@@ -202,14 +202,14 @@ def run_sign_on_link(folder, act):
         controller.open_levels([LEVEL])
         controller.admit("EGM-1")
         service = ControllerService(
-            controller, broker.create_link_slot("controller"), lambda _: None, values_seconds=0.02
+            controller, broker.build_link_settings("controller"), lambda _: None, values_seconds=0.02
         )
         serving = asyncio.create_task(service.run())
         eye = Eye(lambda shown: act(shown, controller, serving))
         try:
             async with asyncio.timeout(120):
                 await show_sign(
-                    broker.create_link_slot(format_sign_name("1")),
+                    broker.build_link_settings(format_sign_name("1")),
                     eye,
                     levels=("grand",),
                     name="sign-1",

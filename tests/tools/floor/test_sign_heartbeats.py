@@ -183,7 +183,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
         readings = Readings()
         service = ControllerService(
             controller,
-            broker.create_link_slot("controller"),
+            broker.build_link_settings("controller"),
             lambda _: None,
             values_seconds=0.02,
             signs=signs,
@@ -194,7 +194,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
         try:
             async with asyncio.timeout(120):
                 await show_sign(
-                    broker.create_link_slot(format_sign_name("1")),
+                    broker.build_link_settings(format_sign_name("1")),
                     eye,
                     levels=("grand",),
                     name="sign-1",
@@ -225,7 +225,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
 
 async def _forge(broker):
     """Send a sign's heartbeat with a machine's certificate; the broker must block it."""
-    slot = broker.create_link_slot("EGM-1")
+    slot = broker.build_link_settings("EGM-1")
     sent = asyncio.Event()
 
     async def beat(line):

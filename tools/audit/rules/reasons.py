@@ -26,9 +26,9 @@ _ENTRY_KIND_BY_TREATMENT: Final[Mapping[str, str]] = {
 
 
 def check_residual_credit(scope: CheckContext) -> None:
-    """Check that the credit is less than the smallest stake, and that the machine's terms allow this entry about it.
+    """Check that the recorded credit is less than the smallest stake, and that the machine's terms allow the entry.
 
-    The terms say whether such residual credit stays, is given up, or is played off.
+    The terms say whether residual credit (less than the smallest stake) stays, is given up, or is played off.
     """
     amount_cents, terms = (
         scope.record["amount_cents"],

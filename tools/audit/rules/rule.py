@@ -261,7 +261,7 @@ class AuditRule:
             return
         unmatched = list(transfers)
         for move, matchers in self._transfer_patterns:
-            while unmatched and _matches_transfer(
+            while unmatched and _is_matching_transfer(
                 unmatched[0], matchers, scope, keep_names=not (move.may_repeat or move.is_optional)
             ):
                 unmatched.pop(0)
@@ -382,7 +382,7 @@ def _match_at_name(name: str, matcher: Matcher, value: Any, scope: CheckContext)
         raise
 
 
-def _matches_transfer(
+def _is_matching_transfer(
     transfer: Transfer, matchers: tuple[Matcher, ...], scope: CheckContext, *, keep_names: bool
 ) -> bool:
     """Return whether a transfer matches the compiled patterns of an expected transfer.

@@ -53,7 +53,7 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
         replace_private_file(out, backup.format_signed_text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
-    echo(f"{out}: {', '.join(backup.files)} of machine {backup.machine}, at entry {backup.sequence}")
+    echo(f"{out}: {', '.join(backup.files)} of machine {backup.machine_serial}, at entry {backup.sequence}")
 
 
 @command.command("show")
@@ -66,9 +66,9 @@ def show_(file: Path, *, output_format: OutputFormat) -> None:
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     fields = {
-        "machine": backup.machine,
+        "machine": backup.machine_serial,
         "key": format_fingerprint(bytes.fromhex(backup.public_key)),
-        "made": backup.at,
+        "made": backup.created_at,
         "journal's entry then": backup.sequence,
     }
     rows = [(name, len(data)) for name, data in backup.files.items()]
@@ -162,8 +162,10 @@ def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, seco
         machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
         same_entry = next(view.entries(since=backup.sequence - 1, limit=1), None)
-    if backup.machine != machine:
-        raise OperatorError(f"the backup belongs to machine {backup.machine}, this memory to {machine}")
+    if backup.machine_serial != machine:
+        raise OperatorError(
+            f"the backup belongs to machine {backup.machine_serial}, this memory to {machine}"
+        )
     if backup.public_key != load_machine_key(folder.root).public_key.hex():
         raise OperatorError(f"the backup was made with another key of machine {machine} than the present one")
     if backup.sequence > sequence:
@@ -174,7 +176,7 @@ def _require_journal_with_backup_entry(folder: StateFolder, backup: Backup, seco
     if (
         same_entry is not None
         and same_entry.sequence == backup.sequence
-        and same_entry.hash_hex != backup.head
+        and same_entry.hash_hex != backup.head_hash
     ):
         raise OperatorError(f"entry {backup.sequence} of this memory is not the one in the backup")
 

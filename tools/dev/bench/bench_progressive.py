@@ -133,7 +133,7 @@ def _measure_controller_rate(store: Store, machines: int) -> float:
 async def _measure_broker_rate(broker: Broker) -> float:
     """Return the messages per second that the same broker delivers to a subscriber that only counts them."""
     data = encode(_build_contribution("EGM-0", 1))
-    slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
+    slots = broker.build_link_settings(CONTROLLER_CERTIFICATE_NAME), broker.build_link_settings("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as subscriber:
         await subscriber.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
         async with open_connection(slots[1], build_tls_context(slots[1]), "out") as publisher:
@@ -154,7 +154,7 @@ async def _measure_broker_rate(broker: Broker) -> float:
 
 async def _measure_round_trip_ms(broker: Broker) -> float:
     """Return the median time of a bare message through the broker and back."""
-    slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
+    slots = broker.build_link_settings(CONTROLLER_CERTIFICATE_NAME), broker.build_link_settings("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
         await far.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
 
@@ -209,7 +209,7 @@ async def _measure_sign_delays_ms(broker: Broker, store: Store) -> tuple[float, 
 
     watching = listen(
         sign,
-        broker.create_link_slot(format_sign_name("1")),
+        broker.build_link_settings(format_sign_name("1")),
         time.monotonic_ns,
         lambda _: None,
         name=format_sign_name("1"),

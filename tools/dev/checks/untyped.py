@@ -17,41 +17,45 @@ from typing import Final
 
 from tools.cli.terminal import echo
 
-COUNTED: Final = ("egm", "meters", "paytables", "rng")
-_ANY: Final = frozenset({"Any", "Json"})
+COUNTED_PACKAGES: Final = ("egm", "meters", "paytables", "rng")
+_UNTYPED_NAMES: Final = frozenset({"Any", "Json"})
 #: In an annotation that is written as text.
-_IN_TEXT: Final = re.compile(r"^(Any|\w+\[.*\bAny\b.*\].*)$")
-_TABLES: Final = frozenset({"dict", "Mapping", "MutableMapping"})
+_ANY_IN_TEXT_PATTERN: Final = re.compile(r"^(Any|\w+\[.*\bAny\b.*\].*)$")
+_MAPPING_TYPE_NAMES: Final = frozenset({"dict", "Mapping", "MutableMapping"})
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Counts:
+class UntypedCounts:
     """The number of uses of ``Any``, and of functions with a mapping of ``Any`` in their signatures."""
 
-    uses: int
-    signatures: int
+    any_count: int
+    signature_count: int
 
 
 #: Maximum counts. Lower them whenever a use is removed.
-MOST: Final = Counts(uses=327, signatures=120)
+COUNTS_MAX: Final = UntypedCounts(any_count=327, signature_count=120)
 
 
 def _is_any(node: ast.AST) -> bool:
     """Return whether a syntax node is a use of ``Any``, also in an annotation written as text."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name in _ANY
+            return name in _UNTYPED_NAMES
         case ast.Constant(value=str() as text):
-            return _IN_TEXT.search(text) is not None
+            return _ANY_IN_TEXT_PATTERN.search(text) is not None
     return False
 
 
-def _is_table(node: ast.AST) -> bool:
-    named = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in _TABLES
+def _is_mapping_of_any(node: ast.AST) -> bool:
+    named = (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in _MAPPING_TYPE_NAMES
+    )
     return named and any(map(_is_any, ast.walk(node)))
 
 
-def _annotations(node: ast.AST) -> Iterator[ast.AST]:
+def _iter_annotations(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the annotations of a function's arguments and result."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         for part in ast.walk(node.args):
@@ -61,25 +65,32 @@ def _annotations(node: ast.AST) -> Iterator[ast.AST]:
             yield node.returns
 
 
-def count(root: Path) -> Counts:
+def count(root: Path) -> UntypedCounts:
     """Return the counts of the tree at ``root``. Raises SyntaxError for a file that cannot be parsed."""
     nodes = [
         node
-        for package in COUNTED
+        for package in COUNTED_PACKAGES
         for path in (root / package).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_bytes(), str(path)))
     ]
-    signatures = [[part for each in _annotations(node) for part in ast.walk(each)] for node in nodes]
-    return Counts(sum(map(_is_any, nodes)), sum(any(map(_is_table, parts)) for parts in signatures))
+    signatures = [[part for each in _iter_annotations(node) for part in ast.walk(each)] for node in nodes]
+    return UntypedCounts(
+        sum(map(_is_any, nodes)), sum(any(map(_is_mapping_of_any, parts)) for parts in signatures)
+    )
 
 
 def main(arguments: list[str]) -> int:
     """Print the counts of the tree named in ``arguments``, or of this checkout; return 0 if neither has increased."""
     found = count(Path(arguments[0]) if arguments else Path())
-    echo(f"untyped: Any {found.uses} times, in the signatures of {found.signatures} functions as a table")
-    grown = found.uses > MOST.uses or found.signatures > MOST.signatures
+    echo(
+        f"untyped: Any {found.any_count} times, in the signatures of {found.signature_count} functions as a table"
+    )
+    grown = found.any_count > COUNTS_MAX.any_count or found.signature_count > COUNTS_MAX.signature_count
     if grown:
-        echo(f"untyped: the limits are {MOST.uses} and {MOST.signatures}: give what is new its type")
+        echo(
+            f"untyped: the limits are {COUNTS_MAX.any_count} and {COUNTS_MAX.signature_count}: "
+            "give what is new its type"
+        )
     return 1 if grown else 0
 
 

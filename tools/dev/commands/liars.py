@@ -20,9 +20,9 @@ from tools.dev.liars import run_falsifications
 from tools.dev.simulation.cabinet_setup import PHYSICAL_WHEEL_GAME, CabinetSetup
 from tools.dev.simulation.campaign import SimulationCase, StuckError, create_case, run_case
 
-_EXPORT: Final = click.Path(path_type=Path, dir_okay=False, exists=True)
+_EXPORT_FILE_TYPE: Final = click.Path(path_type=Path, dir_okay=False, exists=True)
 #: The simulated cabinets whose journals are falsified, and the number of actions on each.
-_CABINETS: Final = (
+_SIMULATED_CABINETS: Final = (
     CabinetSetup(),
     CabinetSetup(positions=3),
     CabinetSetup(positions=2, games=("maple-classic", PHYSICAL_WHEEL_GAME, "quebec-blackjack"), wheel=True),
@@ -31,11 +31,11 @@ _ACTIONS_PER_CABINET: Final = 150
 
 
 @click.command()
-@click.argument("exports", nargs=-1, type=_EXPORT)
+@click.argument("exports", nargs=-1, type=_EXPORT_FILE_TYPE)
 @click.option(
     "--journals",
     multiple=True,
-    type=_EXPORT,
+    type=_EXPORT_FILE_TYPE,
     metavar="FILE...",
     help="Exports to falsify; more may follow.",
 )
@@ -96,7 +96,7 @@ def _read_bodies(file: Path) -> list[bytes]:
 def _simulate_journals(seed: int) -> list[list[bytes]]:
     """Return the journals of simulated cabinets that ran for a while in virtual time."""
     journals = []
-    for number, cabinet in enumerate(_CABINETS):
+    for number, cabinet in enumerate(_SIMULATED_CABINETS):
         with tempfile.TemporaryDirectory(prefix="egm-liars-") as folder:
             case = create_case(seed + number, _ACTIONS_PER_CABINET, cuts=1)
             with suppress(StuckError):  # a journal is honest even if the staff could not repair the machine

@@ -12,7 +12,7 @@ from paytables.wording import format_count
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
-from tools.dev.progressive.campaign import Campaign, run_campaign
+from tools.dev.progressive.campaign import CampaignResult, run_campaign
 from tools.floor.progressive.opening import REPORTED_ERRORS, STORE_OPTION, open_store
 
 
@@ -31,7 +31,7 @@ def command(*, scenarios: int, seed: int, store: str | None) -> None:
     """
     for name in ("asyncio", "mqtt"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # lost connections are expected
-    began, result = time.perf_counter(), Campaign(seed)
+    began, result = time.perf_counter(), CampaignResult(seed)
     with (
         tempfile.TemporaryDirectory(prefix="egm-link-") as folder,
         show_progress("scenarios", scenarios) as done,

@@ -14,7 +14,7 @@ from tools.dev.simulation.campaign import SimulationResult, create_case
 from tools.dev.simulation.shrinking import read_case, run_and_report, shrink_case, write_case
 
 #: Whether players gather, by the value of the option; None lets the seed decide.
-_GATHERS: Final = {"any": None, "always": True, "never": False}
+_GATHERS_BY_OPTION_VALUE: Final = {"any": None, "always": True, "never": False}
 
 
 @click.command()
@@ -36,7 +36,7 @@ _GATHERS: Final = {"any": None, "always": True, "never": False}
 )
 @click.option(
     "--gathering",
-    type=click.Choice(sorted(_GATHERS)),
+    type=click.Choice(sorted(_GATHERS_BY_OPTION_VALUE)),
     default="any",
     show_default=True,
     help="whether all players of a cabinet gather at one table; any: the seed decides",
@@ -84,7 +84,10 @@ def command(
     cases = (
         [read_case(again)]
         if again
-        else [create_case(n, actions, cuts, gathers=_GATHERS[gathering]) for n in range(seed, seed + worlds)]
+        else [
+            create_case(n, actions, cuts, gathers=_GATHERS_BY_OPTION_VALUE[gathering])
+            for n in range(seed, seed + worlds)
+        ]
     )
     failed = False
     if exports is not None:

@@ -4,7 +4,7 @@ import click
 
 from tools.cli.terminal import echo
 from tools.dev.conformance.evidence import EvidenceError, collect
-from tools.dev.conformance.page import FOLDER, format_pages
+from tools.dev.conformance.page import PAGES_FOLDER, format_pages
 from tools.dev.conformance.requirements import ROOT, RequirementsError, load
 from tools.dev.conformance.sas import format_sas_page
 from tools.dev.freshness import write_or_check_pages
@@ -27,12 +27,12 @@ def main(*, check: bool) -> None:
     complaints = [text for row in requirements.rows.values() for text in evidence.list_shortfalls(row)]
     if complaints:
         raise click.ClickException("tests/conformance/requirements.toml:\n" + "\n".join(complaints))
-    built = {path: text for path, text in written.items() if path.is_relative_to(ROOT / FOLDER)}
+    built = {path: text for path, text in written.items() if path.is_relative_to(ROOT / PAGES_FOLDER)}
     for path, text in {} if check else built.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     if not check:
-        echo(f"{len(built)} pages written into {FOLDER}/")
+        echo(f"{len(built)} pages written into {PAGES_FOLDER}/")
     committed = {path: text for path, text in written.items() if path not in built}
     write_or_check_pages(committed, check=check, verb="make conformance")
 

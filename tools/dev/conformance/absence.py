@@ -27,8 +27,8 @@ from paytables import FAMILY_MODULE_BY_NAME, list_library_games, list_table_game
 from tools.cli import main
 from tools.dev.conformance.requirements import ROOT, Requirements
 
-_PRODUCT: Final = ("egm", "meters", "tools")
-_DEVELOPER_TOOLS: Final = ROOT / "tools" / "dev"
+_PRODUCT_FOLDERS: Final = ("egm", "meters", "tools")
+_DEVELOPER_TOOLS_FOLDER: Final = ROOT / "tools" / "dev"
 
 
 def list_false_reasons(requirements: Requirements) -> list[str]:
@@ -59,14 +59,14 @@ def _list_names(kind: str) -> frozenset[str]:
     return frozenset(SEARCH_BY_KIND[kind]())
 
 
-def _iter_games() -> Iterator[str]:
+def _iter_game_names() -> Iterator[str]:
     yield from FAMILY_MODULE_BY_NAME
     for name in (*list_library_games(), *list_table_games()):
         yield name
         yield name.partition("-")[2]
 
 
-def _iter_states() -> Iterator[str]:
+def _iter_state_and_event_names() -> Iterator[str]:
     yield from map(str, State)
     for rule in FEATURES.state_table:
         yield from map(str, rule.events)
@@ -92,9 +92,9 @@ def _find_imports_and_literals() -> tuple[frozenset[str], frozenset[str]]:
     """
     imports: set[str] = set()
     literals: set[str] = set()
-    for folder in _PRODUCT:
+    for folder in _PRODUCT_FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
-            if path.is_relative_to(_DEVELOPER_TOOLS):
+            if path.is_relative_to(_DEVELOPER_TOOLS_FOLDER):
                 continue
             for node in ast.walk(ast.parse(path.read_bytes())):
                 if isinstance(node, ast.Import):
@@ -115,21 +115,21 @@ def _list_literals() -> frozenset[str]:
     return _find_imports_and_literals()[1]
 
 
-def _iter_commands() -> Iterator[str]:
+def _iter_command_names() -> Iterator[str]:
     yield from main.list_commands(click.Context(main))
 
 
-def _iter_devices() -> Iterator[str]:
+def _iter_device_module_names() -> Iterator[str]:
     yield from (path.stem for path in Path(ROOT / "egm" / "devices").iterdir())
 
 
 #: The names that each kind of check searches.
 SEARCH_BY_KIND: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
-    "game": _iter_games,
-    "state": _iter_states,
+    "game": _iter_game_names,
+    "state": _iter_state_and_event_names,
     "profile": _iter_profile_keys,
     "import": _list_imports,
     "literal": _list_literals,
-    "command": _iter_commands,
-    "device": _iter_devices,
+    "command": _iter_command_names,
+    "device": _iter_device_module_names,
 }

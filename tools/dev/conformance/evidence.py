@@ -19,7 +19,7 @@ _COLLECTION_EXIT_CODES: Final = frozenset({0, 5})
 #: Number of pytest's last lines in an error message.
 _ERROR_LINES_MAX: Final = 40
 #: A collected test, as ``--collect-only -q`` names it.
-_NAME: Final = re.compile(r"\S+\.py::")
+_TEST_NAME_PATTERN: Final = re.compile(r"\S+\.py::")
 
 
 class EvidenceError(Exception):
@@ -79,7 +79,7 @@ class Evidence:
         found = []
         if status is not Status.SHOWN and not row.reasons_not_shown:
             found.append(f"{row.id} is {status}, and no reason is given (open, not_yet)")
-        if row.regulation and status in {Status.SHOWN, Status.IN_PART}:
+        if row.is_required_by_regulation and status in {Status.SHOWN, Status.IN_PART}:
             judged = {f"{row.id}:{mutant.clause}" if mutant.clause else row.id for mutant in row.mutants}
             found += [
                 f"{mark} has tests and no mutant"
@@ -94,7 +94,9 @@ def _describe_collection_error(done: subprocess.CompletedProcess[str]) -> str:
     status = (
         f"signal {-done.returncode} ended it" if done.returncode < 0 else f"it ended with {done.returncode}"
     )
-    lines = [line for line in f"{done.stdout}{done.stderr}".splitlines() if not _NAME.match(line)]
+    lines = [
+        line for line in f"{done.stdout}{done.stderr}".splitlines() if not _TEST_NAME_PATTERN.match(line)
+    ]
     return "\n".join([f"pytest could not collect the tests: {status}", *lines[-_ERROR_LINES_MAX:]])
 
 

@@ -11,8 +11,8 @@ from tools.lab.markdown import format_table
 #: Maximum number of tests in a cell; more are folded behind their count.
 _TESTS_SHOWN_MAX: Final = 3
 #: Folder of the pages that are too long to be committed, and the path from there to the root.
-FOLDER: Final = "build/conformance"
-_ROOT: Final = "../../"
+PAGES_FOLDER: Final = "build/conformance"
+_PATH_TO_ROOT: Final = "../../"
 #: Heading of the rows that are not fully shown.
 NOT_FULLY_SHOWN_HEADING: Final = "## Not fully shown"
 
@@ -20,13 +20,13 @@ NOT_FULLY_SHOWN_HEADING: Final = "## Not fully shown"
 def format_pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
     """Return the text of every page by its path in the checkout: the summary, which is committed, and the others."""
     groups = {
-        f"{FOLDER}/{letter}.md": format_group(letter, requirements, evidence)
+        f"{PAGES_FOLDER}/{letter}.md": format_group(letter, requirements, evidence)
         for letter in requirements.groups
     }
     return {
         "CONFORMANCE.md": format_summary(requirements, evidence),
-        f"{FOLDER}/regulations.md": format_regulations(requirements, evidence),
-        f"{FOLDER}/sources.md": format_sources(requirements),
+        f"{PAGES_FOLDER}/regulations.md": format_regulations(requirements, evidence),
+        f"{PAGES_FOLDER}/sources.md": format_sources(requirements),
         **groups,
     }
 
@@ -44,7 +44,9 @@ def format_summary(requirements: Requirements, evidence: Evidence) -> str:
         for letter, name in requirements.groups.items()
     ]
     lines.append(line("**All**", rows))
-    lines.append(line("**Asked for by a regulation ®**", (row for row in rows if row.regulation)))
+    lines.append(
+        line("**Asked for by a regulation ®**", (row for row in rows if row.is_required_by_regulation))
+    )
     head = ["Group", "Rows", *(status.capitalize() for status in Status)]
     return f"""\
 # Conformance
@@ -64,7 +66,7 @@ requirements that it shows. The states are:
 
 {format_table(head, lines, frozenset(range(1, len(head))))}
 
-`make conformance` writes this page. It also writes to `{FOLDER}/`: one page per group with each requirement, its
+`make conformance` writes this page. It also writes to `{PAGES_FOLDER}/`: one page per group with each requirement, its
 sources and its tests; `regulations.md` with each provision of the regulations; and `sources.md`, which states how
 much of each text was read. `make mutants` breaks what each ® requirement asks for, one at a time, and fails if
 the tests of that requirement still pass.
@@ -86,7 +88,11 @@ def format_open_rows(requirements: Requirements, evidence: Evidence) -> str:
         if status is not Status.SHOWN:
             found.setdefault((status, row.reasons_not_shown), []).append(row)
     lines = [
-        [", ".join(f"{row.id}{' **®**' if row.regulation else ''}" for row in rows), str(status), reason]
+        [
+            ", ".join(f"{row.id}{' **®**' if row.is_required_by_regulation else ''}" for row in rows),
+            str(status),
+            reason,
+        ]
         for (status, reason), rows in found.items()
     ]
     return format_table(["No.", "State", "Reason"], lines)
@@ -105,7 +111,7 @@ def format_regulations(requirements: Requirements, evidence: Evidence) -> str:
                 f"{_format_link(row)} {_format_status(evidence.status(row))}" for row in rows
             )
             tests = {test for row in rows for test in evidence.list_tests(row.id)}
-            shown = format_tests(sorted(tests), _ROOT)
+            shown = format_tests(sorted(tests), _PATH_TO_ROOT)
             why = (
                 f"*not for a machine*: {REASONS_WITHOUT_ROW[provision.no_machine]}"
                 if provision.no_machine
@@ -122,7 +128,7 @@ def format_group(letter: str, requirements: Requirements, evidence: Evidence) ->
     """Return the requirements of one group, each with its sources and evidence."""
     lines = [
         [
-            f'<a id="{row.id.lower()}"></a>{row.id}{" **®**" if row.regulation else ""}',
+            f'<a id="{row.id.lower()}"></a>{row.id}{" **®**" if row.is_required_by_regulation else ""}',
             _format_row_text(row, evidence),
             "; ".join(
                 [
@@ -189,7 +195,7 @@ def _format_evidence(row: RequirementRow, evidence: Evidence) -> str:
     found = evidence.library.get(row.id, ()) if status is Status.LIBRARY else evidence.list_tests(row.id)
     reason = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.reasons_not_shown}"
     judged = f"*{len(row.mutants)} mutants*" if len(row.mutants) > 1 else "*1 mutant*" if row.mutants else ""
-    return "<br>".join(filter(None, (format_tests(found, _ROOT), judged, reason)))
+    return "<br>".join(filter(None, (format_tests(found, _PATH_TO_ROOT), judged, reason)))
 
 
 def format_tests(tests: Sequence[EvidenceTest], root: str = "") -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 #: The root of the checkout.
 ROOT: Final = Path(__file__).resolve().parents[3]
 #: The file of the requirements; the provisions and their section numbers are in the same folder.
-REQUIREMENTS: Final = ROOT / "tests" / "conformance" / "requirements.toml"
+REQUIREMENTS_FILE: Final = ROOT / "tests" / "conformance" / "requirements.toml"
 PROVISIONS_FILE: Final = "provisions.toml"
 SECTIONS_FILE: Final = "sections.toml"
 
@@ -29,11 +29,11 @@ REASONS_WITHOUT_ROW: Final = {
     "revoked": "it has been revoked",
 }
 
-_ID: Final = re.compile(r"([A-Z])-([0-9]{2})")
+_REQUIREMENT_ID_PATTERN: Final = re.compile(r"([A-Z])-([0-9]{2})")
 _T = TypeVar("_T")
-_SEEN: Final = frozenset({"full", "part", "titles", "secondary"})
+_SEEN_VALUES: Final = frozenset({"full", "part", "titles", "secondary"})
 #: A reason that says that the product lacks something. It can become false, so it must name a check.
-_SAYS_ABSENT: Final = re.compile(
+_ABSENCE_PATTERN: Final = re.compile(
     r"\bthere (is|are) no\b|\b(machine|house|it|game|position|screen|table|profile)s? "
     r"((has|have|plays?|prints?|offers?|keeps?|drives?|gives?|takes( and issues)?) no\b|(is|are) not built)"
     r"|\bno [a-z -]{1,40}? (is|are|says|limits) \b|\bcalled by no\b|\bnot built\b",
@@ -134,7 +134,7 @@ class RequirementRow:
         return self.id[0]
 
     @property
-    def regulation(self) -> bool:
+    def is_required_by_regulation(self) -> bool:
         """Return whether a regulation requires this row."""
         return any(citation.source.regulation for citation in self.citations)
 
@@ -172,7 +172,7 @@ class Requirements:
 
 
 @cache
-def load(path: Path = REQUIREMENTS) -> Requirements:
+def load(path: Path = REQUIREMENTS_FILE) -> Requirements:
     """Read and check the file at ``path``.
 
     Raises :class:`RequirementsError` if the file is missing, is not TOML, or contradicts itself.
@@ -181,26 +181,26 @@ def load(path: Path = REQUIREMENTS) -> Requirements:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RequirementsError(f"{path}: {error}") from error
-    reader = _Reader(path)
+    reader = _RequirementsReader(path)
     sources = {
-        key: reader.make(Source, f"sources.{key}", {"key": key, **entry})
-        for key, entry in reader.table(data, "sources").items()
+        key: reader.build_record(Source, f"sources.{key}", {"key": key, **entry})
+        for key, entry in reader.read_table(data, "sources").items()
     }
     for source in sources.values():
         reader.require(
-            source.seen in _SEEN,
+            source.seen in _SEEN_VALUES,
             f"sources.{source.key}",
-            f"seen is {source.seen!r}, not one of {sorted(_SEEN)}",
+            f"seen is {source.seen!r}, not one of {sorted(_SEEN_VALUES)}",
         )
-    groups = reader.table(data, "groups")
-    provisions = reader.provisions(sources)
+    groups = reader.read_table(data, "groups")
+    provisions = reader.read_provisions(sources)
     carries: dict[str, list[Citation]] = {}
     for provision in provisions:
         for name in provision.rows:
             carries.setdefault(name, []).append(provision.citation)
     rows = {
-        key: reader.row(key, entry, sources, carries.get(key, ()))
-        for key, entry in reader.table(data, "rows").items()
+        key: reader.read_row(key, entry, sources, carries.get(key, ()))
+        for key, entry in reader.read_table(data, "rows").items()
     }
     requirements = Requirements(
         groups=MappingProxyType(groups),
@@ -215,38 +215,38 @@ def load(path: Path = REQUIREMENTS) -> Requirements:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _RequirementsReader:
     """Reader that turns the tables of one file into objects; every error names the file and the key."""
 
     path: Path
 
-    def error(self, where: str, reason: str) -> RequirementsError:
+    def build_error(self, where: str, reason: str) -> RequirementsError:
         return RequirementsError(f"{self.path}: {where}: {reason}")
 
     def require(self, holds: object, where: str, reason: str) -> None:
         """Raise :class:`RequirementsError` with the reason unless ``holds`` is true; ``where`` is the key."""
         if not holds:
-            raise self.error(where, reason)
+            raise self.build_error(where, reason)
 
-    def table(self, data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    def read_table(self, data: Mapping[str, Any], key: str) -> dict[str, Any]:
         value: dict[str, Any] = data.get(key, {})
         self.require(isinstance(value, dict) and value, key, "the table is missing or empty")
         return value
 
-    def make(self, kind: type[_T], where: str, entry: Mapping[str, Any]) -> _T:
+    def build_record(self, kind: type[_T], where: str, entry: Mapping[str, Any]) -> _T:
         try:
             return kind(**entry)
         except TypeError as error:
-            raise self.error(where, str(error)) from error
+            raise self.build_error(where, str(error)) from error
 
-    def citation(self, where: str, text: str, sources: Mapping[str, Source]) -> Citation:
+    def parse_citation(self, where: str, text: str, sources: Mapping[str, Source]) -> Citation:
         key, _, clause = text.partition(" ")
         self.require(
             key in sources, where, f"{text!r} names the source {key!r}, which [sources] does not explain"
         )
         return Citation(sources[key], clause.strip())
 
-    def beside(self, name: str) -> dict[str, Any]:
+    def read_sibling_file(self, name: str) -> dict[str, Any]:
         """Return the tables of another file in the same folder; empty if there is no such file."""
         path = self.path.with_name(name)
         try:
@@ -254,19 +254,19 @@ class _Reader:
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise RequirementsError(f"{path}: {error}") from error
 
-    def provisions(self, sources: Mapping[str, Source]) -> tuple[Provision, ...]:
+    def read_provisions(self, sources: Mapping[str, Source]) -> tuple[Provision, ...]:
         found = []
-        for key, entries in self.beside(PROVISIONS_FILE).items():
+        for key, entries in self.read_sibling_file(PROVISIONS_FILE).items():
             for clause, entry in entries.items():
                 where = f"provisions {key} {clause}"
                 fields = {
                     name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()
                 }
-                cited = self.citation(where, f"{key} {clause}", sources)
-                found.append(self.make(Provision, where, {"citation": cited, **fields}))
+                cited = self.parse_citation(where, f"{key} {clause}", sources)
+                found.append(self.build_record(Provision, where, {"citation": cited, **fields}))
         return tuple(found)
 
-    def row(
+    def read_row(
         self,
         key: str,
         entry: Mapping[str, Any],
@@ -274,28 +274,32 @@ class _Reader:
         carries: Sequence[Citation] = (),
     ) -> RequirementRow:
         where = f"rows.{key}"
-        self.require(_ID.fullmatch(key), where, "an id is a letter, a dash and two digits")
+        self.require(
+            _REQUIREMENT_ID_PATTERN.fullmatch(key), where, "an id is a letter, a dash and two digits"
+        )
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
-        named = tuple(self.citation(where, text, sources) for text in fields.pop("sources", ()))
+        named = tuple(self.parse_citation(where, text, sources) for text in fields.pop("sources", ()))
         citations = (*named, *(cited for cited in carries if cited not in named))
-        mutants = tuple(self.make(Mutant, f"{where}.mutants", mutant) for mutant in fields.pop("mutants", ()))
-        row = self.make(
+        mutants = tuple(
+            self.build_record(Mutant, f"{where}.mutants", mutant) for mutant in fields.pop("mutants", ())
+        )
+        row = self.build_record(
             RequirementRow, where, {"id": key, "citations": citations, "mutants": mutants, **fields}
         )
         for mutant in mutants:
-            self.mutant(row, mutant, where)
+            self.check_mutant(row, mutant, where)
         self.require(
             row.text.strip() and row.jurisdictions, where, "text and jurisdictions must not be empty"
         )
         self.require(citations or row.see, where, "a row needs a source or a row it leans on")
         self.require(
-            row.absent or not _SAYS_ABSENT.search(row.reasons_not_shown),
+            row.absent or not _ABSENCE_PATTERN.search(row.reasons_not_shown),
             where,
             f"its reason says what the product has not, and names no check: {row.reasons_not_shown!r}",
         )
         return row
 
-    def mutant(self, row: RequirementRow, mutant: Mutant, where: str) -> None:
+    def check_mutant(self, row: RequirementRow, mutant: Mutant, where: str) -> None:
         mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
         self.require(
             mark in row.marks, where, f"a mutant is of {mark!r}; the row is shown by {', '.join(row.marks)}"
@@ -311,7 +315,7 @@ class _Reader:
         )
 
 
-def _check_numbering(requirements: Requirements, reader: _Reader) -> None:
+def _check_numbering(requirements: Requirements, reader: _RequirementsReader) -> None:
     """Check that groups are complete: rows run 1, 2, 3 ... and every group has a name."""
     for letter in requirements.groups:
         numbers = [int(row.id[2:]) for row in requirements.list_rows_of_group(letter)]
@@ -328,7 +332,7 @@ def _check_numbering(requirements: Requirements, reader: _Reader) -> None:
             reader.require(is_another, where, f"see names {other!r}, which is not another row")
 
 
-def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
+def _check_provisions(requirements: Requirements, reader: _RequirementsReader) -> None:
     """Check that each provision lists exactly the requirements that cite it, and that they exist."""
     listed: dict[str, tuple[str, ...]] = {}
     for provision in requirements.provisions:
@@ -358,12 +362,12 @@ def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
             )
 
 
-def _check_sections(requirements: Requirements, reader: _Reader) -> None:
+def _check_sections(requirements: Requirements, reader: _RequirementsReader) -> None:
     """Check that, for each regulation, the list of its sections and the listed provisions agree."""
     traced: dict[str, list[str]] = {}
     for provision in requirements.provisions:
         traced.setdefault(provision.citation.source.key, []).append(provision.citation.clause)
-    for key, numbers in reader.beside(SECTIONS_FILE).items():
+    for key, numbers in reader.read_sibling_file(SECTIONS_FILE).items():
         sections, clauses = numbers.split(), set(traced.pop(key, ()))
         missing = ", ".join(number for number in sections if number not in clauses)
         reader.require(not missing, f"sections.{key}", f"no provision, and no reason, for {missing}")

@@ -21,8 +21,8 @@ from tools.dev.conformance.evidence import Evidence, EvidenceError
 from tools.dev.conformance.page import format_tests
 from tools.lab.markdown import format_table
 
-_ROOT: Final = "../../"
-_SENT: Final = (
+_PATH_TO_ROOT: Final = "../../"
+_SENT_EXCEPTION_CODES: Final = (
     list_raised_exceptions(FEATURES.entry_declarations)
     | money.MONEY_EXCEPTION_CODES
     | {NO_EXCEPTION_CODE, QUEUE_OVERFLOW_EXCEPTION_CODE}
@@ -52,7 +52,7 @@ The state of a row says what the machine does:
   unsupported. The note says why."""
 
 #: Why a named poll is not built, where its own note does not say.
-_WHY_NO_POLL: Final = {
+_REASON_BY_UNBUILT_POLL: Final = {
     **dict.fromkeys(
         (0x8A, 0x90, 0x9A), "it has no transaction id, so a lost reply could lead to a double payment"
     ),
@@ -66,7 +66,7 @@ _WHY_NO_POLL: Final = {
     0x8E: "no public source gives the codes of the cards; game recall shows each hand",
     0xAA: "this machine has no auto rebet",
 }
-_WHY_NO_EXCEPTION: Final = {
+_REASON_BY_UNBUILT_EXCEPTION: Final = {
     **dict.fromkeys((0x32, 0x33), "a machine that has lost its memory does not run and replies to no poll"),
     **dict.fromkeys((0x34, 0x35, 0x36, 0x38, 0x39, 0x3A), "there is no EPROM: see 8E"),
     **dict.fromkeys(range(0x40, 0x47), "the reels are pictures"),
@@ -82,7 +82,7 @@ _WHY_NO_EXCEPTION: Final = {
     ),
     0x8F: "poll 6E is not built",
 }
-_WHY_NO_METER: Final = "this machine has no such device or transfer"
+_REASON_FOR_UNBUILT_METER: Final = "this machine has no such device or transfer"
 
 
 def format_sas_page(evidence: Evidence) -> str:
@@ -122,8 +122,8 @@ def format_sas_page(evidence: Evidence) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _build_row(evidence: Evidence, name: str, code: int) -> str:
-    return format_tests(evidence.sas.get(f"{name}:{code:02X}", ()), _ROOT)
+def _format_tests_of_row(evidence: Evidence, name: str, code: int) -> str:
+    return format_tests(evidence.sas.get(f"{name}:{code:02X}", ()), _PATH_TO_ROOT)
 
 
 def _list_poll_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
@@ -131,13 +131,21 @@ def _list_poll_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
     for code, poll in POLL_BY_CODE.items():
         built = IMPLEMENTED_POLLS.get(code)
         if built is None:
-            state, note = "not built", _WHY_NO_POLL.get(code, poll.note)
+            state, note = "not built", _REASON_BY_UNBUILT_POLL.get(code, poll.note)
         else:
             state = "answered" if built.group in DEFAULT_POLL_GROUPS else f"switched off: `{built.group}`"
             note = poll.note
         title = f"{code:02X}{' **M**' if code in MINIMUM_POLL_CODES else ''}"
         rows.append(
-            [title, poll.name, poll.type, poll.confidence, state, note, _build_row(evidence, "polls", code)]
+            [
+                title,
+                poll.name,
+                poll.type,
+                poll.confidence,
+                state,
+                note,
+                _format_tests_of_row(evidence, "polls", code),
+            ]
         )
     return rows
 
@@ -149,9 +157,9 @@ def _list_exception_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
             exception.name,
             exception.urgency.replace("_", " "),
             exception.confidence,
-            "sent" if code in _SENT else "not built",
-            "" if code in _SENT else _WHY_NO_EXCEPTION.get(code, ""),
-            _build_row(evidence, "exceptions", code),
+            "sent" if code in _SENT_EXCEPTION_CODES else "not built",
+            "" if code in _SENT_EXCEPTION_CODES else _REASON_BY_UNBUILT_EXCEPTION.get(code, ""),
+            _format_tests_of_row(evidence, "exceptions", code),
         ]
         for code, exception in EXCEPTION_DEFINITION_BY_CODE.items()
     ]
@@ -165,8 +173,8 @@ def _list_meter_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
             meter.unit,
             str(meter.byte_count),
             meter.confidence,
-            "supported" if code in SUPPORTED_METER_CODES else f"not built: {_WHY_NO_METER}",
-            _build_row(evidence, "meters", code),
+            "supported" if code in SUPPORTED_METER_CODES else f"not built: {_REASON_FOR_UNBUILT_METER}",
+            _format_tests_of_row(evidence, "meters", code),
         ]
         for code, meter in METER_DEFINITION_BY_CODE.items()
     ]

@@ -15,7 +15,7 @@ from egm.devices.tcl import codec as tcl
 from egm.devices.wheel import codec as wheel
 from egm.links.gat import codec as gat
 
-_PRINTER: Final = PrinterStatus(is_busy=True, barcode_done=True, paper_low=True)
+_PRINTER_STATUS: Final = PrinterStatus(is_busy=True, barcode_done=True, paper_low=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class FeedResult:
     refused: bytes
 
 
-def _cctalk_readers() -> tuple[Callable[[cctalk.CctalkFrame], object], ...]:
+def _list_cctalk_decoders() -> tuple[Callable[[cctalk.CctalkFrame], object], ...]:
     layouts = (
         cctalk.decode_event_buffer,
         cctalk.decode_hopper_status,
@@ -95,7 +95,7 @@ CODECS: Final[Mapping[str, Codec]] = {
     ),
     "cctalk": Codec(
         cut_frame=cctalk.cut_frame,
-        decoders=_cctalk_readers(),
+        decoders=_list_cctalk_decoders(),
         samples=(
             cctalk.CctalkFrame(2, 1, cctalk.Header.SIMPLE_POLL).encode(),
             cctalk.CctalkFrame(
@@ -132,7 +132,7 @@ CODECS: Final[Mapping[str, Codec]] = {
         ),
     ),
     "tcl_answer": Codec(
-        cut_frame=tcl.cut_printer_reply, samples=(tcl.PrinterReply("V1", _PRINTER).encode(),)
+        cut_frame=tcl.cut_printer_reply, samples=(tcl.PrinterReply("V1", _PRINTER_STATUS).encode(),)
     ),
     "tcl_command": Codec(
         cut_frame=tcl.cut_command,
@@ -144,7 +144,7 @@ CODECS: Final[Mapping[str, Codec]] = {
     ),
     "ithaca_answer": Codec(
         cut_frame=ithaca.cut_status_byte,
-        samples=tuple(byte.encode() for byte in ithaca.encode_status(_PRINTER)),
+        samples=tuple(byte.encode() for byte in ithaca.encode_status(_PRINTER_STATUS)),
     ),
     "ithaca_command": Codec(
         cut_frame=ithaca.cut_command,
@@ -167,12 +167,12 @@ def feed_codec(name: str, data: bytes, step: int) -> FeedResult:
     messages = tuple(item for item in items if not isinstance(item, ProtocolError))
     for message in messages:
         for read in codec.decoders:
-            _read(read, message)
+            _decode_ignoring_protocol_error(read, message)
     refused = b"".join(item.data for item in items if isinstance(item, ProtocolError))
     return FeedResult(messages, refused)
 
 
-def _read(read: Callable[[Any], object], message: object) -> None:
+def _decode_ignoring_protocol_error(read: Callable[[Any], object], message: object) -> None:
     try:
         read(message)
     except ProtocolError:

@@ -8,7 +8,7 @@ import sys
 
 from tools.dev.fuzz.codec_table import CODECS, feed_codec
 
-_NAMES = sorted(CODECS)
+_CODEC_NAMES = sorted(CODECS)
 
 
 class CodecDisagreesError(AssertionError):
@@ -19,7 +19,7 @@ def run_fuzz_input(data: bytes) -> None:
     """Feed one fuzzer input to a codec; raise an error if the codec does anything that it may not do."""
     if len(data) < 2:
         return
-    name = _NAMES[data[0] % len(_NAMES)]
+    name = _CODEC_NAMES[data[0] % len(_CODEC_NAMES)]
     payload = data[2:]
     in_one_piece = feed_codec(name, payload, step=max(len(payload), 1))
     in_parts = feed_codec(name, payload, step=data[1] % 7 + 1)

@@ -19,12 +19,12 @@ from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE
 from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_with_wakeup
 from meters import MeterReading
 
-ADDRESS: Final = 1
-_GAP_NS: Final = 5_000_000
+MACHINE_ADDRESS: Final = 1
+_PAUSE_NS: Final = 5_000_000
 _STEP_NS: Final = 1_000_000
-_POLLS: Final = find_available_polls(frozenset(SasPollGroup))
-_CODES: Final = sorted(set(EXCEPTION_DEFINITION_BY_CODE) - {0})
-_CREDITS: Final = bytes((ADDRESS, 0x1A))
+_AVAILABLE_POLLS: Final = find_available_polls(frozenset(SasPollGroup))
+_EXCEPTION_CODES: Final = sorted(set(EXCEPTION_DEFINITION_BY_CODE) - {0})
+_CREDITS_POLL: Final = bytes((MACHINE_ADDRESS, 0x1A))
 
 
 class WrongReplyError(AssertionError):
@@ -60,7 +60,7 @@ def build_readout() -> SasReadout:
         stacker_cents=500,
         reel_stops=(1, 2, 3),
         local_time=lambda: datetime(2026, 1, 1, tzinfo=UTC),
-        supported_poll_codes=frozenset(_POLLS),
+        supported_poll_codes=frozenset(_AVAILABLE_POLLS),
     )
 
 
@@ -69,11 +69,11 @@ class _Machine:
 
     def __init__(self, choices: int) -> None:
         self.strict = bool(choices & 1)
-        self.channel = SasChannelState(ADDRESS, _POLLS)
+        self.channel = SasChannelState(MACHINE_ADDRESS, _AVAILABLE_POLLS)
         self.channel.readout = build_readout()
         self.channel.real_time = bool(choices & 2)
         framing = WakeupBitFraming if self.strict else LenientFraming
-        self._framing = framing(ADDRESS, _GAP_NS)
+        self._framing = framing(MACHINE_ADDRESS, _PAUSE_NS)
         self._answer = choices >> 2
         self.now_ns = 0
 
@@ -97,7 +97,7 @@ class _Machine:
 
     def pause(self) -> None:
         """Simulate a pause between two messages."""
-        self.now_ns += 2 * _GAP_NS
+        self.now_ns += 2 * _PAUSE_NS
 
 
 def run_fuzz_input(data: bytes) -> None:
@@ -113,20 +113,22 @@ def run_fuzz_input(data: bytes) -> None:
         machine.receive(noise[at : at + step])
         if noise[at] % 8 == 0:
             list(
-                machine.channel.post_exception(SasException(_CODES[noise[at] % len(_CODES)]), machine.now_ns)
+                machine.channel.post_exception(
+                    SasException(_EXCEPTION_CODES[noise[at] % len(_EXCEPTION_CODES)]), machine.now_ns
+                )
             )
         if noise[at] % 16 == 1:
             machine.pause()
     machine.pause()
     machine.channel.real_time = False
-    _ask(machine, b"\x80", 0)
-    answer = _ask(machine, _CREDITS, 8)
-    if answer[:2] != _CREDITS:
+    _send_in_parts(machine, b"\x80", 0)
+    answer = _send_in_parts(machine, _CREDITS_POLL, 8)
+    if answer[:2] != _CREDITS_POLL:
         raise WrongReplyError(f"poll 1A answered {answer.hex(' ')}")
-    _ask(machine, b"\x81", 1)
+    _send_in_parts(machine, b"\x81", 1)
 
 
-def _ask(machine: _Machine, message: bytes, size: int) -> bytes:
+def _send_in_parts(machine: _Machine, message: bytes, size: int) -> bytes:
     answer = machine.receive(escape_message_with_wakeup(message) if machine.strict else message)
     if len(answer) != size:
         raise WrongReplyError(f"{message.hex(' ')} was answered {answer.hex(' ') or 'by silence'}")

@@ -89,7 +89,7 @@ def iter_felt_scenes(
         ):
             yield f"sheet-{sheet}", _apply_screen_action(laid, "sheet", sheet, theme)
     wager = build_wager_from_chips(laid, game)
-    seated = _seat_wager(game, wager)
+    seated = _build_second_seat_wager(game, wager)
     yield from _iter_round_scenes(laid, game, game_view, theme, seated if game.rules.seats_min > 1 else wager)
     if isinstance(game.rules, SeatedRules):
         scenes = dict(iter_shared_round_scenes(game, game_view, idle_view, theme))
@@ -107,11 +107,11 @@ def iter_shared_round_scenes(
     """Yield the scenes of a round in which every seat of the table makes the same bets, seen by the second seat."""
     laid = lay_chips(idle_view, theme)
     yield from _iter_round_scenes(
-        laid, game, game_view, theme, _seat_wager(game, build_wager_from_chips(laid, game))
+        laid, game, game_view, theme, _build_second_seat_wager(game, build_wager_from_chips(laid, game))
     )
 
 
-def _seat_wager(game: Game, wager: Wager) -> Wager:
+def _build_second_seat_wager(game: Game, wager: Wager) -> Wager:
     """Return the wager of the second seat for a round in which every seat makes the bets of ``wager``."""
     if not isinstance(game.rules, SeatedRules):
         return wager
@@ -159,7 +159,7 @@ def choose_answer(decision: Question) -> Choice:
     return Choice(decision.prompt.get("reference", first))
 
 
-def build_question(played: Round, game_view: GameView, seat: int) -> DecisionRequest:
+def build_decision_request(played: Round, game_view: GameView, seat: int) -> DecisionRequest:
     """Return the decision that a round waits for, as the message to this seat.
 
     Raises ValueError if it waits for none.
@@ -204,7 +204,7 @@ def _iter_round_scenes(
             played.advance(choose_answer(played.decision))
             continue
         question_count += is_own
-        question = build_question(played, game_view, wager.seat or 0)
+        question = build_decision_request(played, game_view, wager.seat or 0)
         view = apply_message(view, question)
         line = build_view_timeline(view, theme)
         assert line is not None

@@ -140,7 +140,7 @@ def iter_machine_scenes(
     yield from _iter_protection_scenes(games, language, theme)
     yield from _iter_tournament_scenes(games, language, theme)
     yield from iter_page_scenes(stopped(), iter_sample_pages(), theme)
-    yield "drawer", _device_drawer_view(idle_view)
+    yield "drawer", _build_device_drawer_view(idle_view)
     yield (
         "refused",
         build_idle_view(
@@ -217,7 +217,7 @@ def _iter_credit_scenes(
     yield "residual-out", build_idle_view(games, game, language, **shut)
 
 
-def _device_drawer_view(idle_view: View) -> View:
+def _build_device_drawer_view(idle_view: View) -> View:
     """Return a view with the drawer of simulated devices open, with every kind of device."""
     bench: dict[str, dict[str, Any]] = {
         "bill": {

@@ -20,9 +20,9 @@ from egm.testing.service_menu import Menu
 from paytables import Decision as Asked
 from paytables import Outcome
 
-_NOON: Final = "2026-11-21T17:05:00+00:00"
+_PAGE_TIME_UTC: Final = "2026-11-21T17:05:00+00:00"
 #: Steps of the game recalled.
-_STEPS: Final = 3
+_RECALLED_STEP_COUNT: Final = 3
 
 
 def build_bilingual_text(en: str, fr: str) -> PageText:
@@ -35,9 +35,9 @@ def build_untranslated_text(value: str) -> PageText:
     return PageText(kind="plain", value=value)
 
 
-_BACK: Final = PageAction(id="back", label=build_bilingual_text("Back", "Retour"), style="back")
-_PERSON: Final = build_bilingual_text("Attendant · M. Tremblay", "Préposée · M. Tremblay")
-_METERS: Final = (
+_BACK_ACTION: Final = PageAction(id="back", label=build_bilingual_text("Back", "Retour"), style="back")
+_SIGNED_IN_PERSON_TEXT: Final = build_bilingual_text("Attendant · M. Tremblay", "Préposée · M. Tremblay")
+_SAMPLE_METERS: Final = (
     ("Coin-in", "Mises totales", 128_450_75),
     ("Coin-out", "Lots payés par la machine", 117_204_50),
     ("Bills in", "Billets acceptés", 15_320_00),
@@ -65,7 +65,7 @@ def build_sign_in_page() -> ServicePage:
         notice=notice,
         notice_severity="warning",
         prompt=prompt,
-        actions=(_BACK,),
+        actions=(_BACK_ACTION,),
     )
 
 
@@ -93,7 +93,7 @@ def build_menu_page() -> ServicePage:
     return ServicePage(
         id="menu",
         title=build_bilingual_text("Service menu", "Menu de service"),
-        person=_PERSON,
+        person=_SIGNED_IN_PERSON_TEXT,
         notice=build_bilingual_text(
             "Configuration needs the logic door open",
             "La configuration exige que la porte logique soit ouverte",
@@ -111,12 +111,12 @@ def build_meters_page() -> ServicePage:
                 PageText(kind="number" if "ames" in en else "money", value=value),
             )
         )
-        for en, fr, value in _METERS
+        for en, fr, value in _SAMPLE_METERS
     )
     events = tuple(
         PageRow(
             cells=(
-                PageText(kind="moment", value=_NOON),
+                PageText(kind="moment", value=_PAGE_TIME_UTC),
                 build_bilingual_text("Main door opened", "Porte principale ouverte"),
                 build_untranslated_text(str(4812 - i)),
             ),
@@ -134,13 +134,13 @@ def build_meters_page() -> ServicePage:
         title=build_bilingual_text(
             "Master meters and the last events", "Compteurs permanents et derniers événements"
         ),
-        person=_PERSON,
+        person=_SIGNED_IN_PERSON_TEXT,
         tables=(
             PageTable(title=build_bilingual_text("Master meters", "Compteurs permanents"), rows=rows),
             PageTable(title=build_bilingual_text("Events", "Événements"), columns=heads, rows=events),
         ),
         actions=(
-            _BACK,
+            _BACK_ACTION,
             PageAction(id="print", label=build_bilingual_text("Print", "Imprimer")),
             PageAction(id="period", label=build_bilingual_text("Period meters", "Compteurs de période")),
         ),
@@ -157,7 +157,9 @@ def build_amount_page() -> ServicePage:
             )
         ),
         PageRow(cells=(build_bilingual_text("Recorded", "Inscrit"), PageText(kind="money", value=123_450))),
-        PageRow(cells=(build_bilingual_text("Since", "Depuis"), PageText(kind="moment", value=_NOON))),
+        PageRow(
+            cells=(build_bilingual_text("Since", "Depuis"), PageText(kind="moment", value=_PAGE_TIME_UTC))
+        ),
     )
     ask = Prompt(
         label=build_bilingual_text("Amount paid", "Montant payé"), kind="amount", value="123450", length_max=9
@@ -165,10 +167,10 @@ def build_amount_page() -> ServicePage:
     return ServicePage(
         id="amount",
         title=build_bilingual_text("Hand-pay", "Paiement manuel"),
-        person=_PERSON,
+        person=_SIGNED_IN_PERSON_TEXT,
         tables=(PageTable(title=build_bilingual_text("Hand-pay", "Paiement manuel"), rows=rows),),
         prompt=ask,
-        actions=(_BACK,),
+        actions=(_BACK_ACTION,),
     )
 
 
@@ -178,9 +180,9 @@ def build_text_page() -> ServicePage:
     return ServicePage(
         id="text",
         title=build_bilingual_text("Intervention", "Intervention"),
-        person=_PERSON,
+        person=_SIGNED_IN_PERSON_TEXT,
         prompt=ask,
-        actions=(_BACK,),
+        actions=(_BACK_ACTION,),
     )
 
 
@@ -198,9 +200,9 @@ def build_choice_page() -> ServicePage:
     return ServicePage(
         id="choice",
         title=build_bilingual_text("Door test", "Essai des portes"),
-        person=_PERSON,
+        person=_SIGNED_IN_PERSON_TEXT,
         prompt=ask,
-        actions=(_BACK,),
+        actions=(_BACK_ACTION,),
     )
 
 
@@ -216,10 +218,10 @@ def build_pattern_page(kind: str) -> ServicePage:
         {
             "id": kind,
             "title": build_bilingual_text(*names[kind]),
-            "person": _PERSON,
+            "person": _SIGNED_IN_PERSON_TEXT,
             "test": True,
             "pattern": kind,
-            "actions": () if kind == "calibrate" else (_BACK,),
+            "actions": () if kind == "calibrate" else (_BACK_ACTION,),
         }
     )
 
@@ -240,27 +242,29 @@ def build_recall_page(game: GameView, recalled: Outcome | Asked, step: int) -> S
         play_id="play-4812",
         game_id=game.id,
         game_version=game.version,
-        time_utc=_NOON,
+        time_utc=_PAGE_TIME_UTC,
         denomination_cents=25,
         bet_credits=max(game.bet_options),
         credit_before_cents=123_450,
         win_credits=win,
         win_cents=None if win is None else win * 25,
         step=step,
-        steps=_STEPS,
+        steps=_RECALLED_STEP_COUNT,
         display=display,
         **options,
     )
     earlier = PageAction(
         id="earlier", label=build_text("service.recall.earlier"), style="back", enabled=step > 1
     )
-    later = PageAction(id="later", label=build_text("service.recall.later"), enabled=step < _STEPS)
+    later = PageAction(
+        id="later", label=build_text("service.recall.later"), enabled=step < _RECALLED_STEP_COUNT
+    )
     figures = PageAction(id="figures", label=build_text("service.recall.figures"))
     return ServicePage(
         id=f"recall-{is_decision}-{step}",
         title=build_bilingual_text("Game recall", "Rappel des parties"),
-        person=_PERSON,
-        actions=(_BACK, earlier, later, figures),
+        person=_SIGNED_IN_PERSON_TEXT,
+        actions=(_BACK_ACTION, earlier, later, figures),
         replay=replay,
     )
 
@@ -277,7 +281,7 @@ def iter_page_scenes(
 
 
 #: Maximum number of pages of the walk.
-PAGES_MAX: Final = 110
+VISITED_PAGES_MAX: Final = 110
 
 
 def _list_links(page: ServicePage) -> list[str]:
@@ -294,7 +298,7 @@ def _reopen_if_closed(menu: Menu) -> bool:
     return True
 
 
-def _walk(menu: Menu) -> Iterator[ServicePage]:
+def _iter_menu_pages(menu: Menu) -> Iterator[ServicePage]:
     """Yield the pages that are at most two touches from the main menu, one per layout, and each form's first prompt."""
     seen = set()
     yield menu.page
@@ -330,7 +334,7 @@ def list_real_pages(folder: Path) -> list[ServicePage]:
     found.append(menu.touch(next(row.action for row in menu.page.tables[0].rows)).page)
     found.append(menu.touch("show").page)
     menu.home()
-    found += islice(_walk(menu), PAGES_MAX - len(found))
+    found += islice(_iter_menu_pages(menu), VISITED_PAGES_MAX - len(found))
     rig.close()
     return found
 

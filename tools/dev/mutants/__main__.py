@@ -17,12 +17,12 @@ from tools.cli.terminal import echo
 from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, collect
 from tools.dev.conformance.requirements import ROOT, Requirements, RequirementsError, load
 from tools.dev.mutants.scratch import ScratchCheckout
-from tools.dev.mutants.trial import Outcome, Trial, Verdict, create_trials, run_trial
+from tools.dev.mutants.trial import Trial, TrialOutcome, Verdict, create_trials, run_trial
 
 #: Results of earlier trials; a trial with the same change, file and tests is not run again.
-MEMORY: Final = ROOT / "build" / "mutants.json"
-_WORKERS: Final = 2
-_LIMIT_SECONDS: Final = 300.0
+RESULTS_FILE: Final = ROOT / "build" / "mutants.json"
+_WORKERS_DEFAULT: Final = 2
+_TRIAL_SECONDS_MAX: Final = 300.0
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -34,9 +34,9 @@ _LIMIT_SECONDS: Final = 300.0
     "--fresh", is_flag=True, help="Also repeat trials whose change, file and tests have not changed."
 )
 @click.option(
-    "--limit", default=_LIMIT_SECONDS, show_default=True, help="Time limit of one test run, in seconds."
+    "--limit", default=_TRIAL_SECONDS_MAX, show_default=True, help="Time limit of one test run, in seconds."
 )
-@click.option("--workers", default=_WORKERS, show_default=True, help="Number of parallel trials.")
+@click.option("--workers", default=_WORKERS_DEFAULT, show_default=True, help="Number of parallel trials.")
 def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, workers: int) -> None:
     """Remove the behaviour of each requirement of a regulation in turn; the tests that cover it must fail.
 
@@ -68,14 +68,17 @@ def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, worker
 
 
 def format_counts(
-    requirements: Requirements, evidence: Evidence, found: Iterable[Trial], outcomes: Mapping[str, Outcome]
+    requirements: Requirements,
+    evidence: Evidence,
+    found: Iterable[Trial],
+    outcomes: Mapping[str, TrialOutcome],
 ) -> str:
     """Return text with the number of requirements by status, and how many fail without their behaviour."""
     rows = tuple(requirements.rows.values())
     lines = []
     for title, chosen in (
         ("all rows", rows),
-        ("rows of regulations", [row for row in rows if row.regulation]),
+        ("rows of regulations", [row for row in rows if row.is_required_by_regulation]),
     ):
         states = Counter(evidence.status(row) for row in chosen)
         lines.append(
@@ -92,9 +95,11 @@ def format_counts(
     return "\n".join(lines)
 
 
-def _run_trials(found: Sequence[Trial], *, workers: int, limit: float, fresh: bool) -> dict[str, Outcome]:
-    memory: dict[str, dict[str, Any]] = json.loads(MEMORY.read_text()) if MEMORY.exists() else {}
-    outcomes: dict[str, Outcome] = {}
+def _run_trials(
+    found: Sequence[Trial], *, workers: int, limit: float, fresh: bool
+) -> dict[str, TrialOutcome]:
+    memory: dict[str, dict[str, Any]] = json.loads(RESULTS_FILE.read_text()) if RESULTS_FILE.exists() else {}
+    outcomes: dict[str, TrialOutcome] = {}
     waiting: list[Trial] = []
     digests = {trial.name: _compute_digest(trial) for trial in found}  # digests of the tree that is copied
     for trial in found:
@@ -102,19 +107,19 @@ def _run_trials(found: Sequence[Trial], *, workers: int, limit: float, fresh: bo
         if fresh or last.get("digest") != digests[trial.name] or last["verdict"] == Verdict.ERROR:
             waiting.append(trial)
         else:
-            outcomes[trial.name] = Outcome(
+            outcomes[trial.name] = TrialOutcome(
                 verdict=Verdict(last["verdict"]), by=last["by"], seconds=last["seconds"]
             )
     if not waiting:
         return outcomes
-    MEMORY.parent.mkdir(exist_ok=True)
+    RESULTS_FILE.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(workers) as pool:
         scratches: queue.SimpleQueue[ScratchCheckout] = queue.SimpleQueue()
         for number in range(min(workers, len(waiting))):
             (Path(folder) / str(number)).mkdir()
             scratches.put(ScratchCheckout(ROOT, Path(folder) / str(number)))
 
-        def one(trial: Trial) -> Outcome:
+        def one(trial: Trial) -> TrialOutcome:
             scratch = scratches.get()
             try:
                 return run_trial(trial, scratch, limit, memory.get(trial.name, {}).get("by", ""))
@@ -126,7 +131,7 @@ def _run_trials(found: Sequence[Trial], *, workers: int, limit: float, fresh: bo
             trial, outcome = running[done], done.result()
             outcomes[trial.name] = outcome
             memory[trial.name] = {**asdict(outcome), "digest": digests[trial.name]}
-            MEMORY.write_text(json.dumps(memory, indent=1, sort_keys=True))
+            RESULTS_FILE.write_text(json.dumps(memory, indent=1, sort_keys=True))
             echo(f"{len(outcomes)}/{len(found)} {trial.name} {outcome.verdict}", err=True)
     return outcomes
 
@@ -140,7 +145,7 @@ def _compute_digest(trial: Trial) -> str:
     return state.hexdigest()
 
 
-def _print_outcomes(found: Iterable[Trial], outcomes: Mapping[str, Outcome]) -> None:
+def _print_outcomes(found: Iterable[Trial], outcomes: Mapping[str, TrialOutcome]) -> None:
     for trial in found:
         outcome = outcomes[trial.name]
         echo(f"{trial.name:<9} {outcome.verdict:<9} {outcome.seconds:5.0f} s  {outcome.by}")

@@ -21,9 +21,9 @@ from typing import Any, Final
 
 from tools.dev.conformance.requirements import Mutant
 
-_HEADER: Final = re.compile(r"^(\[{1,2})([^\[\]]+)\]{1,2}\s*(?:#.*)?$")
-_WORD: Final = re.compile(r"[^\W\d]\w*")
-_IDENTITY: Final = re.compile(r"""^id\s*=\s*["']([^"']+)["']""")
+_TABLE_HEADER_PATTERN: Final = re.compile(r"^(\[{1,2})([^\[\]]+)\]{1,2}\s*(?:#.*)?$")
+_WORD_PATTERN: Final = re.compile(r"[^\W\d]\w*")
+_ID_LINE_PATTERN: Final = re.compile(r"""^id\s*=\s*["']([^"']+)["']""")
 
 
 class MutantError(Exception):
@@ -71,7 +71,7 @@ def _find_unknown_names(text: str, result: str) -> list[str]:
     ``text`` is the file before the change, ``result`` after it. Only words that the file did not contain before are
     examined. Of attributes, only private ones are: the class of any other may be defined in another file.
     """
-    new_words = {*_WORD.findall(result)} - {*_WORD.findall(text)} - vars(builtins).keys()
+    new_words = {*_WORD_PATTERN.findall(result)} - {*_WORD_PATTERN.findall(text)} - vars(builtins).keys()
     if not new_words:
         return []
     bound: set[str] = set()
@@ -96,7 +96,7 @@ def _change_key(mutant: Mutant, text: str) -> str:
     path: list[tuple[str, str]] = []  # names of the enclosing tables, and the ids of list entries
     is_entry = False
     for number, line in enumerate(lines):
-        if header := _HEADER.match(line):
+        if header := _TABLE_HEADER_PATTERN.match(line):
             names = [name.strip().strip("\"'") for name in header[2].split(".")]
             common_depth = 0
             while common_depth < min(len(path), len(names)) and path[common_depth][0] == names[common_depth]:
@@ -107,7 +107,7 @@ def _change_key(mutant: Mutant, text: str) -> str:
                 *path[: common_depth - is_next_entry],
                 *((name, "") for name in names[common_depth - is_next_entry :]),
             ]
-        elif is_entry and (identity := _IDENTITY.match(line)):
+        elif is_entry and (identity := _ID_LINE_PATTERN.match(line)):
             path[-1] = (path[-1][0], identity[1])
         elif value := re.match(r"^([\w-]+|\"[^\"]+\")(\s*=\s*)", line):
             named = [part for entry in path for part in entry if part] + [value[1].strip('"')]
@@ -130,9 +130,9 @@ def _change_function(mutant: Mutant, text: str) -> str:
     """Return the Python text after the mutant's operator has changed one function or constant."""
     tree = ast.parse(text)
     operator, _, operand = mutant.change.partition(" ")
-    if operator not in _OPERATORS:
+    if operator not in _OPERATOR_BY_NAME:
         raise MutantError(
-            f"{mutant.file}: {operator!r} is not an operator; the operators are {', '.join(_OPERATORS)}"
+            f"{mutant.file}: {operator!r} is not an operator; the operators are {', '.join(_OPERATOR_BY_NAME)}"
         )
     scope: list[ast.stmt] = tree.body
     definition: ast.stmt | None = None
@@ -143,7 +143,7 @@ def _change_function(mutant: Mutant, text: str) -> str:
     if not isinstance(definition, kinds):
         raise MutantError(f"{mutant.file} has no {mutant.function} to which {mutant.change!r} applies")
     dump_before = ast.dump(definition)
-    _OPERATORS[operator](definition, operand)
+    _OPERATOR_BY_NAME[operator](definition, operand)
     if ast.dump(definition) == dump_before:
         raise MutantError(f"{mutant.file}: {mutant.change!r} does not change {mutant.function}")
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n"
@@ -197,7 +197,7 @@ def _replace_called_function(function: Any, operand: str) -> None:
             node.func = _parse_expression(new)
 
 
-_OPERATORS: Final[Mapping[str, Callable[[Any, str], None]]] = {
+_OPERATOR_BY_NAME: Final[Mapping[str, Callable[[Any, str], None]]] = {
     "returns": _replace_body,
     "drops": _remove_calls,
     "without": _remove_keyword,

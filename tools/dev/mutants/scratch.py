@@ -19,7 +19,7 @@ from tools.dev.conformance.requirements import Mutant
 from tools.dev.mutants.change import apply_mutant
 
 #: Files of a checkout that no test reads.
-_NOT_COPIED: Final = (
+_FILES_NOT_COPIED: Final = (
     ".git",
     ".venv",
     "__pycache__",
@@ -30,10 +30,10 @@ _NOT_COPIED: Final = (
     "*.egg-info",
 )
 #: Exit code of a run that exceeded its time limit, as of ``timeout(1)``.
-TIMEOUT_CODE: Final = 124
+TIMEOUT_EXIT_CODE: Final = 124
 
 #: Each change gets a unique time, because Python considers compiled code current if time and size agree.
-_SECONDS = itertools.count(int(time.time()))
+_UNIQUE_FILE_TIMES_SECONDS = itertools.count(int(time.time()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class ScratchCheckout:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root = folder / "tree"
-        shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*_NOT_COPIED), symlinks=True)
+        shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*_FILES_NOT_COPIED), symlinks=True)
         self._temporary = folder / "tmp"
         self._temporary.mkdir()
         self._python = _create_environment(folder / "venv", self.root)
@@ -107,7 +107,7 @@ class ScratchCheckout:
                 code = process.returncode
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                output, code = process.communicate()[0], TIMEOUT_CODE
+                output, code = process.communicate()[0], TIMEOUT_EXIT_CODE
         for left in self._temporary.iterdir():
             shutil.rmtree(left, ignore_errors=True)
         return TestRun(code, output, time.monotonic() - started)
@@ -115,5 +115,5 @@ class ScratchCheckout:
     @staticmethod
     def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
-        moment = next(_SECONDS)
+        moment = next(_UNIQUE_FILE_TIMES_SECONDS)
         os.utime(path, (moment, moment))

@@ -10,9 +10,9 @@ from typing import Final
 from tools.dev.conformance.evidence import Evidence, EvidenceTest
 from tools.dev.conformance.requirements import Mutant, RequirementRow, Requirements
 from tools.dev.mutants.change import MutantError, apply_mutant
-from tools.dev.mutants.scratch import TIMEOUT_CODE, ScratchCheckout, TestRun
+from tools.dev.mutants.scratch import TIMEOUT_EXIT_CODE, ScratchCheckout, TestRun
 
-_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py::\S+?)(?:\[|\s|$)", re.MULTILINE)
+_FAILED_TEST_PATTERN: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py::\S+?)(?:\[|\s|$)", re.MULTILINE)
 #: Folders whose tests run last, because they run whole machines.
 _EXPENSIVE_FOLDERS: Final = ("tests/powercut", "tests/end_to_end")
 _SHOWN_LINES_MAX: Final = 15
@@ -38,7 +38,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class TrialOutcome:
     """The verdict on a mutant. ``by`` names the test that failed, or gives the reason for the verdict."""
 
     verdict: Verdict
@@ -57,7 +57,7 @@ def create_trials(
     found: list[Trial] = []
     for row in requirements.rows.values():
         names: dict[str, int] = {}
-        for mutant in row.mutants if row.regulation or not regulation else ():
+        for mutant in row.mutants if row.is_required_by_regulation or not regulation else ():
             mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
             names[mark] = names.get(mark, 0) + 1
             name = mark if names[mark] == 1 else f"{mark}/{names[mark]}"
@@ -68,7 +68,7 @@ def create_trials(
     return tuple(found)
 
 
-def run_trial(trial: Trial, scratch: ScratchCheckout, limit_seconds: float, first: str = "") -> Outcome:
+def run_trial(trial: Trial, scratch: ScratchCheckout, limit_seconds: float, first: str = "") -> TrialOutcome:
     """Try one mutant and return the verdict. ``first`` is the test to run first, as ``file::name``.
 
     If the failing test also fails without the change, the verdict is an error. It is also an error if the change has no
@@ -76,22 +76,22 @@ def run_trial(trial: Trial, scratch: ScratchCheckout, limit_seconds: float, firs
     """
     ids = sorted((f"{test.file}::{test.name}" for test in trial.tests), key=lambda one: one != first)
     if not ids:
-        return Outcome(verdict=Verdict.NO_TEST)
+        return TrialOutcome(verdict=Verdict.NO_TEST)
     try:
         with scratch.apply(trial.mutant):
             run = scratch.run_tests(ids, limit_seconds)
     except MutantError as error:
-        return Outcome(verdict=Verdict.ERROR, by=str(error))
+        return TrialOutcome(verdict=Verdict.ERROR, by=str(error))
     if run.code == 0:
-        return Outcome(verdict=Verdict.SURVIVED, by=f"{len(ids)} tests", seconds=run.seconds)
-    failed = _FAILED.search(run.output)
+        return TrialOutcome(verdict=Verdict.SURVIVED, by=f"{len(ids)} tests", seconds=run.seconds)
+    failed = _FAILED_TEST_PATTERN.search(run.output)
     if run.code != 1 or failed is None:
-        return Outcome(verdict=Verdict.ERROR, by=_describe_failure(run), seconds=run.seconds)
+        return TrialOutcome(verdict=Verdict.ERROR, by=_describe_failure(run), seconds=run.seconds)
     control_run = scratch.run_tests([failed[1]], limit_seconds)
     if control_run.code != 0:
         reason = f"{failed[1]} fails without any change: {_describe_failure(control_run)}"
-        return Outcome(verdict=Verdict.ERROR, by=reason, seconds=run.seconds + control_run.seconds)
-    return Outcome(verdict=Verdict.KILLED, by=failed[1], seconds=run.seconds + control_run.seconds)
+        return TrialOutcome(verdict=Verdict.ERROR, by=reason, seconds=run.seconds + control_run.seconds)
+    return TrialOutcome(verdict=Verdict.KILLED, by=failed[1], seconds=run.seconds + control_run.seconds)
 
 
 def list_inapplicable_mutants(mutants: Sequence[tuple[str, Mutant]], root: Path) -> list[str]:
@@ -110,6 +110,6 @@ def _build_cost_sort_key(test: EvidenceTest) -> tuple[bool, str]:
 
 
 def _describe_failure(run: TestRun) -> str:
-    if run.code == TIMEOUT_CODE:
+    if run.code == TIMEOUT_EXIT_CODE:
         return f"time limit exceeded after {run.seconds:.0f} s"
     return f"pytest ended with {run.code}:\n" + "\n".join(run.output.splitlines()[-_SHOWN_LINES_MAX:])

@@ -19,7 +19,7 @@ from tools.floor.progressive.certificates import (
 )
 from tools.floor.progressive.secret_store import make_key
 
-_UP_SECONDS: Final = 20.0
+_START_TIMEOUT_SECONDS: Final = 20.0
 
 
 class BrokerMissingError(OperatorError):
@@ -56,7 +56,7 @@ class Broker:
         self._configuration = write_broker_configuration(folder, self.port)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def create_link_slot(self, name: str) -> ProgressiveLinkTable:
+    def build_link_settings(self, name: str) -> ProgressiveLinkTable:
         """Return the settings with which the participant ``name`` connects to the broker."""
         return ProgressiveLinkTable(
             port=self.port,
@@ -73,7 +73,7 @@ class Broker:
     async def start(self) -> None:
         """Start the broker and wait until it listens. Raises OperatorError with the last line of its log."""
         try:
-            async with asyncio.timeout(_UP_SECONDS):
+            async with asyncio.timeout(_START_TIMEOUT_SECONDS):
                 while not await self._start_process():
                     self.kill()
         except TimeoutError:

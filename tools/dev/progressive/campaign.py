@@ -31,7 +31,7 @@ from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compu
 from egm.progressive.level import LevelTerms
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.progressive.broker import Broker
-from tools.dev.progressive.faults import KILL_POINTS, QUICK_SECONDS, CampaignMachine, ControllerSuccession
+from tools.dev.progressive.faults import KILL_POINTS, RECONNECT_SECONDS, CampaignMachine, ControllerSuccession
 from tools.dev.progressive.relay import Relay
 from tools.dev.progressive.value_checker import ValueChecker
 from tools.dev.progressive.waiting_tasks import describe_waiting_tasks
@@ -39,27 +39,27 @@ from tools.floor.progressive.certificates import CONTROLLER_CERTIFICATE_NAME, fo
 from tools.floor.progressive.sign import listen
 from tools.floor.progressive.store import Store
 
-MACHINES: Final = ("M-1", "M-2")
+MACHINE_SERIALS: Final = ("M-1", "M-2")
 STAKE_CENTS: Final = 25
 SCENARIO_SECONDS: Final = 180.0
 _CLEANING_ATTEMPTS: Final = 10
 _HIT_CHANCE: Final = 0.12
 #: Odds that include the planned hits, so that no hit is held as improbable.
-_ODDS: Final = Fraction(1, 2)
+_LEVEL_ODDS: Final = Fraction(1, 2)
 #: One level in this many is a mystery.
 _MYSTERY_INTERVAL: Final = 3
-_WAGERS: Final = 12
+_WAGERS_PER_SCENARIO: Final = 12
 _DISCONNECTED_SECONDS_MAX: Final = 0.2
 #: Sometimes longer than the keep-alive time of the connections.
 _LONG_DISCONNECTION_SECONDS: Final = 5.0
 _LONG_DISCONNECTION_PROBABILITY: Final = 0.04
-_SLOW_SECONDS: Final = (0.02, 0.1)
-_BANK: Final = LevelDefinition(
+_DELAY_RANGE_SECONDS: Final = (0.02, 0.1)
+_COLLECTING_LEVEL: Final = LevelDefinition(
     id="BANK",
     names={"en": "Bank", "fr": "Banque"},
     kind=LevelScope.LINKED,
     terms=LevelTerms(base_cents=100, increment=Fraction(1, 100), hidden_share=Fraction(0)),
-    stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=_ODDS),
+    stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=_LEVEL_ODDS),
 )
 """Name of the level that takes over the amount of each scenario's level when the scenario ends."""
 
@@ -67,7 +67,7 @@ _SUCCESS_TEXT: Final = "every wager counted once, every hit paid once, nothing s
 
 
 @dataclass(slots=True)
-class Campaign:
+class CampaignResult:
     """Result of a campaign. ``fault_counts`` has the number of faults that occurred, by kind."""
 
     seed: int
@@ -94,13 +94,13 @@ class Campaign:
 
 
 @dataclass(slots=True)
-class _Floor:
+class _CampaignFloor:
     """The machines, the broker and the controllers of one scenario."""
 
     broker: Broker
     relays: dict[str, Relay]
     dice: random.Random
-    result: Campaign
+    result: CampaignResult
     value_checker: ValueChecker
     controllers: ControllerSuccession = field(init=False)
     machines: list[CampaignMachine] = field(default_factory=list)
@@ -115,14 +115,14 @@ class _Floor:
             *(machine.format_state() for machine in self.machines),
         ]
 
-    def create_link_slot(self, name: str) -> ProgressiveLinkTable:
+    def build_link_settings(self, name: str) -> ProgressiveLinkTable:
         """Return the settings with which ``name`` connects to the broker, over a relay that can be interrupted."""
-        return self.broker.create_link_slot(name).model_copy(update={"port": self.relays[name].port})
+        return self.broker.build_link_settings(name).model_copy(update={"port": self.relays[name].port})
 
 
 # ---------------------------------------------------------------------------------------------- the run
 async def run_campaign(
-    result: Campaign,
+    result: CampaignResult,
     folder: Path,
     open_store: Callable[[], Store],
     *,
@@ -154,22 +154,25 @@ async def run_campaign(
 
 @contextlib.asynccontextmanager
 async def _open_floor(
-    folder: Path, open_store: Callable[[], Store], result: Campaign
-) -> AsyncIterator[_Floor]:
+    folder: Path, open_store: Callable[[], Store], result: CampaignResult
+) -> AsyncIterator[_CampaignFloor]:
     dice = random.Random(result.seed)  # noqa: S311 (the sequence must be repeatable)
-    broker = Broker(folder / "link", MACHINES)
-    relays = {name: Relay(broker.port) for name in (CONTROLLER_CERTIFICATE_NAME, *MACHINES)}
+    broker = Broker(folder / "link", MACHINE_SERIALS)
+    relays = {name: Relay(broker.port) for name in (CONTROLLER_CERTIFICATE_NAME, *MACHINE_SERIALS)}
     value_checker = ValueChecker()
-    floor = _Floor(broker, relays, dice, result, value_checker)
+    floor = _CampaignFloor(broker, relays, dice, result, value_checker)
     try:
         await broker.start()
         for relay in relays.values():
             await relay.start()
         controllers = floor.controllers = ControllerSuccession(
-            open_store, lambda: floor.create_link_slot(CONTROLLER_CERTIFICATE_NAME), dice, result.fault_counts
+            open_store,
+            lambda: floor.build_link_settings(CONTROLLER_CERTIFICATE_NAME),
+            dice,
+            result.fault_counts,
         )
-        controllers.controller.open_levels([_BANK])
-        for machine in MACHINES:
+        controllers.controller.open_levels([_COLLECTING_LEVEL])
+        for machine in MACHINE_SERIALS:
             controllers.controller.admit(machine)
         watching = asyncio.create_task(_watch_values(floor), name="witness")
         yield floor
@@ -184,23 +187,25 @@ async def _open_floor(
         broker.close()
 
 
-async def _watch_values(floor: _Floor) -> None:
+async def _watch_values(floor: _CampaignFloor) -> None:
     """Read the published values of the level, and record every wrong value as a finding.
 
     A lost connection is not a finding.
     """
     await listen(
         floor.value_checker,
-        floor.broker.create_link_slot(format_sign_name("1")),
+        floor.broker.build_link_settings(format_sign_name("1")),
         time.monotonic_ns,
         floor.result.findings.append,
         name=format_sign_name("1"),
-        retry_seconds=QUICK_SECONDS,
+        retry_seconds=RECONNECT_SECONDS,
         lost=lambda _: None,
     )
 
 
-async def _run_with_limit(work: Coroutine[Any, Any, None], seconds: float, name: str, floor: _Floor) -> bool:
+async def _run_with_limit(
+    work: Coroutine[Any, Any, None], seconds: float, name: str, floor: _CampaignFloor
+) -> bool:
     """Run ``work`` for at most ``seconds``; return whether it finished. If it did not, report what is stuck."""
     result = floor.result
     task = asyncio.create_task(work, name=name)
@@ -228,7 +233,7 @@ async def _cancel_new_tasks(before: set[asyncio.Task[Any]]) -> None:
 
 
 @contextlib.contextmanager
-def _record_errors(result: Campaign, name: str) -> Iterator[None]:
+def _record_errors(result: CampaignResult, name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 (any error is a finding)
@@ -246,7 +251,9 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
     increment = Fraction(dice.randrange(1, 40), dice.randrange(41, 400))
     ceiling_cents = dice.choice((None, 60_000))
     if mystery:
-        ceiling_cents = base_cents + max(1, int(increment * STAKE_CENTS * dice.randrange(1, _WAGERS)))
+        ceiling_cents = base_cents + max(
+            1, int(increment * STAKE_CENTS * dice.randrange(1, _WAGERS_PER_SCENARIO))
+        )
     terms = LevelTerms(
         base_cents=base_cents,
         increment=increment,
@@ -255,14 +262,14 @@ def _create_level(number: int, dice: random.Random) -> LevelDefinition:
         is_mystery=mystery,
     )
     name = f"S{number}"
-    odds = compute_mystery_odds(terms, STAKE_CENTS) if mystery else _ODDS
+    odds = compute_mystery_odds(terms, STAKE_CENTS) if mystery else _LEVEL_ODDS
     chance = LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=odds)
     return LevelDefinition(
         id=name, names={"en": name, "fr": name}, kind=LevelScope.LINKED, terms=terms, stake_and_odds=chance
     )
 
 
-async def _run_scenario(number: int, floor: _Floor) -> None:
+async def _run_scenario(number: int, floor: _CampaignFloor) -> None:
     definition, controllers = _create_level(number, floor.dice), floor.controllers
     controllers.controller.open_levels([definition])
     pool = ProgressivePool(definition=definition, game="campaign", level="top", keeper=LevelKeeper.CONTROLLER)
@@ -275,19 +282,21 @@ async def _run_scenario(number: int, floor: _Floor) -> None:
             await asyncio.sleep(0.005)
         controllers.cancel_kill()
         await controllers.replace_if_dead()
-        await controllers.wait_for_deposed()
+        await controllers.wait_for_deposed_controllers()
     with _record_errors(floor.result, definition.id):
         _reconcile(definition, machines, floor)
-        controllers.controller.close_level(definition.id, _BANK.id)
+        controllers.controller.close_level(definition.id, _COLLECTING_LEVEL.id)
         floor.result.fault_counts["level given up"] += 1
 
 
 @contextlib.asynccontextmanager
-async def _open_machines(pool: ProgressivePool, floor: _Floor) -> AsyncIterator[list[CampaignMachine]]:
+async def _open_machines(
+    pool: ProgressivePool, floor: _CampaignFloor
+) -> AsyncIterator[list[CampaignMachine]]:
     fault_counts = floor.result.fault_counts
     machines = [
-        CampaignMachine(serial, pool, floor.create_link_slot(serial), floor.dice, fault_counts)
-        for serial in MACHINES
+        CampaignMachine(serial, pool, floor.build_link_settings(serial), floor.dice, fault_counts)
+        for serial in MACHINE_SERIALS
     ]
     floor.machines = machines
     try:
@@ -312,14 +321,14 @@ def _plan_disturbances(seed: int, number: int) -> dict[int, str]:
     """
     dice, kinds = random.Random(f"{seed}.{number}"), tuple(_DISTURBANCES)  # noqa: S311 (the sequence must be repeatable)
     planned = {kinds[number % len(kinds)], *dice.choices(kinds, k=dice.randrange(3))}
-    return dict(zip(dice.sample(range(_WAGERS), len(planned)), sorted(planned), strict=True))
+    return dict(zip(dice.sample(range(_WAGERS_PER_SCENARIO), len(planned)), sorted(planned), strict=True))
 
 
 async def _play_with_disturbances(
-    plan: dict[int, str], machines: list[CampaignMachine], floor: _Floor
+    plan: dict[int, str], machines: list[CampaignMachine], floor: _CampaignFloor
 ) -> None:
     """Play wagers and hits, with the planned disturbances between them."""
-    for n in range(_WAGERS):
+    for n in range(_WAGERS_PER_SCENARIO):
         await _restart_dead_parts(machines, floor.controllers)
         if (name := plan.get(n)) is not None:
             disturbing = _DISTURBANCES[name](machines, floor)
@@ -330,21 +339,21 @@ async def _play_with_disturbances(
         await asyncio.sleep(floor.dice.choice((0.0, 0.0, 0.01, 0.03)))
 
 
-async def _kill_broker(floor: _Floor) -> None:
+async def _kill_broker(floor: _CampaignFloor) -> None:
     floor.broker.kill()
     floor.result.fault_counts["broker killed"] += 1
     await asyncio.sleep(floor.dice.uniform(0.0, 0.05))
     await floor.broker.start()
 
 
-def _kill_machine(machines: list[CampaignMachine], floor: _Floor) -> None:
+def _kill_machine(machines: list[CampaignMachine], floor: _CampaignFloor) -> None:
     """Plan to kill one machine after a random step of a hit, and make it hit, so that the step occurs."""
     machine = floor.dice.choice(machines)
     machine.kill_after(floor.dice.choice(KILL_POINTS))
     machine.play(hit_chance=1.0)
 
 
-async def _disconnect(name: str, part: str, floor: _Floor) -> None:
+async def _disconnect(name: str, part: str, floor: _CampaignFloor) -> None:
     """Interrupt the connection of ``name`` to the broker, without either end noticing, and reconnect it later.
 
     Messages sent meanwhile arrive afterwards if there is still a receiver. ``part`` says what is disconnected, for the
@@ -359,13 +368,13 @@ async def _disconnect(name: str, part: str, floor: _Floor) -> None:
     asyncio.get_running_loop().call_later(seconds, relay.reconnect)
 
 
-def _slow_wire(floor: _Floor) -> None:
+def _delay_one_connection(floor: _CampaignFloor) -> None:
     """Delay one connection by more than the time after which its sender repeats a message."""
-    floor.relays[floor.dice.choice(sorted(floor.relays))].delay(floor.dice.uniform(*_SLOW_SECONDS))
+    floor.relays[floor.dice.choice(sorted(floor.relays))].delay(floor.dice.uniform(*_DELAY_RANGE_SECONDS))
     floor.result.fault_counts["wire slow"] += 1
 
 
-def _hit_at_once(machines: list[CampaignMachine], floor: _Floor) -> None:
+def _hit_simultaneously(machines: list[CampaignMachine], floor: _CampaignFloor) -> None:
     """Make both machines hit the level, each before it knows of the other machine's hit."""
     before = [len(machine.memory.hits) for machine in machines]
     for machine in machines:
@@ -375,7 +384,7 @@ def _hit_at_once(machines: list[CampaignMachine], floor: _Floor) -> None:
 
 
 _DISTURBANCES: Final[
-    Mapping[str, Callable[[list[CampaignMachine], _Floor], Coroutine[Any, Any, None] | None]]
+    Mapping[str, Callable[[list[CampaignMachine], _CampaignFloor], Coroutine[Any, Any, None] | None]]
 ] = {
     "broker killed": lambda _, floor: _kill_broker(floor),
     "controller killed": lambda _, floor: floor.controllers.plan_kill(),
@@ -386,14 +395,14 @@ _DISTURBANCES: Final[
         floor.dice.choice(machines).serial, "machine", floor
     ),
     "controller parted": lambda _, floor: _disconnect(CONTROLLER_CERTIFICATE_NAME, "controller", floor),
-    "wire slow": lambda _, floor: _slow_wire(floor),
-    "same instant": _hit_at_once,
+    "wire slow": lambda _, floor: _delay_one_connection(floor),
+    "same instant": _hit_simultaneously,
 }
 """The function of each disturbance, by name. If it returns a coroutine, this is awaited."""
 
 
 # ---------------------------------------------------------------------------------------------- reconciliation
-def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], floor: _Floor) -> None:
+def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], floor: _CampaignFloor) -> None:
     """Compare what the machines stored with the controller's ledger and register, and with the published values.
 
     Differences are recorded as findings.
@@ -413,7 +422,7 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
         hit, line = hits[name], register[name]
         if not line.amount_cents == line.paid_cents == hit.locked_cents == hit.paid_cents:
             findings.append(f"{name}: {line} on record, {hit} on the machine")
-        if line.place == hit.falls + 1 and line.amount_cents < hit.shown_cents:
+        if line.place == hit.fall_count + 1 and line.amount_cents < hit.shown_cents:
             findings.append(f"{name}: {line.amount_cents} awarded, {hit.shown_cents} shown on the machine")
         shown_cents = floor.value_checker.highest_cents(definition.id, line.place - 1)
         if line.amount_cents < shown_cents:

@@ -33,19 +33,19 @@ from tools.floor.progressive.store import (
 )
 
 #: Time between two attempts to connect.
-QUICK_SECONDS: Final = 0.02
-_VALUES_SECONDS: Final = 0.05
+RECONNECT_SECONDS: Final = 0.02
+_VALUES_INTERVAL_SECONDS: Final = 0.05
 #: Points at which a machine can be killed: after each durable change, before its consequences.
 KILL_POINTS: Final = ("wager", "hit", "award received", "award stored", "paid", "closed")
 #: Maximum clock error in either direction: more than a day, so that the date is wrong too.
-_SKEW_SECONDS: Final = 90_000
+_CLOCK_ERROR_SECONDS_MAX: Final = 90_000
 #: Speed of the links' clocks, so that retries happen sooner.
 _CLOCK_SPEED: Final = 40
-_STALE_NS: Final = 5_000_000_000
+_VALUE_STALE_AFTER_NS: Final = 5_000_000_000
 _TICK_SECONDS: Final = 0.01
-_STATEMENTS_MAX: Final = 60
+_STATEMENTS_BEFORE_KILL_MAX: Final = 60
 #: Key of the mystery levels' secrets, the same for every controller of a store.
-_KEY: Final = bytes(range(32))
+_MYSTERY_SECRETS_KEY: Final = bytes(range(32))
 
 
 class ProcessKilled(BaseException):
@@ -86,9 +86,9 @@ class CampaignMachine:
             self.serial,
             self._pool,
             self.memory,
-            MqttCarrier(self._slot, self.serial, retry_seconds=QUICK_SECONDS),
+            MqttCarrier(self._slot, self.serial, retry_seconds=RECONNECT_SECONDS),
             now_ns=_read_fast_clock_ns,
-            stale_ns=_STALE_NS,
+            stale_ns=_VALUE_STALE_AFTER_NS,
             tick_seconds=_TICK_SECONDS,
             step=self._step,
         )
@@ -105,11 +105,11 @@ class CampaignMachine:
     def format_state(self) -> str:
         """Return the machine's state in one line."""
         memory, machine = self.memory, self.machine
-        open_hits = {name: hit for name, hit in memory.hits.items() if not hit.closed}
+        open_hits = {name: hit for name, hit in memory.hits.items() if not hit.is_closed}
         return (
             f"{self.serial}: dead {self._is_dead}, enrolled {machine.is_enrolled}, "
-            f"{memory.counted} of {len(memory.contributions)} counted, "
-            f"claims {machine.link.list_open_claims()}, open {open_hits}, run {memory.boots}"
+            f"{memory.last_counted_number} of {len(memory.contributions)} counted, "
+            f"claims {machine.link.list_open_claims()}, open {open_hits}, run {memory.run_count}"
         )
 
     def kill_after(self, step: str) -> None:
@@ -178,7 +178,7 @@ class ControllerSuccession:
         self._dice = dice
         self._fault_counts = fault_counts
         self._skew = timedelta()
-        self._secret_store = SecretStore(_KEY)
+        self._secret_store = SecretStore(_MYSTERY_SECRETS_KEY)
         self._deposed: list[_ControllerTerm] = []
         self._term = self._start_term(self._open())
 
@@ -197,11 +197,13 @@ class ControllerSuccession:
     def set_wrong_clock(self) -> None:
         """Set the controllers' clock to a wrong time."""
         self._fault_counts["clock wrong"] += 1
-        self._skew = timedelta(seconds=self._dice.uniform(-_SKEW_SECONDS, _SKEW_SECONDS))
+        self._skew = timedelta(
+            seconds=self._dice.uniform(-_CLOCK_ERROR_SECONDS_MAX, _CLOCK_ERROR_SECONDS_MAX)
+        )
 
     def plan_kill(self) -> None:
         """Kill the active controller at one of its next statements."""
-        self._term.statements_until_kill = self._dice.randrange(1, _STATEMENTS_MAX)
+        self._term.statements_until_kill = self._dice.randrange(1, _STATEMENTS_BEFORE_KILL_MAX)
 
     def cancel_kill(self) -> None:
         """Cancel the planned kill."""
@@ -230,8 +232,8 @@ class ControllerSuccession:
             term.controller,
             self._slot(),
             lambda _: None,
-            values_seconds=_VALUES_SECONDS,
-            retry_seconds=QUICK_SECONDS,
+            values_seconds=_VALUES_INTERVAL_SECONDS,
+            retry_seconds=RECONNECT_SECONDS,
         )
         term.task = asyncio.create_task(service.run(), name=f"controller of term {store.term}")
         return term
@@ -265,9 +267,9 @@ class ControllerSuccession:
         while True:
             with contextlib.suppress(StoreBusyError):
                 return self._open()
-            await asyncio.sleep(QUICK_SECONDS)
+            await asyncio.sleep(RECONNECT_SECONDS)
 
-    async def wait_for_deposed(self) -> None:
+    async def wait_for_deposed_controllers(self) -> None:
         """Wait until every controller that was replaced has detected this and stopped."""
         while self._deposed:
             term = self._deposed[-1]

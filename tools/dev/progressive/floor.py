@@ -23,15 +23,15 @@ from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.store import Store
 
-_PATIENCE_SECONDS: Final = 300.0
-_STALE_NS: Final = 5_000_000_000
-_TICK_SECONDS_EACH: Final = 0.001
+_TIMEOUT_SECONDS: Final = 300.0
+_VALUE_STALE_AFTER_NS: Final = 5_000_000_000
+_TICK_SECONDS_PER_MACHINE: Final = 0.001
 """The interval between a machine's ticks is this many seconds for every machine on the floor.
 
 One process runs all machines, so each must tick less often if there are more.
 """
 _HIT_CHANCE: Final = 0.001
-LEVEL: Final = LevelDefinition(
+LEVEL_DEFINITION: Final = LevelDefinition(
     id="floor",
     names={"en": "Floor", "fr": "Salle"},
     kind=LevelScope.LINKED,
@@ -48,7 +48,7 @@ class Floor:
     machines: Sequence[SimulatedMachine]
     service: "asyncio.Task[None]"
 
-    async def wait_until(self, condition: Callable[[], bool], seconds: float = _PATIENCE_SECONDS) -> None:
+    async def wait_until(self, condition: Callable[[], bool], seconds: float = _TIMEOUT_SECONDS) -> None:
         """Wait until the condition holds.
 
         Raises TimeoutError, the error that ended the controller, or OperatorError with an invalid message that a
@@ -72,7 +72,7 @@ async def open_floor(
     broker: Broker,
     store: Store,
     names: Sequence[str],
-    definition: LevelDefinition = LEVEL,
+    definition: LevelDefinition = LEVEL_DEFINITION,
     step: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[Floor]:
     """Yield the floor once the controller has enrolled every machine.
@@ -84,7 +84,7 @@ async def open_floor(
     for name in names:
         controller.admit(name)
     service = asyncio.create_task(
-        ControllerService(controller, broker.create_link_slot("controller"), lambda _: None).run()
+        ControllerService(controller, broker.build_link_settings("controller"), lambda _: None).run()
     )
     pool = ProgressivePool(definition=definition, game="floor", level="top", keeper=LevelKeeper.CONTROLLER)
     machines = [
@@ -92,10 +92,10 @@ async def open_floor(
             name,
             pool,
             MachineMemory(),
-            MqttCarrier(broker.create_link_slot(name), name),
+            MqttCarrier(broker.build_link_settings(name), name),
             now_ns=time.monotonic_ns,
-            stale_ns=_STALE_NS,
-            tick_seconds=len(names) * _TICK_SECONDS_EACH,
+            stale_ns=_VALUE_STALE_AFTER_NS,
+            tick_seconds=len(names) * _TICK_SECONDS_PER_MACHINE,
             step=step,
         )
         for name in names
@@ -131,14 +131,16 @@ async def run_floor(
                     machine.play(dice, _HIT_CHANCE)
                 await asyncio.sleep(0)
             await running_floor.wait_until(running_floor.is_settled)
-        (record,) = (each for each in running_floor.controller.list_level_records() if each.id == LEVEL.id)
+        (record,) = (
+            each for each in running_floor.controller.list_level_records() if each.id == LEVEL_DEFINITION.id
+        )
         paid = sum(
             hit.paid_cents or 0 for machine in running_floor.machines for hit in machine.memory.hits.values()
         )
     differences = []
     if paid != record.level.paid_cents:
         differences.append(f"{paid} paid on the machines, {record.level.paid_cents} on record")
-    stake_cents, terms = LEVEL.stake_and_odds.stake_cents, LEVEL.terms
+    stake_cents, terms = LEVEL_DEFINITION.stake_and_odds.stake_cents, LEVEL_DEFINITION.terms
     if record.level.contributed_amount != machines * wagers * stake_cents * (
         terms.increment + terms.hidden_share
     ):

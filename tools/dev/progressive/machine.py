@@ -35,15 +35,15 @@ _TICK_SECONDS: Final = 0.005
 class Hit:
     """One hit in the machine's memory. Amounts are in minor units, and None until they are known.
 
-    ``falls`` is how often the level had been reset when the machine showed ``shown_cents``.
+    ``fall_count`` is how often the level had been reset when the machine showed ``shown_cents``.
     """
 
-    after: int
+    contribution_number: int
     shown_cents: int
-    falls: int = 0
+    fall_count: int = 0
     locked_cents: int | None = None
     paid_cents: int | None = None
-    closed: bool = False
+    is_closed: bool = False
     was_resent: bool = False
     """Whether the hit was sent again, to a controller whose restored store had lost it.
 
@@ -58,11 +58,11 @@ class MachineMemory:
     """What a simulated machine stores durably."""
 
     contributions: list[Contribution] = field(default_factory=list)
-    counted: int = 0
+    last_counted_number: int = 0
     hits: dict[str, Hit] = field(default_factory=dict)
     shown_cents: int = 0
-    falls: int = 0
-    boots: int = 0
+    fall_count: int = 0
+    run_count: int = 0
     commitments: dict[int, str] = field(default_factory=dict)
     """The commitment to each prize's secret amount of a mystery level, as received from the controller."""
     findings: list[str] = field(default_factory=list)
@@ -92,19 +92,21 @@ class SimulatedMachine:
         self._tick_seconds = tick_seconds
         self.link = ControllerLink(serial, (pool,), stale_ns=stale_ns)
         self._connections = 0
-        memory.boots += 1
-        self.link.restore_contributions(pool.id, memory.counted, memory.contributions[memory.counted :])
-        self.link.restore_shown_amount(pool.id, memory.shown_cents, memory.falls)
+        memory.run_count += 1
+        self.link.restore_contributions(
+            pool.id, memory.last_counted_number, memory.contributions[memory.last_counted_number :]
+        )
+        self.link.restore_shown_amount(pool.id, memory.shown_cents, memory.fall_count)
         for name, hit in memory.hits.items():
-            if hit.closed:
+            if hit.is_closed:
                 self.link.drop_claim(name)
             else:
                 self._resume_hit(name, hit)
 
     def _resume_hit(self, name: str, hit: Hit) -> None:
-        claim = self._create_claim(name, hit)
+        claim = self._build_claim(name, hit)
         if hit.paid_cents is not None:
-            self.link.report_payment(self._create_commit(name, hit.paid_cents), claim, self._now_ns())
+            self.link.report_payment(self._build_payment_report(name, hit.paid_cents), claim, self._now_ns())
             return
         if hit.trigger is not None:
             self.link.open_mystery_claim(claim, self._now_ns())
@@ -127,7 +129,7 @@ class SimulatedMachine:
         feeder = self.link.feeders[self._pool.id]
         memory = self.memory
         return feeder.last_counted_number == len(memory.contributions) and all(
-            hit.closed for hit in memory.hits.values()
+            hit.is_closed for hit in memory.hits.values()
         )
 
     @property
@@ -157,19 +159,19 @@ class SimulatedMachine:
         self.link.queue_contribution(contribution, self._now_ns())
         if is_hit:
             self._step("hit")
-            self.link.open_hit_claim(self._create_claim(name, memory.hits[name]), self._now_ns())
+            self.link.open_hit_claim(self._build_claim(name, memory.hits[name]), self._now_ns())
         self._send_messages()
 
-    def _create_claim(self, name: str, hit: Hit) -> Claim:
+    def _build_claim(self, name: str, hit: Hit) -> Claim:
         return Claim(
             machine=self._serial,
             level=self._pool.id,
             claim=name,
-            after=hit.after,
+            after=hit.contribution_number,
             shown_cents=hit.shown_cents,
         )
 
-    def _create_commit(self, name: str, cents: int) -> PaymentReport:
+    def _build_payment_report(self, name: str, cents: int) -> PaymentReport:
         return PaymentReport(machine=self._serial, level=self._pool.id, claim=name, amount_cents=cents)
 
     # ------------------------------------------------------------------ carrier listener
@@ -186,7 +188,7 @@ class SimulatedMachine:
     def handle_connection(self) -> None:
         """Enrol at the controller again, because the link has connected."""
         self._connections += 1
-        nonce = f"{self._serial}.{self.memory.boots}.{self._connections}"
+        nonce = f"{self._serial}.{self.memory.run_count}.{self._connections}"
         self.link.enrol_levels(nonce, self._now_ns())
         self._send_messages()
 
@@ -214,8 +216,8 @@ class SimulatedMachine:
         for news in self.link.take_notifications():
             self._process_news(news)
         feeder = self.link.feeders[self._pool.id]
-        self.memory.counted = max(self.memory.counted, feeder.last_counted_number)
-        self.memory.shown_cents, self.memory.falls = feeder.amount_cents, feeder.fall_count
+        self.memory.last_counted_number = max(self.memory.last_counted_number, feeder.last_counted_number)
+        self.memory.shown_cents, self.memory.fall_count = feeder.amount_cents, feeder.fall_count
 
     def _process_news(self, news: LinkNotification) -> None:
         match news:
@@ -223,7 +225,7 @@ class SimulatedMachine:
                 self._handle_locked_amount(news.claim, news.amount_cents)
             case ClaimPaymentRecorded():
                 self._step("closed")
-                self.memory.hits[news.claim].closed = True
+                self.memory.hits[news.claim].is_closed = True
                 self.link.drop_claim(news.claim)
             case ControllerCountBehind():
                 self._resend_contributions(news.sequence)
@@ -253,11 +255,11 @@ class SimulatedMachine:
 
         All contributions with a number above ``after`` are sent.
         """
-        self.memory.counted = after
+        self.memory.last_counted_number = after
         self.link.restore_contributions(self._pool.id, after, self.memory.contributions[after:])
         for name, hit in self.memory.hits.items():
-            if hit.after > after and hit.trigger is None:
-                hit.closed, hit.was_resent = False, True
+            if hit.contribution_number > after and hit.trigger is None:
+                hit.is_closed, hit.was_resent = False, True
                 self._resume_hit(name, hit)
 
     def _handle_mystery_win(self, won: WonPrize) -> None:
@@ -271,7 +273,7 @@ class SimulatedMachine:
                 self.memory.findings.append(f"{won.claim}: its secret does not match the commitment")
             self._step("award received")
             hit = self.memory.hits[won.claim] = Hit(
-                after=won.sequence,
+                contribution_number=won.sequence,
                 shown_cents=won.amount_cents,
                 locked_cents=won.amount_cents,
                 trigger=won.trigger,
@@ -279,8 +281,8 @@ class SimulatedMachine:
             self._step("award stored")
         elif (hit.locked_cents, hit.trigger) != (won.amount_cents, won.trigger):
             self.memory.findings.append(f"{won.claim}: {won.amount_cents} in addition")
-        if not hit.closed:
-            self.link.open_mystery_claim(self._create_claim(won.claim, hit), self._now_ns())
+        if not hit.is_closed:
+            self.link.open_mystery_claim(self._build_claim(won.claim, hit), self._now_ns())
             self._pay_hit(won.claim, hit)
 
     def _pay_hit(self, name: str, hit: Hit) -> None:
@@ -289,5 +291,5 @@ class SimulatedMachine:
             self._step("paid")
         if hit.paid_cents is not None:
             self.link.report_payment(
-                self._create_commit(name, hit.paid_cents), self._create_claim(name, hit), self._now_ns()
+                self._build_payment_report(name, hit.paid_cents), self._build_claim(name, hit), self._now_ns()
             )

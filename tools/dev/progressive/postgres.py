@@ -13,7 +13,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 
-_UP_SECONDS: Final = 30.0
+_START_TIMEOUT_SECONDS: Final = 30.0
 #: Users to run the server as, because it refuses to run as root.
 _SERVER_USERS: Final = ("postgres", "nobody")
 
@@ -70,7 +70,7 @@ class Postgres:
         self._process = subprocess.Popen(
             self._command, user=self._user, cwd=self.folder, stdout=devnull, stderr=devnull
         )
-        limit = time.monotonic() + _UP_SECONDS
+        limit = time.monotonic() + _START_TIMEOUT_SECONDS
         while time.monotonic() < limit:
             with contextlib.suppress(OperatorError):
                 self._run_program("pg_isready", "-h", str(self.folder), "-U", "egm", "-q")

@@ -24,18 +24,18 @@ from tools.dev.simulation.cabinet_file_work import (
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import SimulatedWorld
 
-_DOORS: Final = ("main", "stacker", "drop", "belly", "cash_box", "top")
+_DOOR_NAMES: Final = ("main", "stacker", "drop", "belly", "cash_box", "top")
 #: Device states in which the technician does not clear the device, because that would cause a fault.
-_WORKING_STATES: Final = frozenset(
+_STATES_NOT_TO_CLEAR: Final = frozenset(
     {
         *("idle", "disabled", "starting", "accepting", "escrow", "held", "stacking", "in_box", "settling"),
         *("rejecting", "returning", "printing", "paying"),
     }
 )
-_MENU_SECONDS: Final = 20.0
-_MENDING_SECONDS: Final = 60.0
+_MENU_OPEN_SECONDS: Final = 20.0
+_REPAIR_SECONDS: Final = 60.0
 #: Time from a turn of the menu key until the menu is on the screen.
-_PAGE_SECONDS: Final = 0.5
+_MENU_OPENING_SECONDS: Final = 0.5
 #: Forms that complete started work or clear faults, in an order that leaves nothing open.
 COMPLETION_FORMS: Final = tuple(
     f"form:{form}"
@@ -45,26 +45,28 @@ COMPLETION_FORMS: Final = tuple(
     )
 )
 #: The counts of both boxes after a collection.
-_COUNTS: Final = ("form:box_count",) * 2
+_BOX_COUNT_FORMS: Final = ("form:box_count",) * 2
 #: Every form that the service menu offers.
-_FORMS: Final = tuple(f"form:{form.id}" for form in FEATURES.list_contributions(Form) if form.menu_section)
-_KEY_SECONDS: Final = 0.2
+_MENU_FORMS: Final = tuple(
+    f"form:{form.id}" for form in FEATURES.list_contributions(Form) if form.menu_section
+)
+_KEY_TURN_SECONDS: Final = 0.2
 #: Time from a turn of the key until the screens show its effect.
-_SERVED_SECONDS: Final = 0.6
+_KEY_EFFECT_SECONDS: Final = 0.6
 #: The power fails within this many operations of the media, or at once.
-_OPERATIONS_MAX: Final = 60
+_OPERATIONS_BEFORE_CUT_MAX: Final = 60
 
-POWER_CUT: Final = "cut"
+POWER_CUT_ACTION: Final = "cut"
 #: The players gather at their table, and start a round in common.
-SHARED_ROUND: Final = "round"
+SHARED_ROUND_ACTION: Final = "round"
 #: Probability that a game of a gathering's script starts such a round.
 _ROUND_PROBABILITY: Final = 0.2
 #: Probability that a player stays away from a round.
 _STAYS_AWAY_PROBABILITY: Final = 0.05
 #: Credit below which a player inserts the largest bill before a round.
-_ROUND_CENTS: Final = 10000
+_CREDIT_FOR_ROUND_CENTS: Final = 10000
 
-_FAULTS: Final[tuple[tuple[str, str, Mapping[str, int | bool]], ...]] = (
+_DEVICE_FAULT_ACTIONS: Final[tuple[tuple[str, str, Mapping[str, int | bool]], ...]] = (
     ("bill", "jam", {}),
     ("bill", "full", {}),
     ("bill", "box", {"present": False}),
@@ -88,7 +90,7 @@ _FAULTS: Final[tuple[tuple[str, str, Mapping[str, int | bool]], ...]] = (
     ("wheel", "jam", {}),
     ("wheel", "power_off", {}),
 )
-_LINE_FAULTS: Final[tuple[tuple[str, Mapping[str, int | bool]], ...]] = (
+_LINE_FAULT_ACTIONS: Final[tuple[tuple[str, Mapping[str, int | bool]], ...]] = (
     ("silence", {"on": True}),
     ("late", {"milliseconds": 90}),
     ("corrupt", {"answers": 5}),
@@ -122,7 +124,7 @@ class Crowd:
         """Perform an action at a player position that the action's seed chooses."""
         self.dice = random.Random(action.seed)  # noqa: S311 (the sequence must be repeatable)
         self.player = self.players[self.dice.choice(sorted(self.players))]
-        _ACTIONS[action.name][1](self)
+        _WEIGHT_AND_FUNCTION_BY_ACTION[action.name][1](self)
         self.done[action.name] += 1
 
     def pause_seconds(self, longest: float) -> float:
@@ -175,7 +177,7 @@ class Crowd:
         for player in self._list_players():
             if self.dice.random() < _STAYS_AWAY_PROBABILITY:
                 continue
-            if player.snapshot is not None and player.snapshot.credit_cents < _ROUND_CENTS:
+            if player.snapshot is not None and player.snapshot.credit_cents < _CREDIT_FOR_ROUND_CENTS:
                 cents = max(self._world.profile.value_in.bills_cents)
                 self._world.act_on_device(f"bill-{player.position}", "insert", amount_cents=cents)
             player.join_round(self._world.setup.gathering, self.dice)
@@ -211,7 +213,7 @@ class Crowd:
     # ------------------------------------------------------------ staff
     def turn_key(self) -> None:
         """Turn the attendant's key. If a ruling on a disputed amount is needed, also call the manager."""
-        if any(player.ruling_needed for player in self._list_players()):
+        if any(player.needed_ruling_line for player in self._list_players()):
             self.open_menu_for_ruling()
         if "attendant" not in self._turn_back_timers:
             owed_handpays = {
@@ -224,8 +226,8 @@ class Crowd:
             }
             if owed_handpays:
                 check = partial(self._check_service_order, owed_handpays, faults, self._world.runs)
-                asyncio.get_running_loop().call_later(_SERVED_SECONDS, check)
-        self._hold_key_turned("attendant", _KEY_SECONDS)
+                asyncio.get_running_loop().call_later(_KEY_EFFECT_SECONDS, check)
+        self._hold_key_turned("attendant", _KEY_TURN_SECONDS)
 
     @staticmethod
     def _check_service_order(
@@ -249,7 +251,7 @@ class Crowd:
 
     def open_menu_for_ruling(self) -> None:
         """Open the service menu as the manager, for long enough to make the ruling on a disputed amount."""
-        self._open_menu(_MENU_SECONDS)
+        self._open_menu(_MENU_OPEN_SECONDS)
 
     def _open_menu(self, seconds: float) -> None:
         """Open the service menu, unless it is open."""
@@ -257,7 +259,7 @@ class Crowd:
             return
         if "operator" in self._turn_back_timers:
             seconds_since = asyncio.get_running_loop().time() - self._turned_at["operator"]
-            if seconds_since >= _PAGE_SECONDS:  # the menu was closed while the key stayed turned
+            if seconds_since >= _MENU_OPENING_SECONDS:  # the menu was closed while the key stayed turned
                 self._turn_back("operator")
         else:
             self._hold_key_turned("operator", seconds)
@@ -266,10 +268,10 @@ class Crowd:
         """Open the service menu for a while, to fill in forms or to look around."""
         is_looking = self.dice.random() < 0.3
         self._world.requested_forms = (
-            () if is_looking else [*self.dice.sample(_FORMS, 4), *COMPLETION_FORMS, *_COUNTS]
+            () if is_looking else [*self.dice.sample(_MENU_FORMS, 4), *COMPLETION_FORMS, *_BOX_COUNT_FORMS]
         )
         self._hold_key_turned(
-            "operator", self.dice.uniform(0.5, _MENU_SECONDS) if is_looking else _MENDING_SECONDS
+            "operator", self.dice.uniform(0.5, _MENU_OPEN_SECONDS) if is_looking else _REPAIR_SECONDS
         )
 
     def _hold_key_turned(self, key: str, seconds: float) -> None:
@@ -287,7 +289,7 @@ class Crowd:
 
     def open_door(self) -> None:
         """Open a door."""
-        self._world.act_on_device("io", "door", name=self.dice.choice(_DOORS), open=True)
+        self._world.act_on_device("io", "door", name=self.dice.choice(_DOOR_NAMES), open=True)
 
     def close_doors(self) -> None:
         """Close every door."""
@@ -299,7 +301,7 @@ class Crowd:
         for name, twin in self._world.twins.items():
             for action in ("power_on", "plug", "clear_line"):
                 self._world.act_on_device(name, action)
-            if "clear" in twin.list_actions() and twin.describe()["status"] not in _WORKING_STATES:
+            if "clear" in twin.list_actions() and twin.describe()["status"] not in _STATES_NOT_TO_CLEAR:
                 self._world.act_on_device(name, "clear")
         for name in self._world.find_devices("ticket_printer").values():
             self._world.act_on_device(name, "paper", tickets=200)
@@ -315,7 +317,7 @@ class Crowd:
             player.snapshot and player.snapshot.state == "out_of_service" for player in self._list_players()
         ):
             self._world.requested_forms = list(COMPLETION_FORMS)  # a new list starts from its first form
-            self._open_menu(_MENDING_SECONDS)
+            self._open_menu(_REPAIR_SECONDS)
 
     def _is_file_refused(self) -> bool:
         """Return whether the machine has stopped because its cabinet file is not the one that was signed last.
@@ -333,12 +335,12 @@ class Crowd:
     # ------------------------------------------------------------ bad luck
     def inject_device_fault(self) -> None:
         """Cause a fault of a random device, or remove a part of it."""
-        kind, action, values = self.dice.choice(_FAULTS)
+        kind, action, values = self.dice.choice(_DEVICE_FAULT_ACTIONS)
         self._world.act_on_device(self._name_device(kind), action, **values)
 
     def inject_line_fault(self) -> None:
         """Make the line of a random device unreliable until it is repaired."""
-        action, values = self.dice.choice(_LINE_FAULTS)
+        action, values = self.dice.choice(_LINE_FAULT_ACTIONS)
         self._world.act_on_device(self.dice.choice(sorted(self._world.twins)), action, **values)
 
     # ------------------------------------------------------------ work on the machine while it is off
@@ -395,11 +397,15 @@ class Crowd:
         """Schedule ``work`` for when the machine is off, and cut the power or shut the machine down."""
         self._world.pending_work = work
         if self.dice.random() < 0.5:
-            self._world.schedule_power_cut(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MAX))))
+            self._world.schedule_power_cut(
+                self.dice.choice((1, self.dice.randint(1, _OPERATIONS_BEFORE_CUT_MAX)))
+            )
 
     def cut_power(self) -> None:
         """Cut the power at one of the next operations of the media, while that operation is running."""
-        self._world.schedule_power_cut(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MAX))))
+        self._world.schedule_power_cut(
+            self.dice.choice((1, self.dice.randint(1, _OPERATIONS_BEFORE_CUT_MAX)))
+        )
 
 
 def _is_idle_without_credit(player: Player) -> bool:
@@ -412,7 +418,7 @@ def _is_idle_without_credit(player: Player) -> bool:
 
 
 #: Name -> weight and function. Each world omits some kinds, because a frequent fault can hide others.
-_ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
+_WEIGHT_AND_FUNCTION_BY_ACTION: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "play": (480, lambda c: c.player.press_play(c.dice)),
     "bill": (110, Crowd.insert_bill),
     "coin": (70, Crowd.insert_coin),
@@ -436,8 +442,8 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "fault": (20, Crowd.inject_device_fault),
     "bad line": (10, Crowd.inject_line_fault),
     "repair": (50, Crowd.repair_devices),
-    POWER_CUT: (0, Crowd.cut_power),
-    SHARED_ROUND: (0, Crowd.gather),
+    POWER_CUT_ACTION: (0, Crowd.cut_power),
+    SHARED_ROUND_ACTION: (0, Crowd.gather),
     "clear memory": (0, Crowd.clear_memory),
     "update": (0, Crowd.install_update),
     "lose file": (0, Crowd.lose_cabinet_file),
@@ -445,9 +451,9 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
 
 
 #: Work on a machine that is off, done a few times in each world.
-_UPKEEP: Final = ("update", "update", "clear memory", "lose file")
-_UPKEEP_TIMES: Final = (1, 5)
-_ACTIONS_AN_UPKEEP: Final = 60
+_MAINTENANCE_ACTIONS: Final = ("update", "update", "clear memory", "lose file")
+_MAINTENANCE_COUNT_RANGE: Final = (1, 5)
+_ACTIONS_PER_MAINTENANCE: Final = 60
 
 
 def create_script(dice: random.Random, actions: int, cuts: int, *, gathers: bool = False) -> list[Action]:
@@ -456,17 +462,19 @@ def create_script(dice: random.Random, actions: int, cuts: int, *, gathers: bool
     ``gathers``: the players gather at one table for some of the games.
     """
     omitted = {name for name in ("door", "fault", "bad line", "menu", "limit") if dice.random() < 0.25}
-    weights = {name: weight for name, (weight, _) in _ACTIONS.items() if name not in omitted}
+    weights = {
+        name: weight for name, (weight, _) in _WEIGHT_AND_FUNCTION_BY_ACTION.items() if name not in omitted
+    }
     names = dice.choices(list(weights), list(weights.values()), k=actions)
     for index in dice.sample(range(actions), min(cuts, actions)):
-        names[index] = POWER_CUT
+        names[index] = POWER_CUT_ACTION
     script_actions = [Action(name, dice.randrange(2**32)) for name in names]
-    times = min(dice.randint(*_UPKEEP_TIMES), actions // _ACTIONS_AN_UPKEEP)
+    times = min(dice.randint(*_MAINTENANCE_COUNT_RANGE), actions // _ACTIONS_PER_MAINTENANCE)
     for index in dice.sample(range(actions), times):
-        script_actions[index] = Action(dice.choice(_UPKEEP), script_actions[index].seed)
+        script_actions[index] = Action(dice.choice(_MAINTENANCE_ACTIONS), script_actions[index].seed)
     if gathers:
         script_actions = [
-            action._replace(name=SHARED_ROUND)
+            action._replace(name=SHARED_ROUND_ACTION)
             if action.name == "play" and dice.random() < _ROUND_PROBABILITY
             else action
             for action in script_actions

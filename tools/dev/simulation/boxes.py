@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 #: The contents of empty boxes.
-_EMPTY: Final = {"bill_box": 0, "coin_box": 0}
+_EMPTY_BOXES_CENTS: Final = {"bill_box": 0, "coin_box": 0}
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class BoxContents:
     _is_ending: bool = False
 
     def __post_init__(self) -> None:
-        self._last_contents = _EMPTY
+        self._last_contents = _EMPTY_BOXES_CENTS
 
     def end_collection(self) -> None:
         """Store the contents of the boxes, because the machine is about to record the end of a collection."""

@@ -20,16 +20,16 @@ from meters import open_view
 from paytables.definition import LIBRARY_FOLDER
 from tools.dev.simulation.cabinet_setup import REEL_GAMES
 
-_GAME: Final = re.compile(r'\[\[games\]\]\ngame = "([^"]+)"\n+')
-_VERSION: Final = re.compile(r'^version = "(\d+)\.(\d+)\.(\d+)"$', re.MULTILINE)
-_DENOMINATIONS: Final = re.compile(r"^denominations_cents = \[([^\]]+)\]$", re.MULTILINE)
-_SIGNERS: Final = ("1001", "1002")
+_GAME_TABLE_PATTERN: Final = re.compile(r'\[\[games\]\]\ngame = "([^"]+)"\n+')
+_VERSION_PATTERN: Final = re.compile(r'^version = "(\d+)\.(\d+)\.(\d+)"$', re.MULTILINE)
+_DENOMINATIONS_PATTERN: Final = re.compile(r"^denominations_cents = \[([^\]]+)\]$", re.MULTILINE)
+_SIGNER_STAFF_NUMBERS: Final = ("1001", "1002")
 
 
 def sign_cabinet_file(state: Path, text: str, time: datetime) -> None:
     """Store the signature of two people for the cabinet file with this text."""
     signature = CabinetFileSignature(
-        compute_digest(text), _SIGNERS, "it is installed", time.isoformat(timespec="seconds")
+        compute_digest(text), _SIGNER_STAFF_NUMBERS, "it is installed", time.isoformat(timespec="seconds")
     )
     signature.write(state / SIGNATURE_FILE_NAME)
 
@@ -49,7 +49,7 @@ def can_restore_file(state: Path) -> bool:
 def update_games(cabinet: Path, dice: Random) -> None:
     """Install another version of a game, remove a game from the cabinet file, or add one to it."""
     text = cabinet.read_text(encoding="utf-8")
-    games = _GAME.findall(text)
+    games = _GAME_TABLE_PATTERN.findall(text)
     levels = set(re.findall(r'\[\[progressives\]\]\ngame = "([^"]+)"', text))
     removable = [game for game in games if game not in levels and not game.startswith("./")]
     addable = [game for game in REEL_GAMES if not any(game in each for each in games)]
@@ -66,7 +66,7 @@ def update_games(cabinet: Path, dice: Random) -> None:
 
 
 def _replace_game_table(text: str, game: str, table: str) -> str:
-    return _GAME.sub(lambda found: table if found[1] == game else found[0], text)
+    return _GAME_TABLE_PATTERN.sub(lambda found: table if found[1] == game else found[0], text)
 
 
 def _write_next_version(folder: Path, game: str, dice: Random) -> Path:
@@ -74,10 +74,10 @@ def _write_next_version(folder: Path, game: str, dice: Random) -> Path:
     path = Path(game) if game.startswith("/") else folder / game
     source = path if path.suffix else next(LIBRARY_FOLDER.rglob(f"{game}.toml"))
     text = source.read_text(encoding="utf-8")
-    version = [int(part) for part in _VERSION.findall(text)[0]]
+    version = [int(part) for part in _VERSION_PATTERN.findall(text)[0]]
     version[2] += 1
-    text = _VERSION.sub(f'version = "{".".join(map(str, version))}"', text, count=1)
-    if offered := _DENOMINATIONS.search(text):
+    text = _VERSION_PATTERN.sub(f'version = "{".".join(map(str, version))}"', text, count=1)
+    if offered := _DENOMINATIONS_PATTERN.search(text):
         cents = offered[1].split(",")
         offered_cents = cents[: dice.randint(1, len(cents))]
         text = text.replace(offered[0], f"denominations_cents = [{','.join(offered_cents)}]", 1)

@@ -9,7 +9,7 @@ from typing import Final
 
 from paytables.definition import LIBRARY_FOLDER
 from tools.dev.host.host import ASSET_NUMBER
-from tools.dev.simulation.link import GAME, SERIAL, format_link_tables
+from tools.dev.simulation.link import LINKED_GAME_FILE, MACHINE_SERIAL, format_link_tables
 
 REEL_GAMES: Final = (
     "maple-classic",
@@ -47,7 +47,7 @@ POSITION_COUNTS_BY_SHARED_GAME: Final[Mapping[str, tuple[int, ...]]] = {
 #: A roulette of the library whose result comes from a physical wheel.
 PHYSICAL_WHEEL_GAME: Final = "quebec-roulette-french"
 #: Games with levels of the machine itself.
-OWN_LEVELS: Final = {"lantern-harbour": ("harbour", "grand-harbour")}
+STAND_ALONE_LEVELS_BY_GAME: Final = {"lantern-harbour": ("harbour", "grand-harbour")}
 BILL_ACCEPTORS: Final = ("id003", "ebds", "cctalk_bill")
 PRINTERS: Final = ("tcl", "ithaca")
 #: Jurisdictions that permit few games, and these games.
@@ -118,9 +118,9 @@ class CabinetSetup:
         games = [*dice.sample(REEL_GAMES, dice.randint(1, 2)), *dice.sample(TABLE_GAMES, dice.randint(1, 2))]
         levels: list[tuple[str, str]] = []
         if dice.random() < 0.4:
-            game = dice.choice(sorted(OWN_LEVELS))
+            game = dice.choice(sorted(STAND_ALONE_LEVELS_BY_GAME))
             games.append(game)
-            levels += [(game, level) for level in OWN_LEVELS[game]]
+            levels += [(game, level) for level in STAND_ALONE_LEVELS_BY_GAME[game]]
         return cls(
             positions=positions,
             bill=dice.choice(BILL_ACCEPTORS),
@@ -173,20 +173,21 @@ class CabinetSetup:
         text = (Path(str(files("egm.profiles"))) / f"{self.jurisdiction}.toml").read_text(encoding="utf-8")
         profile.write_text(text + (PROTECTION_TABLE if self.limits else ""), encoding="utf-8")
         games = [*self.games, *([_write_wheel_roulette(folder)] if self.wheel else [])]
-        games += [str(GAME)] if self.link else []
+        games += [str(LINKED_GAME_FILE)] if self.link else []
         tables = [f'[[games]]\ngame = "{game}"' for game in games]
         tables += [f'[[progressives]]\ngame = "{game}"\nlevel = "{level}"' for game, level in self.levels]
         tables += [f"[devices.{name}]\n{table}" for name, table in self.list_device_tables().items()]
         tables += [format_link_tables()] if self.link else []
-        tables += [_HOST] if self.host else []
+        tables += [_SAS_HOST_TABLE] if self.host else []
         path = folder / "cabinet.toml"
         path.write_text(
-            _MACHINE.format(serial=SERIAL, positions=self.positions) + "\n\n".join(tables), encoding="utf-8"
+            _MACHINE_TABLES.format(serial=MACHINE_SERIAL, positions=self.positions) + "\n\n".join(tables),
+            encoding="utf-8",
         )
         return path
 
 
-_MACHINE: Final = """[machine]
+_MACHINE_TABLES: Final = """[machine]
 serial = "{serial}"
 operator_number = "1"
 site = "Simulation"
@@ -201,7 +202,7 @@ port = 0
 """
 
 
-_HOST: Final = f"""[sas.main]
+_SAS_HOST_TABLE: Final = f"""[sas.main]
 
 [host]
 tickets = "system"

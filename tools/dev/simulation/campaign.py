@@ -21,7 +21,7 @@ _CLOSING_SECONDS: Final = 1.0
 _START_SECONDS_MAX: Final = 60.0
 #: Time limit for the machine to become idle with all money paid out.
 _IDLE_SECONDS_MAX: Final = 900.0
-_REPAIR_TURNS: Final = 30
+_REPAIR_ATTEMPTS_MAX: Final = 30
 _IDLE_TURNS: Final = 20
 _TURN_SECONDS: Final = 0.7
 _PAUSE_SECONDS: Final = 1.5
@@ -184,7 +184,7 @@ class _CaseRun:
         try:
             async with asyncio.timeout(_IDLE_SECONDS_MAX):
                 while idle_turns < _IDLE_TURNS:
-                    if turns % _REPAIR_TURNS == 0:  # at intervals, as a technician would
+                    if turns % _REPAIR_ATTEMPTS_MAX == 0:  # at intervals, as a technician would
                         self._crowd.repair_devices()
                         self._crowd.close_doors()
                     idle = [self._step_towards_idle(player) for player in self._players.values()]
@@ -205,7 +205,7 @@ class _CaseRun:
         snapshot = player.snapshot
         if snapshot is None:
             return False
-        if player.ruling_needed:
+        if player.needed_ruling_line:
             self._crowd.open_menu_for_ruling()
         elif snapshot.state in {"handpay", "tilt", "out_of_service"}:
             self._crowd.turn_key()

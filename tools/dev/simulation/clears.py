@@ -28,19 +28,19 @@ from meters.copies import SECOND_FOLDER
 from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
 from meters.log import LOG_SUFFIX
 from tools.cli.roster_entries import carry_roster
-from tools.dev.simulation.history import ACCOUNTS, History, read_copy
+from tools.dev.simulation.history import SUMMED_ACCOUNTS, History, read_copy
 
 if TYPE_CHECKING:
     from tools.dev.simulation.world import SimulatedWorld
 
 #: Probability that a claim is paid by hand, if that is allowed, instead of carried over.
-_PAID_PROBABILITY: Final = 0.3
+_PAID_BY_HAND_PROBABILITY: Final = 0.3
 #: Probability of a power cut during a clear, and the maximum number of media operations before it.
 _CUT_PROBABILITY: Final = 0.3
-_OPERATIONS_MAX: Final = 40
+_OPERATIONS_BEFORE_CUT_MAX: Final = 40
 #: Kinds of claims that do not depend on paper or coins in a device, so that they can be paid by hand.
-_KINDS_WITHOUT_DEVICE: Final = frozenset({"credit", "handpay", "table", "game"})
-_POSITION: Final = re.compile(r"^(\d+)/")
+_CLAIM_KINDS_WITHOUT_DEVICE: Final = frozenset({"credit", "handpay", "table", "game"})
+_POSITION_PREFIX_PATTERN: Final = re.compile(r"^(\d+)/")
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class MemoryClears:
         while True:
             storage = ForgetfulStorage(world.medium, world.random_bytes)
             if dice.random() < _CUT_PROBABILITY:
-                world.schedule_power_cut(dice.randint(1, _OPERATIONS_MAX))
+                world.schedule_power_cut(dice.randint(1, _OPERATIONS_BEFORE_CUT_MAX))
             try:
                 if is_clear_unfinished(folder, storage):
                     finish_memory_clear(folder, now=world.now, storage=storage)
@@ -81,7 +81,7 @@ class MemoryClears:
                     ended_history = _choose_history(possible_histories, found)
                     decisions = _decide_claims(found, dice, shown_games, can_pay_by_hand=can_pay_by_hand)
                     settled_handpays = {
-                        _position(each.id): decisions[each.id].decision == DECISION_PAID
+                        _parse_position(each.id): decisions[each.id].decision == DECISION_PAID
                         for each in found.proposals
                         if _parse_claim_kind(each.id) == "handpay"
                     }
@@ -119,7 +119,7 @@ def _choose_history(histories: Sequence[History], found: ClaimInspection) -> His
     """
     ledger = found.inspection.both_copies.ledger
     for history in histories:
-        if all(history.balance[account] == abs(ledger.balance_cents(account)) for account in ACCOUNTS):
+        if all(history.balance[account] == abs(ledger.balance_cents(account)) for account in SUMMED_ACCOUNTS):
             return history
     raise RuntimeError("the clear found other amounts than the journal has, with or without the damage")
 
@@ -149,7 +149,7 @@ def _decide_claims(
     for proposal in found.proposals:
         is_paid = (
             can_pay_by_hand
-            and dice.random() < _PAID_PROBABILITY
+            and dice.random() < _PAID_BY_HAND_PROBABILITY
             and _can_be_paid_by_hand(proposal, shown_games)
         )
         cents = int(proposal.claim.amount) if is_paid else None
@@ -169,14 +169,14 @@ def _can_be_paid_by_hand(proposal: ProposedClaim, shown_games: Collection[str]) 
     is_known = not details.get("decided") or details["play_id"] in shown_games
     return (
         DECISION_PAID in proposal.possible_decisions
-        and _parse_claim_kind(proposal.id) in _KINDS_WITHOUT_DEVICE
+        and _parse_claim_kind(proposal.id) in _CLAIM_KINDS_WITHOUT_DEVICE
         and is_known
     )
 
 
 def _parse_claim_kind(claim: str) -> str:
-    return _POSITION.sub("", claim).partition(":")[0]
+    return _POSITION_PREFIX_PATTERN.sub("", claim).partition(":")[0]
 
 
-def _position(claim: str) -> int:
+def _parse_position(claim: str) -> int:
     return int(claim.rpartition(":")[2])

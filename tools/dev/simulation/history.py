@@ -19,12 +19,12 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: File in the folder of a world: the export that was audited last.
-EXPORT: Final = Path("export.jsonl")
-_CARRIED_OVER: Final = "house:carried_over"
-_LEVELS: Final = "house:progressive:"
+EXPORT_FILE: Final = Path("export.jsonl")
+_CARRIED_OVER_ACCOUNT: Final = "house:carried_over"
+_LEVEL_ACCOUNT_PREFIX: Final = "house:progressive:"
 
-MONEY_IN: Final = ("world:bill", "world:coin", "world:voucher_in:cashable")
-MONEY_OUT: Final = (
+MONEY_IN_ACCOUNTS: Final = ("world:bill", "world:coin", "world:voucher_in:cashable")
+MONEY_OUT_ACCOUNTS: Final = (
     "out:voucher:cashable",
     "out:hopper",
     "out:handpay_cancelled_credit",
@@ -55,15 +55,15 @@ CREDIT_TAKEN_ACCOUNTS: Final = (
 )
 #: Fields of which the last journal counts, instead of a sum over the journals.
 _LAST_JOURNAL_FIELDS: Final = frozenset({"credit_cents", "owed_cents", "carried_cents", "is_audited"})
-ACCOUNTS: Final = (
-    *MONEY_IN,
-    *MONEY_OUT,
+SUMMED_ACCOUNTS: Final = (
+    *MONEY_IN_ACCOUNTS,
+    *MONEY_OUT_ACCOUNTS,
     *HOST_DIRECTION_BY_ACCOUNT,
     *CREDIT_TAKEN_ACCOUNTS,
     *RETURNED_CREDIT_ACCOUNTS,
 )
 #: Key of :attr:`History.in_doubt` for tickets that an acceptor may have taken.
-TICKET: Final = "ticket"
+DISPUTED_TICKET_KEY: Final = "ticket"
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ def read_copy(folder: Path, now: datetime, positions: int, games: Path) -> Histo
 
 def _read_journal(journal: Journal, history: History, positions: int) -> None:
     meters_read = journal.meters()
-    history.balance.update({account: abs(journal.balance_cents(account)) for account in ACCOUNTS})
+    history.balance.update({account: abs(journal.balance_cents(account)) for account in SUMMED_ACCOUNTS})
     history.drop_cents = meters_read.values["coin_drop"]
     numbers = range(1, positions + 1)
     if positions > 1:
@@ -156,11 +156,11 @@ def _read_journal(journal: Journal, history: History, positions: int) -> None:
         history.bills[1] = abs(journal.balance_cents("world:bill"))
     history.credit_cents = sum(journal.balance_cents(f"credit:{n}:cashable") for n in numbers)
     history.owed_cents = journal.credits_cents()
-    history.carried_cents = -journal.balance_cents(_CARRIED_OVER)
+    history.carried_cents = -journal.balance_cents(_CARRIED_OVER_ACCOUNT)
     reserved: dict[str, StoredEntry] = {}
     names: set[str] = set()
     for entry in journal.entries():
-        names.update(flow.source for flow in entry.transfers if flow.source.startswith(_LEVELS))
+        names.update(flow.source for flow in entry.transfers if flow.source.startswith(_LEVEL_ACCOUNT_PREFIX))
         if entry.transaction.phase is Phase.RESERVE:
             reserved[entry.id] = entry
         if entry.kind == "game.start" and (round_id := read_details(entry).get("round_id")):
@@ -179,7 +179,7 @@ def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, Store
                 history.in_doubt[str(ruled["device"])] += int(ruled["most_cents"])
             elif ruled["device"] == "bill_acceptor":  # a ticket that it may have taken
                 history.ruled_cents += int(ruled["amount_cents"])
-                history.in_doubt[TICKET] += int(ruled["most_cents"])
+                history.in_doubt[DISPUTED_TICKET_KEY] += int(ruled["most_cents"])
         case "forfeit.prize" | "handpay.unclaimed":
             # An unclaimed hand-pay was won nevertheless, and left the venue through the orphan register.
             for flow in reserved[entry.transaction.ref or ""].transfers:
@@ -207,9 +207,9 @@ def _audit_export(
     if key is None:
         history.findings.append("no machine key to sign an export")
         return
-    with (games / EXPORT).open("wb") as file:
+    with (games / EXPORT_FILE).open("wb") as file:
         export.write_export(journal, key, file, now)
-    with (games / EXPORT).open("rb") as file:
+    with (games / EXPORT_FILE).open("rb") as file:
         reader = export.ExportReader(file, "simulation")
         report = Auditor(GameFiles((games,))).audit_entries(
             reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash)

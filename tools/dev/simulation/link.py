@@ -21,11 +21,11 @@ from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import SqliteStore
 
-SERIAL: Final = "EGM-0000001"
+MACHINE_SERIAL: Final = "EGM-0000001"
 #: The game that contributes to its levels, at this stake.
-GAME: Final = Path(__file__).parents[3] / "tests" / "vectors" / "three-levels.toml"
+LINKED_GAME_FILE: Final = Path(__file__).parents[3] / "tests" / "vectors" / "three-levels.toml"
 STAKE_CENTS: Final = 50
-LINKED: Final = ("TOP", "LUCKY")
+LINKED_LEVELS: Final = ("TOP", "LUCKY")
 _VALUES_INTERVAL_SECONDS: Final = 0.5
 _DELAY_SECONDS_MAX: Final = 0.3
 _DUPLICATE_PROBABILITY: Final = 0.05
@@ -37,7 +37,7 @@ def create_level_definitions() -> tuple[LevelDefinition, ...]:
     top = {
         "id": "TOP",
         "name": names,
-        "game": str(GAME),
+        "game": str(LINKED_GAME_FILE),
         "game_level": "top",
         "stake_cents": STAKE_CENTS,
         "base_cents": 1500,
@@ -73,7 +73,7 @@ class FloorLink:
         self._store = SqliteStore(self._path)
         self.controller = Controller(self._store, self._now, SecretStore(bytes(32), self._create_generator))
         self.controller.open_levels(create_level_definitions())
-        self.controller.admit(SERIAL)
+        self.controller.admit(MACHINE_SERIAL)
 
     def _create_generator(self, term: int) -> RandomService:
         personalization = Personalization(
@@ -147,7 +147,7 @@ class FloorLink:
 
     def _deliver_to_controller(self, data: bytes) -> None:
         for reply in self.controller.process_messages(
-            [ReceivedMessage(SERIAL, decode_machine_message(data))]
+            [ReceivedMessage(MACHINE_SERIAL, decode_machine_message(data))]
         ):
             self._send_delayed(encode(reply), self._deliver_to_machine)
 

@@ -18,20 +18,20 @@ from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from tools.dev.simulation.history import (
     CREDIT_TAKEN_ACCOUNTS,
+    DISPUTED_TICKET_KEY,
     HOST_DIRECTION_BY_ACCOUNT,
-    MONEY_OUT,
+    MONEY_OUT_ACCOUNTS,
     RETURNED_CREDIT_ACCOUNTS,
-    TICKET,
     WIN_ACCOUNTS,
     History,
     read_history,
 )
-from tools.dev.simulation.link import LINKED, STAKE_CENTS, FloorLink
+from tools.dev.simulation.link import LINKED_LEVELS, STAKE_CENTS, FloorLink
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.rounds import find_unbalanced_rounds
 from tools.dev.simulation.world import SimulatedWorld
 
-_PRINTED_AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€]")
+_PRINTED_AMOUNT_PATTERN: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€]")
 
 
 @dataclass(slots=True)
@@ -100,14 +100,14 @@ class CountedBooks:
                 progressive_wins = {win.id: win.amount_cents or 0 for win in play.progressives}
                 books.won_cents += play.win_cents - sum(progressive_wins.values())
                 books.own_levels_cents += sum(
-                    cents for name, cents in progressive_wins.items() if name not in LINKED
+                    cents for name, cents in progressive_wins.items() if name not in LINKED_LEVELS
                 )
         return books
 
 
 def _read_printed_cents(lines: list[str]) -> int:
     """Return the amount printed on a ticket in minor units, read from its lines as a cashier does."""
-    found = (figures for line in lines for figures in _PRINTED_AMOUNT.findall(line))
+    found = (figures for line in lines for figures in _PRINTED_AMOUNT_PATTERN.findall(line))
     amounts = {int(re.sub(r"\D", "", "".join(figures))) for figures in found}
     assert len(amounts) == 1, f"a ticket with the amounts {amounts}: {lines}"
     return amounts.pop()
@@ -142,11 +142,16 @@ def reconcile(
         "coins in the drop box", machine.drop_cents, books.dropped_cents, disputed_cents["coin_acceptor"]
     )
     verdict.compare(
-        "tickets in", balance["world:voucher_in:cashable"], books.redeemed_cents, disputed_cents[TICKET]
+        "tickets in",
+        balance["world:voucher_in:cashable"],
+        books.redeemed_cents,
+        disputed_cents[DISPUTED_TICKET_KEY],
     )
     verdict.compare("tickets out", balance["out:voucher:cashable"], sum(books.tickets.values()))
     verdict.compare("coins out", balance["out:hopper"], books.tray_cents, disputed_cents["hopper"])
-    hand_paid_cents = sum(balance[account] for account in MONEY_OUT if account.startswith("out:handpay"))
+    hand_paid_cents = sum(
+        balance[account] for account in MONEY_OUT_ACCOUNTS if account.startswith("out:handpay")
+    )
     books.hand_paid_cents += paid_at_clears.total() - forfeited.total() + machine.ruled_cents
     verdict.compare("paid by hand", hand_paid_cents, books.hand_paid_cents)
     double_up_cents = balance["house:double_up_win"] - balance["house:double_up_bet"]
@@ -154,7 +159,7 @@ def reconcile(
     verdict.compare(
         "won", sum(balance[account] for account in WIN_ACCOUNTS) + double_up_cents, books.won_cents
     )
-    linked_accounts = {name for name in machine.levels if name.rpartition(":")[2] in LINKED}
+    linked_accounts = {name for name in machine.levels if name.rpartition(":")[2] in LINKED_LEVELS}
     own_levels_cents = sum(cents for name, cents in machine.levels.items() if name not in linked_accounts)
     given_up_own = sum(forfeited[name] for name in machine.levels.keys() - linked_accounts)
     verdict.compare("own levels", own_levels_cents, books.own_levels_cents - given_up_own)

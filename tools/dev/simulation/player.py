@@ -25,7 +25,7 @@ from egm.kernel.messages import (
 from egm.kernel.service_pages import ServicePage
 from egm.screen.table import BetSpot, apply_current_limits, is_table_game, read_table
 from egm.unix_sockets import open_socket_address
-from tools.dev.simulation.world import ROLES, STAFF, SimulatedWorld
+from tools.dev.simulation.world import PIN_BY_STAFF_NUMBER, ROLE_BY_STAFF_NUMBER, SimulatedWorld
 
 #: Maximum time before the person reacts to an outcome or a decision.
 _REACTION_SECONDS_MAX: Final = 0.8
@@ -34,18 +34,18 @@ _RETRY_SECONDS: Final = 0.1
 _IGNORED_ACTIONS: Final = frozenset({"", "own_pin"})
 
 #: Probability that a player who gathers with others at a table does not answer, until the table answers for them.
-_SILENCE_PROBABILITY: Final = 0.03
+_NO_ANSWER_PROBABILITY: Final = 0.03
 #: Probability that the staff leave a form whose last answer was refused.
 _GIVE_UP_PROBABILITY: Final = 0.5
 #: Probability that the technician signs in, if no ruling waits for a manager.
-_TECHNICIAN_COMES: Final = 0.5
+_TECHNICIAN_PROBABILITY: Final = 0.5
 #: Lines of the service menu: disputed amounts, and the refund of a game that cannot end.
-_DISPUTES: Final = "disputed"
-_REFUND: Final = "form:refund_game"
+_DISPUTES_LINE: Final = "disputed"
+_REFUND_LINE: Final = "form:refund_game"
 #: Notices of a game that cannot end: its wheel does not report, or another game of its round was declared void.
 _REFUND_NOTICES: Final = frozenset({"wheel_unheard", "round_is_void"})
 #: Title of the service menu page that lists every line open to a signed-in person.
-_SEARCH: Final = "service.menu.search"
+_SEARCH_PAGE_TITLE: Final = "service.menu.search"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class Player:
         if not decision.options:  # a physical wheel, or another seat, decides
             return
         common_table = self._world.setup.gathering
-        is_silent = bool(common_table) and self._dice.random() < _SILENCE_PROBABILITY
+        is_silent = bool(common_table) and self._dice.random() < _NO_ANSWER_PROBABILITY
         if is_silent and self.snapshot is not None and self.snapshot.game_id == common_table:
             return
         self._press_later("choose", self._dice.choice(decision.options))
@@ -181,7 +181,7 @@ class Player:
         self.snapshot, self.run_number = snapshot, self._world.runs
         if any(notice.code == "intervention_closed" for notice in snapshot.notices):
             self._world.boxes.confirm_collection()
-        self._world.rulings_needed[self.position] = self.ruling_needed
+        self._world.rulings_needed[self.position] = self.needed_ruling_line
         if snapshot.page is None:
             self._answered_page_id = ""
         elif snapshot.page.id != self._answered_page_id:
@@ -317,13 +317,13 @@ class Player:
 
     # ------------------------------------------------------------ the service menu
     @property
-    def ruling_needed(self) -> str:
+    def needed_ruling_line(self) -> str:
         """Return the menu line that leads to the ruling for which this position waits; empty if it waits for none."""
         if self.snapshot is None:
             return ""
         if any(tilt.code.endswith(".disputed") for tilt in self.snapshot.tilts):
-            return _DISPUTES
-        return _REFUND if any(notice.code in _REFUND_NOTICES for notice in self.snapshot.notices) else ""
+            return _DISPUTES_LINE
+        return _REFUND_LINE if any(notice.code in _REFUND_NOTICES for notice in self.snapshot.notices) else ""
 
     def _answer_page(self, page: ServicePage) -> None:
         """Sign in as a member of the staff, then open any page and fill in any form.
@@ -342,7 +342,7 @@ class Player:
             self._enter_text(page, self._choose_staff_number(title))
             return
         if prompt is not None and prompt.kind == "pin":
-            self._enter_text(page, STAFF[str(prompt.label.values["number"])])
+            self._enter_text(page, PIN_BY_STAFF_NUMBER[str(prompt.label.values["number"])])
             return
         lines = [
             row.action for table in page.tables for row in table.rows if row.action not in _IGNORED_ACTIONS
@@ -361,17 +361,19 @@ class Player:
         step, prompt = str(page.title.value).split(".")[1], page.prompt
         rows = [row for table in page.tables for row in table.rows]
         offered = [each.id for each in page.actions if each.enabled]
-        enrolled = [number for number in STAFF if any(row.cells[0].value == number for row in rows)]
-        missing = [number for number in STAFF if number not in enrolled]
+        enrolled = [
+            number for number in PIN_BY_STAFF_NUMBER if any(row.cells[0].value == number for row in rows)
+        ]
+        missing = [number for number in PIN_BY_STAFF_NUMBER if number not in enrolled]
         has_signed = any(row.icon == "good" for row in rows)
         if line := next((row.action for row in rows if row.cells[0] in self._world.first_start_choices), ""):
             self._touch_line(page, line)
         elif prompt is not None and step == "staff":
             self._answer_enrolment(page, prompt.kind)
         elif prompt is not None and prompt.kind == "digits":
-            self._enter_text(page, list(STAFF)[has_signed])
+            self._enter_text(page, list(PIN_BY_STAFF_NUMBER)[has_signed])
         elif prompt is not None and prompt.kind == "pin":
-            self._enter_text(page, STAFF[str(prompt.label.values["number"])])
+            self._enter_text(page, PIN_BY_STAFF_NUMBER[str(prompt.label.values["number"])])
         elif prompt is not None:
             self._enter_text(
                 page, self._world.first_start_answers[str(prompt.label.value).rpartition(".")[2]]
@@ -384,16 +386,20 @@ class Player:
 
     def _answer_enrolment(self, page: ServicePage, kind: str) -> None:
         number = self._enrolling
-        answers = {"digits": number, "choice": ROLES[number], "pin": STAFF[number]}
+        answers = {
+            "digits": number,
+            "choice": ROLE_BY_STAFF_NUMBER[number],
+            "pin": PIN_BY_STAFF_NUMBER[number],
+        }
         self._enter_text(page, answers.get(kind, f"Simulation {number}"))
 
     def _choose_staff_number(self, title: str) -> str:
         """Return the staff number to sign in with: sometimes the technician's, if no ruling needs a manager."""
-        manager, second, technician = STAFF
+        manager, second, technician = PIN_BY_STAFF_NUMBER
         if title == "service.second_person":
             return second
         is_free = title == "service.sign_in" and not any(self._world.rulings_needed.values())
-        return technician if is_free and self._dice.random() < _TECHNICIAN_COMES else manager
+        return technician if is_free and self._dice.random() < _TECHNICIAN_PROBABILITY else manager
 
     def _touch_line(self, page: ServicePage, line: str) -> None:
         """Touch a line or button of a page.
@@ -401,10 +407,10 @@ class Player:
         If the line is about a disputed amount, first determine the right ruling.
         """
         self._ruling = None
-        if line.startswith(f"{_DISPUTES}:"):
+        if line.startswith(f"{_DISPUTES_LINE}:"):
             cells = [row.cells for table in page.tables for row in table.rows if row.action == line]
-            is_on_paper = self._world.is_on_paper(self.position, line.partition(":")[2])
-            self._ruling = Ruling(str(cells[0][-2].value), "good" if is_on_paper else "void")
+            is_ticket_printed = self._world.is_ticket_printed(self.position, line.partition(":")[2])
+            self._ruling = Ruling(str(cells[0][-2].value), "good" if is_ticket_printed else "void")
         self.press("answer", line, {"page": page.id})
 
     def _find_next_form_line(self, page: ServicePage, lines: list[str]) -> str:
@@ -414,7 +420,7 @@ class Player:
             return ""
         if forms is not self._current_forms:
             self._current_forms, self._forms_done = forms, 0
-        if page.title.value == _SEARCH:
+        if page.title.value == _SEARCH_PAGE_TITLE:
             for number in range(self._forms_done, len(forms)):
                 if forms[number] in lines:
                     self._forms_done = number + 1
@@ -467,7 +473,7 @@ class Player:
             typed = (
                 *("1", "25", "100", "500"),
                 self._world.today,
-                *STAFF,
+                *PIN_BY_STAFF_NUMBER,
                 *self._world.list_printed_tickets()[-3:],
             )
             self._enter_text(page, self._dice.choice(typed))

@@ -11,11 +11,11 @@ from typing import Final
 
 from egm.kernel.messages import GameOutcome
 
-_CHEMIN: Final = "monaco-chemin-de-fer"
+_CHEMIN_DE_FER_GAME: Final = "monaco-chemin-de-fer"
 _LEVY_PERCENT: Final = 5
 #: Games in which players always play against each other.
-BETWEEN_PLAYERS: Final = frozenset(
-    {"quebec-texas-holdem-room", "quebec-omaha-room", "quebec-seven-card-stud-room", _CHEMIN}
+GAMES_BETWEEN_PLAYERS: Final = frozenset(
+    {"quebec-texas-holdem-room", "quebec-omaha-room", "quebec-seven-card-stud-room", _CHEMIN_DE_FER_GAME}
 )
 
 
@@ -32,21 +32,21 @@ def find_unbalanced_rounds(
         play_ids[round_id].add(play_id)
     for round_id, ids in sorted(play_ids.items()):
         plays = [shown[play_id] for play_id in sorted(ids) if play_id in shown]
-        if len(plays) < len(ids) or plays[0].game_id not in BETWEEN_PLAYERS:
+        if len(plays) < len(ids) or plays[0].game_id not in GAMES_BETWEEN_PLAYERS:
             continue
         lost_credits = sum(play.bet_credits - play.win_credits for play in plays)
-        kept_credits = _find_kept_credits(plays)
+        kept_credits = _find_levied_credits(plays)
         if {lost_credits} != kept_credits:
             kept = " or ".join(map(str, sorted(kept_credits)))
             yield f"round {round_id}: the players lost {lost_credits} credits, the venue kept {kept}"
 
 
-def _find_kept_credits(plays: Sequence[GameOutcome]) -> set[int]:
+def _find_levied_credits(plays: Sequence[GameOutcome]) -> set[int]:
     """Return the credits that the venue keeps of a round, as each position shows them.
 
     The set has one number if all positions agree.
     """
-    if plays[0].game_id != _CHEMIN:
+    if plays[0].game_id != _CHEMIN_DE_FER_GAME:
         return {int(play.display.get("commission", 0)) for play in plays}
     banks = [settled for play in plays for settled in play.settlements if settled["spot"] == "bank"]
     won = [settled["staked"] for settled in banks if settled["credits"] > settled["staked"]]

@@ -11,11 +11,11 @@ from typing import Final
 from tools.dev.simulation.actions import Action
 from tools.dev.simulation.cabinet_setup import CabinetSetup
 from tools.dev.simulation.campaign import SimulationCase, SimulationResult, run_case
-from tools.dev.simulation.history import EXPORT
+from tools.dev.simulation.history import EXPORT_FILE
 
 #: Numbers differ between scripts; a message without them identifies the kind of failure.
-_NUMBERS: Final = re.compile(r"[0-9a-f]*\d[0-9a-f]*")
-_KIND_CHARACTERS: Final = 60
+_NUMBER_PATTERN: Final = re.compile(r"[0-9a-f]*\d[0-9a-f]*")
+_FAILURE_KIND_LENGTH_MAX: Final = 60
 
 
 def run_and_report(
@@ -29,7 +29,7 @@ def run_and_report(
     try:
         result = run_case(root, case)
         if export is not None:
-            shutil.move(root / EXPORT, export)
+            shutil.move(root / EXPORT_FILE, export)
         return result, next(iter(result.verdict.findings), "")
     except Exception as error:  # noqa: BLE001 (any error that stops the machine is the failure)
         while isinstance(error, ExceptionGroup):
@@ -41,7 +41,7 @@ def run_and_report(
 
 def classify_failure(failed: str) -> str:
     """Return the message of a failure without its numbers: two failures of the same kind have the same text."""
-    return _NUMBERS.sub("#", failed)[:_KIND_CHARACTERS]
+    return _NUMBER_PATTERN.sub("#", failed)[:_FAILURE_KIND_LENGTH_MAX]
 
 
 def shrink_case(

@@ -50,10 +50,10 @@ from tools.dev.simulation.clears import MemoryClears
 from tools.dev.simulation.link import FloorLink
 
 #: PINs by staff number: the manager, the second person that some forms need, and the technician.
-STAFF: Final = {"1001": "730194", "1002": "582601", "1003": "914327"}
-ROLES: Final = {"1001": "manager", "1002": "manager", "1003": "technician"}
+PIN_BY_STAFF_NUMBER: Final = {"1001": "730194", "1002": "582601", "1003": "914327"}
+ROLE_BY_STAFF_NUMBER: Final = {"1001": "manager", "1002": "manager", "1003": "technician"}
 #: Cost of a PIN's digest. It is low because the PINs are not secret.
-_PIN_COST: Final = 2
+_PIN_DIGEST_COST: Final = 2
 
 
 class _SeededSource:
@@ -90,7 +90,7 @@ class SimulatedWorld:
             self.folder.root / SECOND_FOLDER / MACHINE_LOCK_FILE_NAME,
         }
         salts = random.Random(dice.randbytes(8))  # noqa: S311
-        self._digest = partial(PinDigest.from_pin, cost=_PIN_COST, random_bytes=salts.randbytes)
+        self._digest = partial(PinDigest.from_pin, cost=_PIN_DIGEST_COST, random_bytes=salts.randbytes)
         self._prepare_first_start()
         self._source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
         self.medium = SimulatedMedium(random.Random(dice.randbytes(8)))  # noqa: S311
@@ -140,8 +140,8 @@ class SimulatedWorld:
             self._seed.write_text(self.setup.format_first_start_seed(self.cabinet), encoding="utf-8")
             self.cabinet.unlink()
             return
-        for number, pin in STAFF.items():
-            person = Person(number, f"Simulation {number}", Role(ROLES[number]))
+        for number, pin in PIN_BY_STAFF_NUMBER.items():
+            person = Person(number, f"Simulation {number}", Role(ROLE_BY_STAFF_NUMBER[number]))
             Roster.load(self.folder.staff).enrol_person(
                 person, self._digest(pin), changed_by="", changed_at=SIMULATION_START_TIME
             )
@@ -376,7 +376,7 @@ class SimulatedWorld:
             if ticket["barcode_complete"] and ticket["barcode"]
         ]
 
-    def is_on_paper(self, position: int, dispute: str) -> bool:
+    def is_ticket_printed(self, position: int, dispute: str) -> bool:
         """Return whether the printer of a position printed the complete ticket that a dispute is about.
 
         The ticket number is masked in the journal, so it is compared with the masked numbers of the printed tickets.

@@ -373,7 +373,7 @@ class Controller:
         """
         held_claim = session.find_held_claim(claim.claim)
         if held_claim is None:
-            refusal_reason = holding.find_claim_doubt(session, record, claim)
+            refusal_reason = holding.find_reason_to_hold_claim(session, record, claim)
             if not refusal_reason:
                 return None
             answer = self._refuse(session, claim, RefusalReason.CLAIM_HELD, refusal_reason)

@@ -30,7 +30,7 @@ class RulingError(OperatorError):
     """A ruling is not possible; the text names the claim and the reason."""
 
 
-def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
+def find_reason_to_hold_claim(session: Session, record: LevelRecord, claim: Claim) -> str:
     """Return why a claim of a progressive hit must be held for a ruling, or "" if it can be awarded."""
     wins = session.list_winning_contributions(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
