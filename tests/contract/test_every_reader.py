@@ -154,7 +154,7 @@ def controller(count, tmp_path):
     store, sent = SqliteStore(tmp_path / "levels.db"), []
     level_controller = Controller(store, egm_clock, run="")
     level_controller.open_levels([LEVEL])
-    level_controller.admit(MACHINE)
+    level_controller.admit_machine(MACHINE)
     signs = SignBook(store, egm_clock, lambda: 0, sent.append)
     service = ControllerService(level_controller, None, sent.append, signs=signs)
 
@@ -175,7 +175,7 @@ def controller(count, tmp_path):
         refusals = [k for _, k, _ in session.read_events() if k in {"misunderstood", "refused", "forged"}]
         assert not session.read_events("dropped")
     signs.update_states()
-    level_controller.check()
+    level_controller.verify_levels()
     store.close()
     return len(refusals)
 

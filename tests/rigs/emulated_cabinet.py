@@ -123,7 +123,7 @@ class Cabinet:
 
     def switch_off(self):
         if self.computer is not None:
-            self.computer.cut()
+            self.computer.cut_power()
             self.computer = None
 
     def close(self):

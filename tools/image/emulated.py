@@ -190,7 +190,7 @@ class EmulatedComputer:
             self("input-send-event", events=event)
             time.sleep(0.3)
 
-    def cut(self) -> None:
+    def cut_power(self) -> None:
         """Cut the power of the emulated computer."""
         self.process.kill()
         self.process.wait()
@@ -233,7 +233,7 @@ def main(image: Path, display: str | None, state: Path | None) -> None:
         try:
             computer.process.wait()
         except KeyboardInterrupt:
-            computer.cut()
+            computer.cut_power()
 
 
 if __name__ == "__main__":

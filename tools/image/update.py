@@ -59,7 +59,7 @@ _MOUNT_RETRY_S: Final = 60.0
 #: Seconds for which nobody must have played before the machine is restarted.
 _IDLE_SECONDS_BEFORE_RESTART: Final = 30.0
 #: Seconds for which a new release must be up to be kept; a screen that crashes repeatedly lives for less.
-_RELEASE_PROVED_S: Final = 120.0
+_RELEASE_UP_BEFORE_KEPT_S: Final = 120.0
 #: Seconds that a new release may take to come up.
 _RELEASE_START_MAX_S: Final = 900.0
 #: Seconds between two checks of a condition.
@@ -304,7 +304,7 @@ def _write_faults() -> None:
 
 
 @main.command("late")
-def late_command() -> None:
+def mount_late_media_command() -> None:
     """Wait for each storage medium that was missing at the start, mount it, and start or restart the machine."""
     labels, machine = Path("/dev/disk/by-label"), ScreenWatch(_STATE_FOLDER)
     wait_for_media(_MOUNT_POINT_BY_STATE_LABEL, labels, _write_faults)
@@ -389,13 +389,13 @@ def install_command(path: Path) -> None:
 
 
 @main.command("good")
-def good_command() -> None:
+def keep_or_revert_release_command() -> None:
     """Make the running release the default once it is up; if it does not come up, start the other release, if any."""
     machine, running_slot = ScreenWatch(_STATE_FOLDER), find_running_slot()
     has_previous = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {running_slot, None}
     if wait_until_lasting(
         lambda: machine.is_up and _is_screen_up(),
-        _RELEASE_PROVED_S,
+        _RELEASE_UP_BEFORE_KEPT_S,
         within=_RELEASE_START_MAX_S if has_previous else None,
     ):
         set_first_slot(running_slot)

@@ -298,7 +298,7 @@ def test_consecutive_wagers_share_one_disk_write(tmp_path):
     store = SqliteStore(tmp_path / "levels.db")
     keeper = Controller(store, get_fixed_now)
     keeper.open_levels([LEVEL])
-    keeper.admit("EGM-1")
+    keeper.admit_machine("EGM-1")
     enrolment = LevelEnrolment(level="grand", stake_cents=25, odds=LEVEL.stake_and_odds.odds)
     keeper.process_messages(
         [ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(enrolment,)))]

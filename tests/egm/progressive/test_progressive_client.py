@@ -383,7 +383,7 @@ class RealController:
         self.open()
         self.controller.open_levels([create_pool().definition])
         for n in range(3):
-            self.controller.admit(f"EGM-{n}")
+            self.controller.admit_machine(f"EGM-{n}")
 
     def open(self):
         self.store = SqliteStore(self.path)
@@ -397,7 +397,7 @@ class RealController:
         with self.controller.open_read_session() as session:
             held_claims = [claim.claim for claim in session.list_held_claims() if not claim.ruling]
         for claim in held_claims:
-            self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
+            self.controller.rule_on_claim(claim, "award", ("alice", "bob"), "the storm")
 
     def process_message(self, message):
         return self.controller.process_messages([ReceivedMessage(message.machine, message)])

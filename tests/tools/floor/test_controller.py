@@ -56,7 +56,7 @@ class Floor:
         self.controller = controller
         controller.open_levels([level()])
         for machine in machines:
-            controller.admit(machine)
+            controller.admit_machine(machine)
             assert isinstance(self.join(machine), EnrolmentAccepted)
 
     def tell(self, machine, message):
@@ -108,7 +108,7 @@ def test_a_machine_with_another_stake_odds_or_level_is_not_enrolled(floor):
 
 @pytest.mark.requirement("I-15:a")
 def test_the_time_of_each_machines_last_message_is_stored(floor, controller):
-    controller.admit("EGM-3")
+    controller.admit_machine("EGM-3")
     floor.join("EGM-9")  # on no list: it is answered, and no more
     with controller.open_read_session() as session:
         before = session.read_message_times()
@@ -134,7 +134,7 @@ def test_each_contribution_is_counted_once_in_sequence_to_the_exact_fraction(flo
     stored_level = floor.record().level
     assert stored_level.current == 1_000_00 + 3 * SHARE
     assert stored_level.hidden == 3 * STAKE * Fraction(1, 700)
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-14:b")
@@ -147,7 +147,7 @@ def test_the_check_detects_a_level_that_contradicts_its_ledger_or_win_register(f
         with controller.open_read_session() as session:
             session.put_level(replace(right, level=wrong))
         with pytest.raises(ControllerError, match=reason) if reason else contextlib.nullcontext():
-            controller.check()
+            controller.verify_levels()
 
 
 @pytest.mark.requirement("I-15")
@@ -167,7 +167,7 @@ def test_a_contribution_that_is_not_the_share_of_its_wager_changes_nothing(floor
     assert (
         floor.give("EGM-1", 1, wager=50, amount=2 * SHARE).reason is RefusalReason.WRONG_AMOUNT
     )  # another first
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-15:a")
@@ -243,7 +243,7 @@ def test_an_invalid_message_is_refused_recorded_and_changes_nothing(floor, sende
     assert recorded == kind
     assert details.get("reason") == reason
     assert not (reason == "gap" and later_events), "one gap, one record, however much comes after it"
-    controller.check()
+    controller.verify_levels()
 
 
 @pytest.mark.requirement("I-15")
@@ -295,7 +295,7 @@ def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
         ("EGM-1", 2, 1_000_00),
     ]
     assert floor.record().falls == 2
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-10")
@@ -337,7 +337,7 @@ def test_the_award_of_a_void_game_returns_to_the_level(floor):
     before = floor.record().level.current
     floor.commit("EGM-1", "c1", 0, way="void")
     assert floor.record().level.current == before + award.amount_cents
-    floor.controller.check()
+    floor.controller.verify_levels()
     for sequence in range(2, 32):
         floor.give("EGM-1", sequence)
     assert floor.claim("EGM-1", "c2", 31).order == 2  # no place is given twice
@@ -363,7 +363,7 @@ def test_new_terms_take_effect_after_the_next_win_and_the_stake_never_changes(fl
     )
     with pytest.raises(ControllerError, match="open another level"):
         floor.controller.open_levels([other])
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-01", "I-06")
@@ -378,7 +378,7 @@ def test_until_the_next_win_a_level_grows_by_its_old_terms(floor):
     assert floor.record().level.current - before == STAKE * shown_terms.increment
     floor.claim("EGM-1", "c1", 1)
     assert (floor.record().level.terms, floor.record().level.shown_cents) == (changed.terms, 2_000_00)
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-12", "I-13:a")
@@ -397,7 +397,7 @@ def test_a_closed_level_passes_all_its_money_to_another_late_messages_included(f
     for wrong in (("grand", "petit"), ("petit", "grand"), ("petit", "petit"), ("none", "petit")):
         with pytest.raises(ControllerError):
             floor.controller.close_level(*wrong)
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 def test_a_dismissed_machine_is_refused_and_its_contributions_remain(floor):
@@ -420,7 +420,7 @@ def test_a_restarted_controller_continues_from_its_store(open_store, controller)
     assert restarted.record() == before
     assert restarted.claim("EGM-1", "c1", 1) == award
     assert restarted.give("EGM-1", 2).sequence == 2
-    restarted.controller.check()
+    restarted.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-11", "I-15:b")
@@ -475,7 +475,7 @@ def test_a_stalled_controller_loses_its_store_and_another_takes_over(postgres):
         with pytest.raises(StoreLostError):
             floor.controller.renew_term()
         restarted = Controller(second, _now)
-        restarted.check()
+        restarted.verify_levels()
         assert restarted.list_level_records()[0].level.contributed_amount == STAKE * (
             Fraction(1, 300) + Fraction(1, 700)
         )
@@ -533,7 +533,7 @@ def test_the_check_detects_an_altered_contribution(floor, amount):
     store = floor.controller._store
     store.run(f"UPDATE contribution SET amount = '{amount}'")
     with pytest.raises(ControllerError, match="the ledger has"):
-        floor.controller.check()
+        floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-08")
@@ -546,7 +546,7 @@ def test_the_check_detects_money_that_is_in_no_pool_of_a_level(floor):
     record["level"]["seeded"] += 1
     store.run("UPDATE level SET record = ?", json.dumps(record))
     with pytest.raises(LevelDefectiveError, match=r"contributed .* seeded"):
-        floor.controller.check()
+        floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-08")
@@ -587,8 +587,8 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
     floor.controller.list_values()
     assert floor.controller.unruled_count == 1
-    floor.controller.check()
-    floor.controller.rule("c/payment", "decline", ("1", "2"), "the slip says the award")
+    floor.controller.verify_levels()
+    floor.controller.rule_on_claim("c/payment", "decline", ("1", "2"), "the slip says the award")
     assert floor.record() == before
     assert _list_held_claims(floor.controller) == []
     floor.controller.list_values()
@@ -600,10 +600,10 @@ def test_two_persons_can_let_the_level_bear_an_implausible_payment(floor):
     floor.give("EGM-1", 1)
     award = floor.claim("EGM-1", "c", 1)
     floor.commit("EGM-1", "c", award.amount_cents + 700)
-    floor.controller.rule("c/payment", "award", ("1", "2"), "paid by mistake, and approved")
+    floor.controller.rule_on_claim("c/payment", "award", ("1", "2"), "paid by mistake, and approved")
     (hit,) = floor.controller.read_win_register()
     assert hit.amount_cents == hit.paid_cents == floor.record().level.paid_cents == award.amount_cents + 700
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-14", "I-15")
@@ -630,7 +630,7 @@ def test_what_a_machine_showed_before_another_hit_is_paid_without_a_ruling(floor
     floor.commit("EGM-2", "c2", shown_cents, way="hand")
     assert _list_held_claims(floor.controller) == []
     assert floor.record().level.paid_cents == 2 * shown_cents
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 def test_a_void_hit_is_recorded_with_no_more_than_its_award(floor):
@@ -640,4 +640,4 @@ def test_a_void_hit_is_recorded_with_no_more_than_its_award(floor):
         floor.commit("EGM-1", "c", 10**8, way="void")
     assert [hit.paid_cents for hit in floor.controller.read_win_register()] == [award.amount_cents]
     assert "commit_differs" not in {kind for _, kind, _ in _events(floor.controller)}
-    floor.controller.check()
+    floor.controller.verify_levels()

@@ -87,7 +87,7 @@ def test_extreme_messages_are_answered_and_change_no_level(floor):
         assert decode_controller_message(encode(answer)) == answer
         assert floor.record().level == before
     assert isinstance(floor.give("EGM-1", 1), ContributionCount)
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 NONE = [
@@ -140,7 +140,7 @@ def test_a_message_that_raises_an_error_is_recorded_and_the_others_take_effect(f
     assert floor.record().level.current == 1_000_00 + 3 * SHARE
     dropped = [story for _, kind, story in _events(floor.controller) if kind == "dropped"]
     assert [(story["sender"], story["of"]) for story in dropped] == [("EGM-2", "contribution")] * 3
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-15")
@@ -150,8 +150,8 @@ def test_the_reason_of_a_ruling_has_a_limit_and_is_sent_to_the_machine(floor):
     assert isinstance(floor.claim("EGM-2", "a", 1), Award)
     assert floor.claim("EGM-2", "b", 1).reason is RefusalReason.CLAIM_HELD
     with pytest.raises(RulingError, match="585 characters; at most 400"):
-        floor.controller.rule("b", "decline", ("1", "2"), "r" * 585)
-    floor.controller.rule("b", "decline", ("1", "2"), "r" * 400)
+        floor.controller.rule_on_claim("b", "decline", ("1", "2"), "r" * 585)
+    floor.controller.rule_on_claim("b", "decline", ("1", "2"), "r" * 400)
     assert floor.claim("EGM-2", "b", 1).detail == "r" * 400
 
 
@@ -170,7 +170,7 @@ def test_a_void_hit_of_amount_zero_leaves_the_level_unchanged(controller):
     assert award.amount_cents == 0
     floor.commit("EGM-1", "c", 0, way="void", name="tiny")
     assert floor.record("tiny").level.hit_count == 0
-    controller.check()
+    controller.verify_levels()
 
 
 @pytest.mark.slow

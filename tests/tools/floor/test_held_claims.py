@@ -50,7 +50,7 @@ class Machine:
     def __init__(self, controller, definition):
         self.controller = controller
         controller.open_levels([definition])
-        controller.admit("EGM-1")
+        controller.admit_machine("EGM-1")
         self.contribution_count = 0
         self.level = definition.id
         enrolment = LevelEnrolment(level=self.level, stake_cents=STAKE, odds=ODDS)
@@ -106,7 +106,7 @@ def test_one_wager_is_awarded_once_however_often_it_is_claimed(machine):
         assert machine.claim(name).reason is RefusalReason.CLAIM_HELD
     assert [hit.claim for hit in machine.controller.read_win_register()] == ["a"]
     assert len(machine.events("refused")) == 2  # each claim once, however often it is made
-    machine.controller.check()
+    machine.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-14")
@@ -124,19 +124,19 @@ def test_hits_more_frequent_than_their_odds_are_held_for_two_persons(machine):
     assert [type(answer) for answer in answers[:3]] == [Award] * 3
     assert {answer.reason for answer in answers[3:]} == {RefusalReason.CLAIM_HELD}
     with pytest.raises(RulingError, match="two people"):
-        machine.controller.rule("c3", "award", ("alice",), "seen")
+        machine.controller.rule_on_claim("c3", "award", ("alice",), "seen")
     with pytest.raises(RulingError, match="two people"):
-        machine.controller.rule("c3", "award", ("alice", "alice"), "seen")
+        machine.controller.rule_on_claim("c3", "award", ("alice", "alice"), "seen")
     with pytest.raises(RulingError, match="is not waiting"):
-        machine.controller.rule("c0", "award", ("alice", "bob"), "seen")
-    machine.controller.rule("c3", "award", ("alice", "bob"), "the reels were seen")
-    machine.controller.rule("c4", "decline", ("alice", "bob"), "its door was open")
+        machine.controller.rule_on_claim("c0", "award", ("alice", "bob"), "seen")
+    machine.controller.rule_on_claim("c3", "award", ("alice", "bob"), "the reels were seen")
+    machine.controller.rule_on_claim("c4", "decline", ("alice", "bob"), "its door was open")
     assert isinstance(machine.claim("c3", after=4), Award)
     assert machine.claim("c3", after=5).reason is RefusalReason.CLAIM_DIFFERS
     assert machine.claim("c4", after=5).reason is RefusalReason.CLAIM_DECLINED
     assert machine.claim("c5", after=6).reason is RefusalReason.CLAIM_HELD
     assert [details["ruling"] for _, _, details in machine.events("ruled")] == ["award", "decline"]
-    machine.controller.check()
+    machine.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-15")

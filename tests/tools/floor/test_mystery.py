@@ -62,7 +62,7 @@ class Floor:
         self.contribution_counts = dict.fromkeys(machines, 0)
         controller.open_levels([level()])
         for machine in machines:
-            controller.admit(machine)
+            controller.admit_machine(machine)
             self.join(machine)
 
     def tell(self, machine, message):
@@ -145,7 +145,7 @@ def test_exactly_one_wager_wins_and_its_machine_is_notified_until_it_has_paid(fl
     assert (hit.machine, hit.after, hit.paid_cents, hit.combination) == (
         winner, won.sequence, won.amount_cents, "mystery",
     )  # fmt: skip
-    floor.controller.check()
+    floor.controller.verify_levels()
     (following,) = floor.controller.list_values()
     assert (following.prize, following.falls, following.fell_by) == (2, 1, "win")
     assert following.commitment != sealed.commitment
@@ -167,7 +167,7 @@ def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
     assert [w.order for w in won] == list(range(1, len(won) + 1))
     assert len(won) >= 80 // MOST
     assert len({(w.claim, w.trigger.number) for w in won}) == len(won)
-    floor.controller.check()
+    floor.controller.verify_levels()
     stored_level = floor.record().level
     assert stored_level.contributed_amount == 80 * STAKE * (TERMS.increment + TERMS.hidden_share)
     assert stored_level.paid_cents == sum(w.amount_cents for w in won)
@@ -186,7 +186,7 @@ def test_the_drawn_trigger_survives_a_restart_of_the_controller(open_store, at_t
     assert (answer.won, value.commitment) == ((), sealed.commitment)
     _, answer = floor.until_won("EGM-1")
     assert answer.won[0].trigger.commitment == sealed.commitment
-    later.check()
+    later.verify_levels()
 
 
 def test_the_store_does_not_reveal_the_trigger_and_another_key_cannot_read_it(open_store, controller):
@@ -199,7 +199,7 @@ def test_the_store_does_not_reveal_the_trigger_and_another_key_cannot_read_it(op
     for vault, error in ((SecretStore(b"k" * 32), SecretError), (None, MysteryError)):
         opened = open_store()
         other = Controller(opened, controller._now, vault)
-        other.check()  # the record is consistent without the key
+        other.verify_levels()  # the record is consistent without the key
         before = other.list_level_records()
         with pytest.raises(error, match="mystery"):
             other.process_messages([ReceivedMessage("EGM-1", floor.contribution("EGM-1", 1))])
@@ -245,7 +245,7 @@ def test_a_change_of_a_mysterys_chance_requires_another_level(floor):
     ]
     floor.until_won("EGM-1")
     assert floor.record().level.shown_cents == 200
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-11", "I-14:a")
@@ -254,9 +254,9 @@ def test_a_void_mystery_prize_returns_and_the_next_is_won_by_the_ceiling(floor):
     floor.commit(winner, answer_won.won[0], way="void")
     assert floor.record().level.shown_cents == 105  # everything was returned; the excess is the overflow
     assert floor.record().level.overflow > 0
-    floor.controller.check()
+    floor.controller.verify_levels()
     assert floor.give("EGM-1").won[0].amount_cents == 105
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager(floor):
@@ -267,7 +267,7 @@ def test_an_overflow_that_starts_a_prize_at_its_ceiling_is_won_by_the_next_wager
     assert floor.give("EGM-1").won[0].amount_cents == 105
     assert floor.record().level.shown_cents == 105  # the overflow has filled the new prize
     assert floor.give("EGM-1").won[-1].amount_cents == 105
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-12", "I-13:a")
@@ -284,7 +284,7 @@ def test_a_closed_mystery_reveals_its_trigger_and_passes_on_its_money(floor):
     assert isinstance(
         floor.give("EGM-1"), ContributionCount
     )  # made earlier, received now: it goes to the other level
-    floor.controller.check()
+    floor.controller.verify_levels()
 
 
 @pytest.mark.requirement("I-08")
@@ -313,7 +313,7 @@ def test_a_rewritten_win_register_is_detected(floor, sql, expected_text):
     else:
         store.run(sql.format(won=won.sequence))
     with pytest.raises(MysteryError, match=expected_text):
-        floor.controller.check()
+        floor.controller.verify_levels()
 
 
 def test_the_key_is_created_once_and_an_invalid_one_is_reported(tmp_path):

@@ -50,7 +50,7 @@ class House:
         self.start()
         self.controller.open_levels([POOL.definition])
         for name in machines:
-            self.controller.admit(name)
+            self.controller.admit_machine(name)
             self.boot(name)
 
     def start(self):
@@ -107,8 +107,10 @@ class House:
         The controller has lost the record of some awards; persons therefore confirm those payments.
         """
         for claim in self.list_unruled_payments():
-            self.controller.check()
-            self.controller.rule(claim, "award", ("1", "2"), "the store was restored from an older copy")
+            self.controller.verify_levels()
+            self.controller.rule_on_claim(
+                claim, "award", ("1", "2"), "the store was restored from an older copy"
+            )
         self.pass_seconds()
         for machine in self.machines.values():
             shown = machine.link.find_displayed_amount(POOL.id, self.now_ns)
@@ -120,7 +122,7 @@ class House:
             == self.record.level.paid_cents
             == sum(hit.amount_cents for hit in self.controller.read_win_register())
         )
-        self.controller.check()
+        self.controller.verify_levels()
 
 
 class Wire:

@@ -88,10 +88,12 @@ def test_a_level_not_received_for_five_seconds_shows_no_amount():
     sign, messages = Sign(), []
     watch = SignMonitor(sign, messages.append)
     sign.update_value(build_level_value(1, 500_00), 0)
-    assert watch.check_sign(VALUE_AGE_MAX_NS)[0].thousandths == 500_00_000
-    assert watch.check_sign(VALUE_AGE_MAX_NS + 1)[0].thousandths is None
+    assert watch.report_changes(VALUE_AGE_MAX_NS)[0].thousandths == 500_00_000
+    assert watch.report_changes(VALUE_AGE_MAX_NS + 1)[0].thousandths is None
     sign.update_value(build_level_value(2, 600_00), VALUE_AGE_MAX_NS + 2)
-    assert watch.check_sign(VALUE_AGE_MAX_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
+    assert watch.report_changes(VALUE_AGE_MAX_NS + 2)[0].thousandths == 500_00_000, (
+        "it goes on from where it was"
+    )
     assert messages == ["grand: shown", "grand: not received, no amount is shown", "grand: shown"]
 
 
@@ -200,7 +202,7 @@ def run_sign_on_link(folder, act):
         store = SqliteStore(folder / "levels.db")
         controller = Controller(store, get_fixed_now)
         controller.open_levels([LEVEL])
-        controller.admit("EGM-1")
+        controller.admit_machine("EGM-1")
         service = ControllerService(
             controller, broker.build_link_settings("controller"), lambda _: None, values_seconds=0.02
         )

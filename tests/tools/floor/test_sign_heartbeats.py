@@ -261,7 +261,7 @@ def test_the_status_states_when_each_machine_was_last_received(tmp_path):
         controller = Controller(store, lambda: datetime(2026, 11, 23, 8, 30, tzinfo=UTC))
         controller.open_levels([LEVEL])
         for machine in ("EGM-1", "EGM-2"):
-            controller.admit(machine)
+            controller.admit_machine(machine)
         expected = LevelEnrolment(
             level="grand", stake_cents=LEVEL.stake_and_odds.stake_cents, odds=LEVEL.stake_and_odds.odds
         )

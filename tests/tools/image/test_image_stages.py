@@ -86,7 +86,7 @@ def boot_to_first_program(folder, built):
         stages.starts()
         stages.until("its first program runs", lambda: stages.says(b"(initramfs)"))
     finally:
-        computer.cut()
+        computer.cut_power()
     return stages
 
 
@@ -149,4 +149,4 @@ def test_a_computer_in_a_folder_with_a_long_path_starts(tmp_path):
         assert computer("query-status")["running"]
         computer.plug_second_display(640, 480)
     finally:
-        computer.cut()
+        computer.cut_power()

@@ -49,8 +49,13 @@ from tools.floor.progressive.certificates import (
     write_broker_configuration,
 )
 from tools.floor.progressive.controller import Controller
-from tools.floor.progressive.heartbeat import check_sign
-from tools.floor.progressive.opening import REPORTED_ERRORS, STORE_OPTION, open_controller, open_store
+from tools.floor.progressive.heartbeat import check_sign_name
+from tools.floor.progressive.opening import (
+    ERRORS_REPORTED_IN_ONE_LINE,
+    STORE_OPTION,
+    open_controller,
+    open_store,
+)
 from tools.floor.progressive.readings import Readings
 from tools.floor.progressive.secret_store import MYSTERY_KEY_FILE_NAME, SecretStore, make_key, read_key
 from tools.floor.progressive.serve import ControllerService
@@ -109,11 +114,11 @@ def certificates(
         for machine in machines:
             check_serial(machine)
         for sign_name in signs:
-            check_sign(format_sign_name(sign_name))
+            check_sign_name(format_sign_name(sign_name))
         certified_names = make_link(folder, machines, host, now, signs)
         make_key(folder)
         configuration = write_broker_configuration(folder.resolve(), port, host)
-    except (*REPORTED_ERRORS, OSError) as error:
+    except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:
         raise click.ClickException(str(error)) from error
     for machine in dict.fromkeys(machines):
         if machine not in certified_names:
@@ -153,7 +158,7 @@ def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare:
     except EnrolmentError as error:
         text = Texts("en").say(f"notice.refused.{error.code}", **error.values)
         raise click.ClickException(f"{stick}: {text}") from error
-    except (*REPORTED_ERRORS, OSError) as error:
+    except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"machine {facts.serial}, key {facts.key_digest}, until {facts.valid_until:%Y-%m-%d}")
     echo(f"authority {facts.authority_digest}: the machine's screen must show the same")
@@ -170,7 +175,7 @@ def revoke_(folder: Path, name: str) -> None:
     """
     try:
         revoke_certificate(folder, name, datetime.now(UTC))
-    except (*REPORTED_ERRORS, OSError) as error:
+    except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:
         raise click.ClickException(str(error)) from error
     echo(f"{name} is revoked; restart the broker")
 
@@ -237,7 +242,7 @@ def serve(
                 else verify_software_files(manifest, key or "", list_level_and_game_files(source), (source,))
             )
             asyncio.run(_serve(store, definitions, slot, admit, vault, readings, software, stand_by=stand_by))
-    except (*REPORTED_ERRORS, OSError) as error:
+    except (*ERRORS_REPORTED_IN_ONE_LINE, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -276,11 +281,11 @@ async def _serve(
         try:
             controller = Controller(level_store, SystemClock().now, vault)
             controller.record_software_check(software)
-            controller.check()
+            controller.verify_levels()
             for line in controller.open_levels(definitions):
                 echo(line)
             for machine in admit:
-                controller.admit(machine)
+                controller.admit_machine(machine)
             signs = SignBook(level_store, SystemClock().now, time.monotonic_ns, print_with_time)
             service = ControllerService(controller, slot, echo, signs=signs, observe=readings.replace_figures)
             await _run_until(service, stop_event)
@@ -333,7 +338,7 @@ async def _open_store(
 def show(*, store: str | None, output_format: OutputFormat) -> None:
     """Show the amount of every level, its sources, and whether they balance exactly (I-05, I-14)."""
     with open_controller(store, to_read=True) as controller:
-        controller.check()
+        controller.verify_levels()
         records = controller.list_level_records()
     amounts = ("shows", "base", "limit", "hidden", "overflow", "contributed", "hits", "paid", "stake")
     rows = (
@@ -423,7 +428,7 @@ def daily(*, store: str | None, output_format: OutputFormat) -> None:
 def admit_(machine: str, store: str | None) -> None:
     """Allow MACHINE (its serial number) to enrol in progressive levels."""
     with open_controller(store) as controller:
-        controller.admit(machine)
+        controller.admit_machine(machine)
     echo(f"{machine} may enrol in progressive levels")
 
 
@@ -498,7 +503,7 @@ def sign(
         else:
             wall = SignFile(currency, png, portrait=portrait)
         asyncio.run(show_sign(slot, wall, levels=levels, name=format_sign_name(name), report=print_with_time))
-    except (*REPORTED_ERRORS, WindowError, OSError) as error:
+    except (*ERRORS_REPORTED_IN_ONE_LINE, WindowError, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 

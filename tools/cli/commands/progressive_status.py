@@ -176,7 +176,7 @@ def rule(
         authenticate_for(roster, number, Permission.RULE_ON_MONEY).id for number in (person, second)
     )
     with open_controller(store) as controller:
-        controller.rule(claim, ruling, persons, reason)
+        controller.rule_on_claim(claim, ruling, persons, reason)
     echo(f"{claim}: {ruling}")
 
 
@@ -189,7 +189,7 @@ def prizes(*, store: str | None, output_format: OutputFormat) -> None:
     Each is verified first: the secret matches its commitment, and no earlier wager reached it.
     """
     with open_controller(store, to_read=True) as controller:
-        controller.check()
+        controller.verify_levels()
         with controller.open_read_session() as session:
             prize_rows = [
                 json.loads(prize.to_text())

@@ -112,7 +112,7 @@ def _measure_controller_rate(store: Store, machines: int) -> float:
             links[reply.machine].process_message(reply, time.monotonic_ns())
 
     for name, link in links.items():
-        controller.admit(name)
+        controller.admit_machine(name)
         link.enrol_levels(name, time.monotonic_ns())
     exchange()
     began = time.perf_counter()

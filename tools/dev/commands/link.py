@@ -13,7 +13,7 @@ from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.dev.progressive.campaign import CampaignResult, run_campaign
-from tools.floor.progressive.opening import REPORTED_ERRORS, STORE_OPTION, open_store
+from tools.floor.progressive.opening import ERRORS_REPORTED_IN_ONE_LINE, STORE_OPTION, open_store
 
 
 @click.command()
@@ -48,7 +48,7 @@ def command(*, scenarios: int, seed: int, store: str | None) -> None:
             )
         except KeyboardInterrupt:
             result.findings.append("it was interrupted")
-        except REPORTED_ERRORS as error:
+        except ERRORS_REPORTED_IN_ONE_LINE as error:
             raise click.ClickException(str(error)) from error
     seconds = time.perf_counter() - began
     echo(f"seed {seed}: {result.scenarios} of {format_count(scenarios, 'scenario')} in {seconds:.0f} s")

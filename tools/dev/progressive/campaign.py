@@ -147,7 +147,7 @@ async def run_campaign(
                 progress(number + 1)
             else:
                 with _record_errors(result, "the whole store"):
-                    floor.controllers.controller.check()
+                    floor.controllers.controller.verify_levels()
     finally:
         await _cancel_new_tasks(before)
 
@@ -173,7 +173,7 @@ async def _open_floor(
         )
         controllers.controller.open_levels([_COLLECTING_LEVEL])
         for machine in MACHINE_SERIALS:
-            controllers.controller.admit(machine)
+            controllers.controller.admit_machine(machine)
         watching = asyncio.create_task(_watch_values(floor), name="witness")
         yield floor
         watching.cancel()

@@ -82,7 +82,7 @@ async def open_floor(
     controller = Controller(store, lambda: datetime.now(UTC))
     controller.open_levels([definition])
     for name in names:
-        controller.admit(name)
+        controller.admit_machine(name)
     service = asyncio.create_task(
         ControllerService(controller, broker.build_link_settings("controller"), lambda _: None).run()
     )
@@ -109,7 +109,7 @@ async def open_floor(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        controller.check()
+        controller.verify_levels()
 
 
 async def run_floor(

@@ -73,7 +73,7 @@ class FloorLink:
         self._store = SqliteStore(self._path)
         self.controller = Controller(self._store, self._now, SecretStore(bytes(32), self._create_generator))
         self.controller.open_levels(create_level_definitions())
-        self.controller.admit(MACHINE_SERIAL)
+        self.controller.admit_machine(MACHINE_SERIAL)
 
     def _create_generator(self, term: int) -> RandomService:
         personalization = Personalization(
@@ -163,7 +163,7 @@ class FloorLink:
 
     def sum_paid_cents(self) -> int:
         """Return the total of the payments from all levels in the controller's win register, in minor units."""
-        self.controller.check()
+        self.controller.verify_levels()
         return sum(hit.paid_cents or 0 for hit in self.controller.read_win_register() if hit.way != "void")
 
     def read_contributions(self, level: str) -> Fraction:

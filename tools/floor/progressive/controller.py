@@ -36,7 +36,7 @@ from egm.progressive.messages import (
 from egm.verify.examine import VerificationFindings
 from tools.floor.progressive import holding
 from tools.floor.progressive.contribution_ledger import ContributionLedger
-from tools.floor.progressive.mystery import CLAIM_PREFIX, MysteryPrizes, verify_prizes
+from tools.floor.progressive.mystery import MYSTERY_CLAIM_PREFIX, MysteryPrizes, verify_prizes
 from tools.floor.progressive.records import ClaimRecord, LevelRecord, list_partial_shares
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
@@ -341,7 +341,7 @@ class Controller:
             return self._refuse(
                 session, claim, RefusalReason.NOT_ENROLLED, "the machine has not enrolled in this level"
             )
-        if record.level.terms.is_mystery or claim.claim.startswith(CLAIM_PREFIX):
+        if record.level.terms.is_mystery or claim.claim.startswith(MYSTERY_CLAIM_PREFIX):
             reason = "a machine cannot claim a mystery level, because the controller decides who wins it"
             return self._refuse(session, claim, RefusalReason.UNKNOWN_CLAIM, reason)
         if claim.share is not None and str(claim.share) not in record.shares:
@@ -391,7 +391,7 @@ class Controller:
         reason = RefusalReason.CLAIM_DECLINED if held_claim.ruling else RefusalReason.CLAIM_HELD
         return self._refuse(session, claim, reason, held_claim.reason or held_claim.why)
 
-    def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
+    def rule_on_claim(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
         """Store two persons' ruling on a held claim or payment.
 
         See :func:`tools.floor.progressive.holding.rule_on_held_claim`.
@@ -591,7 +591,7 @@ class Controller:
         )
         return [f"{record.id}: new terms after the next win"]
 
-    def admit(self, machine: str) -> None:
+    def admit_machine(self, machine: str) -> None:
         """Allow a machine to enrol in the link's levels. Raises OperatorError for an invalid serial number."""
         check_serial(machine)
         with self._store.transaction() as session:
@@ -676,7 +676,7 @@ class Controller:
                 f"the software differs from the signed software: {'; '.join(software.differences)}"
             )
 
-    def check(self) -> None:
+    def verify_levels(self) -> None:
         """Verify that every level agrees exactly with the contribution ledger and the win register (I-08, I-14).
 
         Raises LevelDefectiveError or :class:`ControllerError` naming the level and the figures.

@@ -18,13 +18,13 @@ from tools.floor.progressive.sign import Plate
 #: Nanoseconds between two heartbeats.
 HEARTBEAT_INTERVAL_NS: Final = 1_000_000_000
 #: The most levels that one sign reports.
-_PLATES_MAX: Final = 256
+_LEVELS_PER_SIGN_MAX: Final = 256
 
 #: The name of a sign.
 SignId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
 
 
-def check_sign(name: str) -> None:
+def check_sign_name(name: str) -> None:
     """Raise OperatorError for an invalid sign name."""
     try:
         TypeAdapter(SignId).validate_python(name)
@@ -50,7 +50,7 @@ class SignHeartbeat(_Message):
 
     type: Literal["beat"] = "beat"
     sign: SignId
-    shown: Annotated[tuple[ShownLevel, ...], Field(max_length=_PLATES_MAX)] = ()
+    shown: Annotated[tuple[ShownLevel, ...], Field(max_length=_LEVELS_PER_SIGN_MAX)] = ()
 
     @property
     def dark_level_ids(self) -> tuple[str, ...]:
@@ -102,6 +102,6 @@ class HeartbeatSource:
                 level=plate.level,
                 amount_cents=None if plate.thousandths is None else plate.thousandths // 1000,
             )
-            for plate in self._plates[:_PLATES_MAX]
+            for plate in self._plates[:_LEVELS_PER_SIGN_MAX]
         )
         return SignHeartbeat(sign=self.sign, shown=shown_levels).model_dump_json().encode()

@@ -14,7 +14,7 @@ from tools.floor.progressive.records import ClaimRecord, LevelRecord, PrizeRecor
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session
 
-CLAIM_PREFIX = "mystery."
+MYSTERY_CLAIM_PREFIX = "mystery."
 """The prefix of the claim ids of mystery prizes; no machine may use it in the id of another hit."""
 #: The combination that the register states for a mystery prize.
 MYSTERY_COMBINATION = "mystery"
@@ -115,7 +115,7 @@ class MysteryPrizes:
                 trigger=MysteryTrigger.from_json(session.find_prize_of_claim(hit.claim).trigger),
             )
             for hit in session.list_open_claims(machine, level)
-            if hit.claim.startswith(CLAIM_PREFIX)
+            if hit.claim.startswith(MYSTERY_CLAIM_PREFIX)
         )
 
     def _decrypt_secret(self, prize: PrizeRecord) -> MysteryTrigger:
@@ -132,7 +132,7 @@ class MysteryPrizes:
 
 def format_claim_id(prize: PrizeRecord) -> str:
     """Return the id of the claim for a mystery prize."""
-    return f"{CLAIM_PREFIX}{prize.level}.{prize.number}"
+    return f"{MYSTERY_CLAIM_PREFIX}{prize.level}.{prize.number}"
 
 
 def verify_prizes(session: Session, record: LevelRecord) -> None:

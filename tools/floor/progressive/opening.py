@@ -13,7 +13,7 @@ from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.store import SqliteReader, SqliteStore, Store
 
 #: Errors that are reported to the person in one line.
-REPORTED_ERRORS = (LocalError, OperatorError)
+ERRORS_REPORTED_IN_ONE_LINE = (LocalError, OperatorError)
 
 #: The command-line option that names the store.
 STORE_OPTION = click.option(
@@ -51,11 +51,11 @@ def open_controller(store: str | None, *, to_read: bool = False) -> Iterator[Con
     """Yield a controller on the named store, without a network connection; errors become one-line messages."""
     try:
         opened_store = open_store(store, to_read=to_read)
-    except REPORTED_ERRORS as error:
+    except ERRORS_REPORTED_IN_ONE_LINE as error:
         raise click.ClickException(str(error)) from error
     try:
         yield Controller(opened_store, SystemClock().now)
-    except REPORTED_ERRORS as error:
+    except ERRORS_REPORTED_IN_ONE_LINE as error:
         raise click.ClickException(str(error)) from error
     finally:
         opened_store.close()

@@ -159,7 +159,7 @@ class SignMonitor:
     _is_lit_by_level: dict[str, bool] = field(default_factory=dict)
     """Whether the amount of each level was displayed at the last check."""
 
-    def check_sign(self, now_ns: int) -> tuple[Plate, ...]:
+    def report_changes(self, now_ns: int) -> tuple[Plate, ...]:
         """Report the levels whose amount appeared or disappeared since the last call.
 
         Return the levels as the sign displays them now.

@@ -119,7 +119,7 @@ async def show_sign(
     try:
         while not listening.done():
             now = now_ns()
-            plates = watch.check_sign(now)
+            plates = watch.report_changes(now)
             if not wall.show(plates, now):
                 return
             heart.store_frame(plates, now)

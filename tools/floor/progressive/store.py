@@ -53,11 +53,11 @@ _CREATE_TABLES_SQL: Final = (
 )
 
 
-#: A text that only the records of uncommitted hits contain.
-_UNCOMMITTED_HIT_TEXT: Final = '%"closed_at": ""%'
-#: A text that only the records of held messages without a ruling contain; inside a message it would be
+#: The SQL LIKE pattern of the records of hits whose payment the machine has not reported yet.
+_UNREPORTED_PAYMENT_LIKE_PATTERN: Final = '%"closed_at": ""%'
+#: The SQL LIKE pattern of the records of held messages without a ruling; inside a message this text would be
 #: escaped.
-_UNRULED_MESSAGE_TEXT: Final = '%"ruling": ""%'
+_UNRULED_MESSAGE_LIKE_PATTERN: Final = '%"ruling": ""%'
 
 
 class DeposedError(LocalError):
@@ -256,7 +256,7 @@ class Session:
             "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
             machine,
             level,
-            _UNCOMMITTED_HIT_TEXT,
+            _UNREPORTED_PAYMENT_LIKE_PATTERN,
         )
         hits = (ClaimRecord(**json.loads(row[0])) for row in rows)
         return tuple(sorted((c for c in hits if not c.closed_at), key=lambda hit: hit.place))
@@ -296,7 +296,9 @@ class Session:
 
     def count_held_without_ruling(self) -> int:
         """Return the number of held claims and payments that still wait for a ruling."""
-        return int(self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED_MESSAGE_TEXT)[0][0])
+        return int(
+            self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED_MESSAGE_LIKE_PATTERN)[0][0]
+        )
 
     def put_held_claim(self, record: HeldClaim) -> None:
         """Store a held claim or payment."""
