@@ -50,7 +50,7 @@ with pause_garbage_collector():  # collecting garbage would take a quarter of th
         decode_message,
         encode_message,
     )
-    from egm.links.screen.private import is_same_token, make_token, serve_unix_socket
+    from egm.links.screen.private import is_same_token, serve_unix_socket, write_new_token
     from egm.links.systemd import READY_NOTIFICATION, notify_systemd
     from egm.private_process import make_process_private
     from egm.profiles import load_profile
@@ -122,7 +122,7 @@ class DeviceSimulator:
             self._restore_retained_state(name, twin)
             twin.port.plug()
             twin.start_autonomous_behaviour()
-        self._token = make_token(self._run / "bench.token")
+        self._token = write_new_token(self._run / "bench.token")
         self._server = await serve_unix_socket(
             self.socket_path, self._serve_client, line_bytes_max=_CLIENT_LINE_BYTES_MAX
         )

@@ -163,8 +163,8 @@ def _lift_controls_of_removed_hosts(
         if source.startswith((_HOST_HOLD_SOURCE_PREFIX, LINK)) and name not in known_disabling_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(Event(EventType.MACHINE_ENABLED, EnablingRequest(source=source)))
-    for key in machine.journal.states(HostKey.CONTROL):
-        control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
+    for key in machine.journal.states(HostKey.FUNCTION_RESTRICTION):
+        control, _, name = key.removeprefix(HostKey.FUNCTION_RESTRICTION).partition(":")
         if name.startswith(_HOST_HOLD_SOURCE_PREFIX) and name not in known_disabling_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(

@@ -40,7 +40,7 @@ from egm.kernel.messages import (
 )
 from egm.kernel.positions import is_position_fault
 from egm.kernel.running_positions import RunningPosition, RunningPositions
-from egm.links.screen.private import make_token
+from egm.links.screen.private import write_new_token
 from egm.links.screen.server import ScreenServer
 from egm.money.device_ledgers import create_ledgers
 from egm.money.value_in import (
@@ -105,7 +105,7 @@ class PlayerStation:
         number = machine.position.number
         self.server = ScreenServer(
             folder.find_screen_socket(number),
-            make_token(folder.get_screen_token_path(number)),
+            write_new_token(folder.get_screen_token_path(number)),
             greeting=self._build_connection_messages,
             on_intent=self._handle_intent,
             on_peer_error=self._record_refused_screen,

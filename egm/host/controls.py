@@ -13,7 +13,7 @@ def record_host_control(machine: Machine, event: Event) -> None:
     A repeated request changes nothing.
     """
     request = event.read_payload(HostControlRequested)
-    key, value = f"{HostKey.CONTROL}{request.name}:{request.source}", request.value
+    key, value = f"{HostKey.FUNCTION_RESTRICTION}{request.name}:{request.source}", request.value
     if machine.journal.state(key) == value:
         return
     details = HostControl(source=request.source, name=request.name, value=value)

@@ -89,38 +89,38 @@ VOUCHER_NUMBERED: Final = EntryDeclaration(
 VOUCHER_REPORTED_AGAIN: Final = EntryDeclaration(
     kind="voucher.unread",
     record=TicketReportedAgain,
-    written_keys=(HostKey.RING_COUNT, HostKey.RING),
+    written_keys=(HostKey.TICKETS_ADDED_TO_RING, HostKey.PRINTED_TICKET_RING),
 )
 VOUCHER_AUTHORISED: Final = EntryDeclaration(
     kind="voucher.authorised",
     record=TicketStackingOrdered,
-    written_keys=(HostKey.TICKET,),
+    written_keys=(HostKey.LAST_TICKET_REDEMPTION,),
     is_bookkeeping=True,
 )
 HOST_VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
     record=TicketRefusedByHost,
     counts={"vouchers_refused": 1},
-    optional_keys=(HostKey.TICKET,),
+    optional_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
 HOST_VOUCHER_NOT_STACKED: Final = EntryDeclaration(
     kind="voucher.not_stacked",
     record=HostTicketRecord,
     description="A ticket that the host authorised was never ordered into the box before the machine stopped.",
-    written_keys=(HostKey.TICKET,),
+    written_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
 REDEMPTION_RESULT_READ_BY_HOST: Final = EntryDeclaration(
     kind="voucher.told",
     record=NoneType,
     description="The host has read the result of the last ticket it was queried about.",
-    written_keys=(HostKey.TICKET,),
+    written_keys=(HostKey.LAST_TICKET_REDEMPTION,),
     is_bookkeeping=True,
 )
 ISSUED_VOUCHER_READ_BY_HOST: Final = EntryDeclaration(
     kind="voucher.read",
     record=NoneType,
     description="The host has read the oldest printed ticket that it had not read.",
-    written_keys=(HostKey.RING_READ,),
+    written_keys=(HostKey.TICKETS_READ_FROM_RING,),
     is_bookkeeping=True,
 )
 VOUCHER_NUMBERING_ENROLLED: Final = EntryDeclaration(kind="voucher.enrolled", record=TicketNumberingEnrolled)
@@ -174,7 +174,7 @@ AFT_COMPLETE: Final = EntryDeclaration(
         PermittedTransfer("credit:*:*", "out:aft_out:*"),
         PermittedTransfer("house:bonus", "credit:*:*"),
     ),
-    written_keys=(HostKey.TRANSFERS, HostKey.TRANSFER),
+    written_keys=(HostKey.TRANSFER_COUNT, HostKey.LAST_TRANSFER),
     optional_keys=(MoneyKey.RESTRICTED_CREDIT_TERMS,),
     significance=Significance(EventEffect.LOG),
     logs=(Log.TRANSFERS,),
@@ -183,27 +183,27 @@ AFT_FAILED: Final = EntryDeclaration(
     kind="aft.failed",
     record=TransferRecord,
     description="A transfer that the host ordered was refused or cancelled; nothing has moved.",
-    written_keys=(HostKey.TRANSFER,),
+    written_keys=(HostKey.LAST_TRANSFER,),
     logs=(Log.TRANSFERS,),
 )
 AFT_RESULT_READ_BY_HOST: Final = EntryDeclaration(
     kind="aft.told",
     record=NoneType,
     description="The host has read the result of the last transfer.",
-    written_keys=(HostKey.TRANSFER,),
+    written_keys=(HostKey.LAST_TRANSFER,),
     is_bookkeeping=True,
 )
-AFT_CASH_OUT: Final = EntryDeclaration(
+AFT_CASH_OUT_TERMS_SET: Final = EntryDeclaration(
     kind="aft.cash_out",
     record=CashOutTerms,
     description="The host has set whether cash-outs are offered to it first.",
-    written_keys=(HostKey.CASH_OUT,),
+    written_keys=(HostKey.CASH_OUT_TERMS,),
 )
 AFT_REGISTERED: Final = EntryDeclaration(
     kind="aft.registered",
     record=AftRegistered,
     written_keys=(HostKey.REGISTRATION,),
-    optional_keys=(HostKey.TRANSFERS_UNPROVED,),
+    optional_keys=(HostKey.TRANSFER_IDENTIFIERS_LOST,),
 )
 AFT_UNREGISTERED: Final = EntryDeclaration(
     kind="aft.unregistered",
@@ -239,5 +239,5 @@ class HostControl:
 HOST_CONTROL: Final = EntryDeclaration(
     kind="host.control",
     record=HostControl,
-    written_keys=(HostKey.CONTROL,),
+    written_keys=(HostKey.FUNCTION_RESTRICTION,),
 )

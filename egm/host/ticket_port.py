@@ -61,9 +61,9 @@ SubmitEvent: TypeAlias = Callable[[Event], None]
 class TicketNumberReplyResult(StrEnum):
     """The machine's reply to a ticket number from the host: accepted, no ticket is waiting, or not a valid number."""
 
-    TAKEN = "taken"
-    NOT_WAITING = "not_waiting"
-    IMPROPER = "improper"
+    ACCEPTED = "accepted"
+    NO_TICKET_WAITING = "no_ticket_waiting"
+    INVALID_NUMBER = "invalid_number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,26 +133,26 @@ class HostTicketInterface:
         desk, request = self._machine.find_installed(TicketDesk), self.pending_ticket_number_request
         is_known = desk is not None and desk.has_ticket(number)
         if request is None:
-            return TicketNumberReplyResult.TAKEN if is_known else TicketNumberReplyResult.NOT_WAITING
+            return TicketNumberReplyResult.ACCEPTED if is_known else TicketNumberReplyResult.NO_TICKET_WAITING
         if is_known or not is_system_number(number):
-            return TicketNumberReplyResult.IMPROPER
+            return TicketNumberReplyResult.INVALID_NUMBER
         self._handle(Event(EventType.TICKET_NUMBERED, TicketNumberAssigned(id=request.id, number=number)))
-        return TicketNumberReplyResult.TAKEN
+        return TicketNumberReplyResult.ACCEPTED
 
     def refuse_ticket_number(self, *, has_timed_out: bool = False) -> TicketNumberReplyResult:
         """Continue, without a number from the host, the cash-out whose ticket waits for one.
 
-        The host refused a number or, with ``has_timed_out``, did not reply in time. Return NOT_WAITING if no ticket was
-        waiting, otherwise TAKEN.
+        The host refused a number or, with ``has_timed_out``, did not reply in time. Return NO_TICKET_WAITING if no
+        ticket was waiting, otherwise ACCEPTED.
         """
         request = self.pending_ticket_number_request
         if request is None:
-            return TicketNumberReplyResult.NOT_WAITING
+            return TicketNumberReplyResult.NO_TICKET_WAITING
         refusal = TicketNumberRefused(
             id=request.id, why=HOST_TIMED_OUT_REASON if has_timed_out else NUMBER_REFUSED_BY_HOST_REASON
         )
         self._handle(Event(EventType.TICKET_NUMBER_REFUSED, refusal))
-        return TicketNumberReplyResult.TAKEN
+        return TicketNumberReplyResult.ACCEPTED
 
     # ------------------------------------------------------------------ redemption
     @property
@@ -245,7 +245,7 @@ class HostTicketInterface:
         """Return the state of the ticket inserted last, as reported to the host."""
         if (digits := self.offered_ticket_number) is not None:
             return RedemptionState(RedemptionStatus.WAITING, 0, digits)
-        host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
+        host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
         if host_ticket is None:
             return RedemptionState(RedemptionStatus.NO_TICKET)
         desk = self._machine.find_installed(TicketDesk)
@@ -266,7 +266,7 @@ class HostTicketInterface:
     @property
     def has_unread_result(self) -> bool:
         """Return whether the redemption of a ticket has ended and the host has not read its result yet."""
-        host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.TICKET)
+        host_ticket = self._machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
         return (
             host_ticket is not None
             and not host_ticket.host_has_read
@@ -286,7 +286,7 @@ class HostTicketInterface:
         secure = self._machine.component(HostMoney).ticket_validator is TicketValidator.SECURE_ENHANCED
         return secure and (desk is None or desk.current_enrolment is None)
 
-    def find_oldest_unread(self) -> PrintedTicketInRing | None:
+    def find_oldest_unread_ticket(self) -> PrintedTicketInRing | None:
         """Return the oldest printed ticket that the host has not read, or None."""
         indices = list_unread_ticket_indices(self._machine.journal)
         return self.find_ticket_in_ring(indices[0]) if indices else None
@@ -308,7 +308,7 @@ class HostTicketInterface:
 
     def mark_ticket_read(self, number: str) -> None:
         """Record durably that the host has read its oldest unread ticket, if that ticket has this number."""
-        oldest = self.find_oldest_unread()
+        oldest = self.find_oldest_unread_ticket()
         if oldest is not None and oldest.ticket.number == number:
             self._machine.post(
                 ISSUED_VOUCHER_READ_BY_HOST, state=build_ticket_read_state(self._machine.journal)

@@ -264,9 +264,13 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
                 unread.add(record.issue_id)
             else:  # read by the host, but not yet recorded in the ticket ledger
                 desk.mark_reported(record.ticket.number)
-    ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
     if ticket is None or ticket.status is not RedemptionStatus.PENDING:
         return
     if ticket.id not in _list_ids_in_progress(machine):
         not_stacked_ticket = replace(ticket, status=RedemptionStatus.NOT_STACKED)
-        machine.post(HOST_VOUCHER_NOT_STACKED, not_stacked_ticket, state={HostKey.TICKET: not_stacked_ticket})
+        machine.post(
+            HOST_VOUCHER_NOT_STACKED,
+            not_stacked_ticket,
+            state={HostKey.LAST_TICKET_REDEMPTION: not_stacked_ticket},
+        )

@@ -174,7 +174,7 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
 
     The next ticket would overwrite that result, and the host would not learn whether the ticket was redeemed.
     """
-    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
     return host_ticket is not None and bool(host_ticket.credit_kind) and not host_ticket.host_has_read
 
 
@@ -199,7 +199,7 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
             id=inquiry.id, number=answer.ticket.masked_number, amount_cents=amount_cents, kind=kind
         ),
         state={
-            HostKey.TICKET: HostTicketRecord(
+            HostKey.LAST_TICKET_REDEMPTION: HostTicketRecord(
                 id=inquiry.id,
                 masked_number=answer.ticket.masked_number,
                 amount_cents=amount_cents,
@@ -245,7 +245,7 @@ def _return_ticket(
     machine.post(
         HOST_VOUCHER_REFUSED,
         TicketRefusedByHost(id=inquiry.id, number=number, status=status, reason=reason.value),
-        state={} if _has_unread_authorised_result(machine) else {HostKey.TICKET: outcome},
+        state={} if _has_unread_authorised_result(machine) else {HostKey.LAST_TICKET_REDEMPTION: outcome},
     )
     machine.component(Devices).require_acceptor.return_bill(inquiry.escrow_number)
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
@@ -261,8 +261,9 @@ def _require_inquiry(machine: Machine) -> TicketInquiry:
 
 def record_result_read(machine: Machine) -> None:
     """Record that the host has read the result of the last ticket, so that it is not reported again."""
-    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
     if host_ticket is not None and not host_ticket.host_has_read:
         machine.post(
-            REDEMPTION_RESULT_READ_BY_HOST, state={HostKey.TICKET: replace(host_ticket, host_has_read=True)}
+            REDEMPTION_RESULT_READ_BY_HOST,
+            state={HostKey.LAST_TICKET_REDEMPTION: replace(host_ticket, host_has_read=True)},
         )

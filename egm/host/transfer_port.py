@@ -15,7 +15,7 @@ from typing import Final
 from egm.features.memory_clear.records import compute_short_digest, list_earlier_transfers
 from egm.features.tournament.keys import TournamentKey
 from egm.host.entries import (
-    AFT_CASH_OUT,
+    AFT_CASH_OUT_TERMS_SET,
     AFT_COMPLETE,
     AFT_REGISTERED,
     AFT_RESULT_READ_BY_HOST,
@@ -136,12 +136,15 @@ class HostTransferInterface:
         )
         checks = (
             (order.order_error, order.order_error),
-            (not self._is_kind_offered(order.kind), TransferStatus.UNSUPPORTED),
+            (not self._is_transfer_kind_supported(order.kind), TransferStatus.UNSUPPORTED),
             (not host.asset_number or asset_number != host.asset_number, TransferStatus.WRONG_ASSET),
             (wrong_key, wrong_key),
             (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
             (self._was_executed(identifier), TransferStatus.NOT_UNIQUE),
-            (machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None, TransferStatus.NOT_REGISTERED),
+            (
+                machine.memory.get(HostKey.TRANSFER_IDENTIFIERS_LOST) is not None,
+                TransferStatus.NOT_REGISTERED,
+            ),
             (if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
             (min(order.cents_by_credit_kind.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
             # A host sets its cash-out mode with an order over nothing. An award over nothing is invalid.
@@ -177,7 +180,7 @@ class HostTransferInterface:
         cashable_cents = order.cents_by_credit_kind.get(CreditKind.CASHABLE, 0)
         return order.kind is TransferKind.BONUS_JACKPOT and order.total_cents != cashable_cents
 
-    def _is_kind_offered(self, kind: TransferKind) -> bool:
+    def _is_transfer_kind_supported(self, kind: TransferKind) -> bool:
         """Return whether this machine supports transfers of a kind with its host."""
         host = self._machine.component(HostMoney)
         if kind is TransferKind.OTHER:
@@ -221,7 +224,7 @@ class HostTransferInterface:
                 result_time=self._machine.clock.now(),
                 history_index=0,
             )
-        transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        transfer = self._machine.memory.read(TransferRecord, HostKey.LAST_TRANSFER)
         return None if transfer is None else _build_result(transfer)
 
     def find_result_in_history(self, index: int) -> HostTransferResult | None:
@@ -237,15 +240,15 @@ class HostTransferInterface:
     @property
     def has_unread_result(self) -> bool:
         """Return whether a host transfer has ended and the host has not read its result yet."""
-        transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        transfer = self._machine.memory.read(TransferRecord, HostKey.LAST_TRANSFER)
         return transfer is not None and not transfer.host_has_read
 
     def acknowledge_result(self) -> None:
         """Record that the host has read the result of the last transfer. A repeat changes nothing."""
-        transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
+        transfer = self._machine.memory.read(TransferRecord, HostKey.LAST_TRANSFER)
         if transfer is not None and not transfer.host_has_read:
             self._machine.post(
-                AFT_RESULT_READ_BY_HOST, state={HostKey.TRANSFER: replace(transfer, host_has_read=True)}
+                AFT_RESULT_READ_BY_HOST, state={HostKey.LAST_TRANSFER: replace(transfer, host_has_read=True)}
             )
 
     # ------------------------------------------------------------------ what is possible now
@@ -255,7 +258,7 @@ class HostTransferInterface:
         if kind is TransferKind.OUT and self._machine.credit_cents == 0:
             return False
         in_tournament = self._machine.memory.get(TournamentKey.TOURNAMENT_MODE) is not None
-        return is_executable and not in_tournament and self._is_kind_offered(kind)
+        return is_executable and not in_tournament and self._is_transfer_kind_supported(kind)
 
     # ------------------------------------------------------------------ the lock
     @property
@@ -297,7 +300,7 @@ class HostTransferInterface:
     @property
     def cash_out_terms(self) -> tuple[bool, bool]:
         """Return whether cash-outs are offered to the host first, and whether only the host may take them."""
-        terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
+        terms = self._machine.memory.read(CashOutTerms, HostKey.CASH_OUT_TERMS)
         return (False, False) if terms is None else (terms.is_offered_to_host, terms.host_only)
 
     def set_cash_out_terms(self, *, enabled: bool, host_only: bool) -> None:
@@ -307,7 +310,7 @@ class HostTransferInterface:
         """
         terms = CashOutTerms(is_offered_to_host=enabled, host_only=host_only)
         if (enabled, host_only) != self.cash_out_terms:
-            self._machine.post(AFT_CASH_OUT, terms, state={HostKey.CASH_OUT: terms})
+            self._machine.post(AFT_CASH_OUT_TERMS_SET, terms, state={HostKey.CASH_OUT_TERMS: terms})
 
     # ------------------------------------------------------------------ registration
     @property
@@ -328,12 +331,12 @@ class HostTransferInterface:
         if not host.asset_number or asset_number != host.asset_number:
             return AftRegistration(asset_number=host.asset_number)
         record = RegistrationRecord(pos_id=pos_id, key_digest=_compute_key_digest(key))
-        are_transfers_unproved = self._machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None
+        are_transfers_unproved = self._machine.memory.get(HostKey.TRANSFER_IDENTIFIERS_LOST) is not None
         if (
             are_transfers_unproved
             or self._machine.memory.read(RegistrationRecord, HostKey.REGISTRATION) != record
         ):
-            state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFERS_UNPROVED: None}
+            state: dict[str, object] = {HostKey.REGISTRATION: record, HostKey.TRANSFER_IDENTIFIERS_LOST: None}
             self._machine.post(AFT_REGISTERED, AftRegistered(pos_id=pos_id), state=state)
         host.registration_key = key
         return self.current_registration

@@ -71,7 +71,7 @@ def cash_out_is_offered_to_host(machine: Machine, event: Event) -> bool:
     offer that the host has just declined.
     """
     money = machine.component(HostMoney)
-    terms = machine.memory.read(CashOutTerms, HostKey.CASH_OUT)
+    terms = machine.memory.read(CashOutTerms, HostKey.CASH_OUT_TERMS)
     return (
         money.can_transfer
         and money.is_online
@@ -182,12 +182,12 @@ def _record_transfer(
         else TransferStatus.COMPLETED_IN_PART
     )
     moved_cents = {kind: amount_cents for kind, amount_cents in cents_by_credit_kind.items() if amount_cents}
-    count = int(machine.memory.get(HostKey.TRANSFERS) or 0) + 1
+    count = int(machine.memory.get(HostKey.TRANSFER_COUNT) or 0) + 1
     result = replace(
         _build_result_record(machine, order, status, cents_by_credit_kind),
         history_index=(count - 1) % TRANSFER_HISTORY_SIZE + 1,
     )
-    state: dict[str, object] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
+    state: dict[str, object] = {HostKey.TRANSFER_COUNT: count, HostKey.LAST_TRANSFER: result}
     if order.kind is TransferKind.IN and CreditKind.RESTRICTED in moved_cents:
         expires = "" if order.expiry_date is None else order.expiry_date.isoformat()
         state[MoneyKey.RESTRICTED_CREDIT_TERMS] = RestrictedTerms(
@@ -239,7 +239,7 @@ def record_failed_order(
     """
     result = _build_result_record(machine, order, status, dict.fromkeys(order.cents_by_credit_kind, 0))
     record = replace(result, history_index=0, host_has_read=host_has_result)
-    machine.post(AFT_FAILED, result, state={HostKey.TRANSFER: record})
+    machine.post(AFT_FAILED, result, state={HostKey.LAST_TRANSFER: record})
 
 
 def _build_result_record(
@@ -304,7 +304,7 @@ def _decline_cash_out(machine: Machine, lock: TransferLock) -> None:
     """
     money = machine.component(HostMoney)
     if lock.has_open_cash_out_offer and machine.credit_cents:
-        is_host_only = machine.memory.require(CashOutTerms, HostKey.CASH_OUT).host_only
+        is_host_only = machine.memory.require(CashOutTerms, HostKey.CASH_OUT_TERMS).host_only
         money.is_cash_out_declined = not is_host_only
         money.declined_balance_cents = machine.credit_cents if is_host_only else None
         machine.notice = Notice(code="cash_out_not_taken", severity="warning") if is_host_only else None
@@ -363,7 +363,7 @@ def can_add_restricted_pool(machine: Machine, pool: int) -> bool:
     ticket that is still being stacked.
     """
     on_meter = find_restricted_terms(machine)
-    ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
     in_escrow = (
         ticket.restricted_terms if ticket is not None and ticket.status is RedemptionStatus.PENDING else None
     )

@@ -39,11 +39,11 @@ class PollFailed:
     poll: str
     """The command code of the poll, two hexadecimal digits."""
     reason: str = field(metadata=stored_as("why"))
-    """The reason why the machine could not answer."""
+    """The reason why the machine could not answer the poll."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoftwareNotSigned:
+class RomSignatureFailed:
     """The ROM signature that a SAS host requested could not be computed."""
 
     host: str
@@ -64,32 +64,32 @@ HOST_START_AWAITED: Final = EntryDeclaration(
     kind="host.start_awaited",
     record=HostLineEvent,
     description="The machine waits for a host to start it for the first time, as the jurisdiction requires.",
-    written_keys=(LinksKey.HOST_KNOWN,),
+    written_keys=(LinksKey.HAS_AWAITED_HOST_START,),
 )
-HOST_AWAITED: Final = EntryDeclaration(
+HOST_POLLS_AWAITED: Final = EntryDeclaration(
     kind="host.awaited",
     record=HostLineEvent,
     description="The machine has started and waits for a host to poll it.",
-    written_keys=(LinksKey.HOST_SILENT,),
+    written_keys=(LinksKey.HOST_STOPPED_POLLING_AT,),
 )
 HOST_LINK_LOST: Final = EntryDeclaration(
     kind="host.link_lost",
     record=HostLineEvent,
     description="A host has stopped polling.",
     counts={"host_comm_loss": 1},
-    written_keys=(LinksKey.HOST_SILENT,),
+    written_keys=(LinksKey.HOST_STOPPED_POLLING_AT,),
 )
 HOST_LINK_UP: Final = EntryDeclaration(
     kind="host.link_up",
     record=HostLineEvent,
     description="A host polls the machine.",
-    written_keys=(LinksKey.HOST_SILENT,),
+    written_keys=(LinksKey.HOST_STOPPED_POLLING_AT,),
 )
-HOST_CLOCK_SET: Final = EntryDeclaration(
-    kind="host.time", record=HostTimeRecorded, written_keys=(LinksKey.HOST_TIME,)
+HOST_TIME_RECORDED: Final = EntryDeclaration(
+    kind="host.time", record=HostTimeRecorded, written_keys=(LinksKey.HOST_CLOCK_AHEAD_SECONDS,)
 )
 HOST_POLL_FAILED: Final = EntryDeclaration(kind="host.poll_failed", record=PollFailed)
-HOST_SOFTWARE_NOT_SIGNED: Final = EntryDeclaration(kind="host.unsigned", record=SoftwareNotSigned)
+ROM_SIGNATURE_FAILED: Final = EntryDeclaration(kind="host.unsigned", record=RomSignatureFailed)
 PROGRESSIVE_WINS_READ: Final = EntryDeclaration(
     kind="progressive.read", record=ProgressiveWinsRead, written_keys=(ProgressiveKey.UNREAD_BROADCAST_WIN,)
 )
@@ -143,5 +143,9 @@ class GatResult:
     """The reason why the calculation failed, or empty."""
 
 
-GAT_REQUEST: Final = EntryDeclaration(kind="gat.request", record=GatRequest, written_keys=(LinksKey.GAT,))
-GAT_RESULT: Final = EntryDeclaration(kind="gat.result", record=GatResult, written_keys=(LinksKey.GAT,))
+GAT_REQUEST: Final = EntryDeclaration(
+    kind="gat.request", record=GatRequest, written_keys=(LinksKey.LAST_GAT_CALCULATION,)
+)
+GAT_RESULT: Final = EntryDeclaration(
+    kind="gat.result", record=GatResult, written_keys=(LinksKey.LAST_GAT_CALCULATION,)
+)

@@ -101,19 +101,19 @@ class MetricsService:
     def process_change(self, now: Snapshot) -> None:
         """Schedule an export of the metrics, after a change of the machine's state."""
         self._last_snapshot = now
-        self._schedule_reading(_METRICS_UPDATE_DELAY_SECONDS)
+        self._schedule_export(_METRICS_UPDATE_DELAY_SECONDS)
 
-    def _schedule_reading(self, seconds: float) -> None:
+    def _schedule_export(self, seconds: float) -> None:
         """Schedule an export of the metrics in ``seconds``, unless an earlier one is already scheduled."""
         loop = asyncio.get_running_loop()
         if self._timer is not None:
             if self._timer.when() <= loop.time() + seconds:
                 return
             self._timer.cancel()
-        self._timer = loop.call_later(seconds, self._read_metrics)
+        self._timer = loop.call_later(seconds, self._export_metrics)
 
-    def _read_metrics(self) -> None:
-        """Read all metrics of the machine and export them; schedule the next reading."""
+    def _export_metrics(self) -> None:
+        """Read all metrics of the machine and export them; schedule the next export."""
         self._timer = None
         if self._last_snapshot is not None:
             families = [
@@ -124,7 +124,7 @@ class MetricsService:
             for source in self._context.metrics_sources:
                 families += source()
             self._collector.publish(families, self._build_read_callback())
-        self._schedule_reading(_IDLE_UPDATE_INTERVAL_SECONDS)
+        self._schedule_export(_IDLE_UPDATE_INTERVAL_SECONDS)
 
     def _build_read_callback(self) -> Callable[[], None]:
         """Return a function to call when the monitoring system has read the metrics exported now.

@@ -157,7 +157,7 @@ VOUCHER_IN: Final = EntryDeclaration(
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_accepted": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
-    optional_keys=(HostKey.TICKET, MoneyKey.RESTRICTED_CREDIT_TERMS, MoneyKey.TICKET_LEDGER_ANCHOR),
+    optional_keys=(HostKey.LAST_TICKET_REDEMPTION, MoneyKey.RESTRICTED_CREDIT_TERMS, MoneyKey.TICKET_LEDGER_ANCHOR),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )
@@ -178,7 +178,7 @@ VOUCHER_NOT_STACKED: Final = EntryDeclaration(
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_not_stacked": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
-    optional_keys=(HostKey.TICKET, MoneyKey.DISPUTE),
+    optional_keys=(HostKey.LAST_TICKET_REDEMPTION, MoneyKey.DISPUTE),
 )
 VOUCHER_REFUSED: Final = EntryDeclaration(
     kind="voucher.refused",
@@ -210,14 +210,14 @@ BILL_RETURNED: Final = EntryDeclaration(
     record=PaperRejected,
     description="A bill was returned to the player.",
     counts={"bills_returned": 1},
-    optional_keys=(HostKey.TICKET,),
+    optional_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
 VOUCHER_RETURNED: Final = EntryDeclaration(
     kind="voucher.returned",
     record=PaperRejected,
     description="A ticket was returned to the player.",
     counts={"vouchers_returned": 1},
-    optional_keys=(HostKey.TICKET,),
+    optional_keys=(HostKey.LAST_TICKET_REDEMPTION,),
 )
 BILL_REJECTED: Final = EntryDeclaration(
     kind="bill.rejected",
@@ -312,7 +312,7 @@ VOUCHER_OUT: Final = EntryDeclaration(
     phase=Phase.SETTLE,
     settled_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.PRINT_JOB),
-    optional_keys=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKET_LEDGER_ANCHOR),
+    optional_keys=(HostKey.TICKETS_ADDED_TO_RING, HostKey.PRINTED_TICKET_RING, MoneyKey.TICKET_LEDGER_ANCHOR),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x3D),
     logs=(Log.VOUCHERS,),
 )
@@ -515,7 +515,7 @@ AFT_JACKPOT: Final = EntryDeclaration(
     description="A bonus that the host awarded is reserved for an attendant to pay.",
     phase=Phase.RESERVE,
     permitted_transfers=(PermittedTransfer("house:bonus", "out:handpay_bonus"),),
-    written_keys=(HostKey.TRANSFERS, HostKey.TRANSFER, MoneyKey.HANDPAY),
+    written_keys=(HostKey.TRANSFER_COUNT, HostKey.LAST_TRANSFER, MoneyKey.HANDPAY),
     significance=Significance(EventEffect.LOG),
     logs=(Log.TRANSFERS,),
 )
@@ -622,7 +622,7 @@ DISPUTE_RULED: Final = EntryDeclaration(
         MoneyKey.DISPUTE_RULING,
         MoneyKey.PRINT_JOB,
         MoneyKey.TICKET_LEDGER_ANCHOR,
-        HostKey.TICKET,
+        HostKey.LAST_TICKET_REDEMPTION,
     ),
     significance=Significance(EventEffect.LOG),
 )

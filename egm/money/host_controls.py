@@ -31,7 +31,7 @@ def list_host_settings(machine: Machine, control: HostControlName, game_id: str 
     ``game_id`` is the id of the game if the control is :attr:`HostControlName.GAME`.
     """
     name = f"{control}.{game_id}" if game_id else str(control)
-    return list(machine.journal.states(f"{HostKey.CONTROL}{name}:").values())
+    return list(machine.journal.states(f"{HostKey.FUNCTION_RESTRICTION}{name}:").values())
 
 
 def is_acceptor_allowed(machine: Machine) -> bool:

@@ -120,8 +120,11 @@ class HostMoney:
 
 def build_ticket_ring_state(journal: JournalView, pay_out_id: str) -> Mapping[str, int | str]:
     """Return the state change that adds a printed ticket to the ring buffer of 31 tickets that the host can read."""
-    count = _read_count(journal, HostKey.RING_COUNT)
-    return {HostKey.RING_COUNT: count + 1, f"{HostKey.RING}{count % HOST_TICKET_RING_SIZE + 1}": pay_out_id}
+    count = _read_count(journal, HostKey.TICKETS_ADDED_TO_RING)
+    return {
+        HostKey.TICKETS_ADDED_TO_RING: count + 1,
+        f"{HostKey.PRINTED_TICKET_RING}{count % HOST_TICKET_RING_SIZE + 1}": pay_out_id,
+    }
 
 
 def _read_count(journal: JournalView, key: str) -> int:
@@ -132,16 +135,19 @@ def _read_count(journal: JournalView, key: str) -> int:
 
 def list_unread_ticket_indices(journal: JournalView) -> tuple[int, ...]:
     """Return the ring buffer indices (1 to 31) of the printed tickets that the host has not read, oldest first."""
-    read_count, count = _read_count(journal, HostKey.RING_READ), _read_count(journal, HostKey.RING_COUNT)
+    read_count, count = (
+        _read_count(journal, HostKey.TICKETS_READ_FROM_RING),
+        _read_count(journal, HostKey.TICKETS_ADDED_TO_RING),
+    )
     return tuple(number % HOST_TICKET_RING_SIZE + 1 for number in range(read_count, count))
 
 
 def build_ticket_read_state(journal: JournalView) -> Mapping[str, int]:
     """Return the state change that marks the oldest unread printed ticket as read by the host."""
-    return {HostKey.RING_READ: _read_count(journal, HostKey.RING_READ) + 1}
+    return {HostKey.TICKETS_READ_FROM_RING: _read_count(journal, HostKey.TICKETS_READ_FROM_RING) + 1}
 
 
 def find_pay_out_in_ticket_ring(journal: JournalView, index: int) -> str | None:
     """Return the id of the cash-out that printed the ticket at an index (1 to 31) of the ring buffer, or None."""
-    pay_out_id = journal.state(f"{HostKey.RING}{index}")
+    pay_out_id = journal.state(f"{HostKey.PRINTED_TICKET_RING}{index}")
     return pay_out_id if isinstance(pay_out_id, str) else None

@@ -108,10 +108,10 @@ def build_host_ticket_state(
 
     Empty if ``ticket_id`` is not that ticket.
     """
-    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
     if host_ticket is None or host_ticket.id != ticket_id:
         return {}
-    return {HostKey.TICKET: replace(host_ticket, status=status)}
+    return {HostKey.LAST_TICKET_REDEMPTION: replace(host_ticket, status=status)}
 
 
 def is_ticket_accounted(machine: Machine, record: TicketRecord) -> bool:

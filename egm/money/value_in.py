@@ -335,7 +335,7 @@ def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, R
     The terms of a restricted ticket validated by the host are stored. Any other ticket deletes stored terms
     that have expired, if no restricted credit is on the meter.
     """
-    host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
+    host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
     terms = None if host_ticket is None or host_ticket.id != paper.id else host_ticket.restricted_terms
     if terms is not None:
         return {MoneyKey.RESTRICTED_CREDIT_TERMS: terms}

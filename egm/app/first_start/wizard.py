@@ -40,7 +40,7 @@ from egm.kernel.events import State
 from egm.kernel.feature import LANGUAGES
 from egm.kernel.messages import Hello, Intent, Snapshot
 from egm.kernel.service_pages import PageText, ServicePage
-from egm.links.screen.private import make_token
+from egm.links.screen.private import write_new_token
 from egm.links.screen.server import ScreenServer
 from egm.people import Permission
 from egm.people.pins import PinDigest
@@ -273,7 +273,7 @@ async def run_first_start(
 
     server = ScreenServer(
         state.screen_socket,
-        make_token(state.screen_token),
+        write_new_token(state.screen_token),
         greeting=lambda: (Hello(), build_snapshot()),
         on_intent=handle_intent,
         on_peer_error=lambda _: None,

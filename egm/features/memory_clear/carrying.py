@@ -342,7 +342,7 @@ def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transactio
         Transaction(
             id=f"clear.unproved-{history.head_hex[:8]}",
             kind=TRANSFERS_UNPROVED.kind,
-            state={HostKey.TRANSFERS_UNPROVED: True, HostKey.REGISTRATION: None},
+            state={HostKey.TRANSFER_IDENTIFIERS_LOST: True, HostKey.REGISTRATION: None},
             record=to_json(
                 TransfersUnproved(
                     last_acknowledged_sequence=claim_inspection.inspection.acknowledged_sequence,

@@ -315,7 +315,9 @@ class ClaimBook:
                     for number, part in enumerate(chunks, start=1)
                 ),
                 end_entries=(
-                    self.build_entry("transfers", CLAIM_ENDED_KIND, state={HostKey.TRANSFERS_UNPROVED: True}),
+                    self.build_entry(
+                        "transfers", CLAIM_ENDED_KIND, state={HostKey.TRANSFER_IDENTIFIERS_LOST: True}
+                    ),
                 ),
             )
         )

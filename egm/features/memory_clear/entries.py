@@ -126,6 +126,6 @@ MACHINE_GENESIS: Final = EntryDeclaration(
 TRANSFERS_UNPROVED: Final = EntryDeclaration(
     kind="clear.unproved",
     record=TransfersUnproved,
-    written_keys=(HostKey.TRANSFERS_UNPROVED, HostKey.REGISTRATION),
+    written_keys=(HostKey.TRANSFER_IDENTIFIERS_LOST, HostKey.REGISTRATION),
 )
 TRANSFER_IDENTIFIERS: Final = EntryDeclaration(kind="clear.identifiers", record=TransferIdentifiers)

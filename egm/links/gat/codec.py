@@ -32,9 +32,9 @@ class GatCommand(IntEnum):
     """The command bytes of the requests that a GAT verifier may send to the machine."""
 
     STATUS = 0x01
-    LAST_STATUS = 0x02
-    LAST_RESULTS = 0x03
-    INITIATE = 0x04
+    LAST_AUTHENTICATION_STATUS = 0x02
+    LAST_AUTHENTICATION_RESULTS = 0x03
+    INITIATE_CALCULATION = 0x04
 
 
 class ReportFormat(IntEnum):
@@ -82,7 +82,7 @@ class GatStatusQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class LastStatusQuery:
+class LastAuthenticationStatusQuery:
     """The verifier's query about the last authentication of the software: its level, and how long ago it ended."""
 
 
@@ -109,7 +109,9 @@ class InitiateCalculation:
 
 
 #: Any request that a GAT verifier may send.
-GatVerifierRequest: TypeAlias = GatStatusQuery | LastStatusQuery | ResultsQuery | InitiateCalculation
+GatVerifierRequest: TypeAlias = (
+    GatStatusQuery | LastAuthenticationStatusQuery | ResultsQuery | InitiateCalculation
+)
 
 
 def parse_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
@@ -151,9 +153,9 @@ def _decode_status_query(payload: bytes) -> GatStatusQuery:
     return GatStatusQuery()
 
 
-def _decode_last_status_query(payload: bytes) -> LastStatusQuery:
+def _decode_last_status_query(payload: bytes) -> LastAuthenticationStatusQuery:
     _require_payload_size(payload, 0)
-    return LastStatusQuery()
+    return LastAuthenticationStatusQuery()
 
 
 def _decode_results_query(payload: bytes) -> ResultsQuery:
@@ -179,9 +181,9 @@ def _require_payload_size(payload: bytes, size: int) -> None:
 _DECODER_BY_COMMAND: Final[Mapping[int, Callable[[bytes], GatVerifierRequest]]] = MappingProxyType(
     {
         GatCommand.STATUS: _decode_status_query,
-        GatCommand.LAST_STATUS: _decode_last_status_query,
-        GatCommand.LAST_RESULTS: _decode_results_query,
-        GatCommand.INITIATE: _decode_initiate,
+        GatCommand.LAST_AUTHENTICATION_STATUS: _decode_last_status_query,
+        GatCommand.LAST_AUTHENTICATION_RESULTS: _decode_results_query,
+        GatCommand.INITIATE_CALCULATION: _decode_initiate,
     }
 )
 
@@ -200,7 +202,9 @@ def encode_status_reply(calculation: CalculationStatus, *, has_results: bool) ->
 def encode_last_status_reply(level: int, seconds: int) -> GatPacket:
     """Encode GAT reply 82: the level of the last authentication and how many seconds ago it ended."""
     seconds = max(0, min(seconds, 0xFFFFFFFF))
-    return GatPacket(GatCommand.LAST_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big"))
+    return GatPacket(
+        GatCommand.LAST_AUTHENTICATION_STATUS | _REPLY_BIT, bytes((level,)) + seconds.to_bytes(4, "big")
+    )
 
 
 def encode_results_reply(data: bytes, frame_number: int, *, is_last: bool) -> GatPacket:
@@ -209,15 +213,18 @@ def encode_results_reply(data: bytes, frame_number: int, *, is_last: bool) -> Ga
     ``is_last``: no further frame follows.
     """
     return GatPacket(
-        GatCommand.LAST_RESULTS | _REPLY_BIT, bytes((is_last << 1,)) + frame_number.to_bytes(2, "big") + data
+        GatCommand.LAST_AUTHENTICATION_RESULTS | _REPLY_BIT,
+        bytes((is_last << 1,)) + frame_number.to_bytes(2, "big") + data,
     )
 
 
 def encode_no_results_reply(frame_number: int) -> GatPacket:
     """Encode GAT reply 83 if there are no results or none with this frame number."""
-    return GatPacket(GatCommand.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame_number.to_bytes(2, "big"))
+    return GatPacket(
+        GatCommand.LAST_AUTHENTICATION_RESULTS | _REPLY_BIT, b"\x01" + frame_number.to_bytes(2, "big")
+    )
 
 
 def encode_initiated_reply(*, has_started: bool) -> GatPacket:
     """Encode GAT reply 84: whether the signature calculation has started."""
-    return GatPacket(GatCommand.INITIATE | _REPLY_BIT, bytes((not has_started,)))
+    return GatPacket(GatCommand.INITIATE_CALCULATION | _REPLY_BIT, bytes((not has_started,)))

@@ -28,13 +28,13 @@ class SpecialFunctionError(OperatorError):
 class FunctionResultKind(StrEnum):
     """The kind of result of a GAT special function: list of functions, list of the software, or signatures."""
 
-    LIST = "list"
-    IDENTITY = "identity"
+    FUNCTION_LIST = "list"
+    SOFTWARE_LIST = "identity"
     SIGNATURES = "signatures"
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionRequest:
+class SpecialFunctionRequest:
     """A special function that a verifier has requested, with its decoded parameters.
 
     ``seed`` is the key of the signatures. ``components`` are the software components to sign; empty means
@@ -51,7 +51,7 @@ class FunctionRequest:
 class SpecialFunction:
     """A GAT special function (a calculation that a verifier may request): its name, fixed parameter and result."""
 
-    feature: str
+    name: str
     """The name of the special function, the first parameter of the verifier's request, such as "Get File"."""
     parameter: str
     """The fixed parameter after the name, such as a file's or a component's name."""
@@ -83,7 +83,7 @@ def _build_signature_function(component: str, algorithm: SignatureAlgorithm) -> 
 
 #: The functions that a verifier may initiate in addition to the list itself.
 SPECIAL_FUNCTIONS: Final = (
-    SpecialFunction("Get File", PROGRAM_ID_PARAMETER, FunctionResultKind.IDENTITY),
+    SpecialFunction("Get File", PROGRAM_ID_PARAMETER, FunctionResultKind.SOFTWARE_LIST),
     SpecialFunction(
         "Get File", "AuthenticationResponse.xml", FunctionResultKind.SIGNATURES, SignatureAlgorithm.SHA1_HMAC
     ),
@@ -106,7 +106,7 @@ def list_offered_functions(components: frozenset[str]) -> tuple[SpecialFunction,
     return tuple(function for function in SPECIAL_FUNCTIONS if components.issuperset(function.components))
 
 
-def parse_function_request(parameters: tuple[str, ...], components: frozenset[str]) -> FunctionRequest:
+def parse_function_request(parameters: tuple[str, ...], components: frozenset[str]) -> SpecialFunctionRequest:
     """Decode the parameters of a verifier's request for a special function. Raises :class:`SpecialFunctionError`.
 
     ``components`` are the names of the machine's software components. Without a seed, signatures are computed with an
@@ -114,21 +114,21 @@ def parse_function_request(parameters: tuple[str, ...], components: frozenset[st
     """
     if parameters[0] == GET_SPECIAL_FUNCTIONS:
         _check_parameter_count(parameters, 1)
-        return FunctionRequest(FunctionResultKind.LIST)
+        return SpecialFunctionRequest(FunctionResultKind.FUNCTION_LIST)
     for function in list_offered_functions(components):
-        if parameters[:2] == (function.feature, function.parameter):
+        if parameters[:2] == (function.name, function.parameter):
             break
     else:
         raise SpecialFunctionError(f"there is no special function {' '.join(parameters[:2])!r}")
     if function.algorithm is None:
         _check_parameter_count(parameters, 2)
-        return FunctionRequest(function.kind)
+        return SpecialFunctionRequest(function.kind)
     _check_parameter_count(parameters, 3)
     try:
         seed = read_seed("".join(parameters[2:]))
     except OperatorError as error:
         raise SpecialFunctionError(f"{' '.join(parameters[:2])}: {error}") from None
-    return FunctionRequest(function.kind, function.algorithm, seed, function.components)
+    return SpecialFunctionRequest(function.kind, function.algorithm, seed, function.components)
 
 
 def _check_parameter_count(parameters: tuple[str, ...], highest_count: int) -> None:

@@ -19,7 +19,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.gat import codec
 from egm.links.gat.codec import GatPacket
-from egm.links.gat.functions import FunctionRequest
+from egm.links.gat.functions import SpecialFunctionRequest
 from egm.links.gat.report import ReportIdentity
 from egm.links.gat.service import GatService
 from egm.verify.digest import SignatureAlgorithm
@@ -78,7 +78,7 @@ class GatPort:
         path = str(context.state_folder.gat_port) if is_own_pty else port
         self._line = SerialLine(path, GAT_LINE_SETTINGS, _open_own_terminal_end if is_own_pty else open_port)
         self._scope = find_software_scope(context.cabinet_file)
-        self._pending_requests: asyncio.Queue[FunctionRequest] = asyncio.Queue()
+        self._pending_requests: asyncio.Queue[SpecialFunctionRequest] = asyncio.Queue()
         self._calculation: asyncio.Task[None] | None = None
         identity = ReportIdentity(
             name=_MACHINE_NAME,
@@ -116,7 +116,7 @@ class GatPort:
                 self._calculation = group.create_task(self._calculate_signatures(parsed_request))
             self._calculation = None
 
-    async def _calculate_signatures(self, parsed_request: FunctionRequest) -> None:
+    async def _calculate_signatures(self, parsed_request: SpecialFunctionRequest) -> None:
         """Compute the signatures of the requested components and store them; if it fails, store the reason instead."""
         algorithm = parsed_request.algorithm or SignatureAlgorithm.SHA1_HMAC
         try:

@@ -28,12 +28,12 @@ def build_functions_report(functions: tuple[SpecialFunction, ...], report_format
         return _encode_text(
             line
             for function in functions
-            for line in (f"Feature: {function.feature}", *(f" Parameter: {p}" for p in function.parameters))
+            for line in (f"Feature: {function.name}", *(f" Parameter: {p}" for p in function.parameters))
         )
     root = ET.Element("SpecialFunctions")
     for function in functions:
         entry = ET.SubElement(root, "Function")
-        ET.SubElement(entry, "Feature").text = function.feature
+        ET.SubElement(entry, "Feature").text = function.name
         for parameter in function.parameters:
             ET.SubElement(entry, "Parameter").text = parameter
     return _encode_xml(root)

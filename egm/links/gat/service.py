@@ -1,9 +1,10 @@
 """GAT service: the machine's replies to a verifier, and the stored record of its last request.
 
-The last request and its result are stored in the journal under :attr:`~egm.links.keys.LinksKey.GAT`, so that they
-survive a power loss (A-18). Each request and each result is a separate entry, because G2S requires such a log of serial
-requests. A calculation that a power loss interrupted is restarted. A new request deletes the result of the previous
-one, even if it is refused: a verifier that misses the refusal then reads an error, never the result of another request.
+The last request and its result are stored in the journal under :attr:`~egm.links.keys.LinksKey.LAST_GAT_CALCULATION`,
+so that they survive a power loss (A-18). Each request and each result is a separate entry, because G2S requires such a
+log of serial requests. A calculation that a power loss interrupted is restarted. A new request deletes the result of
+the previous one, even if it is refused: a verifier that misses the refusal then reads an error, never the result of
+another request.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,14 +21,14 @@ from egm.links.gat.codec import (
     GatPacket,
     GatStatusQuery,
     InitiateCalculation,
-    LastStatusQuery,
+    LastAuthenticationStatusQuery,
     ReportFormat,
     ResultsQuery,
 )
 from egm.links.gat.functions import (
-    FunctionRequest,
     FunctionResultKind,
     SpecialFunctionError,
+    SpecialFunctionRequest,
     list_offered_functions,
     parse_function_request,
 )
@@ -64,7 +65,7 @@ class GatService:
         machine: Machine,
         identity: ReportIdentity,
         components: frozenset[str],
-        start_signing: Callable[[FunctionRequest], None],
+        start_signing: Callable[[SpecialFunctionRequest], None],
         cancel_signing: Callable[[], None],
     ) -> None:
         self._machine = machine
@@ -95,7 +96,7 @@ class GatService:
                     return codec.encode_status_reply(CalculationStatus.REQUESTED, has_results=False)
                 state = _find_calculation_status(calculation)
                 return codec.encode_status_reply(state, has_results=state is CalculationStatus.FINISHED)
-            case LastStatusQuery():
+            case LastAuthenticationStatusQuery():
                 return self._build_last_status_reply()
             case ResultsQuery(report_format, frame_number):
                 return self._build_results_reply(report_format, frame_number)
@@ -128,7 +129,10 @@ class GatService:
         return True
 
     def _record_request(
-        self, request: InitiateCalculation, parsed_request: FunctionRequest | None, refusal_reason: str = ""
+        self,
+        request: InitiateCalculation,
+        parsed_request: SpecialFunctionRequest | None,
+        refusal_reason: str = "",
     ) -> None:
         """Record a request for a calculation; ``refusal_reason`` is the reason if the request is refused, otherwise "".
 
@@ -142,7 +146,7 @@ class GatService:
                 refusal_reason=refusal_reason,
             ),
             state={
-                LinksKey.GAT: GatCalculation(
+                LinksKey.LAST_GAT_CALCULATION: GatCalculation(
                     parameters=request.parameters,
                     authentication_level=request.authentication_level,
                     result_kind="" if parsed_request is None else parsed_request.kind.value,
@@ -158,12 +162,12 @@ class GatService:
 
     def store_result(self, values: Mapping[str, str]) -> None:
         """Record the signatures, by component, as the result of the last calculation."""
-        calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
+        calculation = self._machine.memory.require(GatCalculation, LinksKey.LAST_GAT_CALCULATION)
         self._record_end(replace(calculation, result_by_component=values))
 
     def store_failure(self, reason: str) -> None:
         """Record that the last signature calculation failed, and why."""
-        calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
+        calculation = self._machine.memory.require(GatCalculation, LinksKey.LAST_GAT_CALCULATION)
         self._record_end(replace(calculation, failure_reason=reason))
 
     def _record_end(self, calculation: GatCalculation) -> None:
@@ -176,7 +180,9 @@ class GatService:
                 result_by_component=calculation.result_by_component,
                 failure_reason=calculation.failure_reason,
             ),
-            state={LinksKey.GAT: replace(calculation, finished_time=self._format_current_time())},
+            state={
+                LinksKey.LAST_GAT_CALCULATION: replace(calculation, finished_time=self._format_current_time())
+            },
         )
 
     def _format_current_time(self) -> str:
@@ -186,7 +192,7 @@ class GatService:
     @property
     def _last_calculation(self) -> GatCalculation | None:
         """Return the last signature calculation that a GAT verifier requested, or None if there was none."""
-        return self._machine.memory.read(GatCalculation, LinksKey.GAT)
+        return self._machine.memory.read(GatCalculation, LinksKey.LAST_GAT_CALCULATION)
 
     def _build_last_status_reply(self) -> GatPacket:
         """Return the reply with the level of the last signature calculation and how long ago it ended."""
@@ -218,9 +224,9 @@ class GatService:
 
     def _build_report(self, calculation: GatCalculation, report_format: ReportFormat) -> bytes:
         """Return the results of a signature calculation as a report in the requested GAT format."""
-        if calculation.result_kind == FunctionResultKind.LIST:
+        if calculation.result_kind == FunctionResultKind.FUNCTION_LIST:
             return build_functions_report(list_offered_functions(self._components), report_format)
-        if calculation.result_kind == FunctionResultKind.IDENTITY:
+        if calculation.result_kind == FunctionResultKind.SOFTWARE_LIST:
             values = dict(calculation.result_by_component)
             return build_identity_report(
                 self._identity, values.pop(_SIGNER_ROW_NAME, ""), values, report_format

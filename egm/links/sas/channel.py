@@ -119,7 +119,7 @@ class _LastReply:
     """The SAS exception that this reply reports; None for a long poll's reply."""
     answered_poll: tuple[PollImplementation, LongPoll, Reply] | None = None
     """The long poll that this reply answers, with its declaration and the reply; None for a general poll."""
-    served_exceptions: tuple[SasException, ...] = ()
+    ended_exceptions: tuple[SasException, ...] = ()
     """Pending priority exceptions that the answered poll ends; they are removed once the host has this reply."""
     is_busy: bool = False
     """Whether this reply only says that the request is still being processed."""
@@ -241,7 +241,7 @@ class SasChannelState:
         if self._delayed:
             self._last_reply = _LastReply(b"", self._delayed[0], is_delayed=True)
         else:
-            exception = self._queue.find_next(now_ns)
+            exception = self._queue.find_next_exception(now_ns)
             if self.real_time:
                 frame = self._encode_event_report(exception)
             else:
@@ -283,8 +283,10 @@ class SasChannelState:
             if self._running_effect is not None and self._running_effect[0] == request.frame
             else None
         )
-        self._pending_at_poll = self._queue.list_served_by(request.code) if effect is None else effect[1]
-        exception = self._queue.find_next(now_ns) if self.real_time else None
+        self._pending_at_poll = (
+            self._queue.list_exceptions_ended_by(request.code) if effect is None else effect[1]
+        )
+        exception = self._queue.find_next_exception(now_ns) if self.real_time else None
         if exception is not None:
             self._last_reply = _LastReply(
                 request.frame, self._encode_event_report(exception), reported_exception=exception
@@ -321,7 +323,7 @@ class SasChannelState:
             request.frame,
             frame,
             answered_poll=(poll, request, reply),
-            served_exceptions=self._pending_at_poll,
+            ended_exceptions=self._pending_at_poll,
         )
         yield SendBytes(frame)
 
@@ -346,7 +348,7 @@ class SasChannelState:
             self._queue.remove_received(acknowledged.reported_exception, now_ns)
         if acknowledged.answered_poll is not None:
             poll, request, reply = acknowledged.answered_poll
-            self._queue.remove_served(acknowledged.served_exceptions)
+            self._queue.remove_ended_exceptions(acknowledged.ended_exceptions)
             yield ReplyReceived(poll, request, reply)
         if self._full and self._queue.has_no_ordinary_exception:
             self._full = False

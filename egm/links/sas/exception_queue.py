@@ -17,7 +17,7 @@ from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE, QUEUE_
 EXCEPTION_REPEAT_INTERVAL_NS: Final = 15_000_000_000
 
 #: Priority exception -> the polls that serve it; one without polls is repeated until it has been received.
-POLLS_THAT_SERVE_EXCEPTION: Final[Mapping[int, frozenset[int]]] = {
+POLLS_THAT_END_EXCEPTION: Final[Mapping[int, frozenset[int]]] = {
     0x3D: frozenset({0x3D, 0x4D}),
     0x3E: frozenset({0x4D}),
     0x3F: frozenset({0x4C}),
@@ -72,7 +72,7 @@ class ExceptionQueue:
         If it was full, the exception is dropped and the overflow exception is raised.
         """
         urgency = EXCEPTION_DEFINITION_BY_CODE[exception.code].urgency
-        if urgency in {ExceptionUrgency.PRIORITY, ExceptionUrgency.EITHER}:
+        if urgency in {ExceptionUrgency.PRIORITY, ExceptionUrgency.QUEUED_OR_PRIORITY}:
             self._priority_exceptions[exception.code] = _PriorityException(exception, now_ns)
         elif len(self._ordinary_exceptions) < self._size:
             self._ordinary_exceptions.append(exception)
@@ -92,7 +92,7 @@ class ExceptionQueue:
         """Remove a priority exception that no longer applies."""
         self._priority_exceptions.pop(code, None)
 
-    def find_next(self, now_ns: int) -> SasException | None:
+    def find_next_exception(self, now_ns: int) -> SasException | None:
         """Return the exception to send to the host now, or None; it stays queued until :meth:`remove_received`."""
         for raised in self._priority_exceptions.values():
             if raised.due_ns <= now_ns:
@@ -110,20 +110,20 @@ class ExceptionQueue:
         raised = self._priority_exceptions.get(exception.code)
         if raised is None or raised.exception is not exception:
             return
-        if exception.code in POLLS_THAT_SERVE_EXCEPTION:
+        if exception.code in POLLS_THAT_END_EXCEPTION:
             raised.due_ns = now_ns + EXCEPTION_REPEAT_INTERVAL_NS
         else:
             del self._priority_exceptions[exception.code]
 
-    def list_served_by(self, poll: int) -> tuple[SasException, ...]:
+    def list_exceptions_ended_by(self, poll: int) -> tuple[SasException, ...]:
         """Return the pending priority exceptions that a long poll with command code ``poll`` ends."""
         return tuple(
             standing.exception
             for code, standing in self._priority_exceptions.items()
-            if poll in POLLS_THAT_SERVE_EXCEPTION.get(code, ())
+            if poll in POLLS_THAT_END_EXCEPTION.get(code, ())
         )
 
-    def remove_served(self, exceptions: tuple[SasException, ...]) -> None:
+    def remove_ended_exceptions(self, exceptions: tuple[SasException, ...]) -> None:
         """Remove priority exceptions, because the host has received the reply to the poll that ends them."""
         for exception in exceptions:
             raised = self._priority_exceptions.get(exception.code)

@@ -15,7 +15,7 @@ from egm.config.sas_line import SasLineTable
 from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
-from egm.links.entries import HOST_CLOCK_SET, HostTimeRecorded
+from egm.links.entries import HOST_TIME_RECORDED, HostTimeRecorded
 from egm.links.keys import LinksKey
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
@@ -66,19 +66,19 @@ class SasHost:
         return games[number - 1] if 0 < number <= len(games) else None
 
     @property
-    def zone(self) -> ZoneInfo:
+    def time_zone(self) -> ZoneInfo:
         """Return the time zone of the venue."""
         return ZoneInfo(self.machine.identity.venue.time_zone)
 
     @property
     def clock_offset_seconds(self) -> int:
         """Return by how many seconds this host's time is ahead of the machine's; 0 until the host has sent its time."""
-        host_time = self.machine.journal.state(f"{LinksKey.HOST_TIME}{self.name}")
+        host_time = self.machine.journal.state(f"{LinksKey.HOST_CLOCK_AHEAD_SECONDS}{self.name}")
         return (
             host_time if isinstance(host_time, int) and abs(host_time) <= _HOST_CLOCK_AHEAD_SECONDS_MAX else 0
         )
 
-    def set_time(self, host_time: datetime) -> None:
+    def store_host_time(self, host_time: datetime) -> None:
         """Store by how many whole seconds the host's time is ahead of the machine's.
 
         The difference is rounded up, so that the host never reads an earlier time than it sent. Nothing is recorded if
@@ -88,9 +88,9 @@ class SasHost:
         if self.clock_offset_seconds - ahead_seconds in {0, 1}:
             return
         self.machine.post(
-            HOST_CLOCK_SET,
+            HOST_TIME_RECORDED,
             HostTimeRecorded(host=self.name, host_time=host_time.isoformat(), ahead_seconds=ahead_seconds),
-            state={f"{LinksKey.HOST_TIME}{self.name}": ahead_seconds},
+            state={f"{LinksKey.HOST_CLOCK_AHEAD_SECONDS}{self.name}": ahead_seconds},
         )
         self.republish_readout()
 

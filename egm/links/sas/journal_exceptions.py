@@ -10,7 +10,7 @@ from typing import Any, Final
 from egm.integrity.entries import POWER_UP, SERVICE_DISABLED
 from egm.kernel.entries import EntryDeclarations
 from egm.links.sas.codec import encode_bcd
-from egm.links.sas.exception_queue import POLLS_THAT_SERVE_EXCEPTION, SasException
+from egm.links.sas.exception_queue import POLLS_THAT_END_EXCEPTION, SasException
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.denominations import (
     BILL_VALUE_BY_CODE,
@@ -78,7 +78,7 @@ def iter_exceptions(
     can end is left out. ``previous_game_number`` is the SAS number of the game that was selected before the entry.
     """
     for code, data, event in _iter_exception_codes(entry, declarations, readout, previous_game_number):
-        servants = POLLS_THAT_SERVE_EXCEPTION.get(code)
+        servants = POLLS_THAT_END_EXCEPTION.get(code)
         if code in EXCEPTION_DEFINITION_BY_CODE and (servants is None or servants & supported_polls):
             yield SasException(code, data, event, entry.sequence)
 
@@ -111,13 +111,17 @@ def _iter_exception_codes(
         case SERVICE_DISABLED.kind if str(details.get("source", "")) == "operator":
             yield _OUT_OF_SERVICE, b"", 0
         case _:
-            yield from _iter_significant_exception(entry, declarations, details, readout)
+            yield from _iter_declared_exceptions(entry, declarations, details, readout)
 
 
-def _iter_significant_exception(
+def _iter_declared_exceptions(
     entry: StoredEntry, declarations: EntryDeclarations, details: Mapping[str, Any], readout: SasReadout
 ) -> Iterator[tuple[int, bytes, int]]:
-    """Yield the SAS exception in the entry's declaration as a significant event; nothing if it has none."""
+    """Yield the SAS exception that the declaration of an entry's kind states, with the data for the host.
+
+    If the exception is "stacker removed", also yield the reset of the stacker's bill count. If the declaration states
+    no exception, yield nothing.
+    """
     significance = declarations.find_significance(entry)
     if significance is None or significance.sas_exception_code is None:
         return

@@ -82,8 +82,11 @@ class MoneyExceptionMonitor:
         if (inquiry := self._host.machine.component(HostMoney).ticket_inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
         if tickets.has_unread_result:
-            yield TICKET_DONE, self._host.machine.memory.require(HostTicketRecord, HostKey.TICKET).id
-        if (printed := tickets.find_oldest_unread()) is not None:
+            yield (
+                TICKET_DONE,
+                self._host.machine.memory.require(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION).id,
+            )
+        if (printed := tickets.find_oldest_unread_ticket()) is not None:
             yield PRINTED, printed.ticket.number
 
     def _iter_transfer_exceptions(self) -> Iterator[ExceptionAndSubjectId]:
@@ -92,7 +95,7 @@ class MoneyExceptionMonitor:
         if transfers is None:
             return
         if transfers.has_unread_result:
-            record = self._host.machine.memory.require(TransferRecord, HostKey.TRANSFER)
+            record = self._host.machine.memory.require(TransferRecord, HostKey.LAST_TRANSFER)
             yield AFT_TRANSFER_COMPLETE, f"{record.identifier} {record.result_time}"
         if transfers.is_cash_out_offered:
             yield _CASH_OUT_TO_HOST, ""

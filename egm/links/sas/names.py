@@ -15,7 +15,7 @@ class TableConfidence(StrEnum):
     """Two or more independent public sources, or an experiment."""
     #: One public source.
     ONE_SOURCE = "B"
-    KNOWLEDGE = "K"
+    GENERAL_KNOWLEDGE = "K"
     """General knowledge only: the row is off unless the cabinet file switches it on."""
     CONFLICT = "X"
     """Sources conflict; the row's note says how, and what this machine does."""
@@ -41,7 +41,7 @@ class ExceptionUrgency(StrEnum):
     QUEUED = "queued"
     PRIORITY = "priority"
     """Sent before the queue, and repeated until the host has read what the exception announces."""
-    EITHER = "either"
+    QUEUED_OR_PRIORITY = "either"
     """In the queue or with priority, as the machine is configured."""
     REAL_TIME = "real_time"
     """Sent only while real-time event reporting is on."""

@@ -22,7 +22,7 @@ PollAnswerFunction: TypeAlias = Callable[[LongPoll, SasReadout], Reply | None]
 It returns None, which means no reply, if the machine lacks what was requested.
 """
 
-#: Carries out a poll on the machine and returns the reply; None means no reply.
+#: Executes a poll on the machine and returns the reply; None means no reply.
 PollEffectFunction: TypeAlias = Callable[[SasHost, LongPoll], Reply | None]
 
 #: Called once the host is known to have received the reply to a poll.
@@ -36,7 +36,11 @@ ONE_BYTE_RESPONSE: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollImplementation:
-    """A long poll that this machine answers, by ``answer_function`` or by ``effect_function``."""
+    """A long poll that this machine answers, and the one function that makes the reply.
+
+    A poll that only reads data has an ``answer_function``, which runs on the thread of the host's line. Any other poll
+    has an ``effect_function``, which runs on the machine's event loop and may change the machine.
+    """
 
     code: int
     """The poll's command code."""
@@ -53,5 +57,5 @@ class PollImplementation:
     """The option group of polls to which the poll belongs; the cabinet file switches groups on."""
     is_executed_as_broadcast: bool = False
     """Whether the poll is also executed if it is sent to address 0, where it gets no reply."""
-    is_allowed_by_denomination: bool = False
+    can_be_limited_to_denomination: bool = False
     """Whether the poll may be contained in poll B0, which requests the reply for one denomination."""

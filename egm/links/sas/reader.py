@@ -61,7 +61,7 @@ class ReadoutBuilder:
                 max_bet_credits=find_highest_stake_credits(
                     machine, game_id, machine.denominations_cents[game_id][0]
                 ),
-                payback_hundredths=_to_hundredths(
+                payback_hundredths=_convert_to_hundredths_of_percent(
                     machine.component(InstalledGames).lowest_return_by_game.get(game_id)
                 ),
             )
@@ -166,7 +166,7 @@ def _get_entry_details(entry: StoredEntry) -> Mapping[str, Any]:
     return entry.record if isinstance(entry.record, Mapping) else {}
 
 
-def _to_hundredths(fraction: Any) -> int:
+def _convert_to_hundredths_of_percent(fraction: Any) -> int:
     """Return a fraction, such as a theoretical return, in hundredths of a percent, rounded down."""
     return 0 if fraction is None else int(fraction * 10_000)
 
@@ -176,7 +176,7 @@ def _build_local_clock(host: SasHost) -> Any:
 
     If the host has not sent its time, the function uses the machine's clock.
     """
-    clock, zone = host.context.clock, host.zone
+    clock, zone = host.context.clock, host.time_zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 
     def get_local_time() -> datetime:

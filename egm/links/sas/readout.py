@@ -87,7 +87,7 @@ class SasReadout:
     """Whether this host may transfer credit to and from the machine."""
     can_award_bonuses: bool = False
     """Whether this host may award bonuses."""
-    limited_denomination_cents: int = 0
+    play_meters_denomination_cents: int = 0
     """The denomination in minor units to which the meters of play are limited; 0 for all."""
     _meters_by_game: dict[str, Mapping[str, int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -99,8 +99,8 @@ class SasReadout:
         values = self._meters_by_game.get(game)
         if values is None:
             dims: dict[str, str | int] = {"game": game} if game else {}
-            if self.limited_denomination_cents:
-                dims["denomination_cents"] = self.limited_denomination_cents
+            if self.play_meters_denomination_cents:
+                dims["denomination_cents"] = self.play_meters_denomination_cents
             values = self._meters_by_game[game] = (
                 self.meter_reading.select(**dims) if dims else self.meter_reading
             ).values
@@ -117,7 +117,7 @@ class SasReadout:
 
     def limit_to_denomination(self, denomination_cents: int) -> "SasReadout":
         """Return a copy of the readout whose meters of play are those of one denomination."""
-        return replace(self, limited_denomination_cents=denomination_cents)
+        return replace(self, play_meters_denomination_cents=denomination_cents)
 
     def find_game(self, number: int) -> GameFacts | None:
         """Return the game that has this SAS number, or None."""

@@ -8,9 +8,9 @@ from egm.integrity.events import DisablingRequest, EnablingRequest
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.events import EventType
 from egm.links.entries import (
-    HOST_AWAITED,
     HOST_LINK_LOST,
     HOST_LINK_UP,
+    HOST_POLLS_AWAITED,
     HOST_START_AWAITED,
     HostLineEvent,
 )
@@ -18,9 +18,9 @@ from egm.links.keys import LinksKey
 from egm.links.sas.host import SasHost
 
 #: Suffixes of the reasons for which a host's line stops the machine: a full exception queue, a delayed game.
-FULL, DELAY = ":full", ":delay"
+QUEUE_FULL_SUFFIX, GAME_DELAY_SUFFIX = ":full", ":delay"
 #: Those suffixes of reasons that do not outlast a restart.
-_HOLD_SOURCE_SUFFIXES_CLEARED_BY_RESTART: Final = (FULL, DELAY)
+_DISABLING_SUFFIXES_CLEARED_AT_RESTART: Final = (QUEUE_FULL_SUFFIX, GAME_DELAY_SUFFIX)
 
 
 class SasLinkMonitor:
@@ -42,7 +42,7 @@ class SasLinkMonitor:
         """Start to watch the host after start-up, when no host has polled yet."""
         for (
             suffix
-        ) in _HOLD_SOURCE_SUFFIXES_CLEARED_BY_RESTART:  # temporary holds ended with the run that made them
+        ) in _DISABLING_SUFFIXES_CLEARED_AT_RESTART:  # the run that set these temporary holds has ended
             self._host.submit_event(
                 EventType.MACHINE_ENABLED, EnablingRequest(source=f"{self._host.source}{suffix}")
             )
@@ -50,7 +50,7 @@ class SasLinkMonitor:
         if self._host.machine.profile.host.silence_seconds is None:
             return
         if self._read_polling_stop_time() is None:
-            self._record_event(HOST_AWAITED, has_stopped_polling=True)
+            self._record_event(HOST_POLLS_AWAITED, has_stopped_polling=True)
         self._take_out_of_service_if_host_does_not_poll()
 
     def _disable_until_host_enables(self) -> None:
@@ -59,7 +59,7 @@ class SasLinkMonitor:
         This happens only once for each host, when it is new to the machine.
         """
         machine = self._host.machine
-        key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
+        key = f"{LinksKey.HAS_AWAITED_HOST_START}{self._host.name}"
         if machine.profile.host.starts_machine and machine.journal.state(key) is None:
             machine.post(HOST_START_AWAITED, HostLineEvent(host=self._host.name), state={key: True})
             self._host.submit_event(
@@ -85,7 +85,7 @@ class SasLinkMonitor:
         """
         if not self._host.machine.profile.host.full_queue_stops:
             return
-        source = f"{self._host.source}{FULL}"
+        source = f"{self._host.source}{QUEUE_FULL_SUFFIX}"
         if is_full:
             self._host.submit_event(
                 EventType.MACHINE_DISABLED, DisablingRequest(source=source, reason="host_behind")
@@ -103,15 +103,15 @@ class SasLinkMonitor:
             entry,
             HostLineEvent(host=self._host.name),
             state={
-                f"{LinksKey.HOST_SILENT}{self._host.name}": machine.timekeeper.read_steady_time().isoformat()
-                if has_stopped_polling
-                else None
+                f"{LinksKey.HOST_STOPPED_POLLING_AT}{self._host.name}": (
+                    machine.timekeeper.read_steady_time().isoformat() if has_stopped_polling else None
+                )
             },
         )
 
     def _read_polling_stop_time(self) -> datetime | None:
         """Return when the host stopped polling, or None if it polls."""
-        stop_time = self._host.machine.journal.state(f"{LinksKey.HOST_SILENT}{self._host.name}")
+        stop_time = self._host.machine.journal.state(f"{LinksKey.HOST_STOPPED_POLLING_AT}{self._host.name}")
         return datetime.fromisoformat(stop_time) if isinstance(stop_time, str) else None
 
     def _take_out_of_service_if_host_does_not_poll(self) -> None:

@@ -14,7 +14,7 @@ LOOPBACK_ADDRESS: Final = "127.0.0.1"
 """The address on which the browser screen listens: this computer only."""
 
 
-def make_token(path: Path) -> str:
+def write_new_token(path: Path) -> str:
     """Write a new random token to ``path`` (mode 0600), replacing any old one, and return it."""
     token = os.urandom(24).hex()  # noqa: TID251 (it makes a token)
     replace_private_file(path, token)
@@ -25,7 +25,7 @@ def make_token(path: Path) -> str:
 def read_or_create_token(path: Path) -> str:
     """Return the token stored at ``path``; create it if it is missing or a power loss left it empty."""
     stored_token = path.read_text("ascii").strip() if path.exists() else ""
-    return stored_token or make_token(path)
+    return stored_token or write_new_token(path)
 
 
 def is_same_token(text: str, token: str) -> bool:

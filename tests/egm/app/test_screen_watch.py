@@ -8,7 +8,7 @@ from egm.app.screen_watch import SCREEN_MISSING_FAULT, ScreenWatch
 from egm.kernel.events import State
 from egm.kernel.messages import Hello, ScreenHeartbeat
 from egm.links.screen.client import ScreenClient
-from egm.links.screen.private import make_token
+from egm.links.screen.private import write_new_token
 from egm.links.screen.server import ScreenServer
 from egm.testing.machine import MachineRig
 
@@ -72,7 +72,7 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
     token, now_s = tmp_path / "token", [100.0]
     server = ScreenServer(
         tmp_path / "socket",
-        make_token(token),
+        write_new_token(token),
         greeting=lambda: (Hello(),),
         on_intent=lambda _: None,
         on_peer_error=pytest.fail,
@@ -112,7 +112,7 @@ def test_an_observer_does_not_count_as_a_screen(tmp_path):
     token = tmp_path / "token"
     server = ScreenServer(
         tmp_path / "socket",
-        make_token(token),
+        write_new_token(token),
         greeting=lambda: (Hello(),),
         on_intent=lambda _: None,
         on_peer_error=lambda _: None,

@@ -193,7 +193,7 @@ class Machine:
             answer = self.tickets.assign_ticket_number(f"08{self.number_count:016d}")
         else:
             answer = self.tickets.refuse_ticket_number(has_timed_out=self.dice.random() < 0.5)
-        assert (answer is TicketNumberReplyResult.TAKEN) is (number_request is not None)
+        assert (answer is TicketNumberReplyResult.ACCEPTED) is (number_request is not None)
 
     def reply_to_redemption(self) -> None:
         digits = self.tickets.offered_ticket_number

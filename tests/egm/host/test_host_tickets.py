@@ -77,7 +77,7 @@ def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
         CASHABLE,
         2000,
     )
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
     assert rig.hands.jobs[-1].barcode == FIRST
     assert rig.port.pending_ticket_number_request is None
     complete_printing(rig)
@@ -89,15 +89,15 @@ def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
 def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert [rig.port.assign_ticket_number(FIRST) for _ in range(3)] == [TicketNumberReplyResult.TAKEN] * 3
+    assert [rig.port.assign_ticket_number(FIRST) for _ in range(3)] == [TicketNumberReplyResult.ACCEPTED] * 3
     assert len(rig.hands.jobs) == 1
     complete_printing(rig)
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
-    assert rig.port.assign_ticket_number(SECOND) is TicketNumberReplyResult.NOT_WAITING
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
+    assert rig.port.assign_ticket_number(SECOND) is TicketNumberReplyResult.NO_TICKET_WAITING
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.IMPROPER
-    assert rig.port.assign_ticket_number("12345") is TicketNumberReplyResult.IMPROPER
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.INVALID_NUMBER
+    assert rig.port.assign_ticket_number("12345") is TicketNumberReplyResult.INVALID_NUMBER
     assert rig.port.pending_ticket_number_request.amount_cents == 500
 
 
@@ -106,10 +106,10 @@ def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
 def test_a_cash_out_without_a_number_from_the_host_is_a_hand_pay(make, silent):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.refuse_ticket_number(has_timed_out=silent) is TicketNumberReplyResult.TAKEN
+    assert rig.port.refuse_ticket_number(has_timed_out=silent) is TicketNumberReplyResult.ACCEPTED
     assert rig.state is State.HANDPAY
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.NOT_WAITING
-    assert rig.port.refuse_ticket_number() is TicketNumberReplyResult.NOT_WAITING
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.NO_TICKET_WAITING
+    assert rig.port.refuse_ticket_number() is TicketNumberReplyResult.NO_TICKET_WAITING
     rig.engine.handle(EventType.KEY_TURNED)
     assert (rig.credit_cents, rig.journal.balance_cents("out:handpay_cancelled_credit")) == (0, 2000)
 
@@ -146,7 +146,7 @@ def test_the_request_for_a_ticket_number_is_repeated_after_a_restart(make):
     restarted = make()
     assert restarted.state is State.PAYING
     assert restarted.port.pending_ticket_number_request.amount_cents == 2000
-    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
     complete_printing(restarted)
     assert restarted.journal.balance_cents("out:voucher:cashable") == 2000
 
@@ -168,14 +168,14 @@ def test_a_number_in_the_ticket_ledger_but_not_in_the_journal_is_used_after_a_re
     restarted = make()
     assert restarted.port.pending_ticket_number_request is None
     assert restarted.hands.jobs[-1].barcode == FIRST
-    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert restarted.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
 
 
 def test_a_number_received_while_a_door_is_open_is_printed_when_the_door_closes(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
     assert (rig.state, rig.hands.jobs) == (State.DOOR_OPEN, [])
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.hands.jobs[-1].barcode == FIRST
@@ -195,15 +195,15 @@ def test_secure_enhanced_numbers_use_the_hosts_identifier_and_are_stored_until_r
     for offset in range(1, 4):
         rig.insert(500)
         assert rig.cash_out_ticket() == create_secure_enhanced_number(0x003039, 0x0002A5 + offset)
-    first = rig.port.find_oldest_unread()
+    first = rig.port.find_oldest_unread_ticket()
     assert (first.ring_index, first.ticket.number) == (1, "004724978028378429")
     rig.port.mark_ticket_read(first.ticket.number)
     rig.port.mark_ticket_read(first.ticket.number)
-    assert rig.port.find_oldest_unread().ring_index == 2
+    assert rig.port.find_oldest_unread_ticket().ring_index == 2
     assert rig.port.find_ticket_in_ring(1).ticket.number == first.ticket.number
     assert rig.port.find_ticket_in_ring(9) is None
     restarted = make(TicketValidator.SECURE_ENHANCED)
-    assert restarted.port.find_oldest_unread().ring_index == 2
+    assert restarted.port.find_oldest_unread_ticket().ring_index == 2
 
 
 @pytest.mark.requirement("H-05")
@@ -226,7 +226,7 @@ def test_a_cash_out_is_a_hand_pay_while_every_record_of_the_ticket_ring_is_unrea
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED)
-    rig.port.mark_ticket_read(rig.port.find_oldest_unread().ticket.number)
+    rig.port.mark_ticket_read(rig.port.find_oldest_unread_ticket().ticket.number)
     rig.insert(100)
     rig.cash_out_ticket()
     assert rig.port.find_ticket_in_ring(1).ticket.sequence == HOST_TICKET_RING_SIZE + 1

@@ -347,7 +347,7 @@ def test_a_transfer_is_refused_if_a_ticket_of_another_restricted_pool_is_being_s
         status=RedemptionStatus.PENDING,
         host_has_read=False,
     )
-    write_undeclared_entry(rig.machine, "test.ticket", state={HostKey.TICKET: pending_ticket})
+    write_undeclared_entry(rig.machine, "test.ticket", state={HostKey.LAST_TICKET_REDEMPTION: pending_ticket})
     assert ask(rig, restricted=100, restricted_pool=1) is Status.OTHER_POOL
     assert ask(rig, "T-2", restricted=100, restricted_pool=2) is Status.COMPLETED_IN_FULL
 

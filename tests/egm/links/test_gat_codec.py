@@ -16,7 +16,7 @@ from egm.links.gat.codec import (
     GatPacket,
     GatStatusQuery,
     InitiateCalculation,
-    LastStatusQuery,
+    LastAuthenticationStatusQuery,
     ReportFormat,
     ResultsQuery,
 )
@@ -66,7 +66,7 @@ def test_a_payload_that_does_not_fit_is_refused():
 @pytest.mark.parametrize(
     ("packet", "request_"),
     [
-        (GatPacket(2), LastStatusQuery()),
+        (GatPacket(2), LastAuthenticationStatusQuery()),
         (GatPacket(3, b"\x02\x01\x02"), ResultsQuery(2, 258)),
         (
             GatPacket(4, b"\xba\0Get File\tProgramID.xml"),
@@ -137,9 +137,9 @@ def test_the_largest_frame_of_results_fills_a_packet():
 # ---------------------------------------------------------------------------------------------- functions
 @pytest.mark.requirement("A-18")
 def test_every_listed_function_is_decoded_with_and_without_a_seed():
-    assert parse_function_request((GET_SPECIAL_FUNCTIONS,), ALL).kind is FunctionResultKind.LIST
+    assert parse_function_request((GET_SPECIAL_FUNCTIONS,), ALL).kind is FunctionResultKind.FUNCTION_LIST
     for function in list_offered_functions(ALL):
-        order = parse_function_request((function.feature, function.parameter), ALL)
+        order = parse_function_request((function.name, function.parameter), ALL)
         assert (order.kind, order.algorithm, order.components) == (
             function.kind,
             function.algorithm,
@@ -147,8 +147,7 @@ def test_every_listed_function_is_decoded_with_and_without_a_seed():
         )
         if function.algorithm is not None:
             assert (
-                parse_function_request((function.feature, function.parameter, "00Ff"), ALL).seed
-                == b"\x00\xff"
+                parse_function_request((function.name, function.parameter, "00Ff"), ALL).seed == b"\x00\xff"
             )
     assert {f.algorithm for f in SPECIAL_FUNCTIONS} == {
         None,

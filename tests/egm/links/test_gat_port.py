@@ -287,7 +287,7 @@ def test_play_continues_while_signatures_are_calculated(inspection):
         inquiry = asyncio.create_task(inspection.ask(sign("Get File", "AuthenticationResponse.xml", SEED)))
         games = 0
         while not inquiry.done():
-            session = rig.machine.memory.get(LinksKey.GAT)
+            session = rig.machine.memory.get(LinksKey.LAST_GAT_CALCULATION)
             rig.play()
             assert rig.state is State.PLAYING
             rig.report_shown()

@@ -20,7 +20,7 @@ from test_void_rounds import ROUNDS
 from egm.app.view import build_game_view, build_snapshot
 from egm.config.cabinet_file import GameTable, StateFolder
 from egm.kernel.messages import Hello
-from egm.links.screen.private import make_token
+from egm.links.screen.private import write_new_token
 from egm.links.screen.server import ScreenServer
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
@@ -103,7 +103,7 @@ class Adversary:
         views = tuple(build_game_view(game, advice=True) for game in games.values())
         self.server = ScreenServer(
             state.find_screen_socket(1),
-            make_token(state.get_screen_token_path(1)),
+            write_new_token(state.get_screen_token_path(1)),
             greeting=lambda: (Hello(games=views), self.snapshot()),
             on_intent=lambda intent: None,
             on_peer_error=pytest.fail,

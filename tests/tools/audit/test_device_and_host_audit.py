@@ -108,7 +108,7 @@ def test_queries_of_a_gat_verifier_answered_and_refused_pass_the_audit(audited, 
         MachineContext(rig.engine, file, StateFolder(tmp_path), rig.clock, rig.submit_event)
     )
     for words in (b"Component\tchance", b"Component\tnosuch", b"Get Special Functions"):
-        port._service.build_reply(GatPacket(GatCommand.INITIATE, b"\xba\x00" + words))
+        port._service.build_reply(GatPacket(GatCommand.INITIATE_CALCULATION, b"\xba\x00" + words))
         if words.endswith(b"chance"):
             port._service.store_result({"chance": "ab" * 20})
 

@@ -18,13 +18,13 @@ RULES: Final = (
     ),
     *(
         AuditRule(entry_declaration=entry, record={"host": "$host"}, state={"host_silent:{host}": "$:text"})
-        for entry in (entries.HOST_AWAITED, entries.HOST_LINK_LOST)
+        for entry in (entries.HOST_POLLS_AWAITED, entries.HOST_LINK_LOST)
     ),
     AuditRule(
         entry_declaration=entries.HOST_LINK_UP, record={"host": "$host"}, state={"host_silent:{host}": None}
     ),
     AuditRule(
-        entry_declaration=entries.HOST_CLOCK_SET,
+        entry_declaration=entries.HOST_TIME_RECORDED,
         record={"host": "$host", "ahead_seconds": "$ahead"},
         state={"host_time:{host}": "$ahead"},
     ),

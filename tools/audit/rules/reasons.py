@@ -115,7 +115,7 @@ def _is_selected_game_disabled_by_host(scope: CheckContext) -> bool:
 
 def is_game_disabled_by_host(game: str, memory: Mapping[str, object]) -> bool:
     """Return whether a host has disabled the game, according to the machine's stored values in ``memory``."""
-    prefix = f"{HostKey.CONTROL}game.{game}:"
+    prefix = f"{HostKey.FUNCTION_RESTRICTION}game.{game}:"
     return False in [value for key, value in memory.items() if key.startswith(prefix)]
 
 

@@ -327,7 +327,7 @@ _TRANSFER_RULES: Final = (
         state={"transfer": ObjectWithChanges("kept", told=True)},
     ),
     AuditRule(
-        entry_declaration=entries.AFT_CASH_OUT,
+        entry_declaration=entries.AFT_CASH_OUT_TERMS_SET,
         record={"enabled": "$on", "hard": "$hard"},
         state={"host_cash_out": {"enabled": "$on", "hard": "$hard"}},
     ),

@@ -44,7 +44,7 @@ def _measure_transfers(folder: Path) -> tuple[float, list[float]]:
             transfers.acknowledge_result()
         seconds = time.perf_counter() - began
         check_invariant(
-            engine.machine.memory.get(HostKey.TRANSFERS) == TRANSFER_COUNT, "bench.transfers_refused"
+            engine.machine.memory.get(HostKey.TRANSFER_COUNT) == TRANSFER_COUNT, "bench.transfers_refused"
         )
     return TRANSFER_COUNT / seconds, sorted(orders_ms)
 

@@ -59,8 +59,8 @@ CODECS: Final[Mapping[str, Codec]] = {
         decoders=(gat.decode_request,),
         samples=(
             gat.GatPacket(gat.GatCommand.STATUS).encode(),
-            gat.GatPacket(gat.GatCommand.LAST_RESULTS, b"\x02\x00\x01").encode(),
-            gat.GatPacket(gat.GatCommand.INITIATE, b"\xba\x00Component\tchance\t0123").encode(),
+            gat.GatPacket(gat.GatCommand.LAST_AUTHENTICATION_RESULTS, b"\x02\x00\x01").encode(),
+            gat.GatPacket(gat.GatCommand.INITIATE_CALCULATION, b"\xba\x00Component\tchance\t0123").encode(),
         ),
     ),
     "id003": Codec(

@@ -59,6 +59,6 @@ POOL_FIELD: Final = binary_field("pool", 2)
 DENOMINATION_FIELD: Final = binary_field("denomination", 1)
 ENABLE_FIELDS: Final = (binary_field("enable", 1),)
 
-A, B, K = TableConfidence.TWO_SOURCES, TableConfidence.ONE_SOURCE, TableConfidence.KNOWLEDGE
+A, B, K = TableConfidence.TWO_SOURCES, TableConfidence.ONE_SOURCE, TableConfidence.GENERAL_KNOWLEDGE
 CONFLICT = TableConfidence.CONFLICT
 R, S, M = LongPollType.READ, LongPollType.SET, LongPollType.MULTI_GAME

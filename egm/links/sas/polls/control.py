@@ -16,7 +16,7 @@ from egm.links.sas.codec import ACK, NACK, Reply, decode_bcd, decode_binary
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollEffectFunction, PollImplementation
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE
-from egm.links.sas.watch import DELAY
+from egm.links.sas.watch import GAME_DELAY_SUFFIX
 from egm.links.sas.wire import LongPoll
 from egm.money.host_controls import HostControlName
 from meters.transaction import JSON
@@ -106,7 +106,7 @@ def enable_game(host: SasHost, request: LongPoll) -> Reply:
 
 def delay_game(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 2E: delay the next games by the requested tenths of a second; zero ends a delay."""
-    source = f"{host.source}{DELAY}"
+    source = f"{host.source}{GAME_DELAY_SUFFIX}"
     seconds = decode_bcd(request, request.data) * _DELAY_UNIT_SECONDS
     pending_timer: asyncio.TimerHandle | None = host.values_between_polls.pop("delay", None)
     if pending_timer is not None:

@@ -28,7 +28,7 @@ _SEVERAL_PAYTABLES_ID: Final = b"SEVERL"
 #: Progressive group: none.
 _NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Game options: none.
-_NO_OPTIONS: Final = b"\0\0"
+_NO_GAME_OPTIONS: Final = b"\0\0"
 #: Longest name of a game or paytable in a reply, in bytes.
 _NAME_BYTES_MAX: Final = 20
 #: Number of wager categories of a game.
@@ -68,7 +68,7 @@ def _encode_identity(readout: SasReadout, game: GameFacts | None) -> bytes:
             bytes((find_denomination_code(readout.denomination_cents),)),
             bytes((min(max_bet, 0xFF),)),
             _NO_PROGRESSIVE_GROUP,
-            _NO_OPTIONS,
+            _NO_GAME_OPTIONS,
             paytable,
             _encode_percent(compute_payback(readout) if game is None else game.payback_hundredths),
         )
@@ -105,7 +105,7 @@ def answer_selected_game(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 56: the numbers of the enabled games."""
-    only_denomination = readout.limited_denomination_cents
+    only_denomination = readout.play_meters_denomination_cents
     numbers = [
         game.game_number
         for game in readout.games
@@ -236,7 +236,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
     poll = IMPLEMENTED_POLLS.get(base) if base in readout.supported_poll_codes else None
     if poll is None or poll.answer_function is None:
         return build_error_reply(_NOT_SUPPORTED)
-    if not poll.is_allowed_by_denomination:
+    if not poll.can_be_limited_to_denomination:
         return build_error_reply(_NOT_AWARE)
     cents = DENOMINATION_CENTS_BY_CODE.get(code, 0)
     if code and cents not in {c for game in readout.games for c in game.denominations_cents}:
@@ -251,7 +251,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
     return Reply(prepend_length(bytes((code, base)) + reply.data))
 
 
-_POLLS_ALLOWED_BY_DENOMINATION: Final = SasPollGroup.MULTI_DENOMINATION
+_MULTI_DENOMINATION_POLL_GROUP: Final = SasPollGroup.MULTI_DENOMINATION
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(code=0x1F, response_length=24, answer_function=answer_machine_identity),
@@ -262,26 +262,26 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=0x56,
         response_length=VARIABLE_RESPONSE_LENGTH,
         answer_function=answer_enabled_games,
-        is_allowed_by_denomination=True,
+        can_be_limited_to_denomination=True,
     ),
     PollImplementation(code=0xA0, response_length=12, answer_function=answer_features),
     PollImplementation(
         code=0xB0,
         response_length=VARIABLE_RESPONSE_LENGTH,
         answer_function=answer_for_one_denomination,
-        group=_POLLS_ALLOWED_BY_DENOMINATION,
+        group=_MULTI_DENOMINATION_POLL_GROUP,
     ),
     PollImplementation(
         code=0xB1,
         response_length=5,
         answer_function=answer_player_denomination,
-        group=_POLLS_ALLOWED_BY_DENOMINATION,
+        group=_MULTI_DENOMINATION_POLL_GROUP,
     ),
     PollImplementation(
         code=0xB2,
         response_length=VARIABLE_RESPONSE_LENGTH,
         answer_function=answer_player_denominations,
-        group=_POLLS_ALLOWED_BY_DENOMINATION,
+        group=_MULTI_DENOMINATION_POLL_GROUP,
     ),
     PollImplementation(code=0xB3, response_length=5, answer_function=answer_token_denomination),
     PollImplementation(
@@ -291,6 +291,6 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=0xB5,
         response_length=VARIABLE_RESPONSE_LENGTH,
         answer_function=answer_extended_information,
-        is_allowed_by_denomination=True,
+        can_be_limited_to_denomination=True,
     ),
 )

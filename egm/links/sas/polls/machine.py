@@ -60,10 +60,10 @@ def receive_date_and_time(host: SasHost, request: LongPoll) -> Reply:
     if not _YEAR_FIRST <= int(digits[4:8]) <= _YEAR_LAST:
         return NACK
     try:
-        host_time = datetime.strptime(digits, "%m%d%Y%H%M%S").replace(tzinfo=host.zone)
+        host_time = datetime.strptime(digits, "%m%d%Y%H%M%S").replace(tzinfo=host.time_zone)
     except ValueError:
         return NACK
-    host.set_time(host_time)
+    host.store_host_time(host_time)
     return ACK
 
 
@@ -117,7 +117,7 @@ def answer_reel_stops(_: LongPoll, readout: SasReadout) -> Reply | None:
     return Reply(bytes(stops).ljust(_REPORTED_REEL_STOP_COUNT, bytes((_NO_REEL_STOP,))))
 
 
-def switch_event_reports(host: SasHost, request: LongPoll) -> Reply:
+def switch_real_time_reporting(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 0E: switch real-time event reporting, which replaces exceptions, on or off."""
     if request.data[0] > 1:  # neither on nor off
         return NACK
@@ -129,7 +129,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x0E,
         response_length=ONE_BYTE_RESPONSE,
-        effect_function=switch_event_reports,
+        effect_function=switch_real_time_reporting,
         group=SasPollGroup.REAL_TIME_EVENTS,
     ),
     PollImplementation(code=0x2C, response_length=8, answer_function=answer_hopper_level),

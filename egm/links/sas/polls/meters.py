@@ -46,7 +46,7 @@ _METER_CODES_BY_POLL: Final[Mapping[int, tuple[int, ...]]] = {
     0x46: (0x0B,),
 }
 #: List polls that may be restricted to one denomination.
-_POLLS_ALLOWED_BY_DENOMINATION: Final = frozenset({0x11, 0x12, 0x14, 0x15, 0x16, 0x17})
+_POLLS_THAT_CAN_BE_LIMITED_TO_DENOMINATION: Final = frozenset({0x11, 0x12, 0x14, 0x15, 0x16, 0x17})
 
 #: Poll -> the bill it counts, as a meter code of the accepted bills.
 _BILL_METER_CODE_BY_POLL: Final[Mapping[int, int]] = dict(
@@ -68,7 +68,7 @@ def _build_meters_answer(*codes: int) -> PollAnswerFunction:
     return answer_with_meters
 
 
-def answer_games_since(_: LongPoll, readout: SasReadout) -> Reply:
+def answer_games_since_power_up_and_door_close(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 18: games since power-up and since the slot door was closed, two bytes each."""
     return Reply(b"".join(encode_bcd(read_meter(code, readout) or 0, 2) for code in (0x25, 0x26)))
 
@@ -168,7 +168,7 @@ def _build_poll_rows() -> Sequence[PollImplementation]:
                 code=code,
                 response_length=_REPLY_OVERHEAD_SIZE_BYTES + 4 * len(codes),
                 answer_function=_build_meters_answer(*codes),
-                is_allowed_by_denomination=code in _POLLS_ALLOWED_BY_DENOMINATION,
+                can_be_limited_to_denomination=code in _POLLS_THAT_CAN_BE_LIMITED_TO_DENOMINATION,
             )
             for code, codes in _METER_CODES_BY_POLL.items()
         ),
@@ -176,7 +176,7 @@ def _build_poll_rows() -> Sequence[PollImplementation]:
             row(code=poll, response_length=8, answer_function=_build_meters_answer(bill))
             for poll, bill in _BILL_METER_CODE_BY_POLL.items()
         ),
-        row(code=0x18, response_length=8, answer_function=answer_games_since),
+        row(code=0x18, response_length=8, answer_function=answer_games_since_power_up_and_door_close),
         row(code=0x1C, response_length=36, answer_function=answer_machine_meters),
         row(code=0x20, response_length=8, answer_function=answer_value_of_bills),
         row(code=0x2D, response_length=10, answer_function=_build_game_meters_answer(0x03)),
@@ -185,19 +185,19 @@ def _build_poll_rows() -> Sequence[PollImplementation]:
             code=0x2F,
             response_length=VARIABLE_RESPONSE_LENGTH,
             answer_function=answer_selected_meters,
-            is_allowed_by_denomination=True,
+            can_be_limited_to_denomination=True,
         ),
         row(
             code=0x6F,
             response_length=VARIABLE_RESPONSE_LENGTH,
             answer_function=answer_extended_meters,
-            is_allowed_by_denomination=True,
+            can_be_limited_to_denomination=True,
         ),
         row(
             code=0xAF,
             response_length=VARIABLE_RESPONSE_LENGTH,
             answer_function=answer_extended_meters,
-            is_allowed_by_denomination=True,
+            can_be_limited_to_denomination=True,
         ),
     )
 

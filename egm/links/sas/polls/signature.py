@@ -12,7 +12,7 @@ from typing import Final
 from egm.config.sas_line import SasPollGroup
 from egm.devices.crc import compute_crc_kermit
 from egm.errors import LocalError
-from egm.links.entries import HOST_SOFTWARE_NOT_SIGNED, SoftwareNotSigned
+from egm.links.entries import ROM_SIGNATURE_FAILED, RomSignatureFailed
 from egm.links.sas.codec import ACK, Reply, encode_binary
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollImplementation
@@ -59,7 +59,7 @@ async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
             SoftwareScope(cabinet_definitions=list_own_definition_files(host.context.cabinet_file)), seed
         )
     except LocalError as error:
-        host.machine.post(HOST_SOFTWARE_NOT_SIGNED, SoftwareNotSigned(host=host.name, reason=str(error)))
+        host.machine.post(ROM_SIGNATURE_FAILED, RomSignatureFailed(host=host.name, reason=str(error)))
         return
     host.deliver_delayed_result(_ROM_SIGNATURE_POLL, Reply(encode_binary(signature, 2), executes_once=True))
 

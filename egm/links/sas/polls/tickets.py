@@ -125,7 +125,7 @@ def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
         return None
     (function,) = poll.data
     if function in {_READ_NEXT_FUNCTION_CODE, _READ_WITHOUT_REMOVING_FUNCTION_CODE}:
-        record = tickets.find_oldest_unread()
+        record = tickets.find_oldest_unread_ticket()
     elif function <= HOST_TICKET_RING_SIZE:
         record = tickets.find_ticket_in_ring(function)
     else:
@@ -167,7 +167,7 @@ def mark_record_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
     )
     if tickets is not None and poll.data[0] == _READ_NEXT_FUNCTION_CODE and any(reply.data):
         tickets.mark_ticket_read(number)
-        if tickets.find_oldest_unread() is not None:
+        if tickets.find_oldest_unread_ticket() is not None:
             host.post_exception(PRINTED)
 
 
@@ -203,9 +203,9 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
 
 #: The machine's reply to a number -> its code in poll 58.
 _REPLY_CODE_BY_NUMBER_RESULT: Final = {
-    TicketNumberReplyResult.TAKEN: 0x00,
-    TicketNumberReplyResult.NOT_WAITING: 0x80,
-    TicketNumberReplyResult.IMPROPER: 0x81,
+    TicketNumberReplyResult.ACCEPTED: 0x00,
+    TicketNumberReplyResult.NO_TICKET_WAITING: 0x80,
+    TicketNumberReplyResult.INVALID_NUMBER: 0x81,
 }
 
 
@@ -216,7 +216,7 @@ def receive_validation_number(host: SasHost, poll: LongPoll) -> Reply | None:
         return None
     digits = poll.data.hex()
     if not is_bcd(poll.data):
-        answer = TicketNumberReplyResult.IMPROPER
+        answer = TicketNumberReplyResult.INVALID_NUMBER
     elif digits.startswith("00"):
         answer = tickets.refuse_ticket_number()
     else:
@@ -230,7 +230,7 @@ _NO_TICKET_IN_ESCROW_STATUS: Final = 0xFF
 _UNSTATED_PARSING_CODE: Final = 0x00
 
 
-def answer_ticket_data(host: SasHost, _: LongPoll) -> Reply | None:
+def answer_ticket_validation_data(host: SasHost, _: LongPoll) -> Reply | None:
     """Answer poll 70: the validation number of the ticket in escrow."""
     tickets = find_ticket_interface(host)
     if tickets is None:
@@ -451,7 +451,7 @@ _TICKET_TEXT_BYTES_MAX: Final = 40
 _VALID, _INVALID = Reply(b"\x01", executes_once=True), Reply(b"\x00", executes_once=True)
 
 
-def answer_extended_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
+def set_extended_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 7C: store the texts to be printed on tickets, by code; an empty text restores the machine's own.
 
     Titles are prescribed by the jurisdiction's template, so a host's titles are not accepted.
@@ -483,7 +483,7 @@ def _decode_text(data: bytes, size: int) -> str | None:
     return text if ok else None
 
 
-def answer_old_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
+def set_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 7D: store the days of validity and the printed texts; fields that the poll omits stay unchanged.
 
     Values set by polls 7B and 7C take precedence.
@@ -533,7 +533,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x70,
         response_length=VARIABLE_RESPONSE_LENGTH,
-        effect_function=answer_ticket_data,
+        effect_function=answer_ticket_validation_data,
         group=_POLL_GROUP,
     ),
     PollImplementation(
@@ -553,14 +553,14 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x7C,
         response_length=5,
-        effect_function=answer_extended_ticket_data,
+        effect_function=set_extended_ticket_data,
         group=_POLL_GROUP,
         is_executed_as_broadcast=True,
     ),
     PollImplementation(
         code=0x7D,
         response_length=5,
-        effect_function=answer_old_ticket_data,
+        effect_function=set_ticket_data,
         group=_POLL_GROUP,
         is_executed_as_broadcast=True,
     ),

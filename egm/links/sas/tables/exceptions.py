@@ -13,7 +13,7 @@ QUEUE_OVERFLOW_EXCEPTION_CODE: Final = 0x70
 _Q, _P, _E, _T = (
     ExceptionUrgency.QUEUED,
     ExceptionUrgency.PRIORITY,
-    ExceptionUrgency.EITHER,
+    ExceptionUrgency.QUEUED_OR_PRIORITY,
     ExceptionUrgency.REAL_TIME,
 )
 

@@ -12,7 +12,7 @@ from egm.links.sas.names import PollType, SasPoll, TableConfidence
 
 _R, _S, _M, _SG = PollType.READ, PollType.SET, PollType.GAME, PollType.SET_OR_BROADCAST
 _A, _B = TableConfidence.TWO_SOURCES, TableConfidence.ONE_SOURCE
-_K, _X = TableConfidence.KNOWLEDGE, TableConfidence.CONFLICT
+_K, _X = TableConfidence.GENERAL_KNOWLEDGE, TableConfidence.CONFLICT
 
 #: Every long poll in the order of the command bytes.
 _POLL_ROWS: Final[tuple[SasPoll, ...]] = (

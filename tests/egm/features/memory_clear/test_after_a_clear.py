@@ -105,11 +105,14 @@ def test_a_host_can_read_tickets_unread_before_the_clear(tmp_path):
     for _ in range(2):  # a clear, and another
         rig = clear_and_boot(rig, tmp_path, host=host())
         port = HostTicketInterface(rig.engine, rig.submit_event)
-        assert port.find_oldest_unread().ticket.number == numbers[1]
+        assert port.find_oldest_unread_ticket().ticket.number == numbers[1]
     port.mark_ticket_read(numbers[1])
-    assert port.find_oldest_unread().ticket.number == numbers[2]
+    assert port.find_oldest_unread_ticket().ticket.number == numbers[2]
     port.mark_ticket_read(numbers[2])
-    assert (port.find_oldest_unread(), rig.machine.component(TicketDesk).list_unreported()) == (None, [])
+    assert (port.find_oldest_unread_ticket(), rig.machine.component(TicketDesk).list_unreported()) == (
+        None,
+        [],
+    )
     rig.close()
 
 
