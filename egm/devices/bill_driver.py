@@ -5,7 +5,7 @@ A protocol's driver translates its statuses into calls of a few methods here (``
 to the device. The rule for crediting is in :mod:`egm.devices.escrow`.
 
 A stack order ends within a time limit. An acceptor that leaves the item in escrow for
-:data:`UNSTACKED_SECONDS_AFTER_ORDER_MAX` is ordered to return it. If it has not reported the result after
+:data:`ESCROW_SECONDS_AFTER_STACK_ORDER_MAX` is ordered to return it. If it has not reported the result after
 :data:`~egm.devices.driver.STALLED_MONEY_ORDER_SECONDS_MAX`, the item's value becomes a disputed amount, which staff
 decide. A jam, a full box and every other fault that a person must clear stop that clock: the acceptor reports the item
 once the fault is cleared.
@@ -41,7 +41,7 @@ from egm.devices.line import SerialLine
 #: Time for the machine to decide about an item in escrow; afterwards the item is returned to the player.
 MACHINE_DECISION_SECONDS_MAX = 5.0
 #: Time for which a responding acceptor may leave an item in escrow after a stack order.
-UNSTACKED_SECONDS_AFTER_ORDER_MAX = 10.0
+ESCROW_SECONDS_AFTER_STACK_ORDER_MAX = 10.0
 #: A stack order is sent only if the last status query is at most this old: an acceptor needs longer than this
 #: to replace the item in escrow by another.
 QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX = 1.0
@@ -81,7 +81,7 @@ class _EscrowedItem:
     """The event loop's time at which the item came into escrow."""
     machine_decision: EscrowCommand = EscrowCommand.UNDECIDED
     """The machine's decision about the item; UNDECIDED until it has decided."""
-    return_reason: ReturnReason = ReturnReason.DEVICE
+    return_reason: ReturnReason = ReturnReason.RETURNED_BY_ACCEPTOR
     """The reason to report if the item is returned."""
 
 
@@ -147,7 +147,7 @@ class BillDriver(LineDriver[M]):
 
     def return_bill(self, escrow_number: int) -> None:
         """Order the acceptor to return item number ``escrow_number``; do nothing if that item has left escrow."""
-        self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED)
+        self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED_BY_MACHINE)
 
     def hold(self, escrow_number: int) -> None:
         """Keep item number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.
@@ -157,7 +157,10 @@ class BillDriver(LineDriver[M]):
         self._store_machine_decision(escrow_number, EscrowCommand.HOLD)
 
     def _store_machine_decision(
-        self, escrow_number: int, decision: EscrowCommand, reason: ReturnReason = ReturnReason.DEVICE
+        self,
+        escrow_number: int,
+        decision: EscrowCommand,
+        reason: ReturnReason = ReturnReason.RETURNED_BY_ACCEPTOR,
     ) -> None:
         """Store the machine's decision about the item of this escrow number.
 
@@ -232,7 +235,7 @@ class BillDriver(LineDriver[M]):
         until the value of every note code has been queried.
         """
         self._in_escrow = code
-        if not self._worth.is_known:
+        if not self._worth.are_all_channels_queried:
             return
         if self._escrowed_item is not None and self._escrowed_item.reported_code == code:
             return
@@ -299,7 +302,7 @@ class BillDriver(LineDriver[M]):
         late = asyncio.get_running_loop().time() - item.escrowed_at > MACHINE_DECISION_SECONDS_MAX
         if item.machine_decision is EscrowCommand.UNDECIDED and late:
             item.machine_decision = EscrowCommand.RETURN
-            item.return_reason = ReturnReason.NO_ANSWER
+            item.return_reason = ReturnReason.NO_DECISION_IN_TIME
         if (
             item.machine_decision is EscrowCommand.STACK
             and item.content is not None
@@ -313,7 +316,7 @@ class BillDriver(LineDriver[M]):
             return EscrowCommand.UNDECIDED
         if (
             item.machine_decision is EscrowCommand.STACK
-            and self._timer.seconds > UNSTACKED_SECONDS_AFTER_ORDER_MAX
+            and self._timer.seconds > ESCROW_SECONDS_AFTER_STACK_ORDER_MAX
         ):
             return EscrowCommand.RETURN
         if (
@@ -355,7 +358,7 @@ class BillDriver(LineDriver[M]):
         if verdict is EscrowVerdict.CREDITED and content is not None:
             self._escrowed_item = self._last_escrowed_item = None
             self._emit(PaperStacked(device=self.name, content=content))
-        elif verdict is EscrowVerdict.CONTRADICTION and not self._contradicted:
+        elif verdict is EscrowVerdict.UNORDERED_STACKING and not self._contradicted:
             self._contradicted = True  # recorded once, although the device repeats itself
             text = "the device reports a bill as stacked that it was never ordered to stack"
             self._escrow.dispute_unordered_stacking(text, max(self._notes.values(), default=0))
@@ -376,11 +379,13 @@ class BillDriver(LineDriver[M]):
             None,
             None,
         )
-        if verdict is EscrowVerdict.LOST_TRACK:
+        if verdict is EscrowVerdict.DISPUTED:
             self._emit(
                 PaperDisputed(device=self.name, text=f"nothing says where an ordered bill went: {reason}")
             )
         elif verdict is EscrowVerdict.NOT_STACKED and not is_still_in_escrow:
-            self._emit(PaperReturned(device=self.name, content=content, reason=ReturnReason.DEVICE))
-        elif item is not None and verdict is EscrowVerdict.NOTHING and not is_still_in_escrow:
+            self._emit(
+                PaperReturned(device=self.name, content=content, reason=ReturnReason.RETURNED_BY_ACCEPTOR)
+            )
+        elif item is not None and verdict is EscrowVerdict.NO_OPEN_RECORD and not is_still_in_escrow:
             self._emit(PaperReturned(device=self.name, content=item.content, reason=item.return_reason))

@@ -36,16 +36,16 @@ class ItemPhase(StrEnum):
     ESCROW = "escrow"
     HELD = "held"
     STACKING = "stacking"
-    IN_BOX = "in_box"  # stacked, but not yet acknowledged by the machine
-    SETTLING = "settling"  # stacked and acknowledged
+    STACKED_UNACKNOWLEDGED = "in_box"  # stacked, but not yet acknowledged by the machine
+    STACKED_ACKNOWLEDGED = "settling"  # stacked and acknowledged
     REJECTING = "rejecting"
     RETURNING = "returning"
     # cleared by hand only
     JAM = "jam"
     STACKER_JAM = "stacker_jam"
-    FULL = "full"
-    BOX_OUT = "box_out"
-    FAILED = "failed"
+    BOX_FULL = "full"
+    BOX_REMOVED = "box_out"
+    SENSOR_HEAD_FAILED = "failed"
     # cleared automatically or by a reset
     CHEATED = "cheated"
 
@@ -57,7 +57,7 @@ class SimulatedPaper:
     cents: int
     barcode: str = ""
     counterfeit: bool = False
-    is_past_return: bool = False
+    is_past_point_of_no_return: bool = False
     """Whether the item can no longer be returned to the player."""
 
 
@@ -134,9 +134,9 @@ class BillTwin(Twin[M]):
 
     def acknowledge_stacked(self) -> None:
         """Accept the machine's acknowledgement that the item is in the box."""
-        if self._phase is ItemPhase.IN_BOX:
+        if self._phase is ItemPhase.STACKED_UNACKNOWLEDGED:
             self._count_item_in_box()
-            self._enter_phase(ItemPhase.SETTLING)
+            self._enter_phase(ItemPhase.STACKED_ACKNOWLEDGED)
             self._schedule_step(STACK_SECONDS / 2, self._finish_item)
 
     # ------------------------------------------------------------ the mechanics
@@ -178,8 +178,8 @@ class BillTwin(Twin[M]):
             self._jam_next = False
             self._stop_in_fault(ItemPhase.STACKER_JAM)
             return
-        self._paper.is_past_return = True
-        self._schedule_step(STACK_SECONDS / 2, lambda: self._enter_phase(ItemPhase.IN_BOX))
+        self._paper.is_past_point_of_no_return = True
+        self._schedule_step(STACK_SECONDS / 2, lambda: self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED))
 
     def _count_item_in_box(self) -> None:
         """Move the bill or ticket from the acceptor into the box, and count it there."""
@@ -209,7 +209,7 @@ class BillTwin(Twin[M]):
         """Become ready for the next item, or stop because the note box is full."""
         if self._full_next:
             self._full_next = False
-            self._stop_in_fault(ItemPhase.FULL)
+            self._stop_in_fault(ItemPhase.BOX_FULL)
         else:
             self._enter_phase(ItemPhase.READY)
 
@@ -283,7 +283,7 @@ class BillTwin(Twin[M]):
         self._stop_timers()
         self._jam_next = self._full_next = False
         self._phase_at_fault = None
-        if self._paper is not None and not self._paper.is_past_return:
+        if self._paper is not None and not self._paper.is_past_point_of_no_return:
             self._count_returned(self._paper)
             self._paper = None
         self.handle_power_return()
@@ -293,13 +293,13 @@ class BillTwin(Twin[M]):
         """Remove (``present`` false) or replace (true) the note box."""
         if present:
             return self._repair_acceptor()
-        self._stop_in_fault(ItemPhase.BOX_OUT)
+        self._stop_in_fault(ItemPhase.BOX_REMOVED)
         return "box out"
 
     def _fill_note_box(self) -> str:
         """Fill the note box, at the latest after the bill that is moving now."""
         if self._paper is None:
-            self._stop_in_fault(ItemPhase.FULL)
+            self._stop_in_fault(ItemPhase.BOX_FULL)
         else:
             self._full_next = True
         return "box full"
@@ -312,13 +312,13 @@ class BillTwin(Twin[M]):
 
     def _break_sensor_head(self) -> str:
         """Break the acceptor's sensor head."""
-        self._stop_in_fault(ItemPhase.FAILED)
+        self._stop_in_fault(ItemPhase.SENSOR_HEAD_FAILED)
         return "failed"
 
     def _report_false_bill(self) -> str:
         """Simulate a defect: report a stacked bill that never existed."""
         self._stop_timers()
-        self._enter_phase(ItemPhase.IN_BOX)
+        self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED)
         return "lying"
 
     def export_memory(self) -> dict[str, object]:

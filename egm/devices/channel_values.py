@@ -18,7 +18,7 @@ from egm.devices.interface import FaultCode
 #: Currencies for which a device may be programmed if no profile states them: dollars are assumed.
 DOLLAR_CURRENCIES: Final = frozenset({"USD", "CAD"})
 #: Faults that the comparison of channel values raises.
-CHANNEL_VALUE_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNKNOWN)
+CHANNEL_VALUE_FAULTS: Final = (FaultCode.WRONG_CHANNEL_VALUES, FaultCode.CHANNEL_VALUES_UNKNOWN)
 #: Not a country: ccTalk's code for a token.
 _TOKENS_COUNTRY_CODE: Final = "TK"
 
@@ -52,12 +52,12 @@ class ChannelValueCheck:
         self._unreported_channels: list[int] = []
 
     @property
-    def next_channel(self) -> int | None:
+    def next_channel_to_query(self) -> int | None:
         """Return the next channel whose value is to be queried; None once all have been."""
         return self._unqueried_channels[0] if self._unqueried_channels else None
 
     @property
-    def is_known(self) -> bool:
+    def are_all_channels_queried(self) -> bool:
         """Return whether every channel has been queried; the device need not have replied."""
         return not self._unqueried_channels
 
@@ -70,9 +70,9 @@ class ChannelValueCheck:
     def channel_value_faults(self) -> dict[FaultCode, str]:
         """Return the faults to raise for wrong or unreported channel values, with a text that names the channels."""
         if self._difference_texts:
-            return {FaultCode.WRONG_VALUES: "; ".join(self._difference_texts)}
+            return {FaultCode.WRONG_CHANNEL_VALUES: "; ".join(self._difference_texts)}
         return (
-            {FaultCode.VALUES_UNKNOWN: _format_channels(self._unreported_channels)}
+            {FaultCode.CHANNEL_VALUES_UNKNOWN: _format_channels(self._unreported_channels)}
             if self._unreported_channels
             else {}
         )

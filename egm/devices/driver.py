@@ -18,7 +18,7 @@ from egm.devices.interface import (
     DeviceFault,
     EventSink,
     FaultCode,
-    LineError,
+    InvalidBytesReceived,
     LineLost,
     LineRestored,
 )
@@ -231,7 +231,7 @@ class LineDriver(ABC, Generic[M]):
     def _report_invalid_bytes(self, error: ProtocolError) -> None:
         """Count bytes of the device that are no valid message, and report why."""
         self.exchanges.invalid_messages += 1
-        self._emit(LineError(device=self._name, text=str(error)))
+        self._emit(InvalidBytesReceived(device=self._name, text=str(error)))
 
     def _decode_or_count_invalid(self, parse: Callable[[M], T], message: M) -> T | None:
         """Return ``message`` as ``parse`` decodes it; if it cannot be decoded, count it as invalid and return None."""
@@ -336,7 +336,7 @@ class LineDriver(ABC, Generic[M]):
 
     def _report_value_faults(self, value_check: ChannelValueCheck) -> None:
         """Report the faults of wrong or unknown channel values, once all channels of the acceptor have been queried."""
-        if value_check.is_known or value_check.has_differences:
+        if value_check.are_all_channels_queried or value_check.has_differences:
             for code in CHANNEL_VALUE_FAULTS:
                 self._set_driver_fault(code, value_check.channel_value_faults.get(code))
 

@@ -47,13 +47,11 @@ class EscrowVerdict(StrEnum):
 
     CREDITED = "credited"  # this report caused the credit
     REPEAT = "repeat"  # already credited; acknowledge again
-    CONTRADICTION = "contradiction"  # no order of ours explains it; nothing credited
-    CONFIRMED = "confirmed"  # a credited record was closed
+    UNORDERED_STACKING = "contradiction"  # the machine has not ordered it; nothing credited
+    CREDITED_RECORD_CLOSED = "confirmed"  # a credited record was closed
     NOT_STACKED = "not_stacked"  # an ordered record was closed without credit
-    LOST_TRACK = (
-        "lost_track"  # an ordered record was closed without credit, and the note's whereabouts are disputed
-    )
-    NOTHING = "nothing"  # no record was open
+    DISPUTED = "lost_track"  # an ordered record was closed without credit: it is unknown where the item is
+    NO_OPEN_RECORD = "nothing"  # no record was open
 
 
 class EscrowRules:
@@ -105,12 +103,12 @@ class EscrowRules:
     def handle_stacked(self) -> EscrowVerdict:
         """Handle the report that the item is in the box for good: credit it, unless the report is a repeat.
 
-        After this returns, the report may be acknowledged. CONTRADICTION: no stacking was ordered, so nothing is
+        After this returns, the report may be acknowledged. UNORDERED_STACKING: no stacking was ordered, so nothing is
         credited.
         """
         record = self._ledger.find_open()
         if record is None:
-            return EscrowVerdict.CONTRADICTION
+            return EscrowVerdict.UNORDERED_STACKING
         if record.phase is EscrowPhase.VENDED:
             return EscrowVerdict.REPEAT
         self._ledger.credit_stacked_paper()
@@ -132,15 +130,15 @@ class EscrowRules:
         """
         record = self._ledger.find_open()
         if record is None:
-            return EscrowVerdict.NOTHING
+            return EscrowVerdict.NO_OPEN_RECORD
         if record.phase is EscrowPhase.VENDED:
             self._ledger.delete_confirmed_paper()
-            return EscrowVerdict.CONFIRMED
+            return EscrowVerdict.CREDITED_RECORD_CLOSED
         if in_escrow or record.is_returning:
             self._ledger.void_unstacked_paper(reason)
             return EscrowVerdict.NOT_STACKED
         self._ledger.dispute_lost_paper(reason)
-        return EscrowVerdict.LOST_TRACK
+        return EscrowVerdict.DISPUTED
 
     def record_exchange_progress(self, progress: int) -> None:
         """Store in the open stacking record how far the driver has read its protocol's exchange.

@@ -22,20 +22,22 @@ class FaultCode(StrEnum):
     COMMUNICATION = "communication"  # no reply, or bytes that violate the protocol
     FAILURE = "failure"  # the device reports that it is broken
     JAM = "jam"
-    POWER = "power"  # mains failing, or the device's own supply
+    POWER_SUPPLY = "power"  # mains failing, or the device's own supply
     # bill acceptor
     STACKER_JAM = "stacker_jam"
     STACKER_FULL = "stacker_full"
     STACKER_REMOVED = "stacker_removed"
-    CHEAT = "cheat"
+    BILL_CHEAT = "cheat"
     # bill acceptor and coin acceptor
-    WRONG_VALUES = "wrong_values"  # a channel has another value than the cabinet file and the profile state
-    VALUES_UNKNOWN = "values_untold"  # the device cannot report the value of a channel
+    WRONG_CHANNEL_VALUES = (
+        "wrong_values"  # a channel has another value than the cabinet file and the profile state
+    )
+    CHANNEL_VALUES_UNKNOWN = "values_untold"  # the device cannot report the value of a channel
     # coin acceptor
     COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug
-    DIVERTER = "diverter"
-    SENSOR_STUCK = "sensor_stuck"
-    WRONG_LANE = "wrong_lane"  # a coin fell into the wrong container
+    COIN_DIVERTER = "diverter"
+    COIN_SENSOR_STUCK = "sensor_stuck"
+    COIN_IN_WRONG_CONTAINER = "wrong_lane"  # a coin fell into the wrong container
     COIN_WHILE_DISABLED = "uninvited"  # a coin was accepted while coins were disabled
     # hopper
     HOPPER_EMPTY = "hopper_empty"
@@ -44,23 +46,23 @@ class FaultCode(StrEnum):
     # printer
     PAPER_OUT = "paper_out"
     PAPER_LOW = "paper_low"
-    HEAD_UP = "head_up"
-    CHASSIS_OPEN = "chassis_open"
+    PRINT_HEAD_UP = "head_up"
+    PRINTER_CHASSIS_OPEN = "chassis_open"
     # input and output board
     BATTERY_LOW = "battery_low"
-    HARD_METER = "hard_meter"  # the counters cannot be set to the metered values
+    HARD_METER_MISMATCH = "hard_meter"  # the counters cannot be set to the metered values
 
 
 @dataclass(frozen=True, slots=True)
 class Banknote:
-    """A bill in escrow."""
+    """A bill in a bill acceptor, by its value."""
 
     amount_cents: int
 
 
 @dataclass(frozen=True, slots=True)
 class Barcode:
-    """A bar-coded ticket in escrow: its digits as read."""
+    """A bar-coded ticket in a bill acceptor: the digits that the acceptor has read."""
 
     digits: str
 
@@ -106,8 +108,8 @@ class DeviceFault(DeviceEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LineError(DeviceEvent):
-    """Bytes from the device were not a valid message; they are counted and logged, and the driver continues."""
+class InvalidBytesReceived(DeviceEvent):
+    """Bytes received from the device were no valid message. They are counted and logged, and the driver continues."""
 
     text: str
 
@@ -136,12 +138,12 @@ class PaperStacked(DeviceEvent):
 
 
 class ReturnReason(StrEnum):
-    """The reason why an inserted bill or ticket was returned."""
+    """The reason why an inserted bill or ticket was returned to the player."""
 
-    ORDERED = "ordered"  # the machine requested it
+    ORDERED_BY_MACHINE = "ordered"  # the machine requested it
     NOT_ENABLED = "not_enabled"  # a denomination that is not enabled now
-    NO_ANSWER = "no_answer"  # the machine did not decide in time
-    DEVICE = "device"  # the acceptor returned it by itself (power loss, pulled back, time-out)
+    NO_DECISION_IN_TIME = "no_answer"  # the machine did not decide in time
+    RETURNED_BY_ACCEPTOR = "device"  # the acceptor returned it by itself (power loss, pulled back, time-out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,7 +295,7 @@ class WheelPhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WheelTurned(DeviceEvent):
+class WheelPhaseReported(DeviceEvent):
     """A roulette wheel has entered another phase of its game number ``spin``, or has reported a fault.
 
     ``number`` is the winning number once the ball is at rest and the spin is valid, otherwise None. ``is_void``: the
@@ -418,7 +420,7 @@ class Devices:
     hopper: Hopper | None = None
 
     @property
-    def require_acceptor(self) -> BillAcceptor:
+    def required_acceptor(self) -> BillAcceptor:
         """Return the bill acceptor. Raises InvariantError if the machine has none."""
         if self.acceptor is None:
             raise InvariantError("a bill or ticket is being processed, but the machine has no bill acceptor")

@@ -46,8 +46,8 @@ _FAULT_BY_STATUS_FIELD: Final = {
     "paper_out": FaultCode.PAPER_OUT,
     "paper_low": FaultCode.PAPER_LOW,
     "jam": FaultCode.JAM,
-    "head_up": FaultCode.HEAD_UP,
-    "chassis_open": FaultCode.CHASSIS_OPEN,
+    "head_up": FaultCode.PRINT_HEAD_UP,
+    "chassis_open": FaultCode.PRINTER_CHASSIS_OPEN,
     "failure": FaultCode.FAILURE,
 }
 

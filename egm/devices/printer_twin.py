@@ -88,7 +88,7 @@ class PrinterTwin(Twin[M]):
         if not self._hold:
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
-    def _cancel(self) -> None:
+    def _discard_print_job(self) -> None:
         """Discard the print job, and the report that a bar code was printed."""
         self._stop_timers()
         self._busy = self._barcode_done = False

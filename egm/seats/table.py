@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from egm.devices.interface import WheelTurned
+from egm.devices.interface import WheelPhaseReported
 from egm.kernel.events import Event, EventName
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -124,7 +124,7 @@ class SharedTables:
     None if it is not left out, or if there is no particular reason.
     """
 
-    last_wheel_report: WheelTurned | None = None
+    last_wheel_report: WheelPhaseReported | None = None
     """The last report of the real wheel's reader; None before the first one and while the line is interrupted."""
 
     def register_position(

@@ -11,7 +11,7 @@ number decides its games, and staff rule on them.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from egm.devices.interface import DeviceEvent, LineLost, WheelPhase, WheelTurned
+from egm.devices.interface import DeviceEvent, LineLost, WheelPhase, WheelPhaseReported
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
@@ -34,13 +34,13 @@ from egm.seats.table import SeatedPosition, SharedTables, has_placed_bets, is_be
 def process_wheel_report(machine: Machine, report: DeviceEvent) -> None:
     """Process a device report if it concerns the real wheel; ``machine`` is any of the positions."""
     wheel = machine.component(SharedTables).last_wheel_report
-    if isinstance(report, WheelTurned):
+    if isinstance(report, WheelPhaseReported):
         process_wheel_phase(machine, report)
     elif isinstance(report, LineLost) and wheel is not None and wheel.device == report.device:
         record_lost_spin_as_missed(machine)
 
 
-def process_wheel_phase(machine: Machine, report: WheelTurned) -> None:
+def process_wheel_phase(machine: Machine, report: WheelPhaseReported) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or record it as missed."""
     table, spin = machine.component(SharedTables), find_expected_spin(machine)
     previous_report, table.last_wheel_report = table.last_wheel_report, report
@@ -85,7 +85,7 @@ def find_expected_spin(machine: Machine) -> WheelSpin | None:
 
 
 def _find_spin_mismatch(
-    spin: WheelSpin, previous_report: WheelTurned | None, report: WheelTurned
+    spin: WheelSpin, previous_report: WheelPhaseReported | None, report: WheelPhaseReported
 ) -> MissedSpinReason | None:
     """Return why the wheel's report cannot be about the expected spin, or None if it can.
 
@@ -100,7 +100,7 @@ def _find_spin_mismatch(
     return "went_on" if is_over else None
 
 
-def _was_number_reported(previous_report: WheelTurned | None, report: WheelTurned) -> bool:
+def _was_number_reported(previous_report: WheelPhaseReported | None, report: WheelPhaseReported) -> bool:
     """Return whether the wheel's previous report already stated the number of the spin that ``report`` is about."""
     return (
         previous_report is not None

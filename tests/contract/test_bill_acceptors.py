@@ -72,7 +72,7 @@ class TestEveryLine:
             await rig.stop()
             assert rig.list_events(PaperReturned)[0].content == Banknote(20_00)
             if line != "lossy":
-                assert rig.list_events(PaperReturned)[0].reason is ReturnReason.ORDERED
+                assert rig.list_events(PaperReturned)[0].reason is ReturnReason.ORDERED_BY_MACHINE
             assert (rig.credited_cents, rig.box_cents()) == (0, 0)
             rig.close()
 
@@ -154,7 +154,7 @@ class TestRefusals:
             await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.list_events(PaperReturned)[0].reason is ReturnReason.NO_ANSWER
+            assert rig.list_events(PaperReturned)[0].reason is ReturnReason.NO_DECISION_IN_TIME
             rig.close()
 
         jump(scene())

@@ -14,7 +14,7 @@ from egm.devices.interface import (
     Barcode,
     DeviceFault,
     FaultCode,
-    LineError,
+    InvalidBytesReceived,
     LineLost,
     LineRestored,
     PaperDisputed,
@@ -131,7 +131,7 @@ class TestFaults:
         )
 
     def test_a_cheat_attempt_is_reported(self, protocol):
-        self.fault(protocol, FaultCode.CHEAT, lambda rig: rig.perform_action("cheat"), lambda rig: None)
+        self.fault(protocol, FaultCode.BILL_CHEAT, lambda rig: rig.perform_action("cheat"), lambda rig: None)
 
     @pytest.mark.requirement("G-02")
     def test_a_false_report_of_a_stacked_bill_is_disputed_and_not_credited(self, protocol):
@@ -188,7 +188,7 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             rig.perform_action("corrupt", answers=3)
-            await rig.advance_until(lambda: rig.list_events(LineError))
+            await rig.advance_until(lambda: rig.list_events(InvalidBytesReceived))
             await rig.insert()
             await rig.advance_until(rig.quiet)
             await rig.stop()

@@ -95,7 +95,7 @@ def test_no_money_is_accepted_if_a_channel_has_another_value(protocol, other):
 
     async def scene():
         rig = await insert_money(protocol, prepare)
-        assert list_active_faults(rig) == [FaultCode.WRONG_VALUES]
+        assert list_active_faults(rig) == [FaultCode.WRONG_CHANNEL_VALUES]
         assert not rig.list_events(CoinAccepted, PaperStacked)
         rig.close()
 
@@ -108,7 +108,7 @@ def test_no_money_is_accepted_if_a_channel_has_another_value(protocol, other):
 def test_no_money_of_another_currency_is_accepted(protocol, currency):
     async def scene():
         rig = await insert_money(protocol, lambda rig: setattr(rig.twin, "currency", currency))
-        assert list_active_faults(rig) == [FaultCode.WRONG_VALUES]
+        assert list_active_faults(rig) == [FaultCode.WRONG_CHANNEL_VALUES]
         (fault,) = (fault for fault in rig.list_events(DeviceFault) if fault.active)
         assert "USD" in fault.detail
         assert not rig.list_events(CoinAccepted, PaperStacked)
@@ -124,7 +124,7 @@ def test_no_money_of_another_currency_is_accepted(protocol, currency):
 def test_matching_channel_values_are_accepted_and_unknown_ones_reported(protocol, mute):
     async def scene():
         rig = await insert_money(protocol, HIDE_VALUES[protocol][mute] if mute >= 0 else lambda _: None)
-        assert list_active_faults(rig) == ([FaultCode.VALUES_UNKNOWN] if mute >= 0 else [])
+        assert list_active_faults(rig) == ([FaultCode.CHANNEL_VALUES_UNKNOWN] if mute >= 0 else [])
         assert rig.list_events(CoinAccepted, PaperStacked)
         rig.close()
 
@@ -145,18 +145,18 @@ def name_slots(**names):
 @pytest.mark.parametrize(
     ("names", "shown"),
     [
-        ({"slot_1": b"USTKNA"}, [FaultCode.VALUES_UNKNOWN]),
-        ({"slot_1": b"USTKNA", "slot_3": b"EU200A"}, [FaultCode.WRONG_VALUES]),
-        ({"slot_3": b"EU025A"}, [FaultCode.WRONG_VALUES]),
-        ({"slot_1": b"TK001A", "slot_5": b""}, [FaultCode.WRONG_VALUES]),
-        ({"slot_1": b"\xff\xfe", "slot_5": b""}, [FaultCode.VALUES_UNKNOWN]),
+        ({"slot_1": b"USTKNA"}, [FaultCode.CHANNEL_VALUES_UNKNOWN]),
+        ({"slot_1": b"USTKNA", "slot_3": b"EU200A"}, [FaultCode.WRONG_CHANNEL_VALUES]),
+        ({"slot_3": b"EU025A"}, [FaultCode.WRONG_CHANNEL_VALUES]),
+        ({"slot_1": b"TK001A", "slot_5": b""}, [FaultCode.WRONG_CHANNEL_VALUES]),
+        ({"slot_1": b"\xff\xfe", "slot_5": b""}, [FaultCode.CHANNEL_VALUES_UNKNOWN]),
     ],
 )
 def test_an_unknown_value_of_one_slot_does_not_disable_the_others(names, shown):
     async def scene():
         rig = await insert_money("cctalk_coin", name_slots(**names))
         assert list_active_faults(rig) == shown
-        assert bool(rig.list_events(CoinAccepted)) is (shown == [FaultCode.VALUES_UNKNOWN])
+        assert bool(rig.list_events(CoinAccepted)) is (shown == [FaultCode.CHANNEL_VALUES_UNKNOWN])
         rig.close()
 
     jump(scene())

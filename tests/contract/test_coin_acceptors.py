@@ -185,8 +185,8 @@ class TestCoinAcceptor:
         [
             ("jam", FaultCode.JAM),
             ("cheat", FaultCode.COIN_CHEAT),
-            ("diverter", FaultCode.DIVERTER),
-            ("stuck_sensor", FaultCode.SENSOR_STUCK),
+            ("diverter", FaultCode.COIN_DIVERTER),
+            ("stuck_sensor", FaultCode.COIN_SENSOR_STUCK),
         ],
     )
     def test_faults_of_the_acceptor_are_reported(self, hand, code):
@@ -210,15 +210,15 @@ class TestCoinAcceptor:
     @pytest.mark.parametrize(
         ("error", "code"),
         [
-            (CoinError.BACKWARDS, FaultCode.COIN_CHEAT),
-            (CoinError.ON_STRING, FaultCode.COIN_CHEAT),
+            (CoinError.COIN_MOVED_BACKWARDS, FaultCode.COIN_CHEAT),
+            (CoinError.COIN_ON_STRING, FaultCode.COIN_CHEAT),
             (CoinError.CREDIT_SENSOR_BLOCKED, FaultCode.JAM),
-            (CoinError.CREDIT_SENSOR_NOT_READY, FaultCode.SENSOR_STUCK),
-            (CoinError.VALIDATION_SENSOR_NOT_READY, FaultCode.SENSOR_STUCK),
-            (CoinError.REJECT_SENSOR_BLOCKED, FaultCode.SENSOR_STUCK),
-            (CoinError.SORTER_TIMEOUT, FaultCode.DIVERTER),
-            (CoinError.SORTER_BLOCKED, FaultCode.DIVERTER),
-            (CoinError.WRONGLY_SORTED, FaultCode.WRONG_LANE),
+            (CoinError.CREDIT_SENSOR_NOT_READY, FaultCode.COIN_SENSOR_STUCK),
+            (CoinError.VALIDATION_SENSOR_NOT_READY, FaultCode.COIN_SENSOR_STUCK),
+            (CoinError.REJECT_SENSOR_BLOCKED, FaultCode.COIN_SENSOR_STUCK),
+            (CoinError.SORTER_TIMEOUT, FaultCode.COIN_DIVERTER),
+            (CoinError.SORTER_BLOCKED, FaultCode.COIN_DIVERTER),
+            (CoinError.COIN_WRONGLY_SORTED, FaultCode.COIN_IN_WRONG_CONTAINER),
         ],
     )
     def test_each_error_of_the_acceptor_is_its_fault(self, error, code):
@@ -243,14 +243,19 @@ class TestCoinAcceptor:
             await rig.advance_until(lambda: rig.credited_cents() == 25)
             rig.perform_action("wrong_lane", amount_cents=1_00)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.list_events(DeviceFault))
+                lambda: any(
+                    e.code is FaultCode.COIN_IN_WRONG_CONTAINER and e.active
+                    for e in rig.list_events(DeviceFault)
+                )
             )
             await rig.stop()
             assert rig.ledger.credited_coins == [
                 (25, True),
                 (1_00, False),
             ]  # recorded with the path that the coin took
-            assert [e.code for e in rig.list_events(DeviceFault) if e.active] == [FaultCode.WRONG_LANE]
+            assert [e.code for e in rig.list_events(DeviceFault) if e.active] == [
+                FaultCode.COIN_IN_WRONG_CONTAINER
+            ]
             rig.close()
 
         jump(scene())

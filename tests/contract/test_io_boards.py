@@ -12,8 +12,8 @@ from egm.devices.interface import (
     DoorChanged,
     FaultCode,
     InputsReported,
+    InvalidBytesReceived,
     KeyTurned,
-    LineError,
     LineLost,
     LineRestored,
 )
@@ -274,7 +274,7 @@ class TestUnattended:
 @pytest.mark.requirement("G-14:a", "G-15")
 class TestFaults:
     @pytest.mark.parametrize(
-        ("hand", "code"), [("mains", FaultCode.POWER), ("battery", FaultCode.BATTERY_LOW)]
+        ("hand", "code"), [("mains", FaultCode.POWER_SUPPLY), ("battery", FaultCode.BATTERY_LOW)]
     )
     def test_mains_and_battery_faults_are_reported_and_cleared(self, hand, code):
         async def scene():
@@ -299,7 +299,7 @@ class TestFaults:
             await rig.wait_for_inputs()
             assert rig.list_events(DeviceIdentified)
             rig.perform_action("corrupt", answers=2)
-            await rig.advance_until(lambda: rig.list_events(LineError))
+            await rig.advance_until(lambda: rig.list_events(InvalidBytesReceived))
             rig.perform_action("silence")
             await rig.advance_until(lambda: rig.list_events(LineLost), 5)
             rig.perform_action("silence", on=False)
@@ -421,13 +421,16 @@ class TestHardMeters:
                 rig.perform_action("turn", meter=0, pulses=shows)
             rig.driver.advance_hard_meters(totals)
             await rig.advance_until(
-                lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.list_events(DeviceFault))
+                lambda: any(
+                    f.code is FaultCode.HARD_METER_MISMATCH and f.active for f in rig.list_events(DeviceFault)
+                )
             )
             assert self.read_pulse_counts(rig)[0] == max(shows, 0)
             rig.perform_action("turn", meter=0, pulses=totals[0])
             await rig.advance_until(
                 lambda: any(
-                    f.code is FaultCode.HARD_METER and not f.active for f in rig.list_events(DeviceFault)
+                    f.code is FaultCode.HARD_METER_MISMATCH and not f.active
+                    for f in rig.list_events(DeviceFault)
                 )
             )
             rig.close()

@@ -284,8 +284,8 @@ class TestFaults:
         ("begin", "end", "code"),
         [
             (("paper", {"tickets": 0}), ("paper", {"tickets": 100}), FaultCode.PAPER_OUT),
-            (("head", {"up": True}), ("head", {"up": False}), FaultCode.HEAD_UP),
-            (("chassis", {"open": True}), ("chassis", {"open": False}), FaultCode.CHASSIS_OPEN),
+            (("head", {"up": True}), ("head", {"up": False}), FaultCode.PRINT_HEAD_UP),
+            (("chassis", {"open": True}), ("chassis", {"open": False}), FaultCode.PRINTER_CHASSIS_OPEN),
             (("fail", {}), ("clear", {}), FaultCode.FAILURE),
         ],
     )

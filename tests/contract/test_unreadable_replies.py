@@ -11,7 +11,7 @@ from egm.devices.cctalk.codec import Header
 from egm.devices.ebds import codec as ebds
 from egm.devices.id003 import codec as id003
 from egm.devices.interface import (
-    LineError,
+    InvalidBytesReceived,
     LineLost,
     LineRestored,
     PaperInEscrow,
@@ -69,7 +69,7 @@ def test_a_device_with_only_unreadable_replies_is_lost_and_counted(protocol):
         await asyncio.sleep(60)
         assert not driver.is_replying
         assert len(rig.list_events(LineLost)) == 1
-        assert driver.exchanges.invalid_messages == len(rig.list_events(LineError)) > 20
+        assert driver.exchanges.invalid_messages == len(rig.list_events(InvalidBytesReceived)) > 20
         rig.twin.process_message = good
         if answer is not None:
             rig.twin._build_reply = answer

@@ -52,23 +52,23 @@ _ESCROW_AND_STACKER_MODE: Final = b"\x03"
 
 #: Status event -> the fault that it reports.
 _FAULT_BY_EVENT: Final[Mapping[int, FaultCode]] = {
-    BillEvent.JAM_TRANSPORT: FaultCode.JAM,
-    BillEvent.JAM_STACKER: FaultCode.STACKER_JAM,
+    BillEvent.BILL_JAMMED_IN_TRANSPORT: FaultCode.JAM,
+    BillEvent.BILL_JAMMED_IN_STACKER: FaultCode.STACKER_JAM,
     BillEvent.STACKER_JAMMED: FaultCode.STACKER_JAM,
-    BillEvent.PULLED_BACK: FaultCode.CHEAT,
-    BillEvent.TAMPER: FaultCode.CHEAT,
-    BillEvent.FRAUD_OPTO: FaultCode.CHEAT,
-    BillEvent.FRAUD_STRING: FaultCode.CHEAT,
+    BillEvent.BILL_PULLED_BACK: FaultCode.BILL_CHEAT,
+    BillEvent.TAMPER: FaultCode.BILL_CHEAT,
+    BillEvent.FRAUD_OPTO: FaultCode.BILL_CHEAT,
+    BillEvent.FRAUD_STRING: FaultCode.BILL_CHEAT,
     BillEvent.STACKER_REMOVED: FaultCode.STACKER_REMOVED,
     BillEvent.STACKER_FULL: FaultCode.STACKER_FULL,
     BillEvent.STACKER_FAULTY: FaultCode.FAILURE,
 }
 #: Status event -> the reason of a rejection.
 _REJECTION_TEXT_BY_EVENT: Final[Mapping[int, str]] = {
-    BillEvent.INVALID_VALIDATION: "not recognised",
-    BillEvent.INVALID_TRANSPORT: "transport problem",
-    BillEvent.INHIBITED_SERIAL: "inhibited denomination",
-    BillEvent.INHIBITED_SWITCH: "inhibited denomination",
+    BillEvent.BILL_REFUSED_AT_VALIDATION: "not recognised",
+    BillEvent.BILL_REFUSED_AFTER_TRANSPORT_PROBLEM: "transport problem",
+    BillEvent.BILL_INHIBITED_BY_SERIAL_COMMAND: "inhibited denomination",
+    BillEvent.BILL_INHIBITED_BY_DIP_SWITCH: "inhibited denomination",
 }
 
 
@@ -214,7 +214,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     def _handle_event(self, event: CctalkEvent) -> bool:
         """Process one event of the validator; return whether it shows that the bill path is clear."""
         code = event.result_b
-        if event.result_a or code == BillEvent.UNKNOWN_STACKED:
+        if event.result_a or code == BillEvent.UNKNOWN_BILL_STACKED:
             self._present_faults.pop(FaultCode.JAM, None)
             if event.result_a and code == codec.BILL_IN_ESCROW_RESULT:
                 return False
@@ -229,8 +229,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         elif code in _REJECTION_TEXT_BY_EVENT:
             self._emit(PaperRejection(device=self.name, reason=_REJECTION_TEXT_BY_EVENT[code]))
             return True
-        elif code == BillEvent.RETURNED:
-            self._present_faults.pop(FaultCode.CHEAT, None)
+        elif code == BillEvent.BILL_RETURNED_FROM_ESCROW:
+            self._present_faults.pop(FaultCode.BILL_CHEAT, None)
             self._escrow.record_direction(to_box=False)
             return True
         return False
@@ -263,7 +263,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.STACK,)))
         elif answer is EscrowCommand.HOLD and now >= self._next_hold:
             self._next_hold = now + _HOLD_REPEAT_SECONDS
-            await self._query(Header.ROUTE_BILL, bytes((BillRoute.EXTEND,)))
+            await self._query(Header.ROUTE_BILL, bytes((BillRoute.EXTEND_ESCROW_TIME,)))
 
     async def _send_settings(self) -> None:
         """Send the validator the settings that it does not have yet; from time to time, send all of them again."""
@@ -282,12 +282,12 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             if not await self._send_command(header, data):
                 return
             self._applied_settings[header] = data
-        if self._worth.is_known:
+        if self._worth.are_all_channels_queried:
             self._report_readiness(accepting=self._can_accept_anything)
 
     async def _query_next_value(self) -> None:
         """Query the value of one more bill type. Only one is queried per cycle, so that no event has to wait."""
-        kind = self._worth.next_channel
+        kind = self._worth.next_channel_to_query
         if kind is None or (self._escrow.is_stacking_ordered() and not self._holds_paper):
             return
         answer = await self._query(Header.BILL_ID, bytes((kind,)))
@@ -314,5 +314,5 @@ def _is_in_escrow(event: CctalkEvent) -> bool:
     return (
         event.result_b == codec.BILL_IN_ESCROW_RESULT
         if event.result_a
-        else event.result_b == BillEvent.BARCODE
+        else event.result_b == BillEvent.BARCODE_DETECTED
     )

@@ -46,13 +46,13 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
                 orders = {
                     BillRoute.STACK: self.stack_escrowed_item,
                     BillRoute.RETURN: self.return_escrowed_item,
-                    BillRoute.EXTEND: self.extend_escrow_time,
+                    BillRoute.EXTEND_ESCROW_TIME: self.extend_escrow_time,
                 }
                 is_known_order = message.data[0] in frozenset(orders)
                 return (
                     b""
                     if is_known_order and orders[BillRoute(message.data[0])]()
-                    else bytes((BillRoute.EMPTY,))
+                    else bytes((BillRoute.ESCROW_EMPTY,))
                 )
             case Header.BILL_ID | Header.COUNTRY_SCALING if message.data:
                 return self._encode_bill_name(message)
@@ -93,14 +93,14 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         match phase:
             case ItemPhase.ESCROW:
                 kind = self._find_bill_type()
-                self._events.add(kind, codec.BILL_IN_ESCROW_RESULT if kind else BillEvent.BARCODE)
-            case ItemPhase.IN_BOX:
+                self._events.add(kind, codec.BILL_IN_ESCROW_RESULT if kind else BillEvent.BARCODE_DETECTED)
+            case ItemPhase.STACKED_UNACKNOWLEDGED:
                 kind = self._find_bill_type()
                 self._accepted += self._paper is not None
-                self._events.add(kind, codec.BILL_STACKED_RESULT if kind else BillEvent.UNKNOWN_STACKED)
+                self._events.add(kind, codec.BILL_STACKED_RESULT if kind else BillEvent.UNKNOWN_BILL_STACKED)
                 self.acknowledge_stacked()
             case ItemPhase.REJECTING:
-                self._events.add(0, BillEvent.INVALID_VALIDATION)
+                self._events.add(0, BillEvent.BILL_REFUSED_AT_VALIDATION)
             case ItemPhase.CHEATED:
                 self._events.add(0, BillEvent.FRAUD_STRING)
                 self._schedule_step(self.return_seconds, self._give_item_out)
@@ -110,7 +110,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
     def _give_item_out(self) -> None:
         """Give the item out to the player, and store the event of its return."""
         if self._phase in {ItemPhase.RETURNING, ItemPhase.CHEATED}:
-            self._events.add(0, BillEvent.RETURNED)
+            self._events.add(0, BillEvent.BILL_RETURNED_FROM_ESCROW)
         super()._give_item_out()
 
     def export_memory(self) -> dict[str, object]:
@@ -140,18 +140,18 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         """After a power loss, stack the item inside if it is past the point of no return, otherwise return it."""
         if self._paper is None:
             self._enter_phase(ItemPhase.READY)
-        elif self._paper.is_past_return:
+        elif self._paper.is_past_point_of_no_return:
             self._enter_phase(ItemPhase.STACKING)
-            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.IN_BOX))
+            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED))
         else:
             self._start_returning()
 
 
 #: Phase -> the status event that reports it.
 _EVENT_BY_FAULT_PHASE: Final[Mapping[ItemPhase, BillEvent]] = {
-    ItemPhase.JAM: BillEvent.JAM_TRANSPORT,
-    ItemPhase.STACKER_JAM: BillEvent.JAM_STACKER,
-    ItemPhase.FULL: BillEvent.STACKER_FULL,
-    ItemPhase.BOX_OUT: BillEvent.STACKER_REMOVED,
-    ItemPhase.FAILED: BillEvent.STACKER_FAULTY,
+    ItemPhase.JAM: BillEvent.BILL_JAMMED_IN_TRANSPORT,
+    ItemPhase.STACKER_JAM: BillEvent.BILL_JAMMED_IN_STACKER,
+    ItemPhase.BOX_FULL: BillEvent.STACKER_FULL,
+    ItemPhase.BOX_REMOVED: BillEvent.STACKER_REMOVED,
+    ItemPhase.SENSOR_HEAD_FAILED: BillEvent.STACKER_FAULTY,
 }

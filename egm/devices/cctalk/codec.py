@@ -55,7 +55,7 @@ class Header(IntEnum):
     EMERGENCY_STOP = 172
     BUILD_CODE = 192
     SORTER_PATH = 210
-    HIGH_LOW = 217
+    PAYOUT_HIGH_LOW_STATUS = 217
     MASTER_INHIBIT = 228
     READ_CREDITS = 229
     INHIBIT_MASK = 231
@@ -75,8 +75,8 @@ class BillRoute(IntEnum):
 
     RETURN = 0
     STACK = 1
-    EXTEND = 255
-    EMPTY = 254  # reply: nothing is in escrow
+    EXTEND_ESCROW_TIME = 255
+    ESCROW_EMPTY = 254  # reply: nothing is in escrow
 
 
 #: The byte that arms a hopper.
@@ -103,25 +103,25 @@ class CoinError(IntEnum):
     VALIDATION_SENSOR_NOT_READY = 13
     CREDIT_SENSOR_BLOCKED = 14
     SORTER_BLOCKED = 15
-    BACKWARDS = 17
-    ON_STRING = 20
+    COIN_MOVED_BACKWARDS = 17
+    COIN_ON_STRING = 20
     REJECT_SENSOR_BLOCKED = 26
-    WRONGLY_SORTED = 39
-    RETURN_LEVER = 254
+    COIN_WRONGLY_SORTED = 39
+    COIN_RETURN_LEVER_PRESSED = 254
 
 
 class BillEvent(IntEnum):
     """Codes of a bill validator's status events (first byte 0)."""
 
-    INHIBIT_ACTIVE = 0
-    RETURNED = 1
-    INVALID_VALIDATION = 2
-    INVALID_TRANSPORT = 3
-    INHIBITED_SERIAL = 4
-    INHIBITED_SWITCH = 5
-    JAM_TRANSPORT = 6
-    JAM_STACKER = 7
-    PULLED_BACK = 8
+    MASTER_INHIBIT_ACTIVE = 0
+    BILL_RETURNED_FROM_ESCROW = 1
+    BILL_REFUSED_AT_VALIDATION = 2
+    BILL_REFUSED_AFTER_TRANSPORT_PROBLEM = 3
+    BILL_INHIBITED_BY_SERIAL_COMMAND = 4
+    BILL_INHIBITED_BY_DIP_SWITCH = 5
+    BILL_JAMMED_IN_TRANSPORT = 6
+    BILL_JAMMED_IN_STACKER = 7
+    BILL_PULLED_BACK = 8
     TAMPER = 9
     STACKER_OK = 10
     STACKER_REMOVED = 11
@@ -132,8 +132,8 @@ class BillEvent(IntEnum):
     BILL_JAMMED_SAFE = 16
     FRAUD_OPTO = 17
     FRAUD_STRING = 18
-    BARCODE = 20
-    UNKNOWN_STACKED = 21
+    BARCODE_DETECTED = 20
+    UNKNOWN_BILL_STACKED = 21
 
 
 #: Second byte of a bill event: the bill was stacked.
@@ -249,15 +249,16 @@ class HopperTestFlags:
 
     jammed: bool = False
     timed_out: bool = False
-    fraud: bool = False
-    sensor_blocked: bool = False
-    powered_up: bool = False
-    disabled: bool = False
+    fraud_attempted: bool = False
+    exit_sensor_blocked: bool = False
+    power_up_detected: bool = False
+    payout_disabled: bool = False
 
     def encode(self) -> bytes:
         """Return the hopper's self-test results as data of a ccTalk reply."""
-        fraud, blocked = self.fraud, self.sensor_blocked
-        flags = (self.jammed, self.timed_out, False, False, fraud, blocked, self.powered_up, self.disabled)
+        fraud, blocked = self.fraud_attempted, self.exit_sensor_blocked
+        power_up, disabled = self.power_up_detected, self.payout_disabled
+        flags = (self.jammed, self.timed_out, False, False, fraud, blocked, power_up, disabled)
         return bytes((sum(flag << index for index, flag in enumerate(flags)),))
 
 
@@ -269,21 +270,21 @@ def decode_hopper_test(data: bytes) -> HopperTestFlags:
     return HopperTestFlags(
         jammed=bool(bits & 0x01),
         timed_out=bool(bits & 0x02),
-        fraud=bool(bits & 0x18),
-        sensor_blocked=bool(bits & 0x20),
-        powered_up=bool(bits & 0x40),
-        disabled=bool(bits & 0x80),
+        fraud_attempted=bool(bits & 0x18),
+        exit_sensor_blocked=bool(bits & 0x20),
+        power_up_detected=bool(bits & 0x40),
+        payout_disabled=bool(bits & 0x80),
     )
 
 
-#: Bit of a reply to HIGH_LOW: the upper sensor is fitted and covered.
+#: Bit of a reply to PAYOUT_HIGH_LOW_STATUS: the upper sensor is fitted and covered.
 _HIGH_LEVEL_COVERED_BIT: Final = 0x02
-#: Bit of a reply to HIGH_LOW: an upper sensor is fitted.
+#: Bit of a reply to PAYOUT_HIGH_LOW_STATUS: an upper sensor is fitted.
 _HIGH_LEVEL_FITTED_BIT: Final = 0x20
 
 
 def decode_hopper_full(data: bytes) -> bool:
-    """Decode a hopper's reply to HIGH_LOW: whether an upper level sensor is fitted and covered.
+    """Decode a hopper's reply to PAYOUT_HIGH_LOW_STATUS: whether an upper level sensor is fitted and covered.
 
     Raises ProtocolError.
     """
@@ -296,7 +297,7 @@ def decode_hopper_full(data: bytes) -> bool:
 
 
 def encode_hopper_full(*, is_full: bool) -> bytes:
-    """Encode the reply to HIGH_LOW of a hopper with an upper level sensor; ``is_full``: coins cover it."""
+    """Encode a hopper's reply to PAYOUT_HIGH_LOW_STATUS. ``is_full``: coins cover its upper level sensor."""
     return bytes((_HIGH_LEVEL_FITTED_BIT | (_HIGH_LEVEL_COVERED_BIT if is_full else 0),))
 
 

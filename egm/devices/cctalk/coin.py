@@ -53,15 +53,15 @@ _COIN_FLIGHT_SECONDS: Final = 2.0
 
 #: Error event -> the fault that it reports.
 _FAULT_BY_ERROR: Final[Mapping[int, FaultCode]] = {
-    CoinError.CREDIT_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,
-    CoinError.VALIDATION_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,
-    CoinError.REJECT_SENSOR_BLOCKED: FaultCode.SENSOR_STUCK,
-    CoinError.WRONGLY_SORTED: FaultCode.WRONG_LANE,
+    CoinError.CREDIT_SENSOR_NOT_READY: FaultCode.COIN_SENSOR_STUCK,
+    CoinError.VALIDATION_SENSOR_NOT_READY: FaultCode.COIN_SENSOR_STUCK,
+    CoinError.REJECT_SENSOR_BLOCKED: FaultCode.COIN_SENSOR_STUCK,
+    CoinError.COIN_WRONGLY_SORTED: FaultCode.COIN_IN_WRONG_CONTAINER,
     CoinError.CREDIT_SENSOR_BLOCKED: FaultCode.JAM,
-    CoinError.SORTER_TIMEOUT: FaultCode.DIVERTER,
-    CoinError.SORTER_BLOCKED: FaultCode.DIVERTER,
-    CoinError.BACKWARDS: FaultCode.COIN_CHEAT,
-    CoinError.ON_STRING: FaultCode.COIN_CHEAT,
+    CoinError.SORTER_TIMEOUT: FaultCode.COIN_DIVERTER,
+    CoinError.SORTER_BLOCKED: FaultCode.COIN_DIVERTER,
+    CoinError.COIN_MOVED_BACKWARDS: FaultCode.COIN_CHEAT,
+    CoinError.COIN_ON_STRING: FaultCode.COIN_CHEAT,
 }
 
 
@@ -134,7 +134,7 @@ class CctalkCoinDriver(CctalkDriver):
             answer = await self._query(Header.READ_CREDITS)
             if answer is not None and await self._record_events(codec.decode_event_buffer(answer)):
                 await self._query_next_value()
-                if self._worth.is_known:
+                if self._worth.are_all_channels_queried:
                     await self._send_settings()
                 self._identified = self._identified or await self._identify()
             self._handle_valid_message()
@@ -145,7 +145,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     async def _query_next_value(self) -> None:
         """Query the value of one more coin slot. Only one is queried per cycle, so that no event has to wait."""
-        slot = self._worth.next_channel
+        slot = self._worth.next_channel_to_query
         if slot is None:
             return
         answer = await self._query(Header.COIN_ID, bytes((slot,)))
@@ -279,7 +279,7 @@ class CctalkCoinDriver(CctalkDriver):
                 and path_sent_to is not None
                 and event.result_b not in {path_sent_to[1], _SORTER_PATH_NOT_REPORTED}
             ):
-                self._raise_timed_fault(FaultCode.WRONG_LANE)
+                self._raise_timed_fault(FaultCode.COIN_IN_WRONG_CONTAINER)
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:
         """Raise a fault for some seconds: the acceptor reports its start, but never its end."""

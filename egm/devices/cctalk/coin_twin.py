@@ -138,7 +138,7 @@ class CctalkCoinTwin(CctalkTwin):
 
     def _pull_back_coin(self) -> str:
         """Simulate a fraud: pull a credited coin back on a string."""
-        self._events.add(0, CoinError.ON_STRING)
+        self._events.add(0, CoinError.COIN_ON_STRING)
         return "coin on a string"
 
     def _block_credit_sensor(self) -> str:

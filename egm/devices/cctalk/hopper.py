@@ -287,7 +287,7 @@ class CctalkHopperDriver(CctalkDriver):
         if self._next_level_query_at is None or now < self._next_level_query_at:
             return
         self._next_level_query_at = now + SETTINGS_RENEWAL_SECONDS
-        answer = await self._query(Header.HIGH_LOW)
+        answer = await self._query(Header.PAYOUT_HIGH_LOW_STATUS)
         if answer is None:
             self._is_full, self._next_level_query_at = False, None
         else:
@@ -302,10 +302,10 @@ class CctalkHopperDriver(CctalkDriver):
             faults[FaultCode.HOPPER_EMPTY] = ""
         if self._runaway:
             faults[FaultCode.HOPPER_RUNAWAY] = ""
-        if test.fraud:
-            faults[FaultCode.CHEAT] = ""
-        if test.sensor_blocked:
-            faults[FaultCode.SENSOR_STUCK] = ""
+        if test.fraud_attempted:
+            faults[FaultCode.BILL_CHEAT] = ""
+        if test.exit_sensor_blocked:
+            faults[FaultCode.COIN_SENSOR_STUCK] = ""
         if self._is_full:
             faults[FaultCode.HOPPER_FULL] = ""
         self._update_faults(faults)

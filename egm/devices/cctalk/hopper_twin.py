@@ -47,7 +47,12 @@ class CctalkHopperTwin(CctalkTwin):
     def _build_reply(self, message: CctalkFrame) -> bytes | None:
         """Return the data of the simulated hopper's reply to a message, or None for no reply."""
         match message.header:
-            case Header.HOPPER_STATUS | Header.TEST_HOPPER | Header.DISPENSE_COUNT | Header.HIGH_LOW:
+            case (
+                Header.HOPPER_STATUS
+                | Header.TEST_HOPPER
+                | Header.DISPENSE_COUNT
+                | Header.PAYOUT_HIGH_LOW_STATUS
+            ):
                 return self._build_readings()[Header(message.header)]
             case Header.ENABLE_HOPPER:
                 self._armed = message.data == bytes((codec.HOPPER_ENABLE_BYTE,))
@@ -64,17 +69,19 @@ class CctalkHopperTwin(CctalkTwin):
         test = HopperTestFlags(
             jammed=self._jammed,
             timed_out=self._timed_out,
-            fraud=self._fraud,
-            sensor_blocked=self._sensor_blocked,
-            powered_up=self._counter == 0,
-            disabled=not self._armed,
+            fraud_attempted=self._fraud,
+            exit_sensor_blocked=self._sensor_blocked,
+            power_up_detected=self._counter == 0,
+            payout_disabled=not self._armed,
         )
         status = HopperStatus(self._counter, self._remaining, self._paid, self._unpaid)
         return {
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test.encode(),
             Header.DISPENSE_COUNT: self._total.to_bytes(3, "little"),
-            Header.HIGH_LOW: codec.encode_hopper_full(is_full=self.level_coins >= FULL_COIN_COUNT),
+            Header.PAYOUT_HIGH_LOW_STATUS: codec.encode_hopper_full(
+                is_full=self.level_coins >= FULL_COIN_COUNT
+            ),
         }
 
     def _stop_paying(self) -> bytes:

@@ -31,7 +31,7 @@ _OPTIONAL_QUERIES: Final = frozenset(
         Header.COUNTRY_SCALING,
         Header.READ_BARCODE,
         Header.SORTER_PATH,
-        Header.HIGH_LOW,
+        Header.PAYOUT_HIGH_LOW_STATUS,
         Header.DISPENSE,
     }
 )

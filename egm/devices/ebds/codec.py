@@ -44,7 +44,7 @@ _BARCODE_FILLERS: Final = b"\0( "
 _UNREADABLE_CHARACTER: Final = "?"
 
 #: Note value code (1 to 7) to minor units, dollars.
-DOLLAR_CENTS_BY_NOTE: Final[Mapping[int, int]] = {
+DOLLAR_CENTS_BY_NOTE_CODE: Final[Mapping[int, int]] = {
     1: 1_00,
     2: 2_00,
     3: 5_00,
@@ -64,12 +64,12 @@ class MessageType(IntEnum):
     EXTENDED = 0x70
 
 
-class IdentificationQuery(IntEnum):
-    """The machine's commands in auxiliary frames: queries for identification texts, and the soft reset."""
+class AuxiliaryCommandCode(IntEnum):
+    """The codes of the machine's commands in auxiliary frames: queries for identification texts, and the soft reset."""
 
-    TYPE = 0x04
-    SERIAL = 0x05
-    APPLICATION = 0x07
+    ACCEPTOR_TYPE = 0x04
+    SERIAL_NUMBER = 0x05
+    APPLICATION_PART_NUMBER = 0x07
     SOFT_RESET = 0x7F
 
 
@@ -191,12 +191,12 @@ class AuxiliaryCommand:
     """An auxiliary command: a query that the acceptor answers with a text, or a soft reset, which gets no reply."""
 
     ack: int
-    query: IdentificationQuery
+    code: AuxiliaryCommandCode
 
     def encode(self) -> bytes:
         """Return the auxiliary command to the EBDS acceptor as the bytes to send."""
-        first = 0x7F if self.query is IdentificationQuery.SOFT_RESET else 0
-        return EbdsFrame(MessageType.AUXILIARY | self.ack, bytes((first, first, self.query))).encode()
+        first = 0x7F if self.code is AuxiliaryCommandCode.SOFT_RESET else 0
+        return EbdsFrame(MessageType.AUXILIARY | self.ack, bytes((first, first, self.code))).encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,8 +306,8 @@ def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | Auxiliary
         return _decode_poll(ack, data)
     if kind == MessageType.EXTENDED and len(data) == 5 and data[0] == _EXTENDED_NOTE_TYPE:
         return NoteQuery(_decode_poll(ack, data[1:4]), data[4])
-    if kind == MessageType.AUXILIARY and len(data) == 3 and data[2] in frozenset(IdentificationQuery):
-        return AuxiliaryCommand(ack, IdentificationQuery(data[2]))
+    if kind == MessageType.AUXILIARY and len(data) == 3 and data[2] in frozenset(AuxiliaryCommandCode):
+        return AuxiliaryCommand(ack, AuxiliaryCommandCode(data[2]))
     raise ProtocolError(EBDS_PROTOCOL, f"unknown host message of type {kind:02X}", data)
 
 

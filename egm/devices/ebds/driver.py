@@ -27,9 +27,9 @@ from egm.devices.ebds.codec import (
     AcceptorStatus,
     AcceptorStatusBits,
     AuxiliaryCommand,
+    AuxiliaryCommandCode,
     EbdsFrame,
     EbdsPoll,
-    IdentificationQuery,
     IdentificationText,
     NoteQuery,
     NoteTableRow,
@@ -57,7 +57,7 @@ _FAULT_BY_STATUS_BIT: Final[Mapping[AcceptorStatusBits, FaultCode]] = {
     AcceptorStatusBits.JAMMED: FaultCode.JAM,
     AcceptorStatusBits.STALLED: FaultCode.STACKER_JAM,
     AcceptorStatusBits.FULL: FaultCode.STACKER_FULL,
-    AcceptorStatusBits.CHEATED: FaultCode.CHEAT,
+    AcceptorStatusBits.CHEATED: FaultCode.BILL_CHEAT,
     AcceptorStatusBits.FAILURE: FaultCode.FAILURE,
 }
 
@@ -73,7 +73,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         line: SerialLine,
         sink: EventSink,
         ledger: EscrowLedger,
-        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE,
+        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
         *,
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
@@ -111,7 +111,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         """Run one cycle: identify the acceptor, then poll it with the notes to accept and the escrow decision."""
         if self._settled and self._identify_tries:
             self._identify_tries -= 1
-            await self._query(AuxiliaryCommand(self._ack, IdentificationQuery.TYPE))
+            await self._query(AuxiliaryCommand(self._ack, AuxiliaryCommandCode.ACCEPTOR_TYPE))
         answer = self._find_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
         poll = EbdsPoll(
             ack=self._ack,
@@ -120,7 +120,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             is_stack_command=answer is EscrowCommand.STACK,
             is_return_command=answer is EscrowCommand.RETURN,
         )
-        code = self._worth.next_channel
+        code = self._worth.next_channel_to_query
         if code is not None and self._bits & (AcceptorStatusBits.IDLING | AcceptorStatusBits.ESCROWED):
             await self._query_value(poll, code)
         else:
@@ -134,7 +134,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             await self._query(NoteQuery(poll, code))
         else:
             self._store_reported_value(code, None)
-        if self._worth.next_channel != code:
+        if self._worth.next_channel_to_query != code:
             self._note_tries = _NOTE_QUERY_TRIES
 
     async def _query(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
@@ -150,7 +150,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
                     self._emit(DeviceIdentified(device=self.name, identity=message.text))
                 case NoteTableRow(status=status):
                     if isinstance(question, NoteQuery) and message.row_index == question.row_index:
-                        self._store_reported_value(question.row_index, _compute_reported_worth(message))
+                        self._store_reported_value(question.row_index, _build_reported_value(message))
                     self._handle_status(status, question)
                 case AcceptorStatus():
                     self._handle_status(message, question)
@@ -188,7 +188,11 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             and not bits & AcceptorStatusBits.STACKED
         ):
             self._handle_clear_path("the acceptor is idle")
-        if bits & AcceptorStatusBits.IDLING and isinstance(question, EbdsPoll) and self._worth.is_known:
+        if (
+            bits & AcceptorStatusBits.IDLING
+            and isinstance(question, EbdsPoll)
+            and self._worth.are_all_channels_queried
+        ):
             self._report_readiness(
                 accepting=bool(question.enabled_notes_mask or question.accepts_barcodes) and not faults
             )
@@ -201,7 +205,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         return None if cents is None else Banknote(cents)
 
 
-def _compute_reported_worth(row: NoteTableRow) -> ReportedValue:
+def _build_reported_value(row: NoteTableRow) -> ReportedValue:
     """Return the value in a row of the acceptor's note table, for the comparison with the cabinet file."""
     if not row.currency:
         return ReportedValue("nothing", 0)

@@ -13,9 +13,9 @@ from egm.devices.ebds.codec import (
     AcceptorStatus,
     AcceptorStatusBits,
     AuxiliaryCommand,
+    AuxiliaryCommandCode,
     EbdsFrame,
     EbdsPoll,
-    IdentificationQuery,
     IdentificationText,
     NoteQuery,
     NoteTableRow,
@@ -36,15 +36,15 @@ _STATUS_BITS_BY_PHASE: Final[Mapping[ItemPhase, AcceptorStatusBits]] = {
     ItemPhase.ESCROW: AcceptorStatusBits.ESCROWED,
     ItemPhase.HELD: AcceptorStatusBits.ESCROWED,
     ItemPhase.STACKING: AcceptorStatusBits.STACKING,
-    ItemPhase.IN_BOX: AcceptorStatusBits.IDLING | AcceptorStatusBits.STACKED,
-    ItemPhase.SETTLING: AcceptorStatusBits.IDLING,
+    ItemPhase.STACKED_UNACKNOWLEDGED: AcceptorStatusBits.IDLING | AcceptorStatusBits.STACKED,
+    ItemPhase.STACKED_ACKNOWLEDGED: AcceptorStatusBits.IDLING,
     ItemPhase.REJECTING: AcceptorStatusBits.RETURNING,
     ItemPhase.RETURNING: AcceptorStatusBits.RETURNING,
     ItemPhase.JAM: AcceptorStatusBits.JAMMED,
     ItemPhase.STACKER_JAM: AcceptorStatusBits.STALLED,
-    ItemPhase.FULL: AcceptorStatusBits.FULL,
-    ItemPhase.BOX_OUT: AcceptorStatusBits(0),
-    ItemPhase.FAILED: AcceptorStatusBits.FAILURE,
+    ItemPhase.BOX_FULL: AcceptorStatusBits.FULL,
+    ItemPhase.BOX_REMOVED: AcceptorStatusBits(0),
+    ItemPhase.SENSOR_HEAD_FAILED: AcceptorStatusBits.FAILURE,
     ItemPhase.CHEATED: AcceptorStatusBits.CHEATED,
 }
 
@@ -60,7 +60,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         name: str,
         port: SimulatedPort,
         speed: float = 1.0,
-        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE,
+        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
     ) -> None:
         super().__init__(name, port, codec.cut_frame, notes, speed)
         self._notes = 0
@@ -90,7 +90,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
     def _build_reply(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> bytes:
         """Return the reply to a message of the machine; empty for a soft reset."""
         match question:
-            case AuxiliaryCommand(query=IdentificationQuery.SOFT_RESET):
+            case AuxiliaryCommand(code=AuxiliaryCommandCode.SOFT_RESET):
                 self._stop_timers()
                 self.handle_power_return()
                 return b""
@@ -124,10 +124,14 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         """Return the present status, with an acknowledgement number."""
         bits = _STATUS_BITS_BY_PHASE[self._phase] | self._one_time_bits | AcceptorStatusBits.BARCODE_CAPABLE
         self._one_time_bits = AcceptorStatusBits(0)
-        if self._phase is not ItemPhase.BOX_OUT:
+        if self._phase is not ItemPhase.BOX_REMOVED:
             bits |= AcceptorStatusBits.BOX_PRESENT
-        self._has_reported_stacked = self._phase is ItemPhase.IN_BOX
-        paper = self._paper if self._phase in {ItemPhase.ESCROW, ItemPhase.HELD, ItemPhase.IN_BOX} else None
+        self._has_reported_stacked = self._phase is ItemPhase.STACKED_UNACKNOWLEDGED
+        paper = (
+            self._paper
+            if self._phase in {ItemPhase.ESCROW, ItemPhase.HELD, ItemPhase.STACKED_UNACKNOWLEDGED}
+            else None
+        )
         if paper is None:
             return AcceptorStatus(ack=ack, bits=bits, model=1, revision=2)
         note = self._codes.get(paper.cents, 0)
@@ -175,8 +179,8 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         """Become ready after the return of power; an item still inside is stacked or returned first."""
         if self._paper is None:
             self._enter_phase(ItemPhase.READY)
-        elif self._paper.is_past_return:
+        elif self._paper.is_past_point_of_no_return:
             self._enter_phase(ItemPhase.STACKING)
-            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.IN_BOX))
+            self._schedule_step(STACK_SECONDS, lambda: self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED))
         else:
             self._start_returning()

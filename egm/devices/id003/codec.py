@@ -95,7 +95,7 @@ BARCODE_TYPE_INTERLEAVED_18: Final = b"\x01\x12"
 #: The code of the first denomination.
 FIRST_NOTE_CODE: Final = 0x61
 #: Note code to minor units, dollars. Tables differ by country: the cabinet file may specify another.
-DOLLAR_CENTS_BY_NOTE: Final[Mapping[int, int]] = {
+DOLLAR_CENTS_BY_NOTE_CODE: Final[Mapping[int, int]] = {
     0x61: 1_00,
     0x63: 5_00,
     0x64: 10_00,

@@ -65,7 +65,7 @@ _FAULT_BY_STATUS: Final[Mapping[Id003Status, FaultCode]] = {
     Id003Status.STACKER_OPEN: FaultCode.STACKER_REMOVED,
     Id003Status.ACCEPTOR_JAM: FaultCode.JAM,
     Id003Status.STACKER_JAM: FaultCode.STACKER_JAM,
-    Id003Status.CHEATED: FaultCode.CHEAT,
+    Id003Status.CHEATED: FaultCode.BILL_CHEAT,
     Id003Status.FAILURE: FaultCode.FAILURE,
 }
 #: Statuses that show that nothing moves and nothing is unacknowledged.
@@ -99,7 +99,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         line: SerialLine,
         sink: EventSink,
         ledger: EscrowLedger,
-        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE,
+        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
         *,
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
@@ -148,7 +148,7 @@ class Id003Driver(BillDriver[Id003Frame]):
                 case SettingEcho(command=command, data=data):
                     self._applied_settings[command] = data
                 case CurrencyTable(rows=rows):
-                    self._store_currency_table({row.note_code: _compute_reported_worth(row) for row in rows})
+                    self._store_currency_table({row.note_code: _build_reported_value(row) for row in rows})
                 case SoftwareVersionReply(text=text):
                     self._query_counts[Id003Command.VERSION] = _UNANSWERED_QUERIES_MAX
                     self._emit(DeviceIdentified(device=self.name, identity=text))
@@ -220,7 +220,7 @@ class Id003Driver(BillDriver[Id003Frame]):
 
     def _find_due_values_query(self) -> Id003Frame | None:
         """Return the query for the values of the note codes, or None once it has been answered."""
-        if self._worth.is_known:
+        if self._worth.are_all_channels_queried:
             return None
         if self._query_counts[Id003Command.CURRENCY] < _UNANSWERED_QUERIES_MAX:
             self._query_counts[Id003Command.CURRENCY] += 1
@@ -266,7 +266,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         return None
 
 
-def _compute_reported_worth(row: CurrencyTableRow) -> ReportedValue:
+def _build_reported_value(row: CurrencyTableRow) -> ReportedValue:
     """Return the value in a row of the acceptor's note table, for the comparison with the cabinet file."""
     if not row.country_code or not row.base_value:
         return ReportedValue("nothing", 0)

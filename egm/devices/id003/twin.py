@@ -24,15 +24,15 @@ _STATUS_BY_PHASE: Final[Mapping[ItemPhase, Id003Status]] = {
     ItemPhase.ESCROW: Id003Status.ESCROW,
     ItemPhase.HELD: Id003Status.HOLDING,
     ItemPhase.STACKING: Id003Status.STACKING,
-    ItemPhase.IN_BOX: Id003Status.VEND_VALID,
-    ItemPhase.SETTLING: Id003Status.STACKED,
+    ItemPhase.STACKED_UNACKNOWLEDGED: Id003Status.VEND_VALID,
+    ItemPhase.STACKED_ACKNOWLEDGED: Id003Status.STACKED,
     ItemPhase.REJECTING: Id003Status.REJECTING,
     ItemPhase.RETURNING: Id003Status.RETURNING,
     ItemPhase.JAM: Id003Status.ACCEPTOR_JAM,
     ItemPhase.STACKER_JAM: Id003Status.STACKER_JAM,
-    ItemPhase.FULL: Id003Status.STACKER_FULL,
-    ItemPhase.BOX_OUT: Id003Status.STACKER_OPEN,
-    ItemPhase.FAILED: Id003Status.FAILURE,
+    ItemPhase.BOX_FULL: Id003Status.STACKER_FULL,
+    ItemPhase.BOX_REMOVED: Id003Status.STACKER_OPEN,
+    ItemPhase.SENSOR_HEAD_FAILED: Id003Status.FAILURE,
     ItemPhase.CHEATED: Id003Status.CHEATED,
 }
 
@@ -47,7 +47,7 @@ class Id003Twin(BillTwin[Id003Frame]):
         name: str,
         port: SimulatedPort,
         speed: float = 1.0,
-        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE,
+        notes: Mapping[int, int] = codec.DOLLAR_CENTS_BY_NOTE_CODE,
     ) -> None:
         super().__init__(name, port, codec.cut_frame, notes, speed)
         self._settings: dict[int, bytes] = {}
@@ -91,10 +91,10 @@ class Id003Twin(BillTwin[Id003Frame]):
         if self._phase is ItemPhase.STARTING:
             if self._paper is None:
                 return Id003Status.POWER_UP
-            is_past_return = self._paper.is_past_return
+            is_past_point_of_no_return = self._paper.is_past_point_of_no_return
             return (
                 Id003Status.POWER_UP_BILL_IN_STACKER
-                if is_past_return
+                if is_past_point_of_no_return
                 else Id003Status.POWER_UP_BILL_IN_ACCEPTOR
             )
         if self._phase is ItemPhase.READY:
@@ -151,7 +151,7 @@ class Id003Twin(BillTwin[Id003Frame]):
             return
         if self._paper is None:
             self._enter_phase(ItemPhase.READY)
-        elif self._paper.is_past_return:
+        elif self._paper.is_past_point_of_no_return:
             self._enter_phase(ItemPhase.STACKING)
             self._schedule_step(STACK_SECONDS, self._finish_interrupted_stacking)
         else:
@@ -161,7 +161,7 @@ class Id003Twin(BillTwin[Id003Frame]):
     def _finish_interrupted_stacking(self) -> None:
         """Finish a stacking that a power loss interrupted: report it again if ``revend`` is set."""
         if self._revend:
-            self._enter_phase(ItemPhase.IN_BOX)
+            self._enter_phase(ItemPhase.STACKED_UNACKNOWLEDGED)
         else:
             self._count_item_in_box()
             self._finish_item()

@@ -7,16 +7,16 @@ Line: 115200 8N1. Frame, both ways::
 ``len`` counts the whole frame (5 to 255); the CRC is CRC-16/KERMIT from ``A5`` on; integers are
 little-endian.
 
-===== ================ =====================================================================================
-type  from             data
-===== ================ =====================================================================================
-01    machine, HELLO   none; answered by 81
-02    machine, POLL    ack u16, wait u8, lamps u16, tower u8, bell u8; answered by 82
-03    machine, TOTALS  six totals u32; answered by 83
-81    board, IDENTITY  boot u16, text (ASCII: model and firmware)
-82    board, STATUS    boot u16, levels u32, flags u8, first u16, then one byte per edge (at most 32)
-83    board, COUNTED   boot u16, six counts u32
-===== ================ =====================================================================================
+===== ============================== =======================================================================
+type  from                           data
+===== ============================== =======================================================================
+01    machine, IDENTITY_QUERY        none; answered by 81
+02    machine, POLL                  ack u16, wait u8, lamps u16, tower u8, bell u8; answered by 82
+03    machine, HARD_METER_TOTALS     six totals u32; answered by 83
+81    board, IDENTITY_REPLY          boot u16, text (ASCII: model and firmware)
+82    board, STATUS                  boot u16, levels u32, flags u8, first u16, then one byte per edge (max. 32)
+83    board, HARD_METER_PULSE_COUNTS boot u16, six counts u32
+===== ============================== =======================================================================
 
 *No edge is lost.* Every change of an input is an **edge** with a number (1 to 65535, then 1 again). The board
 stores edges, battery-backed, until a poll's ``ack`` names them or a later one, whether a machine is connected
@@ -29,12 +29,12 @@ when the board has lost its edges.
 at once when an edge occurs; a new poll replaces the held one.
 
 *Hard meters receive totals, not pulses.* The board drives six electromechanical counters and stores,
-battery-backed, how many pulses it has given each. TOTALS states how many pulses each counter
-should have received since the board was fitted. The board gives the missing pulses one at a time, and COUNTED
-reports its progress. After a loss of power or of frames, a repeated total therefore moves no counter twice, and
-the next total makes up for a lost one. A total below the count is ignored, because counters cannot turn back.
-The board records a pulse before it gives it. If it loses power during a pulse, it may have given one pulse fewer
-than recorded, never more.
+battery-backed, how many pulses it has given each. HARD_METER_TOTALS states how many pulses each counter should
+have received since the board was fitted. The board gives the missing pulses one at a time, and
+HARD_METER_PULSE_COUNTS reports its progress. After a loss of power or of frames, a repeated total therefore
+moves no counter twice, and the next total makes up for a lost one. A total below the count is ignored, because
+counters cannot turn back. The board records a pulse before it gives it. If it loses power during a pulse, it
+may have given one pulse fewer than recorded, never more.
 
 *Outputs are states, not commands*: every poll states all of them. Without a poll for a second the board
 switches the lamps off and lights the tower's ``tilt``, so that a dead machine is noticed.
@@ -95,12 +95,12 @@ IDLE_INPUT_LEVELS: Final = 0b11 << 28
 class FrameType(IntEnum):
     """The type of a frame of the I/O board."""
 
-    HELLO = 0x01
+    IDENTITY_QUERY = 0x01
     POLL = 0x02
-    TOTALS = 0x03
-    IDENTITY = 0x81
+    HARD_METER_TOTALS = 0x03
+    IDENTITY_REPLY = 0x81
     STATUS = 0x82
-    COUNTED = 0x83
+    HARD_METER_PULSE_COUNTS = 0x83
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class IdentityQuery:
 
     def encode(self) -> bytes:
         """Return the query of the I/O board's identity as the bytes to send."""
-        return _encode_frame(FrameType.HELLO, b"")
+        return _encode_frame(FrameType.IDENTITY_QUERY, b"")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,8 @@ class IdentityReply:
     def encode(self) -> bytes:
         """Return the I/O board's identity as the bytes to send."""
         return _encode_frame(
-            FrameType.IDENTITY, self.boot_number.to_bytes(2, "little") + self.identity_text.encode("ascii")
+            FrameType.IDENTITY_REPLY,
+            self.boot_number.to_bytes(2, "little") + self.identity_text.encode("ascii"),
         )
 
 
@@ -162,7 +163,7 @@ class HardMeterTotals:
 
         Raises ValueError unless there are six totals that fit their fields.
         """
-        return _encode_frame(FrameType.TOTALS, _encode_pulse_counts(self.pulse_totals))
+        return _encode_frame(FrameType.HARD_METER_TOTALS, _encode_pulse_counts(self.pulse_totals))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,7 @@ class HardMeterPulseCounts:
         Raises ValueError unless there are six counts that fit their fields.
         """
         return _encode_frame(
-            FrameType.COUNTED,
+            FrameType.HARD_METER_PULSE_COUNTS,
             self.boot_number.to_bytes(2, "little") + _encode_pulse_counts(self.pulse_counts),
         )
 
@@ -197,7 +198,7 @@ class InputEdge:
 class InputStatus:
     """The I/O board's inputs, and its oldest unacknowledged input changes in order, without gap, 32 at most.
 
-    ``levels`` has one bit for each input, by its number.
+    ``input_levels_mask`` has one bit for each input, by its number.
     """
 
     boot_number: int
@@ -303,7 +304,7 @@ def _decode_message(kind: int, data: bytes) -> IoBoardMessage | ProtocolError:
     """Decode the data of a frame of this type, or return the error."""
     message: IoBoardMessage | ProtocolError
     match kind:
-        case FrameType.HELLO if not data:
+        case FrameType.IDENTITY_QUERY if not data:
             message = IdentityQuery()
         case FrameType.POLL if len(data) == 7:
             message = IoBoardPoll(
@@ -313,11 +314,11 @@ def _decode_message(kind: int, data: bytes) -> IoBoardMessage | ProtocolError:
                 tower_lights=_decode_names(data[5], TOWER_LIGHTS),
                 is_bell_on=bool(data[6]),
             )
-        case FrameType.TOTALS if len(data) == 4 * HARD_METER_COUNT:
+        case FrameType.HARD_METER_TOTALS if len(data) == 4 * HARD_METER_COUNT:
             message = HardMeterTotals(_decode_pulse_counts(data))
-        case FrameType.COUNTED if len(data) == 2 + 4 * HARD_METER_COUNT:
+        case FrameType.HARD_METER_PULSE_COUNTS if len(data) == 2 + 4 * HARD_METER_COUNT:
             message = HardMeterPulseCounts(int.from_bytes(data[:2], "little"), _decode_pulse_counts(data[2:]))
-        case FrameType.IDENTITY if len(data) >= 2 and data[2:].isascii():
+        case FrameType.IDENTITY_REPLY if len(data) >= 2 and data[2:].isascii():
             message = IdentityReply(int.from_bytes(data[:2], "little"), data[2:].decode("ascii"))
         case FrameType.STATUS if 9 <= len(data) <= 9 + STATUS_EDGES_MAX:
             message = _decode_status(data)

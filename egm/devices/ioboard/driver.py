@@ -35,12 +35,12 @@ from egm.devices.line import LineSettings, SerialLine
 IO_BOARD_LINE_SETTINGS = LineSettings(baud_rate=115200)
 
 #: How long the board may hold a poll, in hundredths of a second: below ``reply_seconds``.
-_POLL_HOLD_HUNDREDTHS = 8
+_POLL_WAIT_HUNDREDTHS_OF_SECOND = 8
 #: Most pulses that a running machine can owe a hard meter; if more are missing, somebody has turned the counter
 #: or fitted another board.
 HARD_METER_PULSES_BEHIND_MAX = 10_000
 #: Sensor -> the fault of its bad level.
-_FAULT_BY_SENSOR = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTERY_LOW}
+_FAULT_BY_SENSOR = {"mains_good": FaultCode.POWER_SUPPLY, "battery_good": FaultCode.BATTERY_LOW}
 
 
 class IoBoardDriver(LineDriver[IoBoardMessage]):
@@ -111,7 +111,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
         if self._board_boot_number is None:
             request: IdentityQuery | IoBoardPoll = IdentityQuery()
         else:
-            wait = _POLL_HOLD_HUNDREDTHS if self._are_inputs_known else 0
+            wait = _POLL_WAIT_HUNDREDTHS_OF_SECOND if self._are_inputs_known else 0
             request = IoBoardPoll(
                 acknowledged_edge_number=self._ack,
                 wait_hundredths=wait,
@@ -121,7 +121,7 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
             )
         for message in await self._exchange(request.encode()):
             self._process_message(message)
-        if self._board_boot_number is not None and self._are_meters_behind:
+        if self._board_boot_number is not None and self._should_send_hard_meter_totals:
             totals = (
                 self._hard_meter_totals
                 if self._hard_meter_totals and self._can_advance_hard_meters
@@ -150,8 +150,11 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
 
     # ------------------------------------------------------------ the hard meters
     @property
-    def _are_meters_behind(self) -> bool:
-        """Return whether the watched hard meters' pulse counts are unknown or differ from the totals to reach."""
+    def _should_send_hard_meter_totals(self) -> bool:
+        """Return whether to send the I/O board the totals that its hard meters must reach.
+
+        They are sent while the hard meters are read, if the pulse counts are unknown or differ from the totals.
+        """
         return self._watched and (
             self._counted_pulses is None
             or self._counted_pulses != (self._hard_meter_totals or self._counted_pulses)
@@ -179,7 +182,9 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
             and not self._can_advance_hard_meters
         )
         detail = f"counted {self._counted_pulses}, metered {self._hard_meter_totals}"
-        self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if meters_differ else {}))
+        self._update_faults(
+            self._bad_sensors | ({FaultCode.HARD_METER_MISMATCH: detail} if meters_differ else {})
+        )
 
     # ------------------------------------------------------------ the board's reports
     def _handle_status(self, status: InputStatus) -> None:

@@ -39,7 +39,7 @@ class IthacaTwin(PrinterTwin[IthacaCommand]):
                 self._discard_input()
             case CancelPrintJob():
                 self._discard_input()
-                self._cancel()
+                self._discard_print_job()
             case PrintSetting():
                 pass
 

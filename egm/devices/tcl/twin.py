@@ -28,7 +28,7 @@ class TclTwin(PrinterTwin[StatusQuery | ClearPrintJob | PrintTicket]):
             case StatusQuery():
                 self._send(PrinterReply(SIMULATED_VERSION, self._build_status()).encode())
             case ClearPrintJob():
-                self._cancel()
+                self._discard_print_job()
             case PrintTicket():
                 self._start_printing(message.fields, _find_barcode_field(message.fields))
 

@@ -53,11 +53,11 @@ class WheelWarnings(IntFlag):
     """The faults that a wheel's reader reports for the current game."""
 
     NO_BALL = 1
-    SAME_DIRECTION = 2
+    BALL_IN_ROTOR_DIRECTION = 2
     """The ball runs in the rotor's direction."""
-    FAILURE = 4
+    SENSOR_OR_MOTOR_FAILURE = 4
     """A sensor in the rim, the motor or its encoder has failed."""
-    VOID = 8
+    LAUNCH_FAILED = 8
     """The launch failed: the ball is launched again."""
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.devices.driver import LineDriver
-from egm.devices.interface import EventSink, FaultCode, WheelPhase, WheelTurned
+from egm.devices.interface import EventSink, FaultCode, WheelPhase, WheelPhaseReported
 from egm.devices.line import LineSettings, SerialLine
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import (
@@ -26,18 +26,23 @@ _WHEEL_PHASE_BY_READER_PHASE: Final = {
     ReaderPhase.CLOSED: WheelPhase.CLOSED,
 }
 #: Warnings with which a spin does not count.
-_WARNINGS_OF_VOID_SPIN: Final = WheelWarnings.NO_BALL | WheelWarnings.SAME_DIRECTION | WheelWarnings.VOID
+_WARNINGS_OF_VOID_SPIN: Final = (
+    WheelWarnings.NO_BALL | WheelWarnings.BALL_IN_ROTOR_DIRECTION | WheelWarnings.LAUNCH_FAILED
+)
 
 
 class WheelDriver(LineDriver[WheelReaderReport]):
-    """A :class:`~egm.devices.interface.Device` that reports each phase of a wheel's game (:class:`WheelTurned`)."""
+    """A :class:`~egm.devices.interface.Device` that reports each phase of a roulette wheel's game.
+
+    The reports are :class:`WheelPhaseReported` events.
+    """
 
     #: The reader reports every half second; no report for this long counts as a query without a reply.
     reply_seconds = 0.75
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:
         super().__init__(name, line, sink, codec.cut_report, codec.WHEEL_PROTOCOL)
-        self._last_report: WheelTurned | None = None
+        self._last_report: WheelPhaseReported | None = None
 
     def _reset_session(self) -> None:
         """Clear the wheel's last report, so that the next one is reported to the machine even if it is equal."""
@@ -53,14 +58,14 @@ class WheelDriver(LineDriver[WheelReaderReport]):
         if isinstance(report, OtherReaderLine):
             return
         self._handle_reply()
-        has_failed = WheelWarnings.FAILURE in report.warnings
+        has_failed = WheelWarnings.SENSOR_OR_MOTOR_FAILURE in report.warnings
         self._update_faults({FaultCode.FAILURE: f"warnings {report.warnings:X}"} if has_failed else {})
-        wheel_turned = self._build_wheel_turned(report)
+        wheel_turned = self._build_wheel_phase_report(report)
         if wheel_turned != self._last_report:
             self._last_report = wheel_turned
             self._emit(wheel_turned)
 
-    def _build_wheel_turned(self, report: WheelReaderStatus) -> WheelTurned:
+    def _build_wheel_phase_report(self, report: WheelReaderStatus) -> WheelPhaseReported:
         """Build the event for a report of the wheel.
 
         It has a winning number only if the ball is in a pocket and no warning is set.
@@ -71,7 +76,7 @@ class WheelDriver(LineDriver[WheelReaderReport]):
             ReaderPhase.NO_MORE_BETS,
         } and bool(report.warnings & _WARNINGS_OF_VOID_SPIN)
         decided = report.phase is ReaderPhase.NUMBER and not report.warnings
-        return WheelTurned(
+        return WheelPhaseReported(
             device=self.name,
             phase=_WHEEL_PHASE_BY_READER_PHASE[report.phase],
             spin=report.spin_counter,

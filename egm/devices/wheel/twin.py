@@ -122,7 +122,7 @@ class WheelTwin(Twin[WheelReaderReport]):
             "void": self._fail_launch,
             "no_ball": self._remove_ball,
             "wrong_way": self._reverse_ball,
-            "jam": self._set_rim_sensor,
+            "jam": self._set_rim_sensor_broken,
             "lie": self._report_false_number,
             "close": self._close_table,
             "open": self._open_table,
@@ -137,7 +137,7 @@ class WheelTwin(Twin[WheelReaderReport]):
 
     def _fail_launch(self) -> str:
         """Make the launch fail: the spin is void."""
-        return self._set_warning(WheelWarnings.VOID, "the launch fails")
+        return self._set_warning(WheelWarnings.LAUNCH_FAILED, "the launch fails")
 
     def _remove_ball(self) -> str:
         """Take the ball out of the wheel."""
@@ -145,16 +145,16 @@ class WheelTwin(Twin[WheelReaderReport]):
 
     def _reverse_ball(self) -> str:
         """Make the ball run in the direction of the rotor."""
-        return self._set_warning(WheelWarnings.SAME_DIRECTION, "the ball runs with the rotor")
+        return self._set_warning(WheelWarnings.BALL_IN_ROTOR_DIRECTION, "the ball runs with the rotor")
 
     def _set_warning(self, warning: WheelWarnings, text: str) -> str:
         """Set a warning of the wheel, so that the current spin is faulty; return ``text``, which describes it."""
         self._warnings |= warning
         return text
 
-    def _set_rim_sensor(self, *, on: bool = True) -> str:
+    def _set_rim_sensor_broken(self, *, on: bool = True) -> str:
         """Break a sensor of the rim (``on``), or mend it."""
-        self._stuck = WheelWarnings.FAILURE if on else NO_WARNINGS
+        self._stuck = WheelWarnings.SENSOR_OR_MOTOR_FAILURE if on else NO_WARNINGS
         return "a sensor is broken" if self._stuck else "the sensors are whole"
 
     def _report_false_number(self, *, number: int = 0) -> str:

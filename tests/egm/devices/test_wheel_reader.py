@@ -3,7 +3,14 @@
 import pytest
 
 from egm.devices.framing import FrameReader, ProtocolError
-from egm.devices.interface import DeviceFault, FaultCode, LineLost, LineRestored, WheelPhase, WheelTurned
+from egm.devices.interface import (
+    DeviceFault,
+    FaultCode,
+    LineLost,
+    LineRestored,
+    WheelPhase,
+    WheelPhaseReported,
+)
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import OtherReaderLine, ReaderPhase, WheelReaderStatus, WheelWarnings
 from egm.devices.wheel.driver import WheelDriver
@@ -20,11 +27,11 @@ def test_a_report_is_decoded_as_logged_by_users_of_such_wheels():
         WheelReaderStatus(ReaderPhase.CLOSED, 117, 13, WheelWarnings(0), 2, 0)
     ]
     assert read(b"*X;6;182;28;4;006;0\r\n13\r\n") == [
-        WheelReaderStatus(ReaderPhase.CLOSED, 182, 28, WheelWarnings.FAILURE, 6, 0),
+        WheelReaderStatus(ReaderPhase.CLOSED, 182, 28, WheelWarnings.SENSOR_OR_MOTOR_FAILURE, 6, 0),
         OtherReaderLine("13"),
     ]
     assert (
-        WheelReaderStatus(ReaderPhase.NUMBER, 7, 0, WheelWarnings.VOID, 20, 1).encode()
+        WheelReaderStatus(ReaderPhase.NUMBER, 7, 0, WheelWarnings.LAUNCH_FAILED, 20, 1).encode()
         == b"*X;5;007;00;8;020;1\r\n"
     )
 
@@ -62,7 +69,7 @@ def run_wheel(check):
 
 
 def list_reports(rig):
-    return rig.list_events(WheelTurned)
+    return rig.list_events(WheelPhaseReported)
 
 
 def test_a_spin_is_reported_phase_by_phase_and_its_number_once():

@@ -462,7 +462,7 @@ def test_a_ticket_returned_before_the_stack_order_is_reported_to_the_host_as_not
         rig.hands, "stack", lambda _: None
     )  # the acceptor returns the ticket before the stack order
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    returned = PaperReturned(device="bill", content=Barcode(FIRST), reason=ReturnReason.DEVICE)
+    returned = PaperReturned(device="bill", content=Barcode(FIRST), reason=ReturnReason.RETURNED_BY_ACCEPTOR)
     for event in iter_reported_events(returned, "bill_acceptor", ()):
         rig.submit_event(event)
     assert (rig.port.redemption_state.status, rig.credit_cents) == (RedemptionStatus.NOT_STACKED, 0)

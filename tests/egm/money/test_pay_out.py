@@ -364,7 +364,7 @@ def test_a_ticket_given_back_between_lock_and_order_is_good_again(rig, monkeypat
         patch.setattr(rig.hands, "stack", lambda _: None)  # the acceptor returns the ticket before the order
         rig.offer_ticket(number)
     assert rig.store.find_ticket(number).state is TicketState.PENDING
-    returned = PaperReturned(device="bill", content=Barcode(number), reason=ReturnReason.DEVICE)
+    returned = PaperReturned(device="bill", content=Barcode(number), reason=ReturnReason.RETURNED_BY_ACCEPTOR)
     for event in iter_reported_events(returned, "bill_acceptor", ()):
         rig.submit_event(event)
     assert (rig.store.find_ticket(number).state, rig.credit_cents) == (TicketState.ISSUED, 0)

@@ -144,7 +144,9 @@ def test_a_ticket_is_never_stacked_as_a_bill(rig):
 # ---------------------------------------------------------------------------------------------- returned bills
 def return_paper(rig, content):
     for event in iter_reported_events(
-        PaperReturned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()
+        PaperReturned(device="bill", content=content, reason=ReturnReason.RETURNED_BY_ACCEPTOR),
+        "bill_acceptor",
+        (),
     ):
         rig.submit_event(event)
 

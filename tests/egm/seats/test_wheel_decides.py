@@ -9,7 +9,7 @@ from rigs.forms import TWO, fill_in
 
 from egm.app.features import SERVICE_MENU
 from egm.config.cabinet_file import GameTable
-from egm.devices.interface import Devices, LineLost, WheelPhase, WheelTurned
+from egm.devices.interface import Devices, LineLost, WheelPhase, WheelPhaseReported
 from egm.devices.wheel.driver import WheelDriver
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
@@ -78,7 +78,7 @@ def bet(room, spot=SPOT, credits_=5):
 
 
 def phase(room, phase, spin=7, **values):
-    process_wheel_phase(room.machine, WheelTurned(device="wheel", phase=phase, spin=spin, **values))
+    process_wheel_phase(room.machine, WheelPhaseReported(device="wheel", phase=phase, spin=spin, **values))
 
 
 def list_notice_codes(room):
@@ -253,7 +253,7 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
         rig.cable.plug()
         rig.perform_action("land", number=17)
         await rig.advance_until(
-            lambda: any(report.number is not None for report in rig.list_events(WheelTurned))
+            lambda: any(report.number is not None for report in rig.list_events(WheelPhaseReported))
         )
         await rig.stop()
         rig.close()

@@ -81,7 +81,7 @@ CODECS: Final[Mapping[str, Codec]] = {
             ebds.EbdsPoll(
                 ack=1, enabled_notes_mask=0x7F, accepts_barcodes=True, is_stack_command=True
             ).encode(),
-            ebds.AuxiliaryCommand(0, ebds.IdentificationQuery.TYPE).encode(),
+            ebds.AuxiliaryCommand(0, ebds.AuxiliaryCommandCode.ACCEPTOR_TYPE).encode(),
             ebds.AcceptorStatus(
                 ack=0,
                 bits=ebds.AcceptorStatusBits.ESCROWED | ebds.AcceptorStatusBits.BOX_PRESENT,
