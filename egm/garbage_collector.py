@@ -12,7 +12,7 @@ from contextlib import contextmanager
 def pause_garbage_collector() -> Iterator[None]:
     """Pause Python's cyclic garbage collector in this process while the context lasts.
 
-    If it was off already, it stays off.
+    If the collector was off already, it stays off.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -23,7 +23,7 @@ GROUP_AND_OTHERS_PERMISSION_BITS: Final = 0o077
 def make_process_private() -> None:
     """Restrict this process's new files to their owner, and prevent other processes from reading its memory.
 
-    This also disables core dumps.
+    Core dumps are disabled as well.
     """
     os.umask(GROUP_AND_OTHERS_PERMISSION_BITS)
     _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -227,7 +227,7 @@ class _RecordCodec:
                 default = field.default_factory()
             read_value, write = _build_converters(field.type)
             key = get_stored_key(field)
-            plain = field.type if field.type in _EXACT_READER_BY_TYPE else None
+            plain = field.type if field.type in _READER_BY_EXACT_TYPE else None
             self._fields.append(
                 _CodecField(
                     field.name, key, read_value, write, default, _OMIT_METADATA_KEY in field.metadata, plain
@@ -308,7 +308,7 @@ def _find_codec(kind: type) -> _RecordCodec:
 
 
 # ---------------------------------------------------------------------------------------------- field types
-def _build_exact_reader(kind: type) -> ValueReader:
+def _build_exact_type_reader(kind: type) -> ValueReader:
     """Return a reader of a field that accepts a value of exactly the type ``kind``.
 
     A bool is not accepted as an int, although Python counts it as one.
@@ -324,17 +324,17 @@ def _build_exact_reader(kind: type) -> ValueReader:
 
 
 #: The readers of fields with a plain type: an int, a text, or true or false.
-_EXACT_READER_BY_TYPE: Final[Mapping[object, ValueReader]] = {
-    kind: _build_exact_reader(kind) for kind in (int, str, bool, NoneType)
+_READER_BY_EXACT_TYPE: Final[Mapping[object, ValueReader]] = {
+    kind: _build_exact_type_reader(kind) for kind in (int, str, bool, NoneType)
 }
 
 
 def _build_converters(hint: object) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field of the type ``hint``."""
-    plain = _return_unchanged if _is_json(hint) else _EXACT_READER_BY_TYPE.get(hint)
+    plain = _return_unchanged if _is_json_type(hint) else _READER_BY_EXACT_TYPE.get(hint)
     if plain is not None:
         return plain, None
-    converters = _build_generic_converters(get_origin(hint), get_args(hint))
+    converters = _build_compound_type_converters(get_origin(hint), get_args(hint))
     if converters is not None:
         return converters
     if not isinstance(hint, type):
@@ -342,7 +342,7 @@ def _build_converters(hint: object) -> tuple[ValueReader, ValueWriter]:
     return _build_class_converters(hint)
 
 
-def _build_generic_converters(
+def _build_compound_type_converters(
     origin: object, inner: tuple[object, ...]
 ) -> tuple[ValueReader, ValueWriter] | None:
     """Return the functions that read and write a record field of a compound type, such as a tuple.
@@ -386,7 +386,7 @@ def _build_conditional_converters(
                 raise _WrongValueError(value, check.error_text)
         return read_value
 
-    if len(checks) != 1 or hint not in _EXACT_READER_BY_TYPE:
+    if len(checks) != 1 or hint not in _READER_BY_EXACT_TYPE:
         return read, write
     is_fulfilled = checks[0].is_fulfilled
 
@@ -425,7 +425,7 @@ def _build_class_converters(kind: type) -> tuple[ValueReader, ValueWriter]:
     return codec.read, codec.write
 
 
-def _is_json(hint: object) -> bool:
+def _is_json_type(hint: object) -> bool:
     """Return whether the field's type is JSON of any shape, such as a game's display data."""
     return hint == JSON or (isinstance(hint, ForwardRef) and hint.__forward_arg__ == JSON)
 

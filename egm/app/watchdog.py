@@ -7,8 +7,8 @@ from typing import Final
 
 from egm.devices.driver import LineDriver
 from egm.links.systemd import (
+    MACHINE_START_SECONDS_MAX,
     READY_NOTIFICATION,
-    START_SECONDS_MAX,
     WATCHDOG_INTERVAL_PREFIX,
     WATCHDOG_NOTIFICATION,
     notify_systemd,
@@ -33,7 +33,7 @@ def allow_start_up_time() -> None:
     computer. :func:`send_watchdog_heartbeats` restores it.
     """
     if _read_watchdog_interval_us():
-        notify_systemd(f"{WATCHDOG_INTERVAL_PREFIX}{START_SECONDS_MAX * 1e6:.0f}")
+        notify_systemd(f"{WATCHDOG_INTERVAL_PREFIX}{MACHINE_START_SECONDS_MAX * 1e6:.0f}")
 
 
 async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:

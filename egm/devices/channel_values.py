@@ -53,7 +53,7 @@ class ChannelValueCheck:
 
     @property
     def next_channel_to_query(self) -> int | None:
-        """Return the next channel whose value is to be queried; None once all have been."""
+        """Return the next channel whose value is to be queried; None once all have been queried."""
         return self._unqueried_channels[0] if self._unqueried_channels else None
 
     @property

@@ -71,9 +71,9 @@ class EscrowRules:
 
     @property
     def exchange_progress(self) -> int | None:
-        """Return the driver's progress in the exchange from the open stacking record; None without an open record.
+        """Return how far the driver had read its protocol's exchange, as stored in the open stacking record.
 
-        It says how far the driver has read its protocol's exchange, for example the last event.
+        It is for example the number of the last event, in the driver's own encoding. None without an open record.
         """
         record = self._ledger.find_open()
         return None if record is None else record.exchange_progress
@@ -83,7 +83,7 @@ class EscrowRules:
         return self._ledger.may_order_stacking()
 
     def record_stack_order(self, content: PaperContent, exchange_progress: int = 0) -> None:
-        """Record the decision to keep ``content``; the stack command may be sent after this returns."""
+        """Record the decision to stack ``content``, before the acceptor is ordered to stack it."""
         self._ledger.reserve_credit_before_stacking(content, exchange_progress)
 
     def is_stacking_ordered(self) -> bool:

@@ -86,7 +86,7 @@ class LineRestored(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineLost(DeviceEvent):
-    """The device does not reply, or its line is gone (``why``). This raises the fault ``COMMUNICATION``."""
+    """The device does not reply, or its line is gone; ``why`` says which. Raises :attr:`FaultCode.COMMUNICATION`."""
 
     why: str
 
@@ -124,7 +124,10 @@ class AcceptorReadiness(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperInEscrow(DeviceEvent):
-    """A bill or ticket waits in escrow. Reply by calling ``stack``, ``hold`` or ``return_bill`` with ``escrow``."""
+    """A bill or ticket waits in escrow.
+
+    The machine replies by calling ``stack``, ``hold`` or ``return_bill`` with ``escrow``, the item's escrow number.
+    """
 
     escrow: int
     content: PaperContent

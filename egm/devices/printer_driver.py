@@ -34,7 +34,7 @@ PRINT_START_SECONDS_MAX: Final = 2.0
 #: How long to wait for a printer that stopped replying while printing.
 PRINTER_NO_REPLY_SECONDS_MAX: Final = 15.0
 #: No printer loses power and replies again within this time.
-_RESTART_SECONDS: Final = 0.5
+_PRINTER_RESTART_SECONDS_MIN: Final = 0.5
 #: Interval of queries while no ticket is being printed.
 _IDLE_POLL_SECONDS: Final = 0.2
 #: Interval of queries while a ticket is being printed.
@@ -133,7 +133,7 @@ class PrinterDriver(LineDriver[M]):
         """
         now = asyncio.get_running_loop().time()
         last = self._last_reply_at
-        unbroken = has_replied and last is not None and now - last <= _RESTART_SECONDS
+        unbroken = has_replied and last is not None and now - last <= _PRINTER_RESTART_SECONDS_MIN
         self._last_reply_at = now if unbroken else None
 
     def _handle_missing_line(self) -> None:

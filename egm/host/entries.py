@@ -76,7 +76,7 @@ class TicketNumberingEnrolled:
 class TicketTermsChanged:
     """The host has changed its ticket terms (validity, printed venue, permitted tickets)."""
 
-    tickets: TicketTerms
+    terms: TicketTerms = field(metadata=stored_as("tickets"))
     """The host's ticket terms that apply from now on."""
 
 
@@ -161,7 +161,7 @@ class CashOutOfferedToHost:
 class AftUnlocked:
     """The lock for a host's transfer has ended."""
 
-    cash_out: bool
+    was_for_cash_out: bool = field(metadata=stored_as("cash_out"))
     """Whether the lock was held to offer a cash-out to the host, which did not take the offer."""
 
 

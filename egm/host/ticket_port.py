@@ -336,6 +336,6 @@ class HostTicketInterface:
         if terms != find_ticket_terms(self._machine):
             self._machine.post(
                 TICKET_TERMS_CHANGED,
-                TicketTermsChanged(tickets=terms),
+                TicketTermsChanged(terms=terms),
                 state={MoneyKey.TICKET_TERMS: terms},
             )

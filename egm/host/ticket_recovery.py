@@ -156,8 +156,8 @@ def close_printed_ticket(machine: Machine) -> None:
 def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None:
     """Raise a fault if a ticket that the journal has credited is not redeemed in the ticket ledger.
 
-    It happens if the power fails between credit and redemption, and a cashier releases the ticket before the restart.
-    The credit stays; staff must find out whether the cashier also paid the ticket. The fault is raised once for
+    The cause is a power loss between credit and redemption, if a cashier releases the ticket before the restart. The
+    credit stays; staff must find out whether the cashier also paid the ticket. The fault is raised once for
     each ticket, and a technician clears it.
     """
     latest_credits = machine.journal.entries(

@@ -48,7 +48,7 @@ from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, TicketRefusal, TicketRefusalReason
 
 #: Results that the host must read, because it was queried about the ticket. For the others it was not queried.
-_REDEMPTION_REPLIES: Final = frozenset(RedemptionStatus) - {
+_REDEMPTION_STATUSES_HOST_MUST_READ: Final = frozenset(RedemptionStatus) - {
     RedemptionStatus.LINK_DOWN,
     RedemptionStatus.MISREAD,
 }
@@ -232,7 +232,7 @@ def _return_ticket(
     """
     money = machine.component(HostMoney)
     money.ticket_inquiry, money.last_returned_digits = None, inquiry.digits
-    host_expects_result = status in _REDEMPTION_REPLIES
+    host_expects_result = status in _REDEMPTION_STATUSES_HOST_MUST_READ
     number = mask_number(inquiry.digits)
     outcome = HostTicketRecord(
         id=inquiry.id,

@@ -21,7 +21,7 @@ from egm.money.records.host import RedemptionStatus
 from egm.tickets.redemption import TicketRefusalReason
 
 #: Interval between checks for expired promotional credit.
-_EXPIRY_CHECK_SECONDS: Final = 30.0
+_CREDIT_EXPIRY_CHECK_INTERVAL_SECONDS: Final = 30.0
 #: Nanoseconds in a second.
 _NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
@@ -41,7 +41,7 @@ class HostTimeouts:
     async def run(self) -> None:
         """Check at an interval, until cancelled, for restricted credit that has expired, and have it removed."""
         while True:
-            await asyncio.sleep(_EXPIRY_CHECK_SECONDS)
+            await asyncio.sleep(_CREDIT_EXPIRY_CHECK_INTERVAL_SECONDS)
             if self._context.engine.accepts_event_type(EventType.RESTRICTED_CREDIT_EXPIRED):
                 self._context.submit_event(Event(EventType.RESTRICTED_CREDIT_EXPIRED))
 

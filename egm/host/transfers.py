@@ -293,7 +293,7 @@ def end_transfer_lock(machine: Machine, _: Event) -> None:
     """
     lock, machine.component(HostMoney).transfer_lock = _require_lock(machine), None
     if lock.is_granted:
-        machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.has_open_cash_out_offer))
+        machine.post(AFT_UNLOCKED, AftUnlocked(was_for_cash_out=lock.has_open_cash_out_offer))
     _decline_cash_out(machine, lock)
 
 

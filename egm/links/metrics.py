@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 CONNECTIONS_MAX: Final = 8
-"""The number of connections of metrics readers that are served at the same time."""
+"""The maximum number of metrics readers' connections that are served at the same time."""
 CONNECTION_SECONDS_MAX: Final = 10.0
-"""The time in seconds after which a connection of a metrics reader is closed, whatever it is doing."""
+"""The time in seconds after which a metrics reader's connection is closed, even if its request is not complete."""
 _CLOSED_CONNECTION_SECONDS_MAX: Final = 1.0
 """The time in seconds within which a connection closed by the server must free its slot for a new one."""
 _LOOPBACK_HOST_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")

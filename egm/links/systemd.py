@@ -13,7 +13,7 @@ WATCHDOG_NOTIFICATION: Final = "WATCHDOG=1"
 #: Prefix of the message by which a watched unit replaces its watchdog's interval, in microseconds.
 WATCHDOG_INTERVAL_PREFIX: Final = "WATCHDOG_USEC="
 #: Seconds that the machine's process may take to start: ``TimeoutStartSec`` of its unit, which states it too.
-START_SECONDS_MAX: Final = 900.0
+MACHINE_START_SECONDS_MAX: Final = 900.0
 
 
 def notify_systemd(state: str) -> None:

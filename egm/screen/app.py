@@ -57,7 +57,7 @@ class DisplaySurface(Protocol):
         """Return the renderer that draws the picture at the surface's present size."""
         ...
 
-    def inputs(self) -> list[TouchFraction | Action] | None:
+    def take_inputs(self) -> list[TouchFraction | Action] | None:
         """Return the touches and key presses since the last call, or None if a person closed the surface."""
         ...
 
@@ -143,7 +143,7 @@ class ScreenApp:
         self.view = replace(self.view, now=now)
         self._apply_machine_messages(now)
         self.surface.can_be_closed = is_staff_signed_in(self.view)
-        did = self.surface.inputs()
+        did = self.surface.take_inputs()
         if did is None:
             return False
         for touch_or_key in did:
@@ -157,7 +157,7 @@ class ScreenApp:
             self.surface.picture.painter.on_surface_created = self._report_progress
             self.surface.picture.draw_view(target, self.view)
             self.surface.show_frame()
-            self.surface.set_text(self.surface.picture.read_aloud(self.view))
+            self.surface.set_text(self.surface.picture.build_screen_reader_text(self.view))
         if now >= self._alive_at:
             self._alive_at = now + HEARTBEAT_INTERVAL_SECONDS
             notify_systemd(

@@ -57,7 +57,7 @@ _KEY_NAME_BY_SDL_CODE: Final[Mapping[int, str]] = {
 }
 
 
-def find_action_by_name(name: str, char: str = "") -> Action | None:
+def find_action_by_key_name(name: str, char: str = "") -> Action | None:
     """Return the action of a key, or None.
 
     ``name`` is the key's name in a browser (KeyboardEvent.key); ``char`` is the text that it types. ``char`` is ignored
@@ -73,6 +73,6 @@ def find_action_by_name(name: str, char: str = "") -> Action | None:
     )
 
 
-def find_action_by_code(code: int, char: str = "") -> Action | None:
+def find_action_by_sdl_code(code: int, char: str = "") -> Action | None:
     """Return the action of a key, or None. ``code`` is its SDL code, ``char`` the character that it types."""
-    return find_action_by_name(_KEY_NAME_BY_SDL_CODE.get(code, ""), char)
+    return find_action_by_key_name(_KEY_NAME_BY_SDL_CODE.get(code, ""), char)

@@ -35,10 +35,10 @@ from egm.screen.view import (
     find_last_step,
     has_changed_marks_since_game,
     has_unsent_bet,
+    is_decision_by_marking,
     is_decision_due,
     is_dismissible_reminder_shown,
     is_marked_answer_permitted,
-    is_marking_decision,
     is_presentation_running,
     is_selecting_targets,
     is_text_field_open,
@@ -102,7 +102,7 @@ def apply_action(
     turns = action.name == "menu" and not _has_unconfirmed_entries(view)
     # Query the key's position first: others turn it, too.
     asks = turns and action == MENU_KEY_ACTION and view.is_simulator_connected
-    key_commands = _turn_operator_key(view) if turns and not asks else ()
+    key_commands = _list_operator_key_commands(view) if turns and not asks else ()
     if asks or key_commands:
         return replace(view, is_key_turn_pending=asks), key_commands or (
             BenchCommand(device="bench", action="state"),
@@ -150,7 +150,7 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     )
 
 
-def start_next_game(view: View) -> tuple[View, OutgoingMessages]:
+def request_next_game(view: View) -> tuple[View, OutgoingMessages]:
     """Request the next game if PLAY was pressed for it during the last presentation.
 
     If the machine does not accept a game now, request nothing.
@@ -194,19 +194,19 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
     """
     if not choices or not is_selecting_targets(view, theme):
         return action
-    holding = is_marking_decision(view)
+    holding = is_decision_by_marking(view)
     if action.name in {"bet_less", "bet_more"}:
         step = 1 if action.name == "bet_more" else -1
-        target_index = view.focus + step if view.is_focus_shown else 0
-        return replace(view, focus=target_index % len(choices), is_focus_shown=True)
+        target_index = view.focused_target_index + step if view.is_focus_shown else 0
+        return replace(view, focused_target_index=target_index % len(choices), is_focus_shown=True)
     plays = holding or can_place_chips(view, theme)
     activates_target = action.name == "bet_max" or (action.name == "play" and not plays)
     if activates_target and view.is_focus_shown:
-        return choices[view.focus % len(choices)]
+        return choices[view.focused_target_index % len(choices)]
     return replace(view, is_focus_shown=True) if action.name == "bet_max" and not holding else action
 
 
-def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
+def _list_operator_key_commands(view: View) -> tuple[BenchCommand, ...]:
     """Return the commands that turn the operator's key switch of a simulated cabinet.
 
     They turn the key on, or off if its menu is open. If the key is on and its menu is not open, they turn it off and on
@@ -270,7 +270,7 @@ def _apply_choice(view: View, action: Action) -> tuple[View, OutgoingMessages]:
         return replace(view, held_items_mask=int(action.value)), ()
     if action.name == "choose":
         return view, (Intent(name="choose", value=action.value),)
-    answers = is_marking_decision(view) and is_marked_answer_permitted(view)
+    answers = is_decision_by_marking(view) and is_marked_answer_permitted(view)
     return view, (Intent(name="choose", value=view.held_items_mask),) if answers else ()
 
 
@@ -309,7 +309,7 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Outgoin
             game, view.marked_keno_slip
         )
     changed_view = replace(view, marked_keno_slip=slip, keno_marked_at=view.now)
-    if slip.with_first_card == view.marked_keno_slip.with_first_card and name != "quick_pick":
+    if slip.with_first_card_current == view.marked_keno_slip.with_first_card_current and name != "quick_pick":
         return changed_view, ()
     return changed_view, keno_slip.request_slip_bet(game, slip, keno_slip.find_current_stake(snapshot, game))
 
@@ -481,8 +481,8 @@ def _apply_screen_action(view: View, name: str) -> View:
     """Apply an action that concerns only the screen: pages, volume, the drawer of simulated devices."""
     return {
         "help": lambda: _toggle_page(view, PlayerPage.HELP),
-        "games": lambda: _toggle_page(view, PlayerPage.GAMES),
-        "slip": lambda: _toggle_page(view, PlayerPage.SLIP),
+        "games": lambda: _toggle_page(view, PlayerPage.GAME_MENU),
+        "slip": lambda: _toggle_page(view, PlayerPage.KENO_SLIP),
         "close": lambda: replace(view, page=PlayerPage.NONE),
         "next": lambda: replace(view, sheet=view.sheet + 1),
         "back": lambda: replace(view, sheet=view.sheet - 1),
@@ -494,7 +494,7 @@ def _apply_screen_action(view: View, name: str) -> View:
 def _toggle_page(view: View, page: PlayerPage) -> View:
     """Open the given page at its first sheet; if it is open already, close it."""
     new_page = PlayerPage.NONE if view.page is page else page
-    return replace(view, page=new_page, sheet=0, focus=0, is_focus_shown=False)
+    return replace(view, page=new_page, sheet=0, focused_target_index=0, is_focus_shown=False)
 
 
 def _toggle_drawer(view: View) -> View:

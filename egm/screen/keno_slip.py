@@ -33,7 +33,7 @@ class KenoSlip:
     """The ids of the paid bonuses, which apply to the whole ticket."""
 
     @property
-    def with_first_card(self) -> "KenoSlip":
+    def with_first_card_current(self) -> "KenoSlip":
         """Return the slip with its first card as the current card.
 
         Two slips with the same marks are then equal, whichever card was marked last.

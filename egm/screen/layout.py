@@ -69,7 +69,7 @@ class Layout:
         return self.size[1] > self.size[0]
 
     @property
-    def levels(self) -> Rect | None:
+    def level_meters(self) -> Rect | None:
         """Return the rectangle next to the game's title in which the meters of progressive levels are drawn.
 
         None in portrait, where a side panel shows them.
@@ -99,12 +99,12 @@ class Layout:
             else replace(layout, player_page=(24.0, y, self.size[0] - drawer_width - 40, h))
         )
 
-    def with_levels(self) -> "Layout":
+    def with_level_meters(self) -> "Layout":
         """Return the layout of a game with progressive levels: a narrower title leaves room for their meters."""
         x, y, w, h = self.marquee
         return self if self.is_portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
 
-    def with_tray(self, rows: int) -> "Layout":
+    def with_keno_tray(self, rows: int) -> "Layout":
         """Return the layout of a Keno game, whose tray needs ``rows`` rows of keys.
 
         In portrait, the tray is below the board, and lower side panels make room for it. In landscape, the layout is
@@ -123,7 +123,7 @@ class Layout:
             tray_height=202.0 if self.is_telephone else 44.0 + max(2, rows) * 70,
         )
 
-    def with_areas(self) -> "Layout":
+    def with_betting_areas(self) -> "Layout":
         """Return the layout of a wheel game. On a telephone its betting areas span the whole width."""
         if not self.is_telephone:
             return self
@@ -137,7 +137,7 @@ class Layout:
         )
 
     @property
-    def strip_width(self) -> float:
+    def telephone_strip_width(self) -> float:
         """Return the width available for texts in a telephone's strip above a table or wheel, in layout units."""
         return self.size[0] - 56.0
 
@@ -262,7 +262,7 @@ LEVELS_STRIP_HEIGHT: Final = 58.0
 _TELEPHONE_WIDTH: Final = 720
 #: Least height of a telephone in units (a page below a browser's own bars), greatest (the whole screen), and
 #: step.
-_TELEPHONE_HEIGHTS: Final = (1400, 1560, 20)
+_TELEPHONE_HEIGHT_MIN_MAX_STEP: Final = (1400, 1560, 20)
 
 
 def build_telephone_layout(width: float, height: float) -> Layout:
@@ -270,7 +270,7 @@ def build_telephone_layout(width: float, height: float) -> Layout:
 
     The game field gets the height that the keys and the meters leave free.
     """
-    least_height, most_height, step = _TELEPHONE_HEIGHTS
+    least_height, most_height, step = _TELEPHONE_HEIGHT_MIN_MAX_STEP
     picture_height = min(
         max(int(_TELEPHONE_WIDTH * height / width) // step * step, least_height), most_height
     )

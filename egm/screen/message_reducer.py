@@ -17,7 +17,7 @@ from egm.kernel.messages import (
 from egm.kernel.service_pages import Replay
 from egm.links.screen.starting import StartUpActivity
 from egm.screen import keno_slip
-from egm.screen.input_reducer import OutgoingMessages, start_next_game
+from egm.screen.input_reducer import OutgoingMessages, request_next_game
 from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_field
 from egm.screen.presentation import OutcomePresentation
 from egm.screen.round_result import build_round_result
@@ -115,7 +115,7 @@ def _prepare_chips_after_round(view: View, play: GameOutcome) -> View:
     chips = view.chips
     last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last_round_bets
     chips = replace(chips, last_round_bets=last, undo_bets=(), refusal_key="")
-    if table.can_bets_stay:
+    if table.can_bets_stay_after_round:
         chips = replace(chips, bets={}, is_on_by_spot={}, must_report_clearing=True)
     return replace(view, chips=chips)
 
@@ -133,7 +133,7 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
         view,
         decision=decision,
         held_items_mask=advised_marks,
-        focus=0,
+        focused_target_index=0,
         is_focus_shown=False,
         page=PlayerPage.NONE,
         last_activity_at=view.now,
@@ -370,7 +370,7 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
         view,
         page_input=page_input,
         recalled_view=recall,
-        focus=0,
+        focused_target_index=0,
         is_focus_shown=view.is_focus_shown and chooses,
     )
 
@@ -475,9 +475,9 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMe
         or not show.is_complete
         or now - show.began_at < line.end
     ):
-        return start_next_game(view)
+        return request_next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
-        return start_next_game(view)
+        return request_next_game(view)
     return replace(view, presentation=replace(show, is_end_reported=True)), (
         Intent(name="shown", value=show.outcome.play_id),
     )

@@ -55,7 +55,7 @@ class ReelTravel:
         The number of turns is chosen so that the speed is as near as possible to the theme's full speed.
         """
         full_speed_cells = motion.reel_cells_per_second * max(
-            0.1, self.stop_at - motion.reel_draw_back_seconds - _RUN_UP_SECONDS / 2
+            0.1, self.stop_at - motion.reel_draw_back_seconds - _REEL_RUN_UP_SECONDS / 2
         )
         base = (self.start_position - self.target_position) % self.strip_length
         return (
@@ -73,13 +73,13 @@ class ReelTravel:
             )
         running_seconds = self.stop_at - motion.reel_draw_back_seconds
         total = self.count_cells(motion) + _DRAW_BACK_CELLS
-        speed = total / (running_seconds - _RUN_UP_SECONDS / 2)
+        speed = total / (running_seconds - _REEL_RUN_UP_SECONDS / 2)
         t = elapsed_seconds - motion.reel_draw_back_seconds
         if t < running_seconds:
             travelled = (
-                speed * t * t / (2 * _RUN_UP_SECONDS)
-                if t < _RUN_UP_SECONDS
-                else speed * (t - _RUN_UP_SECONDS / 2)
+                speed * t * t / (2 * _REEL_RUN_UP_SECONDS)
+                if t < _REEL_RUN_UP_SECONDS
+                else speed * (t - _REEL_RUN_UP_SECONDS / 2)
             )
             return self.start_position + _DRAW_BACK_CELLS - travelled
         return self.target_position - self._compute_overshoot(
@@ -107,7 +107,7 @@ class ReelTravel:
 
 
 #: Seconds in which a reel reaches full speed.
-_RUN_UP_SECONDS = 0.28
+_REEL_RUN_UP_SECONDS = 0.28
 #: Cells by which a reel moves back before it starts.
 _DRAW_BACK_CELLS = 0.28
 #: Cells by which a reel runs past its stop at most, before it returns.

@@ -133,8 +133,8 @@ class ReelSpin:
     stops: tuple[int, ...]
     """The strip position at which each reel stopped.
 
-    It is -1 if the strip does not have the symbols of the window, because a symbol was changed. The reel is then drawn
-    with a strip made of its window.
+    A position is -1 if the strip does not have the symbols of the window, because a symbol was changed. The reel is
+    then drawn with a strip made of its window.
     """
     wins: tuple[WinOnReels, ...]
     credits: int
@@ -146,8 +146,8 @@ class ReelSpin:
     """The windows of a cascade, the first that of the spin itself; empty without a cascade."""
     evaluated_window: ReelWindow | None = None
     """The window that was paid, if it differs from ``window`` because symbols expanded; otherwise None."""
-    awaited_reels: tuple[int, ...] = ()
-    """The reels that spin longer to build anticipation (:func:`find_awaited_reels`)."""
+    anticipation_reels: tuple[int, ...] = ()
+    """The reels that spin longer to build anticipation (:func:`find_anticipation_reels`)."""
 
     @property
     def windows_to_show(self) -> tuple[tuple[ReelWindow, tuple[WinOnReels, ...]], ...]:
@@ -195,7 +195,7 @@ def _parse_counted_symbol(name: str, symbols: Mapping[str, object]) -> tuple[int
     return (int(count), symbol) if count.isdigit() and symbol in symbols else (0, "")
 
 
-def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _list_prize_table_rows(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the rows of a game's prize table, one for each prize, with the values for the cheapest bet.
 
     A prize that only a more expensive bet can win has the value 0 credits.
@@ -226,7 +226,7 @@ def read_reel_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
                 int(pay["credits"]),
                 _read_additional_awards(pay),
             )
-            for pay in _list_pays(data)
+            for pay in _list_prize_table_rows(data)
         )
         triggers = _find_trigger_counts(prizes, data.get("anywhere", ()), data.get("stages", ()))
         weighed = stage_data.get("weights") or ()
@@ -290,7 +290,7 @@ def _find_trigger_counts(
     return least_counts
 
 
-def find_awaited_reels(field: ReelField, window: ReelWindow) -> tuple[int, ...]:
+def find_anticipation_reels(field: ReelField, window: ReelWindow) -> tuple[int, ...]:
     """Return the reels that spin longer to build anticipation.
 
     They are the reels on which one more scatter symbol would trigger a feature. They are found from the symbols on the
@@ -364,7 +364,7 @@ def read_reel_spin(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
             first_stops=first,
             cascade_falls=falls,
             evaluated_window=evaluated,
-            awaited_reels=() if first else find_awaited_reels(field, window),
+            anticipation_reels=() if first else find_anticipation_reels(field, window),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise OutcomeError(f"display: {error!r}") from error

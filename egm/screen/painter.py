@@ -116,7 +116,7 @@ class Painter:
         left, top = round(x * scale), round(y * scale)
         return pygame.Rect(left, top, round((x + w) * scale) - left, round((y + h) * scale) - top)
 
-    def find_or_create(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
+    def find_or_create_surface(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
         """Return the surface cached under ``key``. If absent, create it with ``make`` and cache it."""
         key = (self._drawn_for, key)
         surface = self._cache.get(key)
@@ -134,8 +134,8 @@ class Painter:
     def cache_result(self, name: Hashable, key: tuple[object, ...], make: Callable[[], _T]) -> _T:
         """Return the value cached under ``name``, or make and cache it if its ``key`` has changed.
 
-        The key contains every object on which the value depends. Unlike the keys of :meth:`find_or_create`, it need not
-        be hashable: keys are compared, which is fast if they have the same objects.
+        The key contains every object on which the value depends. Unlike the keys of :meth:`find_or_create_surface`, it
+        need not be hashable: keys are compared, which is fast if they have the same objects.
         """
         remembered = self._remembered.get(name)
         if remembered is None or remembered[0] != key:
@@ -144,7 +144,7 @@ class Painter:
                 self._remembered.popitem(last=False)
         return cast(_T, remembered[1])
 
-    def draw_over_opaque(
+    def draw_cached_rect(
         self, name: Hashable, key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
     ) -> None:
         """Call ``draw`` to draw in a rectangle, and cache the resulting pixels of the rectangle under ``name``.
@@ -300,7 +300,7 @@ class Painter:
             surface.blit(letters, (radius, radius), special_flags=PREMULTIPLIED_BLEND_MODE)
             return surface
 
-        return self.find_or_create(
+        return self.find_or_create_surface(
             ("words", text, style, None if width is None else self.scale_length(width), self.scale),
             render_words,
         )
@@ -442,7 +442,9 @@ class Painter:
         box = self.scale_rect(rect)
         if box.width > 0 and box.height > 0:
             self.draw_surface(
-                self.find_or_create(("art", key, box.size), lambda: make(box.size)), box.topleft, alpha
+                self.find_or_create_surface(("art", key, box.size), lambda: make(box.size)),
+                box.topleft,
+                alpha,
             )
 
     def draw_small_pictures(
@@ -462,11 +464,13 @@ class Painter:
         for key, at in pieces:
             surface = surfaces.get(key)
             if surface is None:
-                surface = surfaces[key] = self.find_or_create(("art", key, size), partial(make, key, size))
+                surface = surfaces[key] = self.find_or_create_surface(
+                    ("art", key, size), partial(make, key, size)
+                )
             placed.append((surface, at))
         self.surface.fblits(placed, PREMULTIPLIED_BLEND_MODE)
 
-    def draw_shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
+    def fill_rounded_rect(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle that has rounded corners with a paint, which may be partly transparent."""
         box = self.scale_rect(rect)
         colour = self.resolve_paint(paint)
@@ -496,7 +500,7 @@ class Painter:
 
         if box.width > 0 and box.height > 0:
             self.draw_surface(
-                self.find_or_create(("shade", box.size, colour, radius), render_shade), box.topleft
+                self.find_or_create_surface(("shade", box.size, colour, radius), render_shade), box.topleft
             )
 
     def draw_panel(
@@ -509,8 +513,8 @@ class Painter:
         line: float = 2,
     ) -> None:
         """Draw a panel filled with ``fill``, with rounded corners and an edge that is ``line`` layout units wide."""
-        self.draw_shade(rect, edge, radius)
-        self.draw_shade(
+        self.fill_rounded_rect(rect, edge, radius)
+        self.fill_rounded_rect(
             (rect[0] + line, rect[1] + line, rect[2] - 2 * line, rect[3] - 2 * line),
             fill,
             max(0, radius - line),

@@ -37,7 +37,7 @@ from egm.screen.scenes.side_panels import draw_side_panels
 from egm.screen.scenes.slip import draw_slip, list_slip_touches
 from egm.screen.scenes.stage import Stage, draw_focus_frame, draw_frame_lamps
 from egm.screen.scenes.status import choose_status, draw_status
-from egm.screen.scenes.value import draw_moving_value, find_value_plate_rect
+from egm.screen.scenes.value import draw_moving_value_plate, find_value_plate_rect
 from egm.screen.scenes.wheel import list_area_touches
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
@@ -49,7 +49,7 @@ from egm.screen.view import (
     build_view_timeline,
     compute_bet_credits,
     compute_drawer_share,
-    has_presentation_stopped,
+    have_moving_parts_stopped,
     is_presentation_running,
     is_selecting_targets,
 )
@@ -121,7 +121,7 @@ class Picture:
         if view.is_focus_shown and is_selecting_targets(view, self.theme):
             touches = self._list_content_touches(stage)
             if touches:
-                draw_focus_frame(stage, touches[view.focus % len(touches)].rect)
+                draw_focus_frame(stage, touches[view.focused_target_index % len(touches)].rect)
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
@@ -129,23 +129,23 @@ class Picture:
             # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
             draw_background(replace(stage, has_feature_colours=True))
 
-    def read_aloud(self, view: View) -> str:
+    def build_screen_reader_text(self, view: View) -> str:
         """Return the text that screen readers read for the picture.
 
         On a service page or the game menu it is the page's list and the focused target. Otherwise it is the reason why
         play has stopped, or else the status line, followed by the meters.
         """
         stage, snapshot = self._build_stage(view), view.snapshot
-        if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST}:
-            reason = describe_lockup(stage, Scene.BOOT)
-            return _join_sentences([reason.title, *reason.lines]) if view.scene is Scene.BOOT else ""
+        if snapshot is None or view.scene in {Scene.STARTING, Scene.CONNECTION_LOST}:
+            reason = describe_lockup(stage, Scene.STARTING)
+            return _join_sentences([reason.title, *reason.lines]) if view.scene is Scene.STARTING else ""
         focus = self._find_focused_action(stage)
         if view.scene is Scene.SERVICE:
             page = snapshot.page
             lines = [] if page is None else format_page_lines(page, stage)
             focus_text = "" if page is None or focus is None else format_action(page, focus, stage)
             return _join_sentences((focus_text, *lines))
-        if view.page is PlayerPage.GAMES:
+        if view.page is PlayerPage.GAME_MENU:
             focus_text = "" if focus is None else format_menu_choice(stage, focus)
             return _join_sentences((focus_text, *format_menu_lines(stage)))
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
@@ -175,7 +175,7 @@ class Picture:
             if stage.view.is_focus_shown and is_selecting_targets(stage.view, self.theme)
             else []
         )
-        return touches[stage.view.focus % len(touches)].action if touches else None
+        return touches[stage.view.focused_target_index % len(touches)].action if touches else None
 
     def list_choices(self, view: View) -> tuple[Action, ...]:
         """Return the actions that the deck's keys can select now, in order.
@@ -188,24 +188,24 @@ class Picture:
         """Return the drawing context for the scenes: the view, and the layout that suits its game."""
         self.painter.use_pictures_of(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
-        layout = self.layout.with_levels() if levels else self.layout
+        layout = self.layout.with_level_meters() if levels else self.layout
         layout = layout.with_open_drawer() if view.is_drawer_open else layout
         if view.game is not None and is_keno_game(view.game):
-            layout = layout.with_tray(count_tray_rows(view.game))
+            layout = layout.with_keno_tray(count_tray_rows(view.game))
         elif is_wheel_game(view.game):
-            layout = layout.with_areas()
+            layout = layout.with_betting_areas()
         elif view.table is not None:
             facts = 1
             if layout.is_telephone:
                 stage = Stage(self.painter, self.find_texts(view), layout, view)
-                facts = max(1, len(lay_out_small_print(stage, layout.strip_width)))
+                facts = max(1, len(lay_out_small_print(stage, layout.telephone_strip_width)))
             layout = layout.for_table_game(levels=bool(levels), facts=facts)
         return Stage(self.painter, self.find_texts(view), layout, self._hide_drawer_behind_page(view))
 
     def _hide_drawer_behind_page(self, view: View) -> View:
-        """Return the view, in portrait with the drawer of simulated devices hidden while a player's page is open.
+        """Return the view; in portrait, the drawer of simulated devices is hidden while a player's page is open.
 
-        In portrait there is no room for both.
+        A portrait picture has no room for both.
         """
         shows_page_alone = (
             self.layout.is_portrait and view.page is not PlayerPage.NONE and view.scene is not Scene.SERVICE
@@ -221,9 +221,9 @@ class Picture:
         elif view.page is PlayerPage.HELP:
             targets = list_sheet_touches(stage)
             targets += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.player_page).items()]
-        elif view.page is PlayerPage.GAMES:
+        elif view.page is PlayerPage.GAME_MENU:
             targets = list_menu_touches(view, layout)
-        elif view.page is PlayerPage.SLIP:
+        elif view.page is PlayerPage.KENO_SLIP:
             targets = list_slip_touches(view, layout)
         elif view.scene is Scene.GAME:
             targets = lay_out_reminder_keys(stage) or lay_out_answers(stage)
@@ -268,7 +268,7 @@ class Picture:
         if (
             view.table is not None
             and _is_game_visible(view)
-            and not has_presentation_stopped(view, self.theme)
+            and not have_moving_parts_stopped(view, self.theme)
             and find_due_reminder(stage) is None
         ):
             touches.append(TouchTarget(stage.layout.field, Action("skip")))
@@ -288,9 +288,10 @@ class Picture:
 
 
 def _may_delay_frame(view: View) -> bool:
-    """Return whether nobody would notice if the next frame were drawn late.
+    """Return whether the next frame may be drawn late, because nobody would notice the delay.
 
-    This is so if a game with several stages has been idle for some time.
+    Nobody notices it if the selected game has several stages, no game is in progress, and nobody has used the machine
+    for some time.
     """
     waits = (
         view.scene in {Scene.GAME, Scene.ATTRACT}
@@ -313,13 +314,13 @@ def _can_give_up_residual_credit(view: View) -> bool:
     rests = (
         view.snapshot is not None and view.snapshot.residual is not None and view.accepts_request("residual")
     )
-    return rests and view.page is PlayerPage.NONE and view.scene in {Scene.GAME, Scene.OUT}
+    return rests and view.page is PlayerPage.NONE and view.scene in {Scene.GAME, Scene.OUT_OF_SERVICE}
 
 
 def _draw_player_area(stage: Stage, scene: Scene) -> None:
     """Draw everything above the meters: the game, then overlays such as celebrations, then the open page."""
     view = stage.view
-    if view.snapshot is not None and scene is not Scene.BOOT:
+    if view.snapshot is not None and scene is not Scene.STARTING:
         draw_board(stage)
         draw_side_panels(stage)
         draw_status(stage)
@@ -328,15 +329,15 @@ def _draw_player_area(stage: Stage, scene: Scene) -> None:
         draw_attract(stage)
     elif scene is Scene.GAME:
         draw_celebration(stage)
-        draw_moving_value(stage)
+        draw_moving_value_plate(stage)
         draw_reminder(stage)
     else:
         draw_lockup(stage, scene)
     if view.page is PlayerPage.HELP:
         draw_help(stage)
-    elif view.page is PlayerPage.GAMES:
+    elif view.page is PlayerPage.GAME_MENU:
         draw_menu(stage)
-    elif view.page is PlayerPage.SLIP:
+    elif view.page is PlayerPage.KENO_SLIP:
         draw_slip(stage)
 
 

@@ -125,7 +125,9 @@ def find_feature_steps(show: OutcomePresentation, index: int) -> range:
     return range(first, end_index)
 
 
-def count_games_awarded(show: OutcomePresentation, index: int, *, has_stopped: bool) -> tuple[int, int]:
+def compute_free_game_number_and_total(
+    show: OutcomePresentation, index: int, *, has_stopped: bool
+) -> tuple[int, int]:
     """Return the number of a free game within its feature, from 1, and how many free games were awarded so far.
 
     The free game is step ``index``; ``has_stopped`` says whether its reels have stopped. Free games that a step awards
@@ -162,7 +164,7 @@ def find_anticipated_reel(step: Step, step_time: StepTimes, elapsed_seconds: flo
     if not isinstance(step, ReelSpin) or elapsed_seconds < step_time.begin:
         return None
     turning = [reel for reel, stop in enumerate(step_time.stops) if elapsed_seconds < stop]
-    return turning[0] if turning and turning[0] in step.awaited_reels else None
+    return turning[0] if turning and turning[0] in step.anticipation_reels else None
 
 
 @lru_cache(maxsize=4)
@@ -230,14 +232,14 @@ def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> S
     feature it skips one spin; in a pick feature it skips the opening of one box.
     """
     if play_pressed_at < step_time.begin:
-        return _advance_step(step_time, step_time.begin - play_pressed_at, 0, begin=play_pressed_at)
+        return _move_step_earlier(step_time, step_time.begin - play_pressed_at, 0, begin=play_pressed_at)
     if play_pressed_at >= step_time.last_stop:
         return replace(step_time, end=play_pressed_at)
     turning = [i for i, stop in enumerate(step_time.stops) if stop > play_pressed_at]
     if not turning:
-        return _advance_step(step_time, step_time.last_stop - play_pressed_at, 0)
+        return _move_step_earlier(step_time, step_time.last_stop - play_pressed_at, 0)
     if isinstance(step, HoldStep | PickStep):  # Skip one spin, or one box.
-        return _advance_step(
+        return _move_step_earlier(
             step_time,
             max(0.0, step_time.stops[turning[0]] - play_pressed_at - _QUICK_STOP_FIRST_SECONDS),
             turning[0],
@@ -257,7 +259,7 @@ def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> S
     )
 
 
-def _advance_step(
+def _move_step_earlier(
     step_time: StepTimes, seconds: float, first: int, *, begin: float | None = None
 ) -> StepTimes:
     """Move the end of a step, and its parts from number ``first`` on, ``seconds`` earlier; return the step's new times.
@@ -313,7 +315,7 @@ def _build_step_time(
         for reel in range(len(step.window)):
             if reel not in held_reels:
                 at += motion.seconds_between_reel_stops + (
-                    motion.anticipation_seconds if reel in step.awaited_reels and not calm else 0.0
+                    motion.anticipation_seconds if reel in step.anticipation_reels and not calm else 0.0
                 )
             stops.append(begin if reel in held_reels else at)
         spun = (

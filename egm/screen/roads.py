@@ -61,8 +61,10 @@ def derive_road_marks(columns: Sequence[Sequence[BigRoadMark]], column_distance:
     ``column_distance`` is 1 for the big eye boy, 2 for the small road, 3 for the cockroach pig. ``columns`` are those
     of the big road; each of its marks gives one derived mark, from the second mark of column ``column_distance`` + 1 on
     or, if that column has one mark, from the next column on.
+
     The first mark of a column is red if the column before it is as long as the one ``column_distance`` before that.
-    Another mark is blue if the column ``column_distance`` to the left ends exactly one row higher, otherwise red.
+    Any other mark is blue if the column ``column_distance`` to the left ends exactly one row above the mark, otherwise
+    red.
     """
     lengths = [len(column) for column in columns]
     marks: list[MarkColour] = []

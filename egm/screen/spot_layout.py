@@ -22,13 +22,13 @@ Point = tuple[float, float]
 #: Height of an outside bet, and of a row of tabs.
 OUTSIDE_BET_HEIGHT: Final = 66.0
 #: Least, usual and greatest height of a row of spots.
-_ROW_HEIGHTS: Final = (66.0, 100.0, 132.0)
+_ROW_HEIGHT_MIN_USUAL_MAX: Final = (66.0, 100.0, 132.0)
 #: Least width of a spot that shows its full name.
 _SPOT_WIDTH_MIN: Final = 104.0
 #: The most spots in a row.
 _SPOTS_PER_ROW_MAX: Final = 9
 #: Width of a row's title on a large screen and on a telephone.
-_TITLE_WIDTHS: Final = (150.0, 136.0)
+_TITLE_WIDTH_LARGE_SCREEN_AND_TELEPHONE: Final = (150.0, 136.0)
 #: The most characters of a titled spot's own part of its name.
 _TITLED_NAME_CHARACTERS_MAX: Final = 5
 #: The fewest spots of one kind that get a title.
@@ -164,7 +164,7 @@ def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
     return names[0][:common].strip(), [name[common:].strip() for name in names]
 
 
-def _is_titled(spots: Sequence[BetSpot]) -> bool:
+def _should_have_row_title(spots: Sequence[BetSpot]) -> bool:
     """Return whether the given bet spots, all of one kind, get rows of their own with a title.
 
     They do if there are enough of them and, in every language, their names begin with the same words and end in a short
@@ -193,7 +193,7 @@ def arrange_spots_in_rows(
         kinds.setdefault(_ODDS_SUFFIX_PATTERN.sub("", spot.group), []).append(spot)
     rows: list[SpotRow] = []
     for kind in kinds.values():
-        if _is_titled(kind):
+        if _should_have_row_title(kind):
             spot_ids = tuple(spot.id for spot in kind)
             rows += [
                 SpotRow(part, spot_ids)
@@ -219,7 +219,11 @@ def _divide_into_rows(spots: Sequence[BetSpot], room: int) -> list[tuple[BetSpot
 
 def _find_title_width(width: float) -> float:
     """Return the width of the titles of rows in a layout that is ``width`` wide."""
-    return _TITLE_WIDTHS[0] if width > 800 else _TITLE_WIDTHS[1]
+    return (
+        _TITLE_WIDTH_LARGE_SCREEN_AND_TELEPHONE[0]
+        if width > 800
+        else _TITLE_WIDTH_LARGE_SCREEN_AND_TELEPHONE[1]
+    )
 
 
 def lay_out_pages(table: TableGameData, layout: Layout) -> list[list[SpotRow]]:
@@ -240,13 +244,13 @@ def _divide_into_pages(
     ``room`` is the width and height of the layout. If there are several pages, ``tabs_height`` is subtracted from the
     height for the tabs that change the page.
     """
-    (w, h), least_height = room, max(touch_size_min, _ROW_HEIGHTS[0])
+    (w, h), least_height = room, max(touch_size_min, _ROW_HEIGHT_MIN_USUAL_MAX[0])
     spots = table.spots.values()
     for row_limit in range(
         _TITLED_SPOTS_MIN, _SPOTS_PER_ROW_MAX + 1
     ):  # use the shortest rows that still fit in height
         rows = arrange_spots_in_rows(spots, w, touch_size_min, row_limit)
-        if len(rows) * max(least_height, _ROW_HEIGHTS[1]) <= h:
+        if len(rows) * max(least_height, _ROW_HEIGHT_MIN_USUAL_MAX[1]) <= h:
             return [rows] if rows else []
     rows = arrange_spots_in_rows(spots, w, touch_size_min, _SPOTS_PER_ROW_MAX)
     if len(rows) * least_height <= h + 1:
@@ -283,7 +287,7 @@ def find_rect_below_tabs(table: TableGameData, layout: Layout) -> Rect:
 def lay_out_rows(rows: Sequence[SpotRow], rect: Rect) -> FeltLayout:
     """Return the layout of rows of bet spots in a rectangle; rows that do not fill it are centred vertically."""
     x, y, w, h = rect
-    height = min(_ROW_HEIGHTS[2], h / max(1, len(rows)))
+    height = min(_ROW_HEIGHT_MIN_USUAL_MAX[2], h / max(1, len(rows)))
     top = y + (h - height * len(rows)) / 2
     cells: list[FeltCell] = []
     for n, row in enumerate(rows):

@@ -26,7 +26,7 @@ class HoldStep:
     coin_awards: tuple[BonusAward, ...]
     """The award of each coin that landed."""
     cells_after_spins: tuple[tuple[int | None, ...], ...]
-    """The cells after each spin, column by column: the index of the coin in ``coins``, or None for an empty cell."""
+    """The cells after each spin, column by column: the coin's index in ``coin_awards``, or None for an empty cell."""
     spins_left: tuple[int, ...]
     """How many spins were left after each spin."""
     credits: int

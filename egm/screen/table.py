@@ -174,7 +174,7 @@ class TableGameData:
         return {group: tuple(spots) for group, spots in spots_by_group.items()}
 
     @property
-    def can_bets_stay(self) -> bool:
+    def can_bets_stay_after_round(self) -> bool:
         """Return whether bets may stay on the table after a round, as at craps.
 
         At such a table, the chips of new bets are removed from the player's chips after each round.
@@ -365,7 +365,7 @@ class BetLimits:
     None if only the table's own maximum applies.
     """
 
-    def limit_spot(self, spot: BetSpot) -> BetSpot:
+    def apply_limits_to_spot(self, spot: BetSpot) -> BetSpot:
         """Return a bet spot with the limits that apply to it in the table's current state."""
         return apply_current_limits(spot, self.table_state.spots.get(spot.id))
 
@@ -481,7 +481,7 @@ def place_chips(
     for name in dict.fromkeys(_find_recorded_spot(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {
-            each: limits.limit_spot(table.spots[each]).bet_min
+            each: limits.apply_limits_to_spot(table.spots[each]).bet_min
             for each in spot.cycle_spots
             if not bets.get(each)
         }
@@ -563,7 +563,7 @@ def _add_chip(
     reason, _ = find_reason_spot_is_closed(spot, bets, limits)
     if reason:
         return current_credits, reason
-    spot = limits.limit_spot(spot)
+    spot = limits.apply_limits_to_spot(spot)
     if spot.required_bet_divisor is not None:
         value = (
             _find_needed_bet(spot, bets, limits) // spot.required_bet_divisor
@@ -631,7 +631,7 @@ def _remove_bet(table: TableGameData, chips: ChipsOnTable, spot: str, limits: Be
         name,
         credits_,
     ) in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
-        other_spot = limits.limit_spot(table.spots[name])
+        other_spot = limits.apply_limits_to_spot(table.spots[name])
         if credits_ > 0 and (
             find_reason_spot_is_closed(other_spot, bets, limits)[0]
             or limits.find_bet(bets, name) > limits.find_maximum(other_spot, bets)
@@ -715,7 +715,7 @@ def read_registered_bets(table: TableGameData, snapshot: Snapshot) -> BetsBySpot
     return next((form for form in table.preset_bets if sum(form.values()) == snapshot.bet_credits), {})
 
 
-def is_below_table_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
+def is_total_bet_below_venue_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
     """Return whether the player's bets total less than the venue's minimum, so that they are no valid bet.
 
     False without any bet.
@@ -735,7 +735,7 @@ def request_bet(
         spot: now for spot, now in chips.is_on_by_spot.items() if limits.find_bet(chips.bets, spot) > 0
     }
     chips = replace(chips, is_clearing_unanswered=chips.must_report_clearing)
-    if is_below_table_minimum(chips, snapshot):
+    if is_total_bet_below_venue_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})
         return replace(chips, must_report_clearing=False, requested_bets={}, requested_at=now), (request,)
     working: dict[str, object] = {"working": changes} if changes else {}
@@ -763,6 +763,6 @@ def apply_machine_answer(
     ):  # The request was refused or lost: send it again.
         return replace(chips, requested_bets=None, must_report_clearing=True)
     chips = replace(chips, requested_bets=None, is_clearing_unanswered=False)
-    if current == chips.bets or (not current and is_below_table_minimum(chips, snapshot)):
+    if current == chips.bets or (not current and is_total_bet_below_venue_minimum(chips, snapshot)):
         return chips
     return replace(chips, bets=current, is_on_by_spot=snapshot.bet_wager.get("working", {}), undo_bets=())

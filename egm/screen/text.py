@@ -235,7 +235,7 @@ class Texts:
         """Return a whole number with this language's group separators."""
         return _format_number(value, self.locale)
 
-    def clock(self, time_utc: str) -> str:
+    def format_time_of_day(self, time_utc: str) -> str:
         """Return the time of day of an ISO 8601 UTC time, in the venue's time zone and the language's short format."""
         if self._clock[0] != time_utc:
             self._clock = (

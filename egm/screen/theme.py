@@ -143,7 +143,7 @@ class Theme:
     """The lowest win of each celebration level, as a multiple of the total bet."""
     looks: Mapping[str, GameLook]
 
-    def look(self, game_id: str, family: str, requested: str = "") -> GameLook:
+    def find_look(self, game_id: str, family: str, requested: str = "") -> GameLook:
         """Return a game's look.
 
         It is the look named ``requested``. If that does not exist, it is the look with the longest name with which the

@@ -34,14 +34,14 @@ _PRIZES_SHOWN_MAX: Final = 5
 #: The scenes that the top screen explains. A service page is shown to the attendant only.
 _EXPLAINED_SCENES: Final = frozenset(
     {
-        Scene.BOOT,
-        Scene.LOST,
-        Scene.OUT,
+        Scene.STARTING,
+        Scene.CONNECTION_LOST,
+        Scene.OUT_OF_SERVICE,
         Scene.DOOR,
         Scene.TILT,
         Scene.HANDPAY,
         Scene.PAYING,
-        Scene.LOCKED,
+        Scene.LOCKED_BY_HOST,
         Scene.SERVICE,
     }
 )
@@ -55,7 +55,7 @@ class TopPicture(Picture):
         self.painter.surface = surface
         stage = self._build_stage(view)
         surface.blit(draw_backdrop(stage, stage.title), (0, 0))
-        if view.snapshot is not None and view.scene is not Scene.BOOT:
+        if view.snapshot is not None and view.scene is not Scene.STARTING:
             if view.scene not in _EXPLAINED_SCENES:  # Draw nothing behind the explanation of a stop.
                 _draw_board(stage)
             _draw_clock_and_identity(stage)
@@ -111,7 +111,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.find_or_create(("top", layout.size, p.scale, look.name, title), render_backdrop)
+    return p.find_or_create_surface(("top", layout.size, p.scale, look.name, title), render_backdrop)
 
 
 def _draw_board(stage: Stage) -> None:
@@ -197,7 +197,7 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
     step = (h - 130) / max(1, len(rows))
     for i, row in enumerate(rows):
         middle = y + 110 + (i + 0.5) * step
-        p.draw_shade((x + 30, middle - step / 2 + 5, w - 60, step - 10), (255, 255, 255, 14), 18)
+        p.fill_rounded_rect((x + 30, middle - step / 2 + 5, w - 60, step - 10), (255, 255, 255, 14), 18)
         side = min(step - 14, 150.0, (w * 0.6 - 90) / max(1, len(row.icons)))
         for n, symbol in enumerate(row.icons):
             icon_rect: Rect = (x + 60 + n * side, middle - side / 2, side, side)
@@ -221,7 +221,7 @@ def _draw_clock_and_identity(stage: Stage) -> None:
     edge = (0, 0, 0, 160)
     style = TextStyle("text", "small", "text_dim", 1.5, edge)
     stage.painter.draw_text(text, (40, at), style, align="left", width=width * 0.6)
-    clock = stage.texts.clock(stage.view.time_utc)
+    clock = stage.texts.format_time_of_day(stage.view.time_utc)
     style = TextStyle("strong", "lead", "text", 2, edge)
     stage.painter.draw_text(clock, (width - 40, at), style, align="right", width=width * 0.3)
 
@@ -231,7 +231,7 @@ def _draw_stop_reason(stage: Stage, scene: Scene) -> None:
 
     While staff use the service menu, it says that the machine is out of service.
     """
-    shown_scene = Scene.OUT if scene is Scene.SERVICE else scene
+    shown_scene = Scene.OUT_OF_SERVICE if scene is Scene.SERVICE else scene
     screen = (0.0, 0.0, *map(float, stage.layout.size))
     bar: Rect = (0.0, screen[3], screen[2], 0.0)
     draw_lockup(replace(stage, layout=replace(stage.layout, meter_bar=bar)), shown_scene)

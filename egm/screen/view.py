@@ -28,8 +28,8 @@ class PlayerPage(StrEnum):
 
     NONE = "none"
     HELP = "help"
-    GAMES = "games"
-    SLIP = "slip"
+    GAME_MENU = "games"
+    KENO_SLIP = "slip"
 
 
 class Scene(StrEnum):
@@ -38,14 +38,14 @@ class Scene(StrEnum):
     If several apply, the most urgent is drawn.
     """
 
-    BOOT = "boot"
-    LOST = "lost"
-    OUT = "out"
+    STARTING = "boot"
+    CONNECTION_LOST = "lost"
+    OUT_OF_SERVICE = "out"
     DOOR = "door"
     TILT = "tilt"
     HANDPAY = "handpay"
     PAYING = "paying"
-    LOCKED = "locked"
+    LOCKED_BY_HOST = "locked"
     SERVICE = "service"
     GAME = "game"
     ATTRACT = "attract"
@@ -92,7 +92,7 @@ class View:
     """The last step of the outcome that the machine reported most recently. It is drawn while no game is presented."""
     held_items_mask: int = 0
     """The reels or cards that the player has marked in a decision, as a bit mask."""
-    focus: int = 0
+    focused_target_index: int = 0
     """The index of the touch target that the keys have selected."""
     is_focus_shown: bool = False
     """Whether the player is selecting targets with the keys. Only then is the selected target highlighted."""
@@ -199,20 +199,20 @@ class View:
         """Return the scene to draw."""
         snapshot = self.snapshot
         if snapshot is None or (not self.is_machine_connected and self.start_up_activity is not None):
-            return Scene.BOOT
+            return Scene.STARTING
         if not self.is_machine_connected:
-            return Scene.LOST
+            return Scene.CONNECTION_LOST
         if snapshot.page is not None:
             return Scene.SERVICE
         scenes_by_state = {
-            "boot": Scene.BOOT,
-            "self_test": Scene.BOOT,
+            "boot": Scene.STARTING,
+            "self_test": Scene.STARTING,
             "door_open": Scene.DOOR,
             "tilt": Scene.TILT,
             "handpay": Scene.HANDPAY,
             "paying": Scene.PAYING,
-            "locked": Scene.LOCKED,
-            "out_of_service": Scene.OUT,
+            "locked": Scene.LOCKED_BY_HOST,
+            "out_of_service": Scene.OUT_OF_SERVICE,
         }
         if snapshot.state in scenes_by_state:
             return scenes_by_state[snapshot.state]
@@ -268,7 +268,7 @@ def is_presentation_running(view: View, theme: Theme) -> bool:
     )
 
 
-def has_presentation_stopped(view: View, theme: Theme) -> bool:
+def have_moving_parts_stopped(view: View, theme: Theme) -> bool:
     """Return whether all moving parts of the presented game have stopped; True if no game is presented."""
     line = build_view_timeline(view, theme)
     return (
@@ -285,7 +285,7 @@ def is_decision_due(view: View, theme: Theme) -> bool:
     return view.now - view.presentation.began_at >= shown_at
 
 
-def is_marking_decision(view: View) -> bool:
+def is_decision_by_marking(view: View) -> bool:
     """Return whether the player makes the pending decision by marking reels or cards and confirming with PLAY."""
     return view.decision is not None and bool(view.decision.options) and view.decision.kind in {"hold", "set"}
 
@@ -428,8 +428,8 @@ def has_unsent_bet(view: View) -> bool:
     if view.snapshot is None or not keno_slip.is_keno_game(view.game) or not view.marked_keno_slip.has_marks:
         return False
     return (
-        view.marked_keno_slip.with_first_card
-        != keno_slip.build_slip_from_wager(view.snapshot.bet_wager).with_first_card
+        view.marked_keno_slip.with_first_card_current
+        != keno_slip.build_slip_from_wager(view.snapshot.bet_wager).with_first_card_current
     )
 
 

@@ -31,7 +31,7 @@ from egm.links.screen.private import LOOPBACK_ADDRESS
 from egm.screen.app import TouchFraction
 from egm.screen.audio.scores import SOUND_CUES
 from egm.screen.audio.sound_store import SoundStore
-from egm.screen.controls import find_action_by_name
+from egm.screen.controls import find_action_by_key_name
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, Layout, build_telephone_layout
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
@@ -148,7 +148,7 @@ class _SessionMessage(BaseModel):
     session: Annotated[str, Field(max_length=256)]
 
 
-def read_input(line: str | bytes) -> BrowserMessage:
+def decode_browser_message(line: str | bytes) -> BrowserMessage:
     """Return a decoded message from the browser.
 
     If any field is invalid, the whole message is treated as empty.
@@ -158,7 +158,9 @@ def read_input(line: str | bytes) -> BrowserMessage:
     except ValueError:
         return BrowserMessage()
     did = (
-        find_action_by_name(message.key, message.char) if message.tap is None else TouchFraction(*message.tap)
+        find_action_by_key_name(message.key, message.char)
+        if message.tap is None
+        else TouchFraction(*message.tap)
     )
     if message.calm is not None:
         did = Action("calm", message.calm)
@@ -168,7 +170,7 @@ def read_input(line: str | bytes) -> BrowserMessage:
     return BrowserMessage(message.shown, did, (int(width), int(height)), *density)
 
 
-def read_session(line: str | bytes) -> str:
+def decode_session_message(line: str | bytes) -> str:
     """Return the session in the first message of a connection, or "" if the message has no valid session."""
     try:
         return _SessionMessage.model_validate_json(line).session
@@ -277,7 +279,7 @@ class BrowserScreen:
         return self._access.address
 
     # ------------------------------------------------------------------ the frame loop's side
-    def inputs(self) -> list[TouchFraction | Action] | None:
+    def take_inputs(self) -> list[TouchFraction | Action] | None:
         """Return the browser's taps and keys since the last call.
 
         Without any, if the browser's window has a new size, fit the picture to it.
@@ -441,7 +443,7 @@ class BrowserScreen:
         """
         try:
             async with asyncio.timeout(_HANDSHAKE_SECONDS_MAX):
-                session = read_session(await viewer.recv())
+                session = decode_session_message(await viewer.recv())
         except (TimeoutError, ConnectionClosed):
             await viewer.close(CloseCode.TRY_AGAIN_LATER)
             return
@@ -480,7 +482,7 @@ class BrowserScreen:
 
         Ignore the message if another browser has replaced this one.
         """
-        message = read_input(line)
+        message = decode_browser_message(line)
         with self._lock:
             if self._viewer is not viewer:
                 return

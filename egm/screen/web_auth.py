@@ -38,7 +38,7 @@ _SAVED_SESSIONS_SIZE_BYTES: Final = 1024
 _SESSION_PREFIX: Final = "Bearer "
 """The text before the session in the Authorization header of a request (RFC 6750)."""
 #: The page that shows the picture.
-_PAGE_HTML: Final = Path(__file__).resolve().parent / "page.html"
+_PAGE_HTML_FILE: Final = Path(__file__).resolve().parent / "page.html"
 #: The text for a browser whose address is not valid, or no longer.
 _ADDRESS_NOT_VALID_TEXT = (
     "This address has already been used, or is not valid: each address opens the screen in one browser.\n"
@@ -199,7 +199,7 @@ def build_page_response(session: str) -> Response:
     that a new address is needed.
     """
     nonce = create_token()
-    text = _PAGE_HTML.read_text("utf-8").replace("%NONCE%", nonce)
+    text = _PAGE_HTML_FILE.read_text("utf-8").replace("%NONCE%", nonce)
     for name, value in (
         ("KEYS", [*ACTION_BY_KEY_NAME, *DIGIT_BY_KEY_NAME]),
         ("SESSION", session),

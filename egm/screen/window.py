@@ -6,7 +6,7 @@ from typing import Final
 import pygame
 
 from egm.screen.app import TouchFraction
-from egm.screen.controls import find_action_by_code
+from egm.screen.controls import find_action_by_sdl_code
 from egm.screen.displays import DisplayOutput, TopScreenProcess
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.picture import Picture
@@ -34,7 +34,7 @@ class WindowError(Exception):
     """The error that no window or console could be opened. The message has the reason that SDL states."""
 
 
-def _refuse_no_display() -> None:
+def _refuse_invisible_video_driver() -> None:
     """Raise pygame.error if SDL has chosen, by default, a video driver that shows nothing.
 
     Such a driver is permitted if the environment names it explicitly.
@@ -81,7 +81,7 @@ class Window:
         self._make = make
         try:
             pygame.display.init()
-            _refuse_no_display()
+            _refuse_invisible_video_driver()
             pygame.display.set_caption(title)
             if self._kiosk:
                 size, display_flags = (output.size, 0) if output else ((0, 0), pygame.FULLSCREEN)
@@ -117,7 +117,7 @@ class Window:
         self._target = self._display.subsurface(picture_rect)
         self._place = picture_rect
 
-    def inputs(self) -> list[TouchFraction | Action] | None:
+    def take_inputs(self) -> list[TouchFraction | Action] | None:
         """Return the touches and keys, or None if the window was closed."""
         did: list[TouchFraction | Action] = []
         for event in pygame.event.get():
@@ -134,7 +134,7 @@ class Window:
                     )
                 )
             elif event.type == pygame.KEYDOWN:
-                action = find_action_by_code(event.key, _read_typed_character(event))
+                action = find_action_by_sdl_code(event.key, _read_typed_character(event))
                 if action is not None:
                     did.append(action)
         return did

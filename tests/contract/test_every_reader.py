@@ -42,7 +42,7 @@ from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
 from egm.screen.app import ScreenApp
 from egm.screen.layout import LANDSCAPE_LAYOUT
-from egm.screen.web import choose_fitting_layout, read_input, read_session
+from egm.screen.web import choose_fitting_layout, decode_browser_message, decode_session_message
 from egm.staff.form import FieldKind, FormField
 from egm.testing.machine import MachineRig
 from paytables import PaytableError
@@ -268,7 +268,7 @@ def browser(count, _):
     did, refusal_count = [], 0
     for data in messages(samples, count):
         text = data.decode("utf-8", "replace")
-        message_input = read_input(text)
+        message_input = decode_browser_message(text)
         did += [] if message_input.input_action is None else [message_input.input_action]
         refusal_count += (
             message_input.input_action is None
@@ -282,7 +282,7 @@ def browser(count, _):
                 )[1]
                 > 0
             )
-        assert isinstance(read_session(text), str)
+        assert isinstance(decode_session_message(text), str)
     faults = []
     picture = SimpleNamespace(
         layout=LANDSCAPE_LAYOUT,

@@ -23,7 +23,7 @@ class Unseen:
         self.picture = Picture(theme, scale=0.1, layout=LANDSCAPE_LAYOUT)
         self.can_be_closed = False
 
-    def inputs(self):
+    def take_inputs(self):
         return []
 
     def get_drawing_surface(self):
@@ -47,7 +47,9 @@ class Person:
             await asyncio.sleep(0.01)
 
     async def wait_until_shown(self, *states):
-        await self.until(lambda v: v.scene is not Scene.LOST and v.snapshot and v.snapshot.state in states)
+        await self.until(
+            lambda v: v.scene is not Scene.CONNECTION_LOST and v.snapshot and v.snapshot.state in states
+        )
 
     async def ask(self, device, action, **values):
         """Operate a device; return the reply of the bench."""

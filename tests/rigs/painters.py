@@ -10,13 +10,13 @@ class TextPainter(Painter):
 
     cache_bytes_max = 24 * 1024 * 1024
 
-    def find_or_create(self, key, make):
+    def find_or_create_surface(self, key, make):
         """The text drawn for ``key``, or the one pixel of all art."""
         if key[0] == "words":
-            return super().find_or_create(key, make)
-        return super().find_or_create(("blank",), lambda: pygame.Surface((1, 1)))
+            return super().find_or_create_surface(key, make)
+        return super().find_or_create_surface(("blank",), lambda: pygame.Surface((1, 1)))
 
-    def draw_over_opaque(self, name, key, rect, draw):
+    def draw_cached_rect(self, name, key, rect, draw):
         """Draw what lies in a rectangle in every picture: its words are read in every one."""
         draw()
 

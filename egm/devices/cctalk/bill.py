@@ -42,7 +42,7 @@ from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
 #: Interval at which the time of an item in escrow is extended.
-_HOLD_REPEAT_SECONDS: Final = 4.0
+_HOLD_REPEAT_INTERVAL_SECONDS: Final = 4.0
 #: Number of digits of the value in a bill's name, which is in units of the country's scaling.
 _BILL_NAME_DIGIT_COUNT: Final = 4
 #: Time after a reset within which a validator stacks or returns a bill that was inside.
@@ -262,7 +262,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
                 return  # this process was not scheduled meanwhile: query once more
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.STACK,)))
         elif answer is EscrowCommand.HOLD and now >= self._next_hold:
-            self._next_hold = now + _HOLD_REPEAT_SECONDS
+            self._next_hold = now + _HOLD_REPEAT_INTERVAL_SECONDS
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.EXTEND_ESCROW_TIME,)))
 
     async def _send_settings(self) -> None:

@@ -47,9 +47,9 @@ from egm.devices.line import LineSettings, SerialLine
 ID003_LINE_SETTINGS: Final = LineSettings(baud_rate=9600, data_bits=8, parity="E", stop_bits=1)
 
 #: An acceptor releases an escrow after about ten seconds unless held again.
-_HOLD_REPEAT_SECONDS: Final = 4.0
+_HOLD_REPEAT_INTERVAL_SECONDS: Final = 4.0
 #: Interval of resets for an acceptor in a fault that it cannot leave by itself.
-_RESET_SECONDS: Final = 3.0
+_RESET_INTERVAL_SECONDS: Final = 3.0
 #: Attempts at a query that an acceptor may not support.
 _UNANSWERED_QUERIES_MAX: Final = 3
 #: Interval of queries while the acceptor is idle.
@@ -200,7 +200,7 @@ class Id003Driver(BillDriver[Id003Frame]):
         if status in _POWER_UP_STATUSES:
             return Id003Frame(Id003Command.RESET)
         if status in _STATUSES_THAT_NEED_RESET and now >= self._next_reset:
-            self._next_reset = now + _RESET_SECONDS
+            self._next_reset = now + _RESET_INTERVAL_SECONDS
             return Id003Frame(Id003Command.RESET)
         if status in {Id003Status.ESCROW, Id003Status.HOLDING}:
             return self._find_due_values_query() or self._build_escrow_command(now)
@@ -241,7 +241,7 @@ class Id003Driver(BillDriver[Id003Frame]):
             case EscrowCommand.RETURN:
                 return Id003Frame(Id003Command.RETURN)
             case EscrowCommand.HOLD if now >= self._next_hold:
-                self._next_hold = now + _HOLD_REPEAT_SECONDS
+                self._next_hold = now + _HOLD_REPEAT_INTERVAL_SECONDS
                 return Id003Frame(Id003Command.HOLD)
             case _:
                 return None

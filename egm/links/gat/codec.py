@@ -25,7 +25,7 @@ _FRAME_OVERHEAD_SIZE_BYTES: Final = 4
 #: The bit that distinguishes a reply's command byte from its request's.
 _REPLY_BIT: Final = 0x80
 #: Data bytes in one frame of results: the rest of a packet after status and frame number.
-DATA_BYTES_MAX: Final = PACKET_BYTES_MAX - _FRAME_OVERHEAD_SIZE_BYTES - 3
+RESULTS_DATA_BYTES_PER_FRAME_MAX: Final = PACKET_BYTES_MAX - _FRAME_OVERHEAD_SIZE_BYTES - 3
 
 
 class GatCommand(IntEnum):

@@ -216,8 +216,8 @@ class GatService:
         ):
             return codec.encode_no_results_reply(frame_number)
         report = self._build_report(calculation, ReportFormat(report_format))
-        start = (frame_number - 1) * codec.DATA_BYTES_MAX
-        data = report[start : start + codec.DATA_BYTES_MAX] if frame_number else b""
+        start = (frame_number - 1) * codec.RESULTS_DATA_BYTES_PER_FRAME_MAX
+        data = report[start : start + codec.RESULTS_DATA_BYTES_PER_FRAME_MAX] if frame_number else b""
         if not data:
             return codec.encode_no_results_reply(frame_number)
         return codec.encode_results_reply(data, frame_number, is_last=start + len(data) == len(report))

@@ -50,7 +50,7 @@ from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN
 from egm.secret_files import replace_transient_file
 
-_UNDELIVERED_ENTRIES_MAX: Final = 1000
+_ENTRIES_SEARCHED_AT_START_MAX: Final = 1000
 """The number of last journal entries that are searched at start for exceptions not received by the host.
 
 It is far more than the exception queue holds.
@@ -107,7 +107,7 @@ class SasLineService:
         self._noted = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOT_COUNT) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
-        self._seen = max(delivered, journal.sequence - _UNDELIVERED_ENTRIES_MAX)
+        self._seen = max(delivered, journal.sequence - _ENTRIES_SEARCHED_AT_START_MAX)
         self._selected_game = self._reader.build_readout().selected_game_number
         self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None

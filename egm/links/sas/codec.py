@@ -39,9 +39,9 @@ class ReplyForm(StrEnum):
 class Reply:
     """A reply to a SAS poll: ``data`` is sent between command and CRC.
 
-    If ``executes_once``, a host that missed the reply and repeats the poll gets the same bytes, and the request is
-    not executed again. It is True if the request changes something or reads something that can be read only once.
-    Otherwise a repeated poll is answered anew.
+    If ``executes_once``, a host that missed the reply and repeats the poll gets the same bytes, and the request is not
+    executed again. ``executes_once`` is True if the request changes something or reads something that can be read only
+    once. Otherwise a repeated poll is answered anew.
     """
 
     data: bytes = b""

@@ -91,8 +91,8 @@ def raise_thread_priority(priority: int) -> None:
     """Raise the calling thread's priority above all ordinary threads of the computer, if that is permitted.
 
     A line's thread gets the highest priority and the machine's event loop the next one: while the loop runs, the line's
-    thread waits for the interpreter. Child processes do not inherit it. The interpreter's interval for switching
-    threads is also reduced, from five milliseconds to half a millisecond.
+    thread waits for the interpreter. Child processes do not inherit the priority. The interpreter's interval for
+    switching threads is also reduced, from five milliseconds to half a millisecond.
     """
     sys.setswitchinterval(_THREAD_SWITCH_SECONDS)
     with suppress(OSError):

@@ -28,7 +28,7 @@ MONEY_EXCEPTION_CODES: Final = frozenset(
 ExceptionAndSubjectId = tuple[int, str]
 """A pair: a SAS exception code, and the id of the ticket, cash-out or transfer that the exception is about.
 
-Without such an id it is "". If the id changes, the exception is raised again.
+The id is "" if the exception is about no single one of them. If the id changes, the exception is raised again.
 """
 
 

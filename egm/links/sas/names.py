@@ -76,7 +76,7 @@ class SasExceptionDefinition:
     name: str
     urgency: ExceptionUrgency
     confidence: TableConfidence = TableConfidence.TWO_SOURCES
-    is_minimum: bool = False
+    is_in_regulator_minimum: bool = False
     """Whether the exception is in the smallest set that a jurisdiction has published (Montana)."""
 
 

@@ -58,4 +58,4 @@ class PollImplementation:
     is_executed_as_broadcast: bool = False
     """Whether the poll is also executed if it is sent to address 0, where it gets no reply."""
     can_be_limited_to_denomination: bool = False
-    """Whether the poll may be contained in poll B0, which requests the reply for one denomination."""
+    """Whether poll B0 may contain the poll, to request a reply with the meters of one denomination only."""

@@ -131,7 +131,7 @@ class WakeupBitFraming:
             yield from self._process_plain_byte(byte)
 
     def _process_marked_byte(self, byte: int) -> Iterator[ReceivedMessage]:
-        """Process a byte with the wakeup bit: a message begins, whatever came before."""
+        """Process a byte with the wakeup bit, which starts a message; a message that is still incomplete is broken."""
         yield from self._discard_message("cut")
         if byte & _GENERAL_POLL_BIT:
             yield GeneralPoll(byte & ADDRESS_MAX)

@@ -15,9 +15,9 @@ from egm.kernel.messages import LINE_BYTES_MAX, Hello, Message, MessageError, de
 from egm.unix_sockets import open_socket_address
 
 #: Delay in seconds before the first attempt to reconnect.
-FIRST_RECONNECT_SECONDS: Final = 0.1
+FIRST_RECONNECT_DELAY_SECONDS: Final = 0.1
 #: Longest delay in seconds between attempts to reconnect.
-RECONNECT_SECONDS_MAX: Final = 0.5
+RECONNECT_DELAY_SECONDS_MAX: Final = 0.5
 #: Most bytes read at a time.
 _READ_BYTES_MAX: Final = 1 << 18
 #: Most bytes that wait to be sent; beyond them messages are dropped.
@@ -60,7 +60,7 @@ class ScreenClient:
         self._socket: socket.socket | None = None
         self._inbox = bytearray()
         self._outbox = bytearray()
-        self._wait = FIRST_RECONNECT_SECONDS
+        self._wait = FIRST_RECONNECT_DELAY_SECONDS
         self._next_try = 0.0
 
     def send(self, message: Message) -> bool:
@@ -94,7 +94,7 @@ class ScreenClient:
                 has_link_opened=up, has_link_been_lost=True, error_text="" if is_absent else str(error)
             )
         if messages:
-            self._wait = FIRST_RECONNECT_SECONDS
+            self._wait = FIRST_RECONNECT_DELAY_SECONDS
         return PollResult(messages, has_link_opened=up)
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ class ScreenClient:
     def _back_off(self, now: float) -> None:
         """Schedule the next attempt to connect; each delay is twice the one before, up to a limit."""
         self._next_try = now + self._wait
-        self._wait = min(RECONNECT_SECONDS_MAX, self._wait * 2)
+        self._wait = min(RECONNECT_DELAY_SECONDS_MAX, self._wait * 2)
 
     def _connect(self, now: float) -> bool:
         """Connect and queue the greeting; on failure schedule the next attempt and return False."""

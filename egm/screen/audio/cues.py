@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.screen.audio.mixer import SoundOutput
-from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUNDS, SOUND_CUES, TEST_TONES_HZ
+from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUND_COUNT, SOUND_CUES, TEST_TONES_HZ
 from egm.screen.audio.sound_store import SoundStore, build_own_family_name
 from egm.screen.presentation import (
     PresentationTimeline,
@@ -84,7 +84,7 @@ class SoundPlayer:
 
         The sounds of ``family``, which is that of the game on the screen, come first.
         """
-        looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
+        looks = (self._theme.find_look(game.id, game.family, game.art.look) for game in view.games.values())
         sound_store.request_families(family, *(look.name for look in looks))
         for game in view.games.values():
             sound_store.store_game_sounds(game)
@@ -158,7 +158,9 @@ def find_sound_family(view: View, theme: Theme) -> str:
     If no game is selected, return the look of the first game on offer or, before any game is known, the first look.
     """
     game = view.game or next(iter(view.games.values()), None)
-    return next(iter(theme.looks)) if game is None else theme.look(game.id, game.family, game.art.look).name
+    return (
+        next(iter(theme.looks)) if game is None else theme.find_look(game.id, game.family, game.art.look).name
+    )
 
 
 # ---------------------------------------------------------------------- what lasts
@@ -298,4 +300,4 @@ def _choose_stop_cue(step: object, part: int) -> str:
         return "card"
     if isinstance(step, KenoStep):
         return "ball"
-    return f"stop_{REEL_STOP_SOUNDS if isinstance(step, WheelStep) else min(part + 1, REEL_STOP_SOUNDS)}"
+    return f"stop_{REEL_STOP_SOUND_COUNT if isinstance(step, WheelStep) else min(part + 1, REEL_STOP_SOUND_COUNT)}"

@@ -15,7 +15,7 @@ from typing import Any, Final
 from egm.screen.audio.synthesis import Instrument, Note, compute_hertz_of_midi_note, mix_notes_to_samples
 
 #: The file of the scores.
-_SCORES_FILE: Final = Path(__file__).with_name("sounds.toml")
+_SOUNDS_FILE: Final = Path(__file__).with_name("sounds.toml")
 
 #: The peak of each channel, as a share of full scale. ``touch`` and ``touch_2`` take turns.
 PEAK_SHARE_BY_CHANNEL: Final[Mapping[str, float]] = {
@@ -26,7 +26,7 @@ PEAK_SHARE_BY_CHANNEL: Final[Mapping[str, float]] = {
     "touch_2": 0.16,
 }
 #: How many reels have their own stop sound; further ones use the last.
-REEL_STOP_SOUNDS: Final = 6
+REEL_STOP_SOUND_COUNT: Final = 6
 #: The tones of the speaker test, in Hz.
 TEST_TONES_HZ: Final = {"tone_low": 110.0, "tone_middle": 440.0, "tone_high": 1760.0, "tone_highest": 7040.0}
 #: The cues that are alarms.
@@ -81,7 +81,7 @@ SOUND_CUES: Final[Mapping[str, SoundCue]] = {
     ),
     **{
         f"stop_{n}": SoundCue("touch", is_of_game_play=True, has_sound_per_game_family=True, compression=1.4)
-        for n in range(1, REEL_STOP_SOUNDS + 1)
+        for n in range(1, REEL_STOP_SOUND_COUNT + 1)
     },
     "anticipation": SoundCue(
         "lead",
@@ -152,7 +152,7 @@ class SoundFamily:
         return tuple(self.compute_pitch(degree + above) for above in (0, 2, 4))
 
     @property
-    def octave(self) -> int:
+    def octave_degree(self) -> int:
         """Return the scale degree that is one octave above the first."""
         return len(self.scale_semitones)
 
@@ -172,7 +172,7 @@ def read_sound_table() -> SoundTable:
     """Read ``sounds.toml``. Raises :class:`SoundError` naming the file and the key."""
     where = ""
     try:
-        data = tomllib.loads(_SCORES_FILE.read_text("utf-8"))
+        data = tomllib.loads(_SOUNDS_FILE.read_text("utf-8"))
         instruments = {}
         for name, entry in data["instruments"].items():
             where = f"instruments.{name}"
@@ -189,7 +189,7 @@ def read_sound_table() -> SoundTable:
             where = f"families.{name}"
             families[name] = _parse_family(entry, instruments)
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise SoundError(f"{_SCORES_FILE}: {where}: {error!r}") from error
+        raise SoundError(f"{_SOUNDS_FILE}: {where}: {error!r}") from error
     return SoundTable(instruments, common, families)
 
 
@@ -322,7 +322,7 @@ def _build_note_run(family: SoundFamily, degrees: tuple[int, ...], step: float, 
 def _build_chord(family: SoundFamily, degree: int, at: float, seconds: float) -> Notes:
     """Return the notes of a chord on a scale degree with a drum beat, starting at ``at`` seconds."""
     instruments = read_sound_table().instruments
-    pitches = (*family.list_triad_pitches(degree), family.compute_pitch(degree + family.octave))
+    pitches = (*family.list_triad_pitches(degree), family.compute_pitch(degree + family.octave_degree))
     return [
         *(
             Note(instrument, at, p, seconds, 0.4)
@@ -367,7 +367,7 @@ def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
     It is played as a loop until the reel stops.
     """
     instruments, step = read_sound_table().instruments, 0.085
-    top = family.octave
+    top = family.octave_degree
     notes = [
         Note(family.melody_instrument, i * step, family.compute_pitch(top + (4 if i % 2 else 5)), step, 0.6)
         for i in range(12)
@@ -381,7 +381,7 @@ def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
 
     It is played as a loop.
     """
-    instruments, step, top = read_sound_table().instruments, 0.07, family.octave
+    instruments, step, top = read_sound_table().instruments, 0.07, family.octave_degree
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
     notes = [Note(instruments["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
     notes += [
@@ -396,7 +396,7 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
 
     Grade 1 has three notes, grade 2 is a fanfare, grade 3 is one bar of melody, grade 4 is two bars with bells.
     """
-    top, e = family.octave, min(family.eighth_seconds, 0.2)
+    top, e = family.octave_degree, min(family.eighth_seconds, 0.2)
     if grade == 1:
         return _build_note_run(family, (top, top + 2, top + 4), 0.1)
     if grade == 2:
@@ -422,7 +422,7 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
 
 def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
     """Return the notes of the sound of a stopping reel: a knock, and a note that is higher for each reel ``number``."""
-    degree = (0, 2, 4, family.octave, family.octave + 2, family.octave + 4)[number - 1]
+    degree = (0, 2, 4, family.octave_degree, family.octave_degree + 2, family.octave_degree + 4)[number - 1]
     knock = read_sound_table().instruments["knock"]
     return [
         Note(knock, 0, 92.0, 0.2, 1.0),
@@ -432,7 +432,7 @@ def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
 
 def _build_title_fanfare(family: SoundFamily) -> Notes:
     """Return the notes of the fanfare that announces a feature."""
-    top, drum = family.octave, read_sound_table().instruments["drum"]
+    top, drum = family.octave_degree, read_sound_table().instruments["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
     rising_notes = _build_note_run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
     return [*roll, *rising_notes, *_build_chord(family, 0, 0.78, 1.1), *_build_chord(family, 4, 0.74, 0.1)]
@@ -445,7 +445,15 @@ def _build_closing_tune(family: SoundFamily) -> Notes:
         *_build_chord(family, 4, 0.32, 0.28),
         *_build_chord(family, 0, 0.64, 1.2),
         *_build_note_run(
-            family, (family.octave, family.octave + 2, family.octave + 4, 2 * family.octave), 0.1, 0.7
+            family,
+            (
+                family.octave_degree,
+                family.octave_degree + 2,
+                family.octave_degree + 4,
+                2 * family.octave_degree,
+            ),
+            0.1,
+            0.7,
         ),
     ]
 
@@ -462,7 +470,7 @@ def _build_attract_tune(family: SoundFamily) -> Notes:
 
 #: Functions that return the notes of the cues that sound once.
 _NOTES_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], Notes]]] = {
-    "credit": lambda f: _build_note_run(f, (f.octave, f.octave + 4), 0.1),
+    "credit": lambda f: _build_note_run(f, (f.octave_degree, f.octave_degree + 4), 0.1),
     "attract": _build_attract_tune,
     "count_end": lambda f: _build_chord(f, 0, 0, 0.8),
     "title": _build_title_fanfare,

@@ -32,8 +32,8 @@ _PROCESS_RETRY_SECONDS: Final = 5.0
 def write_family_sounds(family: str, output: IO[bytes]) -> None:
     """Write every sound of a family to ``output``.
 
-    The family COMMON has the sounds that all games share. Each sound is a line with its name and its length in bytes,
-    followed by its samples.
+    The family :data:`COMMON_FAMILY` has the sounds that all games share. Each sound is a line with its name and its
+    length in bytes, followed by its samples.
     """
     for cue in list_common_cues() if family == COMMON_FAMILY else list_family_cues():
         data = synthesise_cue(cue, family)

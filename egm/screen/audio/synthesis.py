@@ -29,7 +29,7 @@ _CUT_FADE_SECONDS: Final = 0.012
 class Instrument:
     """An instrument, described by how it vibrates."""
 
-    modes: tuple[tuple[float, float, float], ...]
+    vibrations: tuple[tuple[float, float, float], ...]
     """The vibrations of a note: each its pitch as a multiple of the note's, its strength, and its decay per second."""
     attack_seconds: float = 0.002
     """The time until a note has full strength, in seconds."""
@@ -99,8 +99,8 @@ def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "a
         1, round(SAMPLES_PER_SECOND * (instrument.ring_seconds_max or seconds + instrument.release_seconds))
     )
     total = [0.0] * count
-    full_strength = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
-    for ratio, strength, decay in instrument.modes:
+    full_strength = sum(strength for _, strength, _ in instrument.vibrations) + instrument.noise[0]
+    for ratio, strength, decay in instrument.vibrations:
         if pitch * ratio < SAMPLES_PER_SECOND * _PITCH_MAX_SHARE_OF_SAMPLE_RATE:
             # Inaudible samples at the end are not computed.
             audible_samples = count if decay <= 0 else min(count, round(SAMPLES_PER_SECOND * 9.2 / decay))

@@ -51,7 +51,7 @@ def draw_attract(stage: Stage) -> None:
             (1, (0, 0, 0, 0)),
         )
     )
-    p.draw_shade((x, top, w, height), band)
+    p.fill_rounded_rect((x, top, w, height), band)
     p.draw_text(
         stage.texts.say("attract.welcome"),
         (x + w / 2, top + 74),
@@ -98,7 +98,7 @@ def draw_celebration(stage: Stage) -> None:
     height = 320.0 if is_large else 132.0
     top = cy - height / 2 if is_large else y + h - height - 6
     if leave > 0.6:
-        p.draw_shade(
+        p.fill_rounded_rect(
             (x, y, w, h) if is_large else (x, top, w, height),
             _FIELD_VEIL_PAINT if is_large else _TEXT_BAND_PAINT,
         )

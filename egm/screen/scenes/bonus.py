@@ -126,7 +126,7 @@ def _draw_hold_cell(
     if coin is None:
         if spinning and not stage.view.reduced_motion:
             share = (stage.view.now * 2.3 + cell_index * 0.37) % 1.0
-            p.draw_shade(
+            p.fill_rounded_rect(
                 (x + 8, y + 8 + (h - 40) * share, w - 16, 24), (*stage.look.accent_colour[:3], 46), 10
             )
         return
@@ -284,7 +284,7 @@ def draw_wheel(
     game = stage.view.game
     angle = compute_wheel_angle(step, turning, length, find_minimum_wheel_turns(game))
     key = ("wheel", step.segments, p.scale_length(side), stage.look.name)
-    face = p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.scale_length(side)))
+    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(stage, step, p.scale_length(side)))
     rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
     _draw_rotated_disc(p, rotated_face, (p.scale_length(cx), p.scale_length(cy)), face.get_width())
     p.draw_cached_picture(

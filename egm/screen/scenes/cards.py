@@ -30,7 +30,7 @@ from egm.screen.scenes.tiles import FACE_DOWN_TILE, find_tile_rect, is_tile
 from egm.screen.spot_layout import compute_height_above_spots, find_felt_rect
 from egm.screen.steps import TableStep
 from egm.screen.table import TableGameData, read_registered_bets
-from egm.screen.view import find_last_step, is_decision_due, is_marking_decision
+from egm.screen.view import find_last_step, is_decision_by_marking, is_decision_due
 
 #: The colour of the shade on the cloth under a hand.
 _HAND_SHADE_COLOUR: Final = (0, 24, 12, 70)
@@ -233,7 +233,7 @@ def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
     return stage.texts.say("felt.hand" if has_one_name else "felt.hand_of", name=name, number=number)
 
 
-def add_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str:
+def append_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str:
     """Return the name of a bet and, if its hand was split, the number of the hand."""
     number = (
         _find_split_number(stage, hand, [each.id for each in read_final_hands(step.display)]) if hand else 0
@@ -311,7 +311,7 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
     own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.is_own}
     areas_ = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
     heights = [
-        CARD_HEIGHT_MAX if room.low_hand_cards or own_bases else room.fit_cards(area)[1]
+        CARD_HEIGHT_MAX if room.low_hand_card_count or own_bases else room.fit_cards(area)[1]
         for room, area in zip(rooms, areas_, strict=True)
     ]
     # Use one card size, except for hands being set, which are touched and as large as possible.
@@ -321,14 +321,16 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
         split_hands = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
         parts = place_split_hands(area, len(split_hands), room) if len(split_hands) > 1 else [area]
         hand_layouts += [
-            lay_out_hand(part, room, len(hand.cards), CARD_HEIGHT_MAX if room.low_hand_cards else highest)
+            lay_out_hand(
+                part, room, len(hand.cards), CARD_HEIGHT_MAX if room.low_hand_card_count else highest
+            )
             for hand, part in zip(split_hands, parts, strict=True)
         ]
     return hand_layouts
 
 
 def _find_hand_room_needs(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
-    """Return how much room the cards of a hand need, at a table with the given hands."""
+    """Return how much room the cards of a hand need, at a table with ``hands`` hands."""
     card_count = _read_hand_number(stage, hand, "cards")
     cards = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hands > _FEW_HANDS_MAX]
     return HandRoomNeeds(
@@ -388,7 +390,7 @@ def draw_cards(
     holding = decision is not None and decision.kind == "hold" and is_decision_due(stage.view, stage.theme)
     marks = (
         -1
-        if decision is None or not is_marking_decision(stage.view) or step_time is not None
+        if decision is None or not is_decision_by_marking(stage.view) or step_time is not None
         else _find_decision_hand_index(hands, decision)
     )
     flying, places = find_flying_card(step, step_time, elapsed_seconds), _place_hands(stage, table, hands)
@@ -532,7 +534,7 @@ def _draw_waiting_hands(stage: Stage, table: TableGameData) -> None:
 
 def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
     """Draw the printed outline of a hand's area, as wide as its cards need."""
-    stage.painter.draw_shade(grow_rect(place.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
+    stage.painter.fill_rounded_rect(grow_rect(place.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
 
 
 def _draw_flying_card(

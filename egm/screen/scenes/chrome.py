@@ -188,7 +188,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
         _draw_meter_bar(stage, surface)
         return surface.convert() if pygame.display.get_surface() else surface
 
-    return p.find_or_create(
+    return p.find_or_create_surface(
         ("chrome", layout.size, layout.marquee, layout.field, p.scale, look.name, title), render_background
     )
 

@@ -14,12 +14,12 @@ _TURN_NOTICE_CODES: Final = frozenset({"answer_within", "answer_within_bank", "s
 
 def format_answer(stage: Stage, decision: DecisionRequest, option: str) -> str:
     """Return the text of an answer to a decision, with the amount that it adds to the stake, if any."""
-    text = format_option(stage, option)
+    text = format_answer_name(stage, option)
     cost = decision.costs.get(option, 0)
     return f"{text}  +{stage.money(cost * stage.view.denomination_cents)}" if cost else text
 
 
-def format_option(stage: Stage, option: str) -> str:
+def format_answer_name(stage: Stage, option: str) -> str:
     """Return the text of an answer from its id ``option``.
 
     For ``raise-3`` it is the text of ``raise`` with the number 3. Without a text, it is the id in capital letters.
@@ -43,7 +43,7 @@ def format_question(stage: Stage, decision: DecisionRequest) -> str:
     return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")
 
 
-def format_turn(stage: Stage, decision: DecisionRequest) -> str:
+def format_question_with_time_left(stage: Stage, decision: DecisionRequest) -> str:
     """Return the question of a decision, with the time left if other players at the table wait for it.
 
     If it is another player's decision, return a text that says so.

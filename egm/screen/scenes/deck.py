@@ -25,9 +25,9 @@ from egm.screen.view import (
     build_view_timeline,
     can_place_chips,
     compute_bet_credits,
+    is_decision_by_marking,
     is_dismissible_reminder_shown,
     is_marked_answer_permitted,
-    is_marking_decision,
     is_presentation_running,
     is_selecting_targets,
 )
@@ -224,7 +224,7 @@ def _is_play_lit(stage: Stage) -> bool:
     view = stage.view
     if is_selecting_targets(view, stage.theme) and not can_place_chips(view, stage.theme):
         answers = (
-            (is_marking_decision(view) and is_marked_answer_permitted(view))
+            (is_decision_by_marking(view) and is_marked_answer_permitted(view))
             or view.is_focus_shown
             or _find_open_prompt(view) is not None
         )
@@ -252,7 +252,7 @@ def _choose_play_label(stage: Stage) -> str:
     view = stage.view
     if view.scene is Scene.GAME and view.page is not PlayerPage.NONE and not view.is_focus_shown:
         return "key.close"
-    if _is_focus_activated(stage) and (view.is_focus_shown or _find_open_prompt(view)):
+    if _should_play_activate_focus(stage) and (view.is_focus_shown or _find_open_prompt(view)):
         return "key.choose_max" if view.is_focus_shown else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
@@ -276,14 +276,14 @@ def _find_open_prompt(view: View) -> Prompt | None:
     return page.prompt if page is not None else None
 
 
-def _is_focus_activated(stage: Stage) -> bool:
+def _should_play_activate_focus(stage: Stage) -> bool:
     """Return whether PLAY activates the focused target.
 
     While the player marks reels or cards, PLAY confirms the marks instead.
     """
     if can_place_chips(stage.view, stage.theme):
         return False
-    return is_selecting_targets(stage.view, stage.theme) and not is_marking_decision(stage.view)
+    return is_selecting_targets(stage.view, stage.theme) and not is_decision_by_marking(stage.view)
 
 
 def draw_deck(stage: Stage) -> None:

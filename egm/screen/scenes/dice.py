@@ -92,7 +92,7 @@ def draw_dice(
         at = (target[0] + (1 - progress) * w * 0.5, target[1] - bounce)
         turn = round((1 - progress) * 900 + 40 * i) % 360 // 15 * 15
         key = ("die turned", tumbling, turn, p.scale_length(side))
-        rotated_die = p.find_or_create(
+        rotated_die = p.find_or_create_surface(
             key, partial(_draw_turned_die, (p.scale_length(side), p.scale_length(side)), tumbling, turn)
         )
         p.draw_surface(

@@ -278,7 +278,7 @@ def draw_drawer(stage: Stage) -> None:
 
 
 def describe_last_commands(stage: Stage) -> str:
-    """Return a text that says what the player's last touch of the drawer did, such as inserting an amount."""
+    """Return a text that says what the last touch of a control in the drawer did, such as inserting an amount."""
     say, command = stage.texts.say, stage.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:

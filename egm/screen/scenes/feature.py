@@ -13,7 +13,7 @@ from egm.screen.presentation import (
     OutcomePresentation,
     PresentationTimeline,
     StepTimes,
-    count_games_awarded,
+    compute_free_game_number_and_total,
     find_step_stage,
     is_feature_step,
 )
@@ -67,10 +67,10 @@ def draw_feature_title_card(
         / max(0.01, step_time.begin - step_time.title_card_begin)
     )
     arrive = 1.0 if view.reduced_motion else ease_out(share * 5)
-    p.draw_shade((x, y, w, h), (4, 2, 12, round(200 * arrive)))
+    p.fill_rounded_rect((x, y, w, h), (4, 2, 12, round(200 * arrive)))
     if not view.reduced_motion:
         _draw_searchlights(stage, arrive * (1 - clamp_to_unit_interval((share - 0.9) * 10)))
-    _, games = count_games_awarded(show, index, has_stopped=False)
+    _, games = compute_free_game_number_and_total(show, index, has_stopped=False)
     name = format_stage_name(stage, find_step_stage(show, index))
     style = TextStyle("display", "hero", build_gold_gradient(stage.theme), 4, (20, 6, 0, 230))
     height = 0.0 if view.reduced_motion else 40 * (1 - arrive)

@@ -173,7 +173,7 @@ def _draw_wheel_or_dice(
         if elapsed_seconds >= stop and number < len(step.cues) - 1:
             continue
         if kind in {"ball", "wheel"} and table.wheel_pockets:
-            layout_stage, rect = _split_off_wheel(stage)
+            layout_stage, rect = _divide_field_for_wheel(stage)
             if not stage.layout.is_telephone:
                 _draw_betting_layout(layout_stage, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
@@ -185,7 +185,7 @@ def _draw_wheel_or_dice(
             if table.felt_kind == "craps":
                 draw_craps_point(stage, None, moving=True)
             _draw_betting_layout(stage, table, None)
-            stage.painter.draw_shade(stage.layout.field, (0, 12, 8, 90))
+            stage.painter.fill_rounded_rect(stage.layout.field, (0, 12, 8, 90))
             total = step.display.get("total")
             draw_dice(stage, tuple(map(int, cue["dice"])), total, (begin, stop), elapsed_seconds)
             return True
@@ -193,7 +193,7 @@ def _draw_wheel_or_dice(
     return False
 
 
-def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
+def _divide_field_for_wheel(stage: Stage) -> tuple[Stage, Rect]:
     """Return the drawing context with the field narrowed by the wheel beside it, and the wheel's rectangle.
 
     On a telephone the wheel covers the whole field.

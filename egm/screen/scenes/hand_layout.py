@@ -40,9 +40,9 @@ _LOWER_ROW_VISIBLE_SHARE: Final = 0.46
 class HandRoomNeeds:
     """The room that a hand of cards needs."""
 
-    cards: int
+    card_count: int
     """The number of cards in the hand."""
-    low_hand_cards: int = 0
+    low_hand_card_count: int = 0
     """How many of the first cards lie apart from the others, as the low hand of pai gow."""
     can_stack_rows: bool = False
     """Whether the cards may lie in several rows, which overlap."""
@@ -52,7 +52,7 @@ class HandRoomNeeds:
     @property
     def low_hand_gap_in_cards(self) -> float:
         """Return the width of the gap between the low hand and the other cards, in card widths."""
-        return _LOW_HIGH_HAND_GAP_IN_CARDS if self.low_hand_cards else 0.0
+        return _LOW_HIGH_HAND_GAP_IN_CARDS if self.low_hand_card_count else 0.0
 
     def fit_cards(self, area: Rect) -> tuple[int, float]:
         """Return the number of columns with which the cards are largest in an area, and the cards' height."""
@@ -61,14 +61,14 @@ class HandRoomNeeds:
             _HOLD_CARD_DISTANCE_SHARE
             if self.has_hold_keys
             else _DIVIDED_HAND_CARD_VISIBLE_SHARE
-            if self.low_hand_cards
+            if self.low_hand_card_count
             else _OVERLAPPED_CARD_VISIBLE_SHARE
         )
         fits: list[tuple[float, int]] = []
-        for columns in range(2 if self.can_stack_rows else self.cards, self.cards + 1):
+        for columns in range(2 if self.can_stack_rows else self.card_count, self.card_count + 1):
             width = (w - 20) / ((columns - 1 + self.low_hand_gap_in_cards) * visible_share + 1)
             deep = (h - CARD_TEXT_GAP - _compute_text_height(w)) / (
-                1 + (-(-self.cards // columns) - 1) * _LOWER_ROW_VISIBLE_SHARE
+                1 + (-(-self.card_count // columns) - 1) * _LOWER_ROW_VISIBLE_SHARE
             )
             fits.append((min(CARD_HEIGHT_MAX, deep, width / _CARD_WIDTH_PER_HEIGHT), columns))
         height, columns = max(fits)
@@ -103,15 +103,15 @@ def lay_out_hand(
     width, below, gap = height * _CARD_WIDTH_PER_HEIGHT, _compute_text_height(w), room.low_hand_gap_in_cards
     step = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
     across = step * (columns - 1 + gap) + width
-    deep = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-room.cards // columns) - 1))
+    deep = height * (1 + _LOWER_ROW_VISIBLE_SHARE * (-(-room.card_count // columns) - 1))
     left, top = (
         x + (w - across) / 2,
         y + (h - deep + (below - CARD_TEXT_GAP) * (1 if room.has_hold_keys else -1)) / 2,
     )
     cards = list[Rect]()
-    for i in range(max(room.cards, card_count)):
+    for i in range(max(room.card_count, card_count)):
         column, row = i % columns, i // columns
-        at = left + (column + gap * (column >= room.low_hand_cards)) * step
+        at = left + (column + gap * (column >= room.low_hand_card_count)) * step
         cards.append((at, top + row * _LOWER_ROW_VISIBLE_SHARE * height, width, height))
     return HandLayout(area, (left, top, across, deep), tuple(cards))
 

@@ -22,7 +22,7 @@ from egm.screen.scenes.keno import format_catch_award
 from egm.screen.scenes.limits_sign import format_table_limits
 from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages
 from egm.screen.scenes.odds import list_long_odds_pages as odds_pages
-from egm.screen.scenes.pay_table import draw_pays, list_pay_table_entries
+from egm.screen.scenes.pay_table import draw_pay_table_entries, list_pay_table_entries
 from egm.screen.scenes.reels import PAY_LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
 from egm.screen.scenes.side_panels import find_base_field, format_prize_name
@@ -80,7 +80,9 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
     entries = list_prize_pages(stage)
     pages += [HelpPage(say("help.prizes"), partial(draw_felt_prizes, groups=groups)) for groups in entries]
     if list_pay_table_entries(stage):
-        pages.append(HelpPage(say("help.prizes"), partial(draw_pays, rows=list_pay_table_entries(stage))))
+        pages.append(
+            HelpPage(say("help.prizes"), partial(draw_pay_table_entries, rows=list_pay_table_entries(stage)))
+        )
     if has_strategy_chart(stage):
         pages.append(HelpPage(say("chart.title"), draw_chart))
     pages += [
@@ -115,7 +117,7 @@ def draw_help(stage: Stage) -> None:
         return
     p, rect = stage.painter, stage.layout.player_page
     x, y, w, _ = rect
-    p.draw_shade(stage.layout.area_above_meters, (4, 2, 10, 170))
+    p.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, 170))
     p.draw_cached_picture(
         ("sheet", stage.look.name),
         rect,
@@ -134,7 +136,7 @@ def draw_help(stage: Stage) -> None:
     else:
         p.draw_text(title, (x + 30, y + 32), head, align="left", width=w - 60)
         p.draw_text(where, (x + 30, y + 70), dim, align="left", width=w - 60)
-    p.draw_shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent_colour[:3], 120))
+    p.fill_rounded_rect((x + 40, y + 88, w - 80, 2), (*stage.look.accent_colour[:3], 120))
     pages[index].draw(stage, _find_content_rect(rect))
     for name, key_rect in lay_out_page_keys(stage.layout.player_page).items():
         draw_button(stage, key_rect, stage.texts.say(f"key.{name}"))
@@ -258,7 +260,7 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     top = y + h - height
     for i, (icons, text) in enumerate(rows):
         middle = top + (i + 0.5) * step
-        p.draw_shade((x, middle - step / 2, w, step - 6), (255, 255, 255, 14), 10)
+        p.fill_rounded_rect((x, middle - step / 2, w, step - 6), (255, 255, 255, 14), 10)
         for n, symbol in enumerate(icons):
             size = (p.scale_length(50), p.scale_length(50))
             p.draw_surface(
@@ -360,7 +362,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
     for i, bet in enumerate(options):
         now = stage.view.snapshot is not None and bet == stage.view.snapshot.bet_credits
         if now:
-            p.draw_shade(
+            p.fill_rounded_rect(
                 (left + i * column, y - 8, column, 50 + step * len(prizes)),
                 (*stage.look.accent_colour[:3], 30),
                 12,
@@ -373,7 +375,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
         )
     for row, prize in enumerate(prizes):
         top = y + 42 + row * step
-        p.draw_shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
+        p.fill_rounded_rect((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
         icons = field.list_prize_icons(prize)
         # In a narrow column, the picture needs no name.
@@ -478,7 +480,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
         p.draw_text(title, (x + head + (i + 0.5) * column, y + 62), heading, width=column - 6)
     for row, catch in enumerate(rows):
         top = y + 88 + row * step
-        p.draw_shade((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
+        p.fill_rounded_rect((x, top, w, step - 3), (255, 255, 255, 12 if row % 2 else 22), 8)
         middle = top + (step - 3) / 2
         text = stage.texts.say("keno.catch", count=catch)
         p.draw_text(text, (x + 14, middle), TextStyle("text", "small", "text"), align="left", width=head - 20)

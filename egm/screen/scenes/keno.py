@@ -458,7 +458,7 @@ def draw_keno_numbers(
         )
         if balls and number == balls[-1] and flash_progress < 1 and not stage.view.reduced_motion:
             grow = 14 * (1 - ease_out(flash_progress))
-            p.draw_shade(grow_rect(cell, grow), (255, 255, 255, 80), 12)
+            p.fill_rounded_rect(grow_rect(cell, grow), (255, 255, 255, 80), 12)
 
 
 def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:

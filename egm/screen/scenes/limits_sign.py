@@ -39,7 +39,9 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
     if snapshot is None or table is None or not table.spots:
         return None
     limits, unit_cents = build_bet_limits(snapshot), snapshot.denomination_cents
-    spots = [limits.limit_spot(spot) for spot in table.spots.values() if not spot.added_bet_multiples]
+    spots = [
+        limits.apply_limits_to_spot(spot) for spot in table.spots.values() if not spot.added_bet_multiples
+    ]
     lowest, highest = _find_lowest_and_highest_bet(limits, spots)
     return (
         stage.money(max(lowest, limits.venue_bet_min) * unit_cents),
@@ -62,7 +64,9 @@ def list_kind_limits(stage: Stage) -> list[str]:
             {"inside": list[BetSpot](), "outside_bets": list[BetSpot]()},
         )
         for spot in table.spots.values():
-            kinds["inside" if is_inside_bet(spot) else "outside_bets"].append(limits.limit_spot(spot))
+            kinds["inside" if is_inside_bet(spot) else "outside_bets"].append(
+                limits.apply_limits_to_spot(spot)
+            )
         rows = [
             (
                 [stage.texts.say(f"felt.{kind}")],
@@ -126,7 +130,7 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
     groups: dict[tuple[int, int], list[str]] = {}
     for spots in table.groups.values():
         by_limits: dict[tuple[int, int], list[BetSpot]] = {}
-        for spot in map(limits.limit_spot, spots):
+        for spot in map(limits.apply_limits_to_spot, spots):
             if not spot.added_bet_multiples:
                 maximum = limits.find_spot_maximum(spot)
                 by_limits.setdefault((spot.bet_min, maximum - maximum % spot.bet_step), []).append(spot)

@@ -284,7 +284,7 @@ def draw_listing(stage: Stage, listing: PlacedListing, number: int, body: Rect) 
     if any(rect[1] + rect[3] > y + h for rect, _ in lines):  # A row higher than the body covers other parts.
         _draw_lines(stage, listing, number)
         return
-    stage.painter.draw_over_opaque(
+    stage.painter.draw_cached_rect(
         "sheet", (listing, number, stage.layout), room, lambda: _draw_lines(stage, listing, number)
     )
 
@@ -299,13 +299,13 @@ def _draw_lines(stage: Stage, listing: PlacedListing, number: int) -> None:
             p.draw_text(line.cells[0], (x + 8, y + h / 2), style, align="left", width=w - 16)
             continue
         if line.kind == "head":
-            p.draw_shade((x, y, w, h - 3), (46, 56, 82, 255), 8)
+            p.fill_rounded_rect((x, y, w, h - 3), (46, 56, 82, 255), 8)
         elif line.action:
             p.draw_panel(
                 (x, y, w, h - 5), radius=10, fill=(36, 48, 80, 255), edge=(110, 136, 200, 255), line=2
             )
         else:
-            p.draw_shade((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
+            p.fill_rounded_rect((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
         if line.icon:
             draw_icon(stage, line.icon, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
         _draw_cells(stage, line, (x + line.left_inset, y, w - line.left_inset, h - 4))

@@ -13,28 +13,28 @@ import pygame
 
 from egm.kernel.messages import HandpayView, HostLock, Snapshot, Tilt
 from egm.links.screen.starting import StartUpActivity
-from egm.links.systemd import START_SECONDS_MAX
+from egm.links.systemd import MACHINE_START_SECONDS_MAX
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
 from egm.screen.motion import ease_out
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message, format_prize_names
-from egm.screen.scenes.value import draw_value_in_motion
+from egm.screen.scenes.value import draw_value_at_slot
 from egm.screen.text import LOCALE_BY_LANGUAGE, CatalogueError, Texts, format_fault
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Scene, View, compute_seconds_since
 
 #: Colour and sign of each scene. The sign's shape distinguishes them without colour.
 _COLOUR_AND_SIGN_BY_SCENE: Final = {
-    Scene.BOOT: ("info", "clock"),
-    Scene.LOST: ("info", "clock"),
+    Scene.STARTING: ("info", "clock"),
+    Scene.CONNECTION_LOST: ("info", "clock"),
     Scene.PAYING: ("emerald", "note"),
-    Scene.LOCKED: ("info", "clock"),
+    Scene.LOCKED_BY_HOST: ("info", "clock"),
     Scene.HANDPAY: ("gold", "note"),
     Scene.DOOR: ("alarm", "door"),
     Scene.TILT: ("amber", "warning"),
-    Scene.OUT: ("steel", "stop"),
+    Scene.OUT_OF_SERVICE: ("steel", "stop"),
 }
 
 #: Height of a plate's sign, in units.
@@ -43,7 +43,7 @@ _SIGN_HEIGHT: Final = 132.0
 _SIGN_SHARE_ABOVE_PLATE: Final = 0.42
 #: Scenes that show the journal head: once staff have noted it on paper, the journal cannot be replaced
 #: unnoticed.
-_SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
+_SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT_OF_SERVICE})
 #: The most lines of a fault's technical detail.
 _DETAIL_LINES_MAX: Final = 3
 #: Seconds without a machine link before the screen asks to call an attendant.
@@ -61,7 +61,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
             (stage.view.now - stage.view.scene_began_at) / stage.theme.motion.lockup_entrance_seconds
         )
     )
-    stage.painter.draw_shade(stage.layout.area_above_meters, (4, 2, 10, round(190 * share)))
+    stage.painter.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, round(190 * share)))
     text = describe_lockup_with_journal_head(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
     height = max(560.0, _compute_needed_height(stage, scene, text, width))
@@ -132,9 +132,9 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
         return _describe_handpay(stage, snapshot.handpay)
     if scene is Scene.TILT and snapshot is not None and snapshot.tilts:
         return _describe_tilts(stage, snapshot.tilts)
-    if scene is Scene.OUT and snapshot is not None:
+    if scene is Scene.OUT_OF_SERVICE and snapshot is not None:
         return _describe_out_of_service(stage, snapshot)
-    if scene is Scene.LOCKED and snapshot is not None and snapshot.lock is not None:
+    if scene is Scene.LOCKED_BY_HOST and snapshot is not None and snapshot.lock is not None:
         return _describe_host_lock(stage, snapshot.lock)
     doors = FACT_SEPARATOR.join(_format_door(stage, door) for door in snapshot.doors_open) if snapshot else ""
     paying = snapshot.paying if snapshot is not None else None
@@ -142,7 +142,7 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
     text_key = (
         f"paying.{paying.way}" if paying and stage.texts.has_text(f"paying.{paying.way}") else "paying.other"
     )
-    if scene is Scene.BOOT and (snapshot is None or stage.view.start_up_activity is not None):
+    if scene is Scene.STARTING and (snapshot is None or stage.view.start_up_activity is not None):
         return _describe_start_up(stage)
     return {
         Scene.DOOR: LockupText(
@@ -150,8 +150,8 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
         ),
         Scene.TILT: LockupText(say("tilt.title"), "", (say("tilt.say"),), say("tilt.cleared_attendant")),
         Scene.PAYING: LockupText(say("status.cashing_out"), credit, (say(text_key),), is_about_money=True),
-        Scene.LOCKED: LockupText(say("locked.title"), "", (say("locked.say"),)),
-        Scene.LOST: _describe_unresponsive_machine(stage),
+        Scene.LOCKED_BY_HOST: LockupText(say("locked.title"), "", (say("locked.say"),)),
+        Scene.CONNECTION_LOST: _describe_unresponsive_machine(stage),
     }.get(scene, LockupText(say("boot.title"), "", (say("boot.self_test"),)))
 
 
@@ -166,7 +166,7 @@ def _format_door_remedy(snapshot: Snapshot | None) -> str:
 
 def _is_start_overdue(view: View) -> bool:
     """Return whether the machine has not been connected for longer than a start may take."""
-    return view.now - view.disconnected_at >= START_SECONDS_MAX
+    return view.now - view.disconnected_at >= MACHINE_START_SECONDS_MAX
 
 
 def _describe_unresponsive_machine(stage: Stage) -> LockupText:
@@ -364,7 +364,9 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             TextStyle("numbers", "hero", "meter")
             if text.is_about_money
             else TextStyle(
-                "heavy", "title", mix_colours(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75)
+                "heavy",
+                "title",
+                mix_colours(colour, WHITE, 0.35 if scene is not Scene.OUT_OF_SERVICE else 0.75),
             )
         )
         if text.is_about_money:
@@ -386,7 +388,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
     if helper_text:
         rows = _format_who_can_help(stage, text, w)
         height = 8 + 36.0 * max(2, len(rows))
-        p.draw_shade(
+        p.fill_rounded_rect(
             (x + 10, y + h - 12 - height, w - 20, height), (*mix_colours(colour, BLACK, 0.65)[:3], 235), 18
         )
         style = TextStyle("strong", "body", mix_colours(colour, WHITE, 0.6))
@@ -395,14 +397,14 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             p.draw_text(row, (x + w / 2, middle), style, width=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(stage):
         since = stage.view.now - stage.view.scene_began_at
-        draw_value_in_motion(
+        draw_value_at_slot(
             stage,
             _choose_payout_picture(stage),
             (x + w / 2 - 110, y + h - 196, 220, 170),
             since % 3.2,
             leaving=True,
         )
-    elif scene in {Scene.BOOT, Scene.LOST, Scene.PAYING, Scene.LOCKED}:
+    elif scene in {Scene.STARTING, Scene.CONNECTION_LOST, Scene.PAYING, Scene.LOCKED_BY_HOST}:
         _draw_progress_beads(stage, (x, y, w, h), colour)
 
 

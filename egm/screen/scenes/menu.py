@@ -170,7 +170,7 @@ def draw_menu(stage: Stage) -> None:
     """Draw the game menu over the current scene."""
     p, rect, view = stage.painter, stage.layout.player_page, stage.view
     x, y, w, _ = rect
-    p.draw_shade(stage.layout.area_above_meters, (4, 2, 10, 170))
+    p.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, 170))
     p.draw_cached_picture(
         ("sheet", stage.look.name),
         rect,
@@ -212,7 +212,7 @@ def draw_menu(stage: Stage) -> None:
 def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     """Draw a game's tile in the menu, in the look of the game: its title, facts about it, and a picture."""
     p, (x, y, w, h) = stage.painter, rect
-    look = stage.theme.look(game.id, game.family, game.art.look)
+    look = stage.theme.find_look(game.id, game.family, game.art.look)
     is_chosen = stage.view.game is game
     title = stage.texts.choose_translation(game.title, game.id)
 

@@ -53,7 +53,7 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[BetChances, ...]) -> N
     )
     for row, chances in enumerate(entries):
         top = y + row * step
-        p.draw_shade((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
+        p.fill_rounded_rect((x, top, w, step - 8), (255, 255, 255, 12 if row % 2 else 22), 10)
         lines = _format_chance_lines(stage, chances)
         height = (step - 8) / (len(lines) + 0.4)
         for i, (text, figure) in enumerate(lines):
@@ -168,7 +168,7 @@ def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
     y, step = y + used_height, min(76.0, (h - used_height) / max(1, len(entries)))
     for row, award in enumerate(entries):
         top = y + row * step
-        p.draw_shade((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
+        p.fill_rounded_rect((x, top, w, step - 4), (255, 255, 255, 12 if row % 2 else 22), 10)
         middle = top + (step - 4) / 2
         words = TextStyle("text", "small", "text")
         p.draw_label(format_award_text(stage, award), (x + 14, top, w * 0.58, step - 4), words, align="left")

@@ -94,7 +94,7 @@ def _render_digit(painter: Painter, digit: int, height: float, *, is_dim: bool) 
         )
         return _tint_mask(mask, paint)
 
-    return painter.find_or_create(("odometer digit", digit, pixels, is_dim), render_tinted_digit)
+    return painter.find_or_create_surface(("odometer digit", digit, pixels, is_dim), render_tinted_digit)
 
 
 def _tint_mask(mask: pygame.Surface, paint: LinearGradient) -> pygame.Surface:
@@ -137,7 +137,7 @@ def _draw_non_digit(painter: Painter, cell: Rect, char: str, *, is_dim: bool) ->
         )
         return letters.subsurface(letters.get_bounding_rect())
 
-    art = painter.find_or_create(("odometer sign", char, pixels, is_dim), render_sign)
+    art = painter.find_or_create_surface(("odometer sign", char, pixels, is_dim), render_sign)
     middle = y + h * (0.84 if char in ".," else 0.52)
     top = middle - art.get_height() / painter.scale / 2
     painter.draw_surface(

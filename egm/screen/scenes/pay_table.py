@@ -66,7 +66,7 @@ class PayRow:
     is_won: bool = False
 
 
-def list_pay_rows(stage: Stage, spot: BetSpot) -> list[PayTableEntry]:
+def list_spot_pay_entries(stage: Stage, spot: BetSpot) -> list[PayTableEntry]:
     """Return the rows of a bet spot's pay table; none if the odds printed on the spot say the same."""
     rows = [pay for pay in list_pay_table_entries(stage) if pay.spot == spot.id]
     return rows if len(rows) > 1 or any(format_pay(stage, pay) != spot.odds for pay in rows) else []
@@ -77,7 +77,7 @@ def format_spot_odds(stage: Stage, spot: BetSpot) -> str:
 
     If it can win at several odds, the text has the spot's own odds and the highest.
     """
-    rows = [format_pay(stage, pay) for pay in list_pay_rows(stage, spot)]
+    rows = [format_pay(stage, pay) for pay in list_spot_pay_entries(stage, spot)]
     if set(rows) <= {spot.odds}:
         return spot.odds
     highest_odds = max((spot.odds, *rows), key=_build_odds_sort_key)
@@ -96,14 +96,14 @@ def _build_odds_sort_key(odds: str) -> tuple[bool, Fraction]:
     return False, Fraction(net) / Fraction(stake)
 
 
-def draw_pays(stage: Stage, rect: Rect, rows: Sequence[PayTableEntry]) -> None:
+def draw_pay_table_entries(stage: Stage, rect: Rect, rows: Sequence[PayTableEntry]) -> None:
     """Draw rows of the pay table with their pays at the current bet. The row that was won is lit."""
     draw_pay_rows(stage, rect, _format_pay_rows(stage, rows))
 
 
 def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow]:
     """Return rows of a pay table as text; the pay that was won is marked."""
-    won, times = _find_won_pay(stage), _count_hands_by_pay(stage)
+    won, times = _find_won_pay_id(stage), _count_hands_by_pay(stage)
     pay_rows: list[PayRow] = []
     for pay in rows:
         text, count = stage.texts.choose_translation(pay.names), times[pay.name]
@@ -203,7 +203,7 @@ def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
     """Draw a telephone's pay table in two columns, with its heading next to the key whose rectangle is ``key``."""
     columns = lay_out_pay_columns(stage, rect, key)
     for column_rect, rows in columns:
-        draw_pays(stage, column_rect, rows)
+        draw_pay_table_entries(stage, column_rect, rows)
     (x, _, _, _), _ = columns[1]
     style = TextStyle("heavy", "small", stage.look.accent_colour)
     stage.painter.draw_label(
@@ -213,7 +213,7 @@ def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
     )
 
 
-def _find_won_pay(stage: Stage) -> str:
+def _find_won_pay_id(stage: Stage) -> str:
     """Return the id of the pay-table row that the hand on the table has won.
 
     During a round, it is the row that the present cards would win. "" without such a row.
@@ -235,7 +235,7 @@ def _count_hands_by_pay(stage: Stage) -> Counter[str]:
     Empty for one hand.
     """
     step = find_last_step(stage.view)
-    if not _find_won_pay(stage) or not isinstance(step, TableStep):
+    if not _find_won_pay_id(stage) or not isinstance(step, TableStep):
         return Counter()
     hands = step.display.get("hands", ())
     return Counter(str(hand["won"]) for hand in hands if hand.get("won")) if len(hands) > 1 else Counter()
@@ -296,5 +296,5 @@ def draw_pay_panels(stage: Stage) -> bool:
     for (gx, gy, gw, _), part in ((layout.left_panel, rows[:half]), (layout.right_panel, rows[half:])):
         if part:
             draw_heading(stage, heading, (gx + 10, gy + 10, gw - 20, 40))
-            draw_pays(stage, (gx + 12, gy + 54, gw - 24, room), part)
+            draw_pay_table_entries(stage, (gx + 12, gy + 54, gw - 24, room), part)
     return True

@@ -7,7 +7,7 @@ from egm.screen.art.ink import Paint
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.scenes.odometer import compute_displayed_thousandths, draw_odometer
 from egm.screen.scenes.stage import Stage
-from egm.screen.view import has_presentation_stopped
+from egm.screen.view import have_moving_parts_stopped
 
 #: More levels than this do not fit beside a field; the top screen shows them all.
 LEVELS_BESIDE_FIELD_MAX: Final = 3
@@ -26,7 +26,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     has_won = view.presentation is not None and any(
         win.id == level.id for win in view.presentation.outcome.progressives
     )
-    has_stopped = not has_won or has_presentation_stopped(view, stage.theme)
+    has_stopped = not has_won or have_moving_parts_stopped(view, stage.theme)
     won = has_won and has_stopped
     head = stage.theme.sizes[size] * 1.35
     current = level.status == "up"
@@ -63,7 +63,7 @@ def draw_levels(stage: Stage, glass: Rect) -> Rect:
 
     Return the part of the panel that is still free.
     """
-    levels, above = list_levels_beside_field(stage), stage.layout.levels
+    levels, above = list_levels_beside_field(stage), stage.layout.level_meters
     if not levels:
         return glass
     if above is not None:
@@ -76,5 +76,7 @@ def draw_levels(stage: Stage, glass: Rect) -> Rect:
     for i, level in enumerate(levels):
         draw_level(stage, level, (x + 14, y + 12 + i * step, w - 28, step - 8), "caption")
     used_height = len(levels) * step + 8
-    stage.painter.draw_shade((x + 24, y + used_height + 4, w - 48, 2), (*stage.look.accent_colour[:3], 110))
+    stage.painter.fill_rounded_rect(
+        (x + 24, y + used_height + 4, w - 48, 2), (*stage.look.accent_colour[:3], 110)
+    )
     return (x, y + used_height, w, h - used_height)

@@ -306,7 +306,9 @@ def render_symbol(stage: Stage, field: ReelField, symbol: str, size: tuple[int, 
     """Return the drawing of a symbol, ``size`` pixels large, from the cache."""
     name = stage.texts.choose_translation(field.symbol_names.get(symbol, {}), symbol)
     p = stage.painter
-    return p.find_or_create(("symbol", symbol, name, size), lambda: p.render_symbol(symbol, name, size))
+    return p.find_or_create_surface(
+        ("symbol", symbol, name, size), lambda: p.render_symbol(symbol, name, size)
+    )
 
 
 def _draw_cell(
@@ -343,7 +345,9 @@ def _draw_cell(
         return surface
 
     p.surface.blit(
-        p.find_or_create(("cell", symbol, size, look.name, blurred, stage.texts.language), render_cell),
+        p.find_or_create_surface(
+            ("cell", symbol, size, look.name, blurred, stage.texts.language), render_cell
+        ),
         (area.left, area.top),
     )
 

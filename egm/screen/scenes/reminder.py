@@ -66,7 +66,7 @@ def draw_reminder(stage: Stage) -> None:
         return
     p, say, rect = stage.painter, stage.texts.say, _find_reminder_rect(stage.layout)
     x, y, w, _ = rect
-    p.draw_shade(stage.layout.area_above_meters, (4, 2, 10, 150))
+    p.fill_rounded_rect(stage.layout.area_above_meters, (4, 2, 10, 150))
     fill = (18, 13, 34, 252)
     p.draw_cached_picture(
         ("reminder", stage.look.name),
@@ -83,7 +83,7 @@ def draw_reminder(stage: Stage) -> None:
     for side, (label, value) in zip((0.27, 0.73), facts, strict=True):
         p.draw_text(label, (x + w * side, y + 148), TextStyle("strong", "small", "text_dim"), width=w * 0.42)
         p.draw_text(value, (x + w * side, y + 206), TextStyle("numbers", "title", "meter"), width=w * 0.42)
-    until = stage.texts.clock(reminder.until_utc) if reminder.until_utc else ""
+    until = stage.texts.format_time_of_day(reminder.until_utc) if reminder.until_utc else ""
     suffix = "" if reminder.is_own or reminder.kind not in {"time_limit", "spend_limit"} else "_place"
     key = f"reminder.say_{reminder.kind}{suffix}"
     text = say(f"{key}_until", time=until) if until else say(key)

@@ -65,7 +65,7 @@ def draw_roulette_wheel(
         share = 1.0 if share >= 1 else 0.0
     progress = ease_out(share)
     key = ("rotor", table.wheel_pockets, p.scale_length(side), stage.look.name, stage.texts.language)
-    face = p.find_or_create(key, lambda: _draw_wheel_face(stage, table, p.scale_length(side)))
+    face = p.find_or_create_surface(key, lambda: _draw_wheel_face(stage, table, p.scale_length(side)))
     part, pocket_index = 360.0 / len(table.wheel_pockets), find_pocket_index(table, *drawn_pocket)
     least_turns = find_minimum_wheel_turns(stage.view.game)
     turned_by = (

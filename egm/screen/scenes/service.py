@@ -306,7 +306,7 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
 def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
     """Draw a plain background over the whole picture, so that the service menu cannot be mistaken for a game."""
     p, layout = stage.painter, stage.layout
-    p.draw_shade(layout.area_above_meters, (6, 9, 16, 255))
+    p.fill_rounded_rect(layout.area_above_meters, (6, 9, 16, 255))
     paint = LinearGradient(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
     p.draw_panel(page_rect, radius=22, fill=paint, edge=(92, 110, 150, 255), line=3)
 
@@ -336,7 +336,7 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
         p.draw_text(
             person, (x + w - 30, middle), TextStyle("strong", "small", "info"), align="right", width=w * 0.36
         )
-    p.draw_shade((x + 24, y + _HEAD_HEIGHT, w - 48, 2), (92, 110, 150, 255))
+    p.fill_rounded_rect((x + 24, y + _HEAD_HEIGHT, w - 48, 2), (92, 110, 150, 255))
     bands = [describe_active_faults(stage)]
     if page.notice is not None:
         bands.append((page.notice_severity, format_page_text(stage, page.notice)))
@@ -371,7 +371,7 @@ def draw_notice_line(stage: Stage, rect: Rect, severity: str, text: str) -> None
     It is the result of the last action, or says which doors are open and which faults are active.
     """
     colour = stage.theme.colour(COLOUR_BY_SEVERITY[severity])
-    stage.painter.draw_shade(rect, (*mix_colours(colour, BLACK, 0.7)[:3], 255), 10)
+    stage.painter.fill_rounded_rect(rect, (*mix_colours(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = TextStyle("strong", "small", mix_colours(colour, WHITE, 0.45))
     room: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
@@ -396,9 +396,9 @@ def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
         )
     )
     for i, colour in enumerate(colours):
-        stage.painter.draw_shade((x + i * w / 8, y, w / 8, h * 0.7), colour)
+        stage.painter.fill_rounded_rect((x + i * w / 8, y, w / 8, h * 0.7), colour)
     ramp = LinearGradient(((0, BLACK), (1, WHITE)), is_horizontal=True)
-    stage.painter.draw_shade((x, y + h * 0.72, w, h * 0.28), ramp)
+    stage.painter.fill_rounded_rect((x, y + h * 0.72, w, h * 0.28), ramp)
 
 
 def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
@@ -448,7 +448,7 @@ def _draw_calibration_cross(stage: Stage) -> None:
         for cross, side in zip(CALIBRATION_CROSSES[number], (w, h), strict=True)
     )
     for rect in ((x - 60, y - 2, 120, 4), (x - 2, y - 60, 4, 120)):
-        stage.painter.draw_shade(rect, WHITE)
+        stage.painter.fill_rounded_rect(rect, WHITE)
     text = stage.texts.say("page.cross", number=number + 1, of=len(CALIBRATION_CROSSES))
     stage.painter.draw_text(text, (w / 2, h * 0.5), TextStyle("strong", "body", WHITE), width=w * 0.8)
 

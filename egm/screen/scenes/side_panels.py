@@ -246,14 +246,14 @@ def _draw_prizes(
     """Draw prizes with their pays on a panel, below a heading."""
     p, (x, y, w, h) = stage.painter, rect
     draw_heading(stage, heading, (x + 10, y + 12, w - 20, 40))
-    p.draw_shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent_colour[:3], 110))
+    p.fill_rounded_rect((x + 24, y + 54, w - 48, 2), (*stage.look.accent_colour[:3], 110))
     room = h - 64 - _find_small_print_height(stage.layout)
     step = min(112.0, room / max(1, len(prizes)))
     hit = find_lit_win(stage)
     for i, (prize, credits_) in enumerate(prizes):
         top = y + 62 + i * step
         if hit is not None and hit.name == prize.name:
-            p.draw_shade((x + 12, top, w - 24, step - 4), (*stage.look.accent_colour[:3], 64), 12)
+            p.fill_rounded_rect((x + 12, top, w - 24, step - 4), (*stage.look.accent_colour[:3], 64), 12)
         _draw_prize(stage, field, prize, (x + 18, top, w - 36, step - 4), credits_)
 
 
@@ -308,7 +308,7 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     ):
         foot = _find_small_print_height(stage.layout, len(lines))
         line = y + h - foot + 4
-        p.draw_shade((x + 24, line, w - 48, 2), (*stage.look.accent_colour[:3], 70))
+        p.fill_rounded_rect((x + 24, line, w - 48, 2), (*stage.look.accent_colour[:3], 70))
         height = (foot - 11) / len(lines)
         for i, text in enumerate(lines):
             p.draw_label(text, (x + 18, line + 3 + i * height, w - 36, height), style)
@@ -319,14 +319,17 @@ def _draw_small_print_on_telephone(stage: Stage, defect: str) -> None:
     p, (x, y, w, h) = stage.painter, stage.layout.left_panel
     lines = [
         (defect, TextStyle("text", "caption", "text_dim")),
-        *((line, LIMITS_TEXT_STYLE) for line in lay_out_small_print(stage, stage.layout.strip_width)),
+        *(
+            (line, LIMITS_TEXT_STYLE)
+            for line in lay_out_small_print(stage, stage.layout.telephone_strip_width)
+        ),
     ]
     top = y + h - _STRIP_BOTTOM_MARGIN - len(lines) * SMALL_PRINT_LINE_HEIGHT
-    p.draw_shade((x + 24, top - 1, w - 48, 2), (*stage.look.accent_colour[:3], 70))
+    p.fill_rounded_rect((x + 24, top - 1, w - 48, 2), (*stage.look.accent_colour[:3], 70))
     for i, (line, style) in enumerate(lines):
         p.draw_text(
             line,
             (x + w / 2, top + (i + 0.5) * SMALL_PRINT_LINE_HEIGHT),
             style,
-            width=stage.layout.strip_width,
+            width=stage.layout.telephone_strip_width,
         )

@@ -80,7 +80,11 @@ class Stage:
     def _find_look(self) -> GameLook:
         """Return the look of the game on the screen, without the cache of :attr:`look`."""
         game = self.view.game
-        look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
+        look = (
+            self.theme.find_look(game.id, game.family, game.art.look)
+            if game
+            else self.theme.looks["midnight"]
+        )
         return build_feature_look(look) if self.has_feature_colours else look
 
     @property

@@ -17,14 +17,14 @@ from egm.screen.painter import FACT_SEPARATOR, TextStyle
 from egm.screen.presentation import (
     OutcomePresentation,
     PresentationTimeline,
-    count_games_awarded,
+    compute_free_game_number_and_total,
     find_feature_steps,
 )
 from egm.screen.scenes.decision_text import (
     describe_decision_before_play,
     describe_offered_choices,
-    format_option,
-    format_turn,
+    format_answer_name,
+    format_question_with_time_left,
 )
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
 from egm.screen.scenes.keno import describe_purchase
@@ -58,7 +58,7 @@ from egm.screen.view import (
 #: Seconds for which an ordinary notice is shown.
 _NOTICE_SECONDS: Final = 5.0
 #: Seconds for which the notice of a payment is shown.
-_PAID_OUT_SECONDS: Final = 30.0
+_PAYOUT_NOTICE_SECONDS: Final = 30.0
 #: Notices that the player has been paid, and how.
 _PAYOUT_NOTICE_CODES: Final = frozenset(
     {"ticket_printed", "coins_paid", "handpay_paid", "prize_delivered", "transfer_out"}
@@ -82,7 +82,7 @@ def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
     The notice of a payment to the player is shown longer than others, as long as the machine has no credit.
     """
     if notice.code in _PAYOUT_NOTICE_CODES and not snapshot.credit_cents:
-        return _PAID_OUT_SECONDS
+        return _PAYOUT_NOTICE_SECONDS
     return _NOTICE_SECONDS
 
 
@@ -138,9 +138,12 @@ def choose_status(stage: Stage) -> tuple[str, str]:
     ):
         return _format_notice_status(stage, view.latest_notice)
     if view.decision is not None and is_decision_due(view, stage.theme):
-        text, advised = format_turn(stage, view.decision), view.decision.display.get("advice")
+        text, advised = (
+            format_question_with_time_left(stage, view.decision),
+            view.decision.display.get("advice"),
+        )
         if isinstance(advised, str) and advised in view.decision.options:
-            option = format_option(stage, advised)
+            option = format_answer_name(stage, advised)
             text = f"{text}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
         return text, "amber"
     line = build_view_timeline(view, stage.theme)
@@ -218,7 +221,7 @@ def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
     if tournament.is_round_over:
         return say("tournament.over", points=stage.texts.number(tournament.won_points), **values)
     if tournament.starts_utc:
-        return say("tournament.starts", time=stage.texts.clock(tournament.starts_utc), **values)
+        return say("tournament.starts", time=stage.texts.format_time_of_day(tournament.starts_utc), **values)
     if tournament.games_left is not None:
         return say("tournament.round_games", left=stage.texts.number(tournament.games_left), **values)
     return say("tournament.round_minutes", left=tournament.minutes_left or 0, **values)
@@ -359,7 +362,9 @@ def _choose_game_status(
         name = format_stage_name(stage, step.stage)
         if name:
             series = find_feature_steps(show, index)
-            number, games = count_games_awarded(show, index, has_stopped=since >= line.steps[index].last_stop)
+            number, games = compute_free_game_number_and_total(
+                show, index, has_stopped=since >= line.steps[index].last_stop
+            )
             progress = say("feature.free_left", left=number, total=games)
             won_cents = (
                 sum_credits_of_ended_steps(show, line, since, series.start) * stage.view.denomination_cents
@@ -420,7 +425,7 @@ def draw_status(stage: Stage) -> None:
     snapshot = view.snapshot
     if snapshot is None:
         return
-    clock = stage.texts.clock(view.time_utc)
+    clock = stage.texts.format_time_of_day(view.time_utc)
     where = (
         (layout.size[0] - 30, 52)
         if not layout.is_portrait

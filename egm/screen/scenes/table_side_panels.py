@@ -8,7 +8,7 @@ from egm.screen.layout import LEVELS_STRIP_HEIGHT, find_rect_centre
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roads import count_most_and_least_frequent_signs
 from egm.screen.round_result import RoundResultView
-from egm.screen.scenes.cards import add_split_number, format_settlement
+from egm.screen.scenes.cards import append_split_number, format_settlement
 from egm.screen.scenes.chip_keys import (
     draw_table_key,
     find_info_key_label,
@@ -16,14 +16,14 @@ from egm.screen.scenes.chip_keys import (
     lay_out_table_keys,
     list_felt_touches,
 )
-from egm.screen.scenes.decision_text import format_option
+from egm.screen.scenes.decision_text import format_answer_name
 from egm.screen.scenes.pay_table import (
     PayRow,
     compute_pay_rows_height,
     draw_pay_panels,
     draw_pay_rows,
     format_spot_odds,
-    list_pay_rows,
+    list_spot_pay_entries,
 )
 from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
 from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, format_short_sign
@@ -34,7 +34,7 @@ from egm.screen.view import (
     can_place_chips,
     find_last_step,
     has_changed_marks_since_game,
-    has_presentation_stopped,
+    have_moving_parts_stopped,
     is_decision_due,
     is_presentation_running,
 )
@@ -109,7 +109,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
 def find_settled_step(stage: Stage) -> TableStep | None:
     """Return the last step of a table round if the step was presented to its end and settled bets, otherwise None."""
     step = find_last_step(stage.view)
-    is_ended = stage.view.presentation is not None and has_presentation_stopped(stage.view, stage.theme)
+    is_ended = stage.view.presentation is not None and have_moving_parts_stopped(stage.view, stage.theme)
     return step if is_ended and isinstance(step, TableStep) and step.settlements else None
 
 
@@ -117,7 +117,7 @@ def find_settled_result(stage: Stage) -> RoundResultView | None:
     """Return the result of the round on the table if it was presented to its end, otherwise None."""
     show = stage.view.selected_game_presentation
     return (
-        show.round_result if show is not None and has_presentation_stopped(stage.view, stage.theme) else None
+        show.round_result if show is not None and have_moving_parts_stopped(stage.view, stage.theme) else None
     )
 
 
@@ -185,7 +185,7 @@ def find_selected_spot(stage: Stage, table: TableGameData) -> BetSpot | None:
     view = stage.view
     if view.is_focus_shown and can_place_chips(view, stage.theme):
         touches = list_felt_touches(view, stage.layout)
-        action = touches[view.focus % len(touches)][1]
+        action = touches[view.focused_target_index % len(touches)][1]
         if action.name == "spot":
             return table.spots[str(action.value)]
     return table.spots.get(view.chips.explained_spot)
@@ -332,7 +332,7 @@ def format_question_lines(
     name = "" if about is None else stage.texts.choose_translation(about.names)
     step = find_last_step(stage.view)
     if isinstance(step, TableStep):
-        name = add_split_number(stage, name, step, str(decision.display.get("hand", "")))
+        name = append_split_number(stage, name, step, str(decision.display.get("hand", "")))
     low = TextStyle("strong", "caption", "text")
     lines = [(name, "", TextStyle("heavy", "body", stage.look.accent_colour))] if name else []
     if "staked" in decision.display:
@@ -340,7 +340,7 @@ def format_question_lines(
         lines.append((stage.texts.say("felt.staked", amount=amount), "", low))
     for option, cost in decision.costs.items():
         cost_text = f"+{stage.money(cost * stage.view.denomination_cents)}"
-        lines.append((format_option(stage, option), cost_text, low))
+        lines.append((format_answer_name(stage, option), cost_text, low))
     if added_spot is not None:
         text = stage.texts.say("felt.odds", odds=_format_spot_pay(stage, added_spot))
         lines.append((text, "", low._replace(paint="meter")))
@@ -362,7 +362,7 @@ def _draw_pay_lists(
     }
     lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
-        spot_rows = list_pay_rows(stage, spot)
+        spot_rows = list_spot_pay_entries(stage, spot)
         rows = [
             (stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.name)) for pay in spot_rows
         ]
@@ -403,7 +403,7 @@ def format_spot_lines(stage: Stage, spot: BetSpot, unit_cents: int) -> list[tupl
     if view.snapshot is None or table is None:
         return []
     limits = build_bet_limits(view.snapshot)
-    spot = limits.limit_spot(spot)
+    spot = limits.apply_limits_to_spot(spot)
     odds = _format_spot_pay(stage, spot)
     lines = [(say("felt.odds" if spot.required_bet_divisor is None else "felt.share", odds=odds), "meter")]
     highest = limits.find_maximum(spot, view.chips.bets) or spot.bet_max
@@ -488,7 +488,7 @@ def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableSte
         settlement_text = format_settlement(stage, str(settlement["name"]))
         is_named = spot is not None and settled_spots[settlement.get("spot"), settlement.get("hand")] == 1
         name = stage.texts.choose_translation(spot.names) if spot and is_named else settlement_text
-        name = add_split_number(stage, name, settled_step, str(settlement.get("hand", "")))
+        name = append_split_number(stage, name, settled_step, str(settlement.get("hand", "")))
         name_rect: Rect = (x, at - step / 2, w * 0.7, step)
         p.draw_label(name, name_rect, TextStyle("strong", "caption", "text"), align="left")
         style = (

@@ -65,7 +65,7 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
     return (x + (24 if covers_board else (w - width) / 2), low, width, height)
 
 
-def draw_moving_value(stage: Stage) -> None:
+def draw_moving_value_plate(stage: Stage) -> None:
     """Draw a plate over the lower part of the field with the moving bill, ticket or coin, and its amount."""
     notice, plate_rect = find_moving_value_notice(stage), find_value_plate_rect(stage)
     if notice is None or plate_rect is None:
@@ -82,9 +82,7 @@ def draw_moving_value(stage: Stage) -> None:
         ((0, mix_colours(colour, WHITE, 0.45)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.55)))
     )
     stage.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
-    draw_value_in_motion(
-        stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, leaving=leaving
-    )
+    draw_value_at_slot(stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, leaving=leaving)
     rect: Rect = (plate[0] + 232, plate[1] + 18, width - 256, height - 36)
     amount = notice.values.get("amount_cents")
     if not isinstance(amount, int):
@@ -109,9 +107,7 @@ def draw_moving_value(stage: Stage) -> None:
     stage.painter.draw_text(text, (rect[0], rect[1] + 110), style, align="left", width=rect[2])
 
 
-def draw_value_in_motion(
-    stage: Stage, kind: str, rect: Rect, elapsed_seconds: float, *, leaving: bool
-) -> None:
+def draw_value_at_slot(stage: Stage, kind: str, rect: Rect, elapsed_seconds: float, *, leaving: bool) -> None:
     """Draw a slot of the machine, and the bill, ticket or coin that enters or (``leaving``) leaves it."""
     p, (x, y, w, h) = stage.painter, rect
     share = (

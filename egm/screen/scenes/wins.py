@@ -33,7 +33,7 @@ def draw_wins(
     for reel in range(field.reel_count):
         for row in range(field.reel_heights[reel]):
             if (reel, row) not in winning:
-                stage.painter.draw_shade(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
+                stage.painter.fill_rounded_rect(grid.find_cell_rect(reel, row), (6, 3, 14, 120))
     for win in shown_wins:
         _draw_win_line(stage, field, grid, win, wins.index(win))
     beat = 0.0 if stage.view.reduced_motion else compute_pulse(elapsed_seconds, 1.1)
@@ -165,7 +165,7 @@ def _draw_winning_symbol(
         still = round(min(cell.width, cell.height + 1) * 0.96)
         # The same size as in its cell, so it is cached.
         rendered = render_symbol(stage, field, symbol, (still, still))
-        art = p.find_or_create(
+        art = p.find_or_create_surface(
             ("breath", symbol, rendered.get_size(), size), lambda: smoothscale(rendered, size)
         )
         p.draw_surface(

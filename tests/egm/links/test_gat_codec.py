@@ -131,7 +131,14 @@ def test_replies_have_the_published_bytes(answer, line):
 
 
 def test_the_largest_frame_of_results_fills_a_packet():
-    assert len(codec.encode_results_reply(bytes(codec.DATA_BYTES_MAX), 1, is_last=False).encode()) == 255
+    assert (
+        len(
+            codec.encode_results_reply(
+                bytes(codec.RESULTS_DATA_BYTES_PER_FRAME_MAX), 1, is_last=False
+            ).encode()
+        )
+        == 255
+    )
 
 
 # ---------------------------------------------------------------------------------------------- functions

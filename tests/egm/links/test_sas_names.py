@@ -13,7 +13,7 @@ from egm.links.sas.names import MeterUnit, PollType
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
-from egm.links.sas.tables.polls import MINIMUM_POLL_CODES, POLL_BY_CODE
+from egm.links.sas.tables.polls import POLL_BY_CODE, REGULATOR_MINIMUM_POLL_CODES
 
 SEEN = Path(__file__).parents[2] / "vectors" / "sas_frames_seen.toml"
 KNOWN_ANSWERS = tomllib.loads(SEEN.read_text(encoding="utf-8"))["frames"]
@@ -42,8 +42,8 @@ def test_polls_have_the_published_types() -> None:
         bytes.fromhex("09 2D 2F 52 53 6F AF 83 8C 95 96 97 98 99 9A A0 A4 B4 B5")
     )
     assert codes(PollType.SET_OR_BROADCAST) == set(bytes.fromhex("75 7A 7B 7C 7D 7F 80 86"))
-    assert set(POLL_BY_CODE) >= MINIMUM_POLL_CODES
-    assert len(MINIMUM_POLL_CODES) == 40  # 29 of type R, 11 with data
+    assert set(POLL_BY_CODE) >= REGULATOR_MINIMUM_POLL_CODES
+    assert len(REGULATOR_MINIMUM_POLL_CODES) == 40  # 29 of type R, 11 with data
 
 
 def test_every_exception_the_journal_can_raise_has_a_name() -> None:

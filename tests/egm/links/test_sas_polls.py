@@ -12,7 +12,7 @@ from egm.kernel.games import InstalledGames
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH
 from egm.links.sas.polls import IMPLEMENTED_POLLS
 from egm.links.sas.polls.games import _encode_ascii_name
-from egm.links.sas.tables.polls import MINIMUM_POLL_CODES
+from egm.links.sas.tables.polls import REGULATOR_MINIMUM_POLL_CODES
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared_entry
 from egm.testing.sas import SasHostBench
 from paytables import load_game
@@ -148,7 +148,7 @@ def test_a_session_is_reported_in_exceptions(tmp_path: Path) -> None:
 
 
 def test_the_published_minimum_of_polls_is_implemented() -> None:
-    assert set(IMPLEMENTED_POLLS) >= MINIMUM_POLL_CODES
+    assert set(IMPLEMENTED_POLLS) >= REGULATOR_MINIMUM_POLL_CODES
 
 
 # ---------------------------------------------------------------------------------------------- by code

@@ -6,7 +6,7 @@ import numpy as np
 import pygame
 import pytest
 
-from egm.screen.controls import find_action_by_name
+from egm.screen.controls import find_action_by_key_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.painter import Painter
@@ -119,7 +119,7 @@ def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
     """Regression: it moved back in every list; in a list of spots, the key that lowers a bet comes first."""
     picture, view = Picture(theme), build_idle_view(published, published[0], "en")
     requests_by_key = {
-        key: apply_action(view, find_action_by_name(key), theme, picture.list_choices(view))[1]
+        key: apply_action(view, find_action_by_key_name(key), theme, picture.list_choices(view))[1]
         for key in ("ArrowDown", "ArrowUp")
     }
     assert requests_by_key["ArrowDown"] == apply_action(view, Action("bet_less"), theme)[1]
@@ -128,10 +128,10 @@ def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
         == apply_action(view, Action("bet_more"), theme)[1]
         != requests_by_key["ArrowDown"]
     )
-    view, seen = replace(view, page=PlayerPage.GAMES), []
+    view, seen = replace(view, page=PlayerPage.GAME_MENU), []
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
-        view, _ = apply_action(view, find_action_by_name(key), theme, picture.list_choices(view))
-        seen.append(view.focus)
+        view, _ = apply_action(view, find_action_by_key_name(key), theme, picture.list_choices(view))
+        seen.append(view.focused_target_index)
     assert seen == [0, 1, 2, 1]
 
 
@@ -149,11 +149,11 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     key("bet_less")
     key("play")
     key("games")
-    assert view.page is PlayerPage.GAMES
+    assert view.page is PlayerPage.GAME_MENU
     key("bet_more")
     key("bet_more")
     key("play")
-    second = picture.list_choices(replace(view, page=PlayerPage.GAMES))[1].value
+    second = picture.list_choices(replace(view, page=PlayerPage.GAME_MENU))[1].value
     assert requests[-1] == ("game", second)
     key("games")
     places = picture.list_choices(view)
@@ -166,7 +166,7 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     key("help")
     sheet = view.sheet
     key("bet_more")
-    while picture.list_choices(view)[view.focus].name != "next":
+    while picture.list_choices(view)[view.focused_target_index].name != "next":
         key("bet_more")
     key("bet_max")
     assert view.sheet == sheet + 1
@@ -180,7 +180,7 @@ def test_the_focused_target_can_be_seen_without_colour(published, theme):
     view = apply_action(build_idle_view(published, published[0], "en"), Action("games"), theme)[0]
     picture.draw_view(surface, view)
     before = pygame.transform.grayscale(surface)
-    picture.draw_view(surface, replace(view, is_focus_shown=True, focus=1))
+    picture.draw_view(surface, replace(view, is_focus_shown=True, focused_target_index=1))
     after = pygame.transform.grayscale(surface)
     changed = pygame.surfarray.array3d(before).astype(int) - pygame.surfarray.array3d(after)
     assert (abs(changed) > 60).sum() > 500

@@ -47,7 +47,7 @@ def test_every_symbol_of_the_library_has_a_drawing_of_its_own(published):
 def test_every_game_of_the_library_has_a_look(published, theme):
     assert published
     for game in published:
-        look = theme.look(game.id, game.family)
+        look = theme.find_look(game.id, game.family)
         assert look.name == game.family or game.id.startswith(look.name)
 
 

@@ -13,9 +13,9 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.cards import add_split_number, format_hand_name
+from egm.screen.scenes.cards import append_split_number, format_hand_name
 from egm.screen.scenes.dealt_hands import build_current_hands
-from egm.screen.scenes.decision_text import format_turn
+from egm.screen.scenes.decision_text import format_question_with_time_left
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.steps import TableStep
@@ -128,8 +128,8 @@ def test_split_hands_keep_their_numbers(split, theme, language, names):
     assert [format_hand_name(stage, hand, hands) for hand in hands[1:]] == names
     assert format_hand_name(stage, "box-1", ["bank", "box-1"]) == {"en": "Player", "fr": "Joueur"}[language]
     bet = {"en": "Bet, hand 2", "fr": "Mise, main 2"}[language]
-    assert add_split_number(stage, bet.partition(",")[0], step, "box-1-2") == bet
-    assert add_split_number(stage, "Insurance", step, "") == "Insurance"
+    assert append_split_number(stage, bet.partition(",")[0], step, "box-1-2") == bet
+    assert append_split_number(stage, "Insurance", step, "") == "Insurance"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,9 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(
             play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt)
         )
         turn_texts.append(
-            format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), question)
+            format_question_with_time_left(
+                Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), question
+            )
         )
     assert turn_texts[0].startswith(own_text)
     assert "9 s" in turn_texts[0]

@@ -150,11 +150,11 @@ def test_money_is_exact_far_beyond_what_a_float_holds():
 @pytest.mark.requirement("N-01:b")
 def test_the_clock_shows_the_venues_time_with_am_or_pm():
     montreal = timezone(timedelta(hours=-5))
-    assert "8:05" in Texts("en", montreal).clock("2026-11-21T01:05:00+00:00")
-    assert "p.m." in Texts("en", montreal).clock("2026-11-21T01:05:00Z")
-    assert "a.m." in Texts("en", montreal).clock("2026-11-21T13:05:00Z")
-    assert Texts("fr", montreal).clock("2026-11-21T13:05:00Z") == "08 h 05"
-    assert Texts("fr", UTC).clock("2026-11-21T13:05:00+00:00") == "13 h 05"
+    assert "8:05" in Texts("en", montreal).format_time_of_day("2026-11-21T01:05:00+00:00")
+    assert "p.m." in Texts("en", montreal).format_time_of_day("2026-11-21T01:05:00Z")
+    assert "a.m." in Texts("en", montreal).format_time_of_day("2026-11-21T13:05:00Z")
+    assert Texts("fr", montreal).format_time_of_day("2026-11-21T13:05:00Z") == "08 h 05"
+    assert Texts("fr", UTC).format_time_of_day("2026-11-21T13:05:00+00:00") == "13 h 05"
 
 
 def test_a_missing_text_is_named():
@@ -163,7 +163,7 @@ def test_a_missing_text_is_named():
     with pytest.raises(CatalogueError, match=r"status\.paying: cannot be filled"):
         Texts("en").say("status.paying", other=1)
     with pytest.raises(CatalogueError, match="not ISO 8601"):
-        Texts("en").clock("noon")
+        Texts("en").format_time_of_day("noon")
 
 
 def test_a_catalogue_that_cannot_be_read_is_named(tmp_path):

@@ -6,7 +6,7 @@ import pygame
 import pytest
 
 from egm.kernel.messages import HandpayView, HostLock, Intent, PrizeInKind, ResidualCreditView
-from egm.screen.controls import find_action_by_name
+from egm.screen.controls import find_action_by_key_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message, mark_machine_connection_lost
@@ -82,7 +82,7 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
     assert picture.find_touched_action(not_accepting, *middle) is None
     covered = replace(view, page=PlayerPage.HELP)
     assert picture.find_touched_action(covered, *middle) != Action("residual")
-    assert find_action_by_name("KeyR") == Action("residual")
+    assert find_action_by_key_name("KeyR") == Action("residual")
 
 
 @pytest.mark.requirement("C-12", "F-10")
@@ -102,25 +102,25 @@ def test_a_locked_machine_says_why_by_whom_and_until_when(idle_view, game, theme
         build_snapshot(game, "en", state="locked", lock=lock, accepts=()),
     )
     assert (view.scene, view.page, view.snapshot.time_utc) == (
-        Scene.LOCKED,
+        Scene.LOCKED_BY_HOST,
         PlayerPage.NONE,
         PICTURE_TIME_UTC,
     )
-    words = describe_lockup(stage(view, theme), Scene.LOCKED)
+    words = describe_lockup(stage(view, theme), Scene.LOCKED_BY_HOST)
     assert headline in words.headline
     assert "floor" in words.lines[0]
     assert "in 10 s" in words.lines[1]
     later = replace(view, now=view.now + 4)
-    assert "in 6 s" in describe_lockup(stage(later, theme), Scene.LOCKED).lines[1]
+    assert "in 6 s" in describe_lockup(stage(later, theme), Scene.LOCKED_BY_HOST).lines[1]
     over = replace(view, now=view.now + 60)
-    assert "in 0 s" in describe_lockup(stage(over, theme), Scene.LOCKED).lines[1]
-    assert describe_lockup(stage(view, theme, "fr"), Scene.LOCKED).title == "Un instant"
+    assert "in 0 s" in describe_lockup(stage(over, theme), Scene.LOCKED_BY_HOST).lines[1]
+    assert describe_lockup(stage(view, theme, "fr"), Scene.LOCKED_BY_HOST).title == "Un instant"
     assert draw_view(view, theme) != draw_view(idle_view, theme)
 
 
 def test_a_lock_without_details_is_shown_as_a_lock(idle_view, game, theme):
     view = apply_message(idle_view, build_snapshot(game, "en", state="locked", accepts=()))
-    assert describe_lockup(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
+    assert describe_lockup(stage(view, theme), Scene.LOCKED_BY_HOST).lines == ("Your credits are safe.",)
 
 
 # ---------------------------------------------------------------------------------------------- prizes in kind
@@ -196,10 +196,10 @@ def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published,
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(idle_view, theme, language):
     gone = mark_machine_connection_lost(idle_view)
-    assert describe_lockup(stage(gone, theme, language), Scene.LOST).who_can_help == ""
+    assert describe_lockup(stage(gone, theme, language), Scene.CONNECTION_LOST).who_can_help == ""
     still = mark_machine_connection_lost(
         replace(gone, now=gone.now + CONNECTION_LOST_SECONDS_UNTIL_CALL)
     )  # heard of again and again
-    lockup = describe_lockup(stage(still, theme, language), Scene.LOST)
+    lockup = describe_lockup(stage(still, theme, language), Scene.CONNECTION_LOST)
     assert ("attendant" if language == "en" else "préposé") in lockup.who_can_help
     assert draw_view(still, theme) != draw_view(gone, theme)

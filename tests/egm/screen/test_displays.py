@@ -238,7 +238,7 @@ def test_a_console_window_draws_and_receives_input(theme, card, deaf, driver):
     window.picture.draw_view(window.get_drawing_surface(), View(now=1.0))
     window.show_frame()
     assert len(set(card.read_frame(FIRST).get_buffer().raw[::4001])) > 20
-    assert window.inputs() == []
+    assert window.take_inputs() == []
     window.close()
 
 
@@ -251,7 +251,7 @@ def test_touches_and_pointer_map_to_their_positions(theme, card):
     mouse = {"button": 1, "pos": (width // 2, height // 2), "touch": False}
     for kind, event in ((pygame.MOUSEBUTTONDOWN, mouse), (pygame.FINGERDOWN, {"x": 0.5, "y": 0.5})):
         pygame.event.post(pygame.event.Event(kind, event))
-        (tap,) = [did for did in window.inputs() if isinstance(did, TouchFraction)]
+        (tap,) = [did for did in window.take_inputs() if isinstance(did, TouchFraction)]
         assert (tap.x, tap.y) == (pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     window.close()
 
@@ -260,7 +260,7 @@ def test_touches_and_pointer_map_to_their_positions(theme, card):
 def test_closing_the_players_window_ends_the_top_screen(theme, card, signs):
     window = Window(theme, output=signs.output, top_screen=signs.above)
     for _ in range(3):
-        assert window.inputs() == []
+        assert window.take_inputs() == []
         window.show_frame()
     assert signs.started == 1
     process = signs.above._process

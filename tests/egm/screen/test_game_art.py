@@ -244,13 +244,13 @@ def test_a_games_pictures_are_drawn_only_for_that_game(definition_file, theme):
     game = build_game_view(load_game(definition_file))
     painter = Painter(theme)
     painter.use_pictures_of(game)
-    seven = painter.find_or_create("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
+    seven = painter.find_or_create_surface("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert seven.get_at((45, 45))[:3] == (0xE0, 0x10, 0xF0)
     assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
     painter.use_pictures_of(None)
-    other = painter.find_or_create("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
+    other = painter.find_or_create_surface("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert other.get_at((45, 45))[:3] != (0xE0, 0x10, 0xF0)
-    assert theme.look(game.id, game.family, game.art.look).name == "comet"
+    assert theme.find_look(game.id, game.family, game.art.look).name == "comet"
 
 
 def test_the_preview_shows_a_games_pictures(definition_file):

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from egm.kernel.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode_message, encode_message
-from egm.links.screen.client import FIRST_RECONNECT_SECONDS, RECONNECT_SECONDS_MAX, ScreenClient
+from egm.links.screen.client import FIRST_RECONNECT_DELAY_SECONDS, RECONNECT_DELAY_SECONDS_MAX, ScreenClient
 from egm.unix_sockets import open_socket_address
 
 
@@ -120,8 +120,8 @@ def test_reconnection_attempts_become_less_frequent(tmp_path):
             tries.append(now)
         now += 0.01
     waits = [round(later - earlier, 1) for earlier, later in pairwise(tries)]
-    assert waits[:3] == [FIRST_RECONNECT_SECONDS, 0.2, 0.4]
-    assert set(waits[3:]) == {RECONNECT_SECONDS_MAX}
+    assert waits[:3] == [FIRST_RECONNECT_DELAY_SECONDS, 0.2, 0.4]
+    assert set(waits[3:]) == {RECONNECT_DELAY_SECONDS_MAX}
 
 
 def test_a_returning_peer_is_connected_again(client, peer):

@@ -47,7 +47,7 @@ def test_the_demonstration_has_slots_keno_tables_and_video_poker(on_offer):
 def test_a_screen_reader_gets_every_game_of_the_page_and_its_stakes(on_offer, theme):
     picture = Picture(theme)
     view, _ = apply_action(build_idle_view(on_offer, on_offer[0], "en"), Action("games"), theme)
-    words = picture.read_aloud(view)
+    words = picture.build_screen_reader_text(view)
     for _, game in lay_out_game_tiles(view, LANDSCAPE_LAYOUT):
         assert picture.find_texts(view).choose_translation(game.title) in words
     assert words.count("Bets ") == len(lay_out_game_tiles(view, LANDSCAPE_LAYOUT))

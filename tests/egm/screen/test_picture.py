@@ -101,7 +101,7 @@ class Watcher(TextPainter):
         if key[0] in COVERS:
             self._cover(rect, plate=key[0] in PLATES)
 
-    def draw_shade(self, rect, paint, radius=0):
+    def fill_rounded_rect(self, rect, paint, radius=0):
         if rect[2] * rect[3] > 300 * 130:
             self._cover(rect)
 

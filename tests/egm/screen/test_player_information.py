@@ -674,7 +674,7 @@ def test_the_clock_is_visible_during_a_game(published, outcomes, layout):
         for minutes in (0, 4, 64):  # without another message of the machine
             later = replace(view, now=view.now + 60 * minutes)
             time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
-            assert Texts("en").clock(time.isoformat()) in read_words(later, layout)
+            assert Texts("en").format_time_of_day(time.isoformat()) in read_words(later, layout)
 
 
 @pytest.mark.requirement("N-01:a")
@@ -693,10 +693,13 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
         apply_message(idle_view, idle_view.snapshot.model_copy(update={"state": state, **changes}))
         for state, changes in states.items()
     ]
-    views += [replace(idle_view, page=page) for page in (PlayerPage.HELP, PlayerPage.GAMES)]
+    views += [replace(idle_view, page=page) for page in (PlayerPage.HELP, PlayerPage.GAME_MENU)]
     assert len({view.scene for view in views}) == len(states) + 1
     for view in views:
-        assert Texts("en").clock(view.time_utc) in read_words(view, layout), (view.scene, view.page)
+        assert Texts("en").format_time_of_day(view.time_utc) in read_words(view, layout), (
+            view.scene,
+            view.page,
+        )
 
 
 @pytest.mark.requirement("C-20")

@@ -9,7 +9,7 @@ import pygame
 import pytest
 
 from egm.kernel.messages import BenchCommand
-from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME, find_action_by_name
+from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME, find_action_by_key_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import advance_time, apply_message, mark_machine_connection_lost
@@ -37,7 +37,7 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
     keys = [
         action
         for name in (*ACTION_BY_KEY_NAME, *DIGIT_BY_KEY_NAME)
-        if (action := find_action_by_name(name)) is not None
+        if (action := find_action_by_key_name(name)) is not None
     ]
     view = scenes[0]
     sent = set()

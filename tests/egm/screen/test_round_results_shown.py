@@ -239,7 +239,9 @@ def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, p
         for stage in build_ended_stage(theme, name, display=display, point=point, language=language):
             status = choose_status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
             assert status.startswith(words + "  ·  ")
-    read = Picture(theme).read_aloud(build_ended_stage(theme, name, display=display, point=point)[1].view)
+    read = Picture(theme).build_screen_reader_text(
+        build_ended_stage(theme, name, display=display, point=point)[1].view
+    )
     assert read.startswith(en)
 
 

@@ -21,7 +21,7 @@ from egm.screen.audio.cues import (
 )
 from egm.screen.audio.scores import SOUND_CUES, synthesise_cue
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
-from egm.screen.controls import find_action_by_name
+from egm.screen.controls import find_action_by_key_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
@@ -253,7 +253,7 @@ def test_typed_characters_are_entered_even_after_arrow_keys(idle_view, theme, ar
     picture = Picture(theme)
 
     def press(view, name, char=""):
-        return apply_action(view, find_action_by_name(name, char), theme, picture.list_choices(view))
+        return apply_action(view, find_action_by_key_name(name, char), theme, picture.list_choices(view))
 
     view = idle_view
     if arrows_on != "this page":
@@ -274,7 +274,7 @@ def test_typed_characters_are_entered_even_after_arrow_keys(idle_view, theme, ar
 def test_arrow_keys_move_from_one_list_to_the_next(idle_view, theme):
     picture = Picture(theme)
     view = open_page(idle_view, pages.build_menu_page())
-    view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.list_choices(view))
+    view, _ = apply_action(view, find_action_by_key_name("ArrowDown"), theme, picture.list_choices(view))
     view = open_page(view, pages.build_meters_page())
     assert view.is_focus_shown
 
@@ -291,7 +291,7 @@ def test_a_page_with_only_a_title_is_drawn(idle_view, theme):
 
 def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(idle_view, theme):
     picture = Picture(theme)
-    words = picture.read_aloud(open_page(idle_view, pages.build_meters_page()))
+    words = picture.build_screen_reader_text(open_page(idle_view, pages.build_meters_page()))
     texts = picture.find_texts(idle_view)
     for table in pages.build_meters_page().tables:
         for row in table.rows:
@@ -303,7 +303,7 @@ def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(idle_view
     for digit in "4711":
         view, _ = apply_action(view, Action("type", digit), theme)
     assert view.page_input.typed_text.endswith("4711")
-    assert picture.read_aloud(view) == picture.read_aloud(before)
+    assert picture.build_screen_reader_text(view) == picture.build_screen_reader_text(before)
 
 
 def test_a_screen_reader_gets_one_full_stop_after_each_sentence(idle_view, theme):
@@ -312,7 +312,10 @@ def test_a_screen_reader_gets_one_full_stop_after_each_sentence(idle_view, theme
         PageText(kind="plain", value="Not known. Try again."),
     )
     page = ServicePage(id="x", title=title, notice=notice, tables=(PageTable(title=title, rows=()),))
-    assert Picture(theme).read_aloud(open_page(idle_view, page)) == "Sign in. Not known. Try again. Sign in"
+    assert (
+        Picture(theme).build_screen_reader_text(open_page(idle_view, page))
+        == "Sign in. Not known. Try again. Sign in"
+    )
 
 
 def test_a_screen_reader_gets_the_focused_target_first(idle_view, theme):
@@ -328,18 +331,18 @@ def test_a_screen_reader_gets_the_focused_target_first(idle_view, theme):
         actions=(leave,),
     )
     view = open_page(idle_view, page)
-    assert picture.read_aloud(view) == "Meters. Drop 12. Back"
+    assert picture.build_screen_reader_text(view) == "Meters. Drop 12. Back"
     heads = set()
     for _ in picture.list_choices(view):
-        view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.list_choices(view))
-        heads.add(picture.read_aloud(view).removesuffix(". Meters. Drop 12. Back"))
+        view, _ = apply_action(view, find_action_by_key_name("ArrowDown"), theme, picture.list_choices(view))
+        heads.add(picture.build_screen_reader_text(view).removesuffix(". Meters. Drop 12. Back"))
     assert heads == {"Back", "Drop 12"}
 
 
 def test_escape_steps_back_and_f10_leaves_the_menu(idle_view, theme):
     view = open_page(idle_view, pages.build_sign_in_page())
     for key, answer in (("Escape", "back"), ("F10", "leave")):
-        _, (request,) = apply_action(view, find_action_by_name(key), theme)
+        _, (request,) = apply_action(view, find_action_by_key_name(key), theme)
         assert (request.value, request.options["page"]) == (answer, "sign-in")
 
 
@@ -351,11 +354,11 @@ def test_f10_on_an_unconfirmed_form_requests_the_warning_first(idle_view, theme)
             idle_view, has_device_drawer=True, device_states=bench, is_simulator_connected=linked
         )
         form = open_page(cabinet, pages.build_text_page().model_copy(update={"unconfirmed": True}))
-        _, (sent,) = apply_action(form, find_action_by_name("F10"), theme)
+        _, (sent,) = apply_action(form, find_action_by_key_name("F10"), theme)
         assert isinstance(sent, Intent)
         assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.page.id)
         warned = open_page(cabinet, pages.build_text_page())
-        _, (sent,) = apply_action(warned, find_action_by_name("F10"), theme)
+        _, (sent,) = apply_action(warned, find_action_by_key_name("F10"), theme)
         assert isinstance(sent, BenchCommand)
 
 
@@ -365,7 +368,7 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(idle_view, theme):
     def turns(view, *keys_on):
         bench = {"io": {"doors_open": [], "keys_on": list(keys_on)}}
         _, sent = apply_action(
-            replace(view, has_device_drawer=True, device_states=bench), find_action_by_name("F10"), theme
+            replace(view, has_device_drawer=True, device_states=bench), find_action_by_key_name("F10"), theme
         )
         return [(command.device, command.values) for command in sent if isinstance(command, BenchCommand)]
 
@@ -505,7 +508,7 @@ def type_keys(idle_view, theme, kind, *keys):
     form_page = ServicePage(id="x", title=PageText(), prompt=Prompt(label=PageText(), kind=kind))
     view, sent = open_page(idle_view, form_page), []
     for name, char in keys:
-        view, requests = apply_action(view, find_action_by_name(name, char), theme)
+        view, requests = apply_action(view, find_action_by_key_name(name, char), theme)
         sent += requests
     return view.page_input.typed_text, [request.name for request in sent]
 
@@ -520,7 +523,7 @@ def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(idle_view, th
     ]
     assert type_keys(idle_view, theme, "pin", *keys)[0] == "1"
     _, requests = apply_action(
-        idle_view, find_action_by_name("KeyC", "c"), theme
+        idle_view, find_action_by_key_name("KeyC", "c"), theme
     )  # no field is open: a key is the deck's
     assert [request.name for request in requests] == ["cash_out"]
 

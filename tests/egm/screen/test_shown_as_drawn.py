@@ -125,7 +125,7 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
                 for symbol in sorted(field.trigger_counts)
             )
             paused.setdefault((reel, show_outcome), set()).add(round(stop - before, 6))
-            if reel in first.awaited_reels:
+            if reel in first.anticipation_reels:
                 seen = dict(zip(sorted(field.trigger_counts), show_outcome, strict=True))
                 assert any(needed - seen[symbol] == 1 for symbol, needed in field.trigger_counts.items())
                 windows = [
@@ -162,7 +162,7 @@ def test_no_anticipation_for_a_reel_that_cannot_complete_the_prize(tmp_path):
     wager = game.build_wager(max(game.bet_options))
     round_ = Round(game.play(wager, ScriptedStep(stops)), wager)
     round_.advance()
-    assert show_outcome(view, game_view, round_.outcome).presentation.steps[0].awaited_reels == (3, 4)
+    assert show_outcome(view, game_view, round_.outcome).presentation.steps[0].anticipation_reels == (3, 4)
 
 
 @pytest.mark.requirement("B-17")

@@ -435,7 +435,7 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(idle_view, th
 
         can_be_closed = False
 
-        def inputs(self):
+        def take_inputs(self):
             return []
 
         def get_drawing_surface(self):

@@ -7,7 +7,7 @@ import pytest
 
 from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
-from egm.screen.scenes.pay_table import list_pay_rows
+from egm.screen.scenes.pay_table import list_spot_pay_entries
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.table_side_panels import format_question_lines, format_spot_lines
 from egm.screen.text import Texts
@@ -63,7 +63,7 @@ def test_a_touched_spot_lists_everything_it_pays(theme, name, spot, english, fre
         found = stage.view.table.spots[spot]
         words = format_spot_lines(stage, found, UNIT_CENTS)[0][0]
         assert expected_text in re.sub("[\u00a0\u202f]", " ", words).replace("\u2019", "'")
-        assert len(list_pay_rows(stage, found)) == rows
+        assert len(list_spot_pay_entries(stage, found)) == rows
 
 
 def test_a_decision_to_raise_names_the_raise_and_its_highest_pay(theme):

@@ -76,7 +76,7 @@ def test_the_first_picture_names_the_step_of_the_start():
     pygame.font.init()
     picture = Picture(load_theme())
     waiting = View(start_up_activity=StartUpActivity("game", {"number": 3, "count": 12, "game": "icebreak"}))
-    assert waiting.scene is Scene.BOOT
+    assert waiting.scene is Scene.STARTING
     drawn = []
     for view in (waiting, View(), View(start_up_activity=StartUpActivity("unheard-of"))):
         surface = pygame.Surface(picture.size_pixels)
@@ -89,11 +89,11 @@ def test_the_first_picture_names_the_step_of_the_start():
 def test_a_machine_that_starts_again_shows_its_steps_and_is_waited_for_anew(idle_view):
     """A machine that started again after a missing medium was reported as one that does not respond."""
     lost = mark_machine_connection_lost(replace(idle_view, now=100.0))
-    assert lost.scene is Scene.LOST
+    assert lost.scene is Scene.CONNECTION_LOST
     starting = show_start_up_activity(replace(lost, now=150.0), StartUpActivity("memory"))
-    assert starting.scene is Scene.BOOT
+    assert starting.scene is Scene.STARTING
     given_up = show_start_up_activity(replace(starting, now=400.0), None)
-    assert (given_up.scene, given_up.scene_began_at) == (Scene.LOST, 400.0)
+    assert (given_up.scene, given_up.scene_began_at) == (Scene.CONNECTION_LOST, 400.0)
     still_lost = show_start_up_activity(replace(given_up, now=500.0), None)
     assert still_lost.scene_began_at == 400.0
     answered = apply_message(starting, Hello())
@@ -127,5 +127,5 @@ def test_an_attendant_is_called_if_a_machine_starts_or_restarts_for_longer_than_
 def test_the_step_of_another_version_does_not_end_the_screen(theme):
     view = View(start_up_activity=StartUpActivity("game", {}))
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-    lines = describe_lockup(stage, Scene.BOOT).lines
+    lines = describe_lockup(stage, Scene.STARTING).lines
     assert lines == tuple(Texts(language).say("boot.link") for language in ("en", "fr"))

@@ -18,7 +18,7 @@ from egm.screen.scenes.dealt_hands import build_current_hands, read_final_hands
 from egm.screen.scenes.deck import compute_meter_amounts, format_key_label, is_key_lit
 from egm.screen.scenes.status import choose_status
 from egm.screen.theme import load_theme
-from egm.screen.view import Action, build_view_timeline, is_decision_due, is_marking_decision
+from egm.screen.view import Action, build_view_timeline, is_decision_by_marking, is_decision_due
 from egm.testing.machine import ScriptedChance
 from paytables import DECISION_OF_SEATS, list_table_games, load_game
 from paytables.cards import Shoe, parse_cards
@@ -115,7 +115,7 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
         == format_key_label(player_visit.stage, "bet_max")
         == "SELECT"
     )
-    target = picture.list_choices(player_visit.view)[player_visit.view.focus]
+    target = picture.list_choices(player_visit.view)[player_visit.view.focused_target_index]
     _, (request,) = apply_action(
         player_visit.view, Action("play"), player_visit.theme, picture.list_choices(player_visit.view)
     )
@@ -172,7 +172,7 @@ def test_a_seat_has_no_decision_keys_while_another_seat_decides(theme, layout, n
         picture.draw_view(pygame.Surface(picture.size_pixels), view)
         keys = {touch.action.name for touch in picture.list_touches(view)}
         assert keys.isdisjoint({"choose", "hold", "set_as"})
-        assert not is_marking_decision(view)
+        assert not is_decision_by_marking(view)
     assert waiting or name in UNASKED
 
 

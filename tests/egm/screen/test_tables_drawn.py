@@ -127,7 +127,7 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
     player.view = replace(apply_message(player.view, play), now=player.view.now + 60)
     requests = player.touch("clear")  # the machine must stake none of the earlier chips
     assert [(request.value, request.options) for request in requests] == [(0, {"bets": {}})] * (
-        not player.view.table.can_bets_stay
+        not player.view.table.can_bets_stay_after_round
     )
     assert player.bets == {}
     assert compute_bet_credits(player.view) == 0
@@ -139,7 +139,7 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
 @pytest.mark.parametrize("answer", ["refused", "silent"])
 def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
     """The machine was interrupted at the end of a round, so that its snapshot still contains that round's bets."""
-    if not player.view.table.can_bets_stay:
+    if not player.view.table.can_bets_stay_after_round:
         pytest.skip("its chips stay where they were laid")
     spot = spots_of(player)[0]
     player.touch("chip", player.view.table.chip_values[0])
@@ -380,16 +380,16 @@ def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme)
     reached = []
     for _ in places:
         view, _ = apply_action(view, Action("bet_more"), theme, picture.list_choices(view))
-        reached.append(picture.list_choices(view)[view.focus])
+        reached.append(picture.list_choices(view)[view.focused_target_index])
     assert set(reached) == set(places)
     free = {
         spot.id
         for spot in view.table.spots.values()
         if not find_reason_spot_is_closed(spot, {}, build_bet_limits(view.snapshot))[0]
     }
-    while picture.list_choices(view)[view.focus].value not in free:
+    while picture.list_choices(view)[view.focused_target_index].value not in free:
         view, _ = apply_action(view, Action("bet_more"), theme, picture.list_choices(view))
-    spot = picture.list_choices(view)[view.focus].value
+    spot = picture.list_choices(view)[view.focused_target_index].value
     taken, requests = apply_action(view, Action("bet_max"), theme, picture.list_choices(view))
     assert [request.name for request in requests] == ["bet"]
     assert taken.chips.bets[spot] > view.chips.bets.get(spot, 0)
@@ -407,7 +407,7 @@ def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
     assert list_shown_results(picture._build_stage(moving)) == ()
     result = settled.snapshot.last_display.get("result")
     assert list_shown_results(picture._build_stage(settled)) == (() if result is None else (result,))
-    assert "win" not in picture.read_aloud(moving).lower() or not moving.snapshot.win_cents
+    assert "win" not in picture.build_screen_reader_text(moving).lower() or not moving.snapshot.win_cents
 
 
 def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):

@@ -273,7 +273,11 @@ def test_the_clock_shows_the_venues_time_wherever_the_screen_is(theme, zone, clo
     _, game_view = load_table_game("quebec-baccarat")
     view = build_idle_view((game_view,), game_view, "fr", time_zone=zone)
     assert (
-        Picture(theme).find_texts(view).clock(view.time_utc).replace("\u202f", " ").replace("\xa0", " ")
+        Picture(theme)
+        .find_texts(view)
+        .format_time_of_day(view.time_utc)
+        .replace("\u202f", " ")
+        .replace("\xa0", " ")
         == clock_text
     )
 

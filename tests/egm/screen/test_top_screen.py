@@ -49,7 +49,7 @@ def test_the_levels_beside_the_field_are_those_received(published, theme):
     picture = TopPicture(theme)
     watcher = picture.painter = Watcher(theme)
     amounts = []
-    picture.painter.find_or_create = lambda key, make: amounts.append(key) or pygame.Surface((4, 4))
+    picture.painter.find_or_create_surface = lambda key, make: amounts.append(key) or pygame.Surface((4, 4))
     view, levels = build_idle_view(published, game, "en"), build_level_views(game)
     grown = tuple(level.model_copy(update={"amount_cents": level.amount_cents + 1234}) for level in levels)
     later = apply_message(view, view.snapshot.model_copy(update={"progressives": grown}))
@@ -115,7 +115,7 @@ class Still:
         self.picture = picture
         self.can_be_closed = False
 
-    def inputs(self):
+    def take_inputs(self):
         return [
             TouchFraction(0.5, 0.5),
             TouchFraction(0.9, 0.95),

@@ -114,7 +114,7 @@ def test_points_are_shown_in_place_of_money(layout, language, game):
     assert {"291", "57"} <= {*read}
     assert not [words for words in read if "$" in words], "money in a tournament"
     assert say("meter.credit") not in read
-    words = Picture(THEME, layout=layout).read_aloud(view)
+    words = Picture(THEME, layout=layout).build_screen_reader_text(view)
     assert words.startswith(say("tournament.banner"))
     assert say("tournament.points") in words
 
@@ -124,13 +124,15 @@ def test_points_are_shown_in_place_of_money(layout, language, game):
 def test_the_player_reads_what_to_do(language):
     say = Texts(language).say
     layout = LAYOUTS["landscape"]
-    assert say("tournament.waits") in Picture(THEME, layout=layout).read_aloud(view_of(language, is_on=True))
-    over = view_of(language, **{**PLAYED, "is_round_over": True})
-    assert say("tournament.over", entry=14, round=1, points=57) in Picture(THEME, layout=layout).read_aloud(
-        over
+    assert say("tournament.waits") in Picture(THEME, layout=layout).build_screen_reader_text(
+        view_of(language, is_on=True)
     )
+    over = view_of(language, **{**PLAYED, "is_round_over": True})
+    assert say("tournament.over", entry=14, round=1, points=57) in Picture(
+        THEME, layout=layout
+    ).build_screen_reader_text(over)
     texts = [
-        Picture(THEME, layout=layout).read_aloud(replace(view_of(language, **changes), now=now))
+        Picture(THEME, layout=layout).build_screen_reader_text(replace(view_of(language, **changes), now=now))
         for now in (100.0, 103.0)
         for changes in (PLAYED, {**PLAYED, "games_left": None, "minutes_left": 18})
     ]

@@ -151,7 +151,7 @@ def test_without_a_machine_no_key_is_lit_and_nothing_fails(theme):
     nothing = View()
     for name in ("play", "bet_more", "language", "help", "games", "volume", "drawer", "unknown", "next"):
         after, _ = apply_action(nothing, Action(name), theme)
-        assert after.scene is Scene.BOOT
+        assert after.scene is Scene.STARTING
         assert not is_key_lit(stage(after, theme), name)
 
 
@@ -171,14 +171,14 @@ def test_a_handpay_lockup_closes_the_help(idle_view, game, theme):
 @pytest.mark.parametrize(
     ("state", "scene"),
     [
-        ("boot", Scene.BOOT),
-        ("self_test", Scene.BOOT),
+        ("boot", Scene.STARTING),
+        ("self_test", Scene.STARTING),
         ("door_open", Scene.DOOR),
         ("tilt", Scene.TILT),
         ("handpay", Scene.HANDPAY),
         ("paying", Scene.PAYING),
-        ("locked", Scene.LOCKED),
-        ("out_of_service", Scene.OUT),
+        ("locked", Scene.LOCKED_BY_HOST),
+        ("out_of_service", Scene.OUT_OF_SERVICE),
         ("idle", Scene.GAME),
         ("playing", Scene.GAME),
     ],
@@ -189,7 +189,7 @@ def test_every_state_has_its_scene(idle_view, game, state, scene):
 
 def test_a_lost_connection_is_shown_until_the_machine_answers(idle_view, game):
     gone = mark_machine_connection_lost(idle_view)
-    assert gone.scene is Scene.LOST
+    assert gone.scene is Scene.CONNECTION_LOST
     assert not gone.accepts_request("play")
     assert mark_machine_connection_lost(replace(gone, now=90)).scene_began_at == gone.scene_began_at, (
         "still since the same moment"

@@ -218,9 +218,9 @@ def test_the_screen_is_sent_the_time_of_day_and_the_zone_of_the_venue(tmp_path, 
     room = MachineRig(tmp_path, day=GamingDay("America/Toronto"))
     view = apply_message(View(now=100.0), build_snapshot(room.engine))
     utc = room.clock.now()
-    shown = Picture(theme).find_texts(view).clock(view.time_utc)
-    assert shown == Texts("en", ZoneInfo("America/Toronto")).clock(utc.isoformat())
-    assert shown != Texts("en", ZoneInfo("UTC")).clock(utc.isoformat())
+    shown = Picture(theme).find_texts(view).format_time_of_day(view.time_utc)
+    assert shown == Texts("en", ZoneInfo("America/Toronto")).format_time_of_day(utc.isoformat())
+    assert shown != Texts("en", ZoneInfo("UTC")).format_time_of_day(utc.isoformat())
     room.close()
 
 

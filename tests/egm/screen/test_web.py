@@ -33,9 +33,9 @@ from egm.screen.web import (
     BrowserMessage,
     BrowserScreen,
     choose_fitting_layout,
+    decode_browser_message,
     encode_bands,
     find_changed_bands,
-    read_input,
 )
 from egm.screen.web_auth import SESSION_IDLE_SECONDS_MAX, SESSIONS_MAX
 
@@ -151,7 +151,7 @@ def read_close_code(web, session, **headers):
             link.send('{"key": "Space"}')
         with pytest.raises(ConnectionClosed) as closed:
             link.recv(timeout=20)
-    assert (web.get_drawing_surface(), web.inputs()) == (None, [])
+    assert (web.get_drawing_surface(), web.take_inputs()) == (None, [])
     return closed.value.rcvd.code
 
 
@@ -187,7 +187,7 @@ def test_a_connection_that_does_not_state_its_session_first_is_closed(web, first
         with pytest.raises(ConnectionClosed) as closed:
             link.recv(timeout=20)
     assert closed.value.rcvd.code == CloseCode.POLICY_VIOLATION
-    assert (web.get_drawing_surface(), web.inputs()) == (None, [])
+    assert (web.get_drawing_surface(), web.take_inputs()) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_frames_are_sent_and_touches_and_keys_received(web):
             link.send(line)
         got = []
         for _ in range(2000):
-            got += web.inputs()
+            got += web.take_inputs()
             if len(got) >= 2:
                 break
             pygame.time.wait(1)
@@ -293,7 +293,7 @@ def test_a_port_in_use_is_named(web, theme):
     ).map(json.dumps)
 )
 def test_no_message_of_a_browser_breaks_the_screen(line):
-    browser_input = read_input(line)
+    browser_input = decode_browser_message(line)
     assert isinstance(browser_input.has_shown_frame, bool)
     assert browser_input.input_action is None or isinstance(
         browser_input.input_action, TouchFraction | Action
@@ -332,7 +332,7 @@ def test_no_message_of_a_browser_breaks_the_screen(line):
 )
 def test_a_partly_invalid_message_has_no_effect(line):
     """Regression: one touch at NaN ended the screen, and five ended the cabinet."""
-    assert read_input(line) == BrowserMessage()
+    assert decode_browser_message(line) == BrowserMessage()
 
 
 @pytest.mark.parametrize("room", [(0, 0), (1, 1), (1, 65536), (65536, 1), (300, 65536), (65536, 65536)])
@@ -357,7 +357,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
         can_be_closed = False
         picture = Faulty(theme, scale=0.1)
 
-        def inputs(self):
+        def take_inputs(self):
             return [TouchFraction(0.0, 0.0), TouchFraction(0.5, 0.5)]
 
         def get_drawing_surface(self):
@@ -456,16 +456,16 @@ def test_the_picture_has_the_size_that_the_browser_states(web):
         until(lambda: web.get_drawing_surface() is not None)
         before = web.picture
         link.send(json.dumps({"room": [810, 1440], "tap": [0.5, 0.5]}))
-        until(lambda: web.inputs() == [TouchFraction(0.5, 0.5)])
+        until(lambda: web.take_inputs() == [TouchFraction(0.5, 0.5)])
         assert web.picture is before
-        until(lambda: web.inputs() == [] and web.picture is not before)
+        until(lambda: web.take_inputs() == [] and web.picture is not before)
         assert web.picture.size_pixels == (810, 1440)
         assert web.get_drawing_surface().get_size() == (810, 1440)
         web.get_drawing_surface().fill((9, 9, 9))
         web.show_frame()
         assert struct.unpack(">HH", link.recv()[:4]) == (810, 1440)
         link.send(json.dumps({"room": [960, 540], "shown": True}))
-        until(lambda: web.inputs() == [] and web.picture.size_pixels == (960, 540))
+        until(lambda: web.take_inputs() == [] and web.picture.size_pixels == (960, 540))
 
 
 def test_changed_rows_are_found_and_merged():
@@ -555,7 +555,7 @@ def draw_after(web, link):
     draw(web, View(now=2.0))
     assert isinstance(link.recv(timeout=20), bytes)
     link.send('{"key": "Space"}')
-    until(lambda: web.inputs() == [Action("play")])
+    until(lambda: web.take_inputs() == [Action("play")])
 
 
 def test_an_incomplete_request_is_ended_soon(web):

@@ -17,7 +17,7 @@ from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, fit_calibrati
 from egm.links.screen.client import PollResult, ScreenClient
 from egm.screen.app import ScreenApp, TouchFraction, create_clients, is_staff_signed_in
 from egm.screen.audio.cues import SoundPlayer
-from egm.screen.controls import ACTION_BY_KEY_NAME, find_action_by_code, find_action_by_name
+from egm.screen.controls import ACTION_BY_KEY_NAME, find_action_by_key_name, find_action_by_sdl_code
 from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import Action, Scene
@@ -38,7 +38,7 @@ def test_a_touch_is_a_fraction_of_the_picture(window):
     window_rect = window._place
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=window_rect.center))
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=3, pos=window_rect.center))
-    (tap,) = [did for did in window.inputs() if isinstance(did, TouchFraction)]
+    (tap,) = [did for did in window.take_inputs() if isinstance(did, TouchFraction)]
     assert tap.x == pytest.approx(0.5, abs=0.01)
     assert tap.y == pytest.approx(0.5, abs=0.01)
 
@@ -66,31 +66,31 @@ def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
     post_finger_event(
         pygame.FINGERDOWN, 2
     )  # SDL makes no mouse event of it: the first finger's panel is unplugged
-    first, second, third = window.inputs()
+    first, second, third = window.take_inputs()
     assert first == third == TouchFraction(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     width, height = window._display.get_size()
     x, y = window._place.topleft
     assert (second.x * window._place.width + x) / width == pytest.approx(0.25, abs=0.001)
     assert (second.y * window._place.height + y) / height == pytest.approx(0.75, abs=0.001)
-    assert window.inputs() == []
+    assert window.take_inputs() == []
 
 
 def test_a_window_reports_keys_and_its_closing(window):
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_SPACE))
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_F9))
-    assert window.inputs() == [Action("play", typed_character=" ")]
+    assert window.take_inputs() == [Action("play", typed_character=" ")]
     typed = pygame.event.Event(pygame.KEYDOWN, key=pygame.K_q, mod=pygame.KMOD_SHIFT, unicode="Q")
     pygame.event.post(typed)
-    assert window.inputs() == [Action("", typed_character="Q")]
+    assert window.take_inputs() == [Action("", typed_character="Q")]
     pygame.event.post(pygame.event.Event(pygame.QUIT))
-    assert window.inputs() is None
+    assert window.take_inputs() is None
 
 
 def test_a_cabinet_cannot_be_closed_by_its_player(theme):
     kiosk = Window(theme, fullscreen=True)
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE))
-    assert kiosk.inputs() == [Action("close")]
+    assert kiosk.take_inputs() == [Action("close")]
     kiosk.close()
 
 
@@ -98,10 +98,10 @@ def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(them
     kiosk = Window(theme, fullscreen=True)
     assert pygame.event.get_grab()
     pygame.event.post(pygame.event.Event(pygame.QUIT))
-    assert kiosk.inputs() == []
+    assert kiosk.take_inputs() == []
     kiosk.can_be_closed = True
     pygame.event.post(pygame.event.Event(pygame.QUIT))
-    assert kiosk.inputs() is None
+    assert kiosk.take_inputs() is None
     kiosk.close()
 
 
@@ -168,11 +168,11 @@ def test_an_upright_display_gets_the_upright_picture(theme, window):
 
 
 def test_every_key_name_has_a_key_code():
-    codes = {find_action_by_code(code) for code in range(2048)} | {
-        find_action_by_code(getattr(pygame, name)) for name in dir(pygame) if name.startswith("K_")
+    codes = {find_action_by_sdl_code(code) for code in range(2048)} | {
+        find_action_by_sdl_code(getattr(pygame, name)) for name in dir(pygame) if name.startswith("K_")
     }
-    assert {find_action_by_name(name) for name in ACTION_BY_KEY_NAME} <= codes
-    assert find_action_by_name("KeyQ") is None
+    assert {find_action_by_key_name(name) for name in ACTION_BY_KEY_NAME} <= codes
+    assert find_action_by_key_name("KeyQ") is None
 
 
 def build_app(theme, window, machine, clock):
@@ -189,7 +189,7 @@ def test_the_loop_runs_without_a_machine(theme, window, tmp_path):
     app = build_app(theme, window, machine, lambda: float(next(clock)))
     for _ in range(3):
         assert app.run_frame()
-    assert app.view.scene is Scene.BOOT
+    assert app.view.scene is Scene.STARTING
     app.apply_action(Action("play"))
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert not app.run_frame()
@@ -227,7 +227,7 @@ def test_keys_pressed_before_the_machines_greeting_request_nothing(theme, window
     machine.news = [PollResult(has_link_been_lost=True), PollResult(has_link_opened=True)]
     for _ in range(2):
         app.run_frame()
-    assert app.view.scene is Scene.LOST
+    assert app.view.scene is Scene.CONNECTION_LOST
     for name in ("play", "cash_out", "bet_max", "attendant"):
         app.apply_action(Action(name))
     assert [message for message in machine.received if isinstance(message, Intent)] == requests

@@ -137,12 +137,12 @@ def test_the_sign_shows_the_amount_or_in_both_languages_that_it_is_being_updated
     picture = SignPicture(load_theme(), scale=0.3, layout=layout)
     surface = pygame.Surface(picture.size_pixels)
     written, drums = [], []
-    text, original = picture.painter.draw_text, picture.painter.find_or_create
+    text, original = picture.painter.draw_text, picture.painter.find_or_create_surface
     picture.painter.draw_text = lambda words, *arguments, **options: (
         written.append(words),
         text(words, *arguments, **options),
     )[1]
-    picture.painter.find_or_create = lambda key, make: (drums.append(key), original(key, make))[1]
+    picture.painter.find_or_create_surface = lambda key, make: (drums.append(key), original(key, make))[1]
     sign = Sign()
     sign.update_value(build_level_value(1, 1_234_56), 0)
 

@@ -226,7 +226,7 @@ def _measure_browser_screen() -> Iterator[BenchFigure]:
         frames = 0
         while view.page.value != "help" and frames < 100:
             frames += 1
-            for did in web.inputs() or []:
+            for did in web.take_inputs() or []:
                 view = apply_action(view, did, theme)[0] if isinstance(did, Action) else view
             _show_one_frame(web, replace(view, now=200 + frames / 30), link)
             time.sleep(1 / 30)

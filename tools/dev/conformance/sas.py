@@ -16,7 +16,7 @@ from egm.links.sas.tables.exceptions import (
     QUEUE_OVERFLOW_EXCEPTION_CODE,
 )
 from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
-from egm.links.sas.tables.polls import MINIMUM_POLL_CODES, POLL_BY_CODE
+from egm.links.sas.tables.polls import POLL_BY_CODE, REGULATOR_MINIMUM_POLL_CODES
 from tools.dev.conformance.evidence import Evidence, EvidenceError
 from tools.dev.conformance.page import format_tests
 from tools.lab.markdown import format_table
@@ -135,7 +135,7 @@ def _list_poll_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
         else:
             state = "answered" if built.group in DEFAULT_POLL_GROUPS else f"switched off: `{built.group}`"
             note = poll.note
-        title = f"{code:02X}{' **M**' if code in MINIMUM_POLL_CODES else ''}"
+        title = f"{code:02X}{' **M**' if code in REGULATOR_MINIMUM_POLL_CODES else ''}"
         rows.append(
             [
                 title,
@@ -153,7 +153,7 @@ def _list_poll_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
 def _list_exception_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
     return [
         [
-            f"{code:02X}{' **M**' if exception.is_minimum else ''}",
+            f"{code:02X}{' **M**' if exception.is_in_regulator_minimum else ''}",
             exception.name,
             exception.urgency.replace("_", " "),
             exception.confidence,

@@ -209,7 +209,9 @@ def iter_game_scenes(
             for number in (1, 2):
                 yield (
                     f"slip-{number}",
-                    replace(_mark_keno_cards(idle_view, game, theme), page=PlayerPage.SLIP, sheet=number - 1),
+                    replace(
+                        _mark_keno_cards(idle_view, game, theme), page=PlayerPage.KENO_SLIP, sheet=number - 1
+                    ),
                 )
     recalls = [
         (f"recall-{i + 1}", build_recall_page(game, decision, i + 1))

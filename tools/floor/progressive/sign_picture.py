@@ -119,4 +119,4 @@ def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
     is_bright = bool(ages_ns) and min(ages_ns) < _STAFF_LAMP_BRIGHT_NS
     colour = stage.theme.colour("alarm" if is_alarm else "win")
     paint = fade_colour(colour, 1.0 if is_alarm or is_bright else 0.3)
-    stage.painter.draw_shade((wide - 66, high - 52, 28, 28), paint, 14)
+    stage.painter.fill_rounded_rect((wide - 66, high - 52, 28, 28), paint, 14)

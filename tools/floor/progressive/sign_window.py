@@ -51,7 +51,7 @@ class SignWindow:
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
         """Draw the sign's levels (plates) in the window; return False once a person has closed it."""
-        if self._window.inputs() is None:
+        if self._window.take_inputs() is None:
             return False
         target, picture = self._window.get_drawing_surface(), self._window.picture
         if target is not None and isinstance(picture, SignPicture):

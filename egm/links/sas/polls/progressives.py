@@ -29,7 +29,7 @@ _WIN_SIZE_BYTES: Final = 2 + _AMOUNT_SIZE_BYTES
 #: Exception code: a progressive win is unread.
 _PROGRESSIVE_HIT_EXCEPTION: Final = 0x56
 #: Highest number of a level in a group.
-_LEVELS_MAX: Final = 32
+_LEVEL_NUMBER_MAX: Final = 32
 _WINS_PER_REPLY_MAX: Final = 32
 """Most progressive wins in one reply to poll 87; further wins wait for the next poll."""
 _POLL_GROUP: Final = SasPollGroup.PROGRESSIVES
@@ -55,8 +55,8 @@ def _store_amounts(host: SasHost, poll: LongPoll, group: int, levels: bytes) -> 
     if not group or not levels or len(levels) % size:
         raise MalformedPollError(poll, "expected a group above 0 and complete levels")
     amounts = {levels[at]: decode_bcd(poll, levels[at + 1 : at + size]) for at in range(0, len(levels), size)}
-    if any(not 1 <= level <= _LEVELS_MAX for level in amounts):
-        raise MalformedPollError(poll, f"a level is outside 1 to {_LEVELS_MAX}")
+    if any(not 1 <= level <= _LEVEL_NUMBER_MAX for level in amounts):
+        raise MalformedPollError(poll, f"a level is outside 1 to {_LEVEL_NUMBER_MAX}")
     broadcasts = host.machine.component(LevelDisplays).broadcasts
     if broadcasts is None:
         return None

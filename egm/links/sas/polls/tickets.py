@@ -78,8 +78,8 @@ def find_ticket_interface(host: SasHost) -> HostTicketInterface | None:
 def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 4C: store the validation identifier and first sequence number; identifier 0 only reads them.
 
-    It applies to secure enhanced validation, and to machines that may number tickets themselves while the host does not
-    reply (H-09). Otherwise there is no reply.
+    The poll is for machines with secure enhanced validation, and for machines that may number tickets themselves while
+    the host does not reply (H-09). Any other machine does not reply.
     """
     desk = host.machine.find_installed(TicketDesk)
     tickets = find_ticket_interface(host)

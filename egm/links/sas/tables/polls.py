@@ -202,7 +202,7 @@ _POLL_ROWS: Final[tuple[SasPoll, ...]] = (
 POLL_BY_CODE: Final[Mapping[int, SasPoll]] = {row.code: row for row in _POLL_ROWS}
 
 #: The smallest set of polls a regulator publishes for machines on its network (Montana, video gambling).
-MINIMUM_POLL_CODES: Final = frozenset(
+REGULATOR_MINIMUM_POLL_CODES: Final = frozenset(
     bytes.fromhex(
         "0F 10 11 12 13 15 16 17 18 19 1A 1E 1F 20 31 32 33 34 35 36 37 3D 46 48 51 54 55 56 7E"
         "21 2F 4C 4D 50 52 53 6F 7B 7F A0"
