@@ -23,7 +23,7 @@ from egm.app.wiring import (
     list_outputs_under_test,
 )
 from egm.config.cabinet_file import StateFolder
-from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
+from egm.devices.interface import ButtonPressed, DeviceEvent, FaultCode, MoneyDevices
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
@@ -122,9 +122,9 @@ class PlayerStation:
         self.devices = devices
         game = find_open_game(self.machine)
         self._open_at_start = "" if game is None else game.play_id
-        self.machine.component(Devices).acceptor = devices.acceptor
-        self.machine.component(Devices).printer = devices.printer
-        self.machine.component(Devices).hopper = devices.hopper
+        self.machine.component(MoneyDevices).acceptor = devices.acceptor
+        self.machine.component(MoneyDevices).printer = devices.printer
+        self.machine.component(MoneyDevices).hopper = devices.hopper
         self.machine.component(ServiceDesk).workbench.kind_by_device_name = devices.kind_by_device_name
         self.machine.component(RunningPositions).position_by_number[self.machine.position.number] = (
             RunningPosition(

@@ -415,7 +415,7 @@ class IoBoard(Device, Protocol):
 
 
 @dataclass(slots=True)
-class Devices:
+class MoneyDevices:
     """The money devices that a player position has; None for each one that it lacks."""
 
     acceptor: BillAcceptor | None = None

@@ -15,7 +15,7 @@ order, the acceptor reports where the ticket is.
 from dataclasses import replace
 from typing import Final
 
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.errors import InvariantError
 from egm.host.entries import (
     HOST_VOUCHER_REFUSED,
@@ -165,7 +165,7 @@ def query_ticket_value(machine: Machine, event: Event) -> None:
         _return_ticket(machine, inquiry, RedemptionStatus.NOT_NOW, TicketRefusalReason.NOT_NOW)
     else:
         money.ticket_inquiry = inquiry
-        machine.component(Devices).required_acceptor.hold(paper.escrow)
+        machine.component(MoneyDevices).required_acceptor.hold(paper.escrow)
         machine.notice = Notice(code="ticket_is_checked")
 
 
@@ -211,7 +211,7 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
             )
         },
     )
-    machine.component(Devices).required_acceptor.stack(inquiry.escrow_number)
+    machine.component(MoneyDevices).required_acceptor.stack(inquiry.escrow_number)
 
 
 def return_queried_ticket(machine: Machine, event: Event) -> None:
@@ -247,7 +247,7 @@ def _return_ticket(
         TicketRefusedByHost(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.LAST_TICKET_REDEMPTION: outcome},
     )
-    machine.component(Devices).required_acceptor.return_bill(inquiry.escrow_number)
+    machine.component(MoneyDevices).required_acceptor.return_bill(inquiry.escrow_number)
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 

@@ -11,7 +11,7 @@ from datetime import date
 from functools import cache
 
 from egm.config.cabinet_file import TicketValidator
-from egm.devices.interface import Devices, PrintState, TicketJob
+from egm.devices.interface import MoneyDevices, PrintState, TicketJob
 from egm.errors import InvariantError
 from egm.host.events import TicketNumberRefused
 from egm.integrity.events import SelfTestFailure
@@ -180,7 +180,7 @@ def print_ticket(machine: Machine) -> None:
         raise EventReplacement(
             Event(EventType.TICKET_PRINT_FAILED, PrintFailure(why=reason, may_be_printed=may_be_printed))
         )
-    printer = machine.component(Devices).printer
+    printer = machine.component(MoneyDevices).printer
     if printer is None:  # the printer is no longer configured
         raise EventReplacement(
             Event(
@@ -396,7 +396,7 @@ def start_hopper_payout(machine: Machine) -> None:
         or machine.memory.get(MoneyKey.HOPPER_PAYOUT) is not None
     ):
         return
-    driver_payout, hopper = machine.component(HopperPayout), machine.component(Devices).hopper
+    driver_payout, hopper = machine.component(HopperPayout), machine.component(MoneyDevices).hopper
     # the driver already has it and records it before any coin leaves
     if driver_payout.payout_id == pay_out.id:
         return

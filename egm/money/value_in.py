@@ -11,7 +11,7 @@ and redeemed there after it is credited (H-08).
 from dataclasses import replace
 from typing import Final
 
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.devices.ledgers import EscrowPhase
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
@@ -145,7 +145,7 @@ def are_coins_routed_to_hopper(machine: Machine) -> bool:
     coins = machine.profile.coins
     if (
         not coins.hopper_cents
-        or machine.component(Devices).hopper is None
+        or machine.component(MoneyDevices).hopper is None
         or HOPPER_FULL_FAULT in machine.active_faults
     ):
         return False
@@ -159,13 +159,13 @@ def stack_bill(machine: Machine, event: Event) -> None:
     machine.notice = None
     bill = event.read_payload(BillEscrowed)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
-    machine.component(Devices).required_acceptor.stack(bill.escrow)
+    machine.component(MoneyDevices).required_acceptor.stack(bill.escrow)
 
 
 def return_bill(machine: Machine, event: Event) -> None:
     """Order the acceptor to return the bill in escrow to the player, and show a notice."""
     bill = event.read_payload(BillEscrowed)
-    machine.component(Devices).required_acceptor.return_bill(bill.escrow)
+    machine.component(MoneyDevices).required_acceptor.return_bill(bill.escrow)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents
     values: dict[str, str | int] = {"amount_cents": bill.amount_cents}
     machine.notice = Notice(code="bill_returned", severity="warning", values=values)
@@ -173,7 +173,7 @@ def return_bill(machine: Machine, event: Event) -> None:
 
 def return_ticket(machine: Machine, event: Event) -> None:
     """Order the acceptor to return the ticket in escrow to the player, and show a notice."""
-    machine.component(Devices).required_acceptor.return_bill(event.read_payload(TicketEscrowed).escrow)
+    machine.component(MoneyDevices).required_acceptor.return_bill(event.read_payload(TicketEscrowed).escrow)
     machine.component(EscrowedBill).amount_cents = 0
     machine.notice = Notice(code="ticket_returned", severity="warning")
 
@@ -391,11 +391,11 @@ def stack_ticket(machine: Machine, event: Event) -> None:
         answer = TicketRefusal(TicketRefusalReason.WRONG_KIND)
     if isinstance(answer, TicketRefusal):
         machine.post(VOUCHER_REFUSED, PaperRejected(reason=answer.reason.value))
-        machine.component(Devices).required_acceptor.return_bill(paper.escrow)
+        machine.component(MoneyDevices).required_acceptor.return_bill(paper.escrow)
         machine.notice = Notice(code=f"ticket_refused.{answer.reason.value}", severity="warning")
         return
     machine.component(LockedTicket).redemption = answer
-    machine.component(Devices).required_acceptor.stack(paper.escrow)
+    machine.component(MoneyDevices).required_acceptor.stack(paper.escrow)
 
 
 def credit_coins(machine: Machine, event: Event) -> None:

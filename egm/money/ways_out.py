@@ -1,6 +1,6 @@
 """Payout methods: ticket, coins or hand-pay, and which of them is available now."""
 
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.integrity.clock_trust import CLOCK_DOUBTED_FAULT as CLOCK_FAULT
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
@@ -56,7 +56,7 @@ def _is_payout_method_available(machine: Machine, payout_method: str) -> bool:
         return not reason_ticket_is_unavailable(machine, machine.cashable_cents)
     if payout_method == "coins":
         return (
-            machine.component(Devices).hopper is not None
+            machine.component(MoneyDevices).hopper is not None
             and machine.memory.get(MoneyKey.HOPPER_PAYOUT) is None
             and not is_device_disabled_by_fault(machine, "hopper")
             and count_payable_coins(machine) > 0
@@ -75,7 +75,7 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
     desk = machine.find_installed(TicketDesk)
     tickets = machine.profile.tickets
     reasons = {
-        "printer": desk is None or machine.component(Devices).printer is None,
+        "printer": desk is None or machine.component(MoneyDevices).printer is None,
         "jam": "ticket_printer.jam" in machine.active_faults,
         "paper": "ticket_printer.paper_out" in machine.active_faults,
         "fault": is_device_disabled_by_fault(machine, "ticket_printer"),

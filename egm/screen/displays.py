@@ -105,7 +105,7 @@ class DrmCard:
         )
         self._news.bind((0, _NETLINK_KERNEL_GROUP))
 
-    def has_changed(self) -> bool:
+    def have_displays_changed(self) -> bool:
         """Return whether a display was connected or disconnected since the last call.
 
         The connectors must be queried to find out which display it was.
@@ -286,7 +286,7 @@ class DisplayOutput:
         self._pages.reverse()
         page, surface = self._pages[0]
         surface.blit(frame, (0, 0))
-        if self.card.has_changed() or self._is_on is None:
+        if self.card.have_displays_changed() or self._is_on is None:
             self._update_connected_displays()
         try:
             self.card.execute_ioctl(IoctlCall.PAGE_FLIP, self.crtc, page, _PAGE_FLIP_EVENT_FLAG, 0, 0)

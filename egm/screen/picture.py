@@ -36,7 +36,7 @@ from egm.screen.scenes.service import format_action, format_page_lines
 from egm.screen.scenes.side_panels import draw_side_panels
 from egm.screen.scenes.slip import draw_slip, list_slip_touches
 from egm.screen.scenes.stage import Stage, draw_focus_frame, draw_frame_lamps
-from egm.screen.scenes.status import choose_status, draw_status
+from egm.screen.scenes.status import choose_status_text_and_colour, draw_status
 from egm.screen.scenes.value import draw_moving_value_plate, find_value_plate_rect
 from egm.screen.scenes.wheel import list_area_touches
 from egm.screen.text import Texts
@@ -149,7 +149,7 @@ class Picture:
             focus_text = "" if focus is None else format_menu_choice(stage, focus)
             return _join_sentences((focus_text, *format_menu_lines(stage)))
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
-            lines = [choose_status(stage)[0]]
+            lines = [choose_status_text_and_colour(stage)[0]]
         else:
             reason = describe_lockup(stage, view.scene)
             lines = [reason.title, reason.headline, *reason.lines]

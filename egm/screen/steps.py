@@ -56,8 +56,8 @@ class WheelStep:
 
 
 @dataclass(frozen=True, slots=True)
-class KenoCard:
-    """One way (a combination of groups) of a Keno ticket in one draw."""
+class KenoWayResult:
+    """The result of one way of a Keno ticket in one draw. A way is a combination of the ticket's groups of numbers."""
 
     numbers: tuple[int, ...]
     """The numbers of the way."""
@@ -73,13 +73,13 @@ class KenoStep:
 
     balls: tuple[int, ...]
     """The numbers drawn, in order."""
-    cards: tuple[KenoCard, ...]
+    cards: tuple[KenoWayResult, ...]
     """The result of every way of the ticket."""
     draw_number: int
     """The number of the draw within the ticket, from 1."""
     draw_count: int
     """For how many draws the ticket was bought."""
-    multipliers: tuple[tuple[str, int], ...]
+    bonus_multipliers: tuple[tuple[str, int], ...]
     credits: int
 
 
@@ -224,7 +224,7 @@ def _read_award(data: Mapping[str, Any], times: int) -> BonusAward:
 def _read_keno_step(data: Mapping[str, Any], draws: int) -> KenoStep:
     """Return one of the ticket's ``draws`` Keno draws, from an outcome's display data."""
     cards = tuple(
-        KenoCard(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
+        KenoWayResult(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
         for way in data["ways"]
     )
     multipliers = tuple((str(name), int(times)) for name, times in data.get("multipliers", {}).items())

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.devices.interface import Devices, PrintState, TicketJob
+from egm.devices.interface import MoneyDevices, PrintState, TicketJob
 from egm.devices.ioboard.codec import MONEY_DOORS
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
@@ -95,7 +95,7 @@ def _print_slip(machine: Machine, title: str, about: str) -> None:
 
     ``about`` are the lines that state its subject.
     """
-    printer = machine.component(Devices).printer
+    printer = machine.component(MoneyDevices).printer
     if not machine.profile.staff.slips or printer is None:
         return
     job_id = machine.fresh_id(_SLIP_JOB_PREFIX.rstrip("-"))

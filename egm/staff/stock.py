@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.errors import InvariantError
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
@@ -57,7 +57,7 @@ def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
         event.read_payload(HopperFillForm).amount_cents,
     )
     is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0
-    return machine.component(Devices).hopper is not None and is_coin_multiple
+    return machine.component(MoneyDevices).hopper is not None and is_coin_multiple
 
 
 @refusal_code("box_is_to_be_counted")

@@ -17,7 +17,7 @@ from egm.app.features import FEATURES, build_menu
 from egm.app.removed_devices import settle_removed_devices_and_hosts
 from egm.config.cabinet_file import GameTable
 from egm.config.levels import ProgressiveLevelTable
-from egm.devices.interface import Banknote, Barcode, Devices, PrintState, TicketJob
+from egm.devices.interface import Banknote, Barcode, MoneyDevices, PrintState, TicketJob
 from egm.gaming_day import UTC_GAMING_DAY, GamingDay
 from egm.host.ticket_recovery import create_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
@@ -377,7 +377,7 @@ class MachineRig:
             ROSTER_WITHOUT_PINS,
             GeneratorFactory(self._take_next_generator),
             InstalledGames(self.machine.games, self.machine.denominations_cents, returns),
-            Devices(**dict.fromkeys(devices, hands)),
+            MoneyDevices(**dict.fromkeys(devices, hands)),
         ):
             self.machine.install(each)
 

@@ -37,7 +37,7 @@ from egm.screen.painter import Painter
 from egm.screen.scenes.help import describe_bet_limits
 from egm.screen.scenes.keno import format_catch_award, list_keno_prizes
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import choose_status
+from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.scenes.table_side_panels import find_settled_step, format_spot_lines
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
@@ -421,7 +421,7 @@ class Round:
         self.listen()
         self.view = replace(self.view, now=self.view.now + 3600.0)
         self.stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, self.view)
-        self.words = choose_status(self.stage)[0]
+        self.words = choose_status_text_and_colour(self.stage)[0]
         machine.report_shown()
         if machine.state is State.HANDPAY:
             machine.engine.handle(EventType.KEY_TURNED, key="attendant")

@@ -7,7 +7,7 @@ from bill_rig import DRIVERS
 
 from egm.app.view import build_snapshot
 from egm.app.wiring import find_lit_tower_lights, iter_reported_events
-from egm.devices.interface import DeviceFault, Devices, FaultCode
+from egm.devices.interface import DeviceFault, FaultCode, MoneyDevices
 from egm.kernel.events import EventType, State
 from egm.screen.text import Texts, format_fault
 from egm.testing.device import DeviceRig
@@ -32,7 +32,7 @@ def at_a_machine(folder, protocol):
 
     driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.ledgers.escrow_ledger)
     rig.react = happen
-    room.machine.install(Devices(acceptor=driver))
+    room.machine.install(MoneyDevices(acceptor=driver))
     driver.enable(frozenset({500, 1000, 2000}))
     rig.start(driver)
     return room, rig

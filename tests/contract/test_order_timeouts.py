@@ -16,8 +16,8 @@ from egm.devices.cctalk.codec import Header
 from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.interface import (
     DeviceFault,
-    Devices,
     FaultCode,
+    MoneyDevices,
     PaperDisputed,
     PayoutFinished,
     PayoutProgress,
@@ -218,7 +218,7 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
 
         rig.react = happen
         driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, room.ledgers.payout_ledger)
-        room.machine.install(Devices(acceptor=room.hands, hopper=driver))
+        room.machine.install(MoneyDevices(acceptor=room.hands, hopper=driver))
         rig.start(driver)
         await asyncio.sleep(1)
         if not at_coin and trouble == "dispense":

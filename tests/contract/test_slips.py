@@ -7,7 +7,7 @@ import pytest
 
 from egm.app.features import STAFF_REGISTERS
 from egm.app.ports import _load_resident_templates, _load_template_lines
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.devices.ithaca.driver import IthacaDriver
 from egm.devices.tcl.driver import TclDriver
 from egm.kernel.events import EventType, State
@@ -43,7 +43,7 @@ def with_printer(folder, profile, protocol, scene):
             if protocol == "tcl"
             else IthacaDriver("printer", rig.serial_line(), rig.sink, ledger, _load_template_lines())
         )
-        room.machine.component(Devices).printer = driver
+        room.machine.component(MoneyDevices).printer = driver
         rig.start(driver)
         room.boot().insert(2000)
         await asyncio.sleep(2)

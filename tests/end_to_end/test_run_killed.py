@@ -92,11 +92,11 @@ def test_a_killed_machine_leaves_no_terminal_link_for_another_process(tmp_path):
             os.kill(machine, signal.SIGKILL)
             seen = [first]
 
-            def has_changed() -> bool:
+            def have_displays_changed() -> bool:
                 seen.append(inode_of(link))
                 return seen[-1] != first
 
-            await until(has_changed)
+            await until(have_displays_changed)
             assert seen[-1] is None, "another line's name before the first was removed"
             await until(link.is_symlink)
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from egm.config.cabinet_file import TicketValidator
-from egm.devices.interface import Banknote, Barcode, Devices, PrintState
+from egm.devices.interface import Banknote, Barcode, MoneyDevices, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.host.timeouts import HostTimeouts
 from egm.kernel.events import EventType, State
@@ -123,7 +123,7 @@ class Floor:
         A paper that had not begun to move when the power went is returned by the device itself.
         """
         self.room = room
-        room.machine.component(Devices).acceptor = room.machine.component(Devices).printer = self
+        room.machine.component(MoneyDevices).acceptor = room.machine.component(MoneyDevices).printer = self
 
     def settle(self) -> None:
         """Tell the machine that is up what became of the paper it may have ordered."""

@@ -77,13 +77,13 @@ class WheelReaderStatus:
     spin_counter: int
     winning_number: int
     warnings: WheelWarnings = NO_WARNINGS
-    speed: int = 0
-    direction: int = 0
+    rotor_speed: int = 0
+    rotor_direction: int = 0
 
     def encode(self) -> bytes:
         """Return the status of the wheel's reader as the bytes to send."""
         fields = f"{self.phase:d};{self.spin_counter:03d};{self.winning_number:02d};{self.warnings:X}"
-        return f"*X;{fields};{self.speed:03d};{self.direction}\r\n".encode("ascii")
+        return f"*X;{fields};{self.rotor_speed:03d};{self.rotor_direction}\r\n".encode("ascii")
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class GatPort:
 
     async def run(self) -> None:
         """Serve the GAT verifier on the port until cancelled."""
-        self._service.resume()
+        self._service.resume_interrupted_calculation()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._calculate())
             group.create_task(self._open_and_serve())

@@ -74,7 +74,7 @@ class GatService:
         self._start_signing = start_signing
         self._cancel_signing = cancel_signing
 
-    def resume(self) -> None:
+    def resume_interrupted_calculation(self) -> None:
         """Restart the signature calculation that a power loss interrupted, if there is one."""
         calculation = self._last_calculation
         if calculation is None or calculation.finished_time:

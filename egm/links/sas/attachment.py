@@ -211,7 +211,7 @@ class SasLineService:
             case LinkChanged(is_up=up):
                 self._money.record_host_polling(is_up=up)
                 self._watch.record_link_state(is_up=up)
-            case PollUnanswered(request=request, reason=reason, has_failed=True):
+            case PollUnanswered(request=request, reason=reason, has_machine_failed=True):
                 self._record_failed_poll(request, reason)
             case PollUnanswered():
                 return

@@ -87,12 +87,12 @@ class QueueFullChanged:
 class PollUnanswered:
     """Action: report that a poll got no reply, and why.
 
-    ``has_failed`` is whether the machine itself was at fault, rather than the poll.
+    ``has_machine_failed`` is whether the machine itself was at fault, rather than the poll.
     """
 
     request: LongPoll
     reason: str
-    has_failed: bool = False
+    has_machine_failed: bool = False
 
 
 #: Anything that the channel asks its caller to do.
@@ -302,7 +302,7 @@ class SasChannelState:
                 yield PollUnanswered(request, str(error))
                 return
             except Exception as error:  # noqa: BLE001 (one failed reply must not stop the line)
-                yield PollUnanswered(request, repr(error), has_failed=True)
+                yield PollUnanswered(request, repr(error), has_machine_failed=True)
                 return
             yield from self.reply_to_request(poll, request, reply)
 

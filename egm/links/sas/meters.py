@@ -143,7 +143,7 @@ _BILL_CENTS_BY_METER_CODE: Final[Mapping[int, int]] = {
 _PAYBACK_METER_CODE: Final = 0x7F
 #: SAS meters of the stacker's content; they are not sums over the journal, because staff empty the stacker.
 _STACKER_VALUE_BY_CODE: Final[Mapping[int, Callable[[SasReadout], int]]] = {
-    0x3E: lambda readout: readout.stacker_bills,
+    0x3E: lambda readout: readout.stacker_bill_count,
     0x3F: lambda readout: readout.convert_to_credits(readout.stacker_cents),
 }
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.kernel.games import InstalledGames
 from egm.kernel.own_entries import FAULT_RAISED
 from egm.links.sas.host import READ_HANDPAY_KEY, SasHost
@@ -124,10 +124,10 @@ class ReadoutBuilder:
             player_denomination_cents=selection.denomination_cents,
             handpay=self._read_handpay(),
             hopper=self._read_hopper(),
-            coin_cents=machine.profile.coins.hopper_cents or None,
+            payout_coin_cents=machine.profile.coins.hopper_cents or None,
             last_bill_cents=self._last_bill_cents,
             last_ticket_cents=self._last_ticket_cents,
-            stacker_bills=self._stacker_bills,
+            stacker_bill_count=self._stacker_bills,
             stacker_cents=self._stacker_cents,
             reel_stops=self._read_reel_stops(),
             local_time=_build_local_clock(host),
@@ -147,12 +147,12 @@ class ReadoutBuilder:
     def _read_hopper(self) -> HopperFacts | None:
         """Return the coins in the hopper and its active faults, or None without a hopper."""
         machine = self._host.machine
-        coin_cents = machine.profile.coins.hopper_cents
-        if machine.component(Devices).hopper is None or not coin_cents:
+        payout_coin_cents = machine.profile.coins.hopper_cents
+        if machine.component(MoneyDevices).hopper is None or not payout_coin_cents:
             return None
         level_cents = max(0, machine.journal.balance_cents("stock:hopper"))
         faults = tuple(code for code in machine.active_faults if code.startswith("hopper."))
-        return HopperFacts(level_cents // coin_cents, faults)
+        return HopperFacts(level_cents // payout_coin_cents, faults)
 
     def _read_reel_stops(self) -> tuple[int, ...]:
         """Return the reel stops of the last game; empty if it had no reels."""

@@ -65,13 +65,13 @@ class SasReadout:
     """The hand-pay owed, or None."""
     hopper: HopperFacts | None
     """The hopper, or None if the machine has none."""
-    coin_cents: int | None
+    payout_coin_cents: int | None
     """The value of the coin that the machine pays out, in minor units; None if it pays none."""
     last_bill_cents: int
     """The value of the last accepted bill, in minor units; 0 for none."""
     last_ticket_cents: int
     """The value of the last cash-out ticket, in minor units; 0 for none."""
-    stacker_bills: int
+    stacker_bill_count: int
     """The number of bills in the stacker."""
     stacker_cents: int
     """The value of the bills in the stacker, in minor units."""

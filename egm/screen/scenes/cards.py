@@ -507,7 +507,7 @@ def format_settlement(stage: Stage, name: str) -> str:
     key = f"felt.as_{name.replace(' ', '_')}"
     if stage.texts.has_text(key):
         return stage.texts.say(key)
-    pay_names = next((pay.names for pay in list_pay_table_entries(stage) if pay.name == name), None)
+    pay_names = next((pay.names for pay in list_pay_table_entries(stage) if pay.id == name), None)
     return stage.texts.choose_translation(pay_names) if pay_names else name
 
 

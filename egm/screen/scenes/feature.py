@@ -26,7 +26,7 @@ from egm.screen.view import View, build_view_timeline
 _SEARCHLIGHT_ANGLE_COUNT: Final = 15
 
 
-def find_shown_feature_step(view: View, line: PresentationTimeline | None) -> int | None:
+def find_shown_feature_step_index(view: View, line: PresentationTimeline | None) -> int | None:
     """Return the index of the step that is shown now if it belongs to a feature, otherwise None."""
     show = view.selected_game_presentation
     if show is None or line is None:
@@ -39,7 +39,7 @@ def find_shown_feature_step(view: View, line: PresentationTimeline | None) -> in
 
 def apply_feature_colours(stage: Stage) -> Stage:
     """Return the drawing context in a feature's colours if a feature is shown, otherwise unchanged."""
-    index = find_shown_feature_step(stage.view, build_view_timeline(stage.view, stage.theme))
+    index = find_shown_feature_step_index(stage.view, build_view_timeline(stage.view, stage.theme))
     return stage if index is None else replace(stage, has_feature_colours=True)
 
 

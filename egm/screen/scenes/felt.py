@@ -38,7 +38,7 @@ from egm.screen.scenes.decision_text import format_answer, format_question
 from egm.screen.scenes.dice import draw_craps_point, draw_dice, draw_resting_dice
 from egm.screen.scenes.pay_table import format_spot_odds
 from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, draw_roulette_wheel
-from egm.screen.scenes.scoreboard import draw_scoreboard, is_scoreboard_drawn
+from egm.screen.scenes.scoreboard import draw_scoreboard, should_draw_scoreboard
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.scenes.table_side_panels import find_settled_step
 from egm.screen.spot_layout import (
@@ -150,7 +150,7 @@ def draw_felt(stage: Stage) -> None:
         and _draw_wheel_or_dice(stage, table, last_round, time, since)
     ):
         return
-    if table.felt_kind == "cards" and is_scoreboard_drawn(stage, table):
+    if table.felt_kind == "cards" and should_draw_scoreboard(stage, table):
         draw_scoreboard(stage, table)
     elif table.felt_kind == "cards":
         draw_cards(stage, last_round, previous_step, time, since)

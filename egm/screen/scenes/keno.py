@@ -26,7 +26,7 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
-from egm.screen.steps import KenoCard, KenoStep, Step
+from egm.screen.steps import KenoStep, KenoWayResult, Step
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix_colours, parse_colour
 from egm.screen.view import (
@@ -82,7 +82,7 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elap
         else sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
     )
     balls = keno.balls[:count]
-    card = find_best_card(keno)
+    card = find_best_way_result(keno)
     marked = frozenset(card.numbers) if card else frozenset()
     fresh = 1.0 if step_time is None or not count else (elapsed_seconds - step_time.stops[count - 1]) / 0.25
     _draw_board(stage, (numbers, columns), balls, marked, fresh)
@@ -384,8 +384,8 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
     return (x + column * width + 2.5, y + row * height + 2.5, width - 5, height - 5)
 
 
-def find_best_card(step: KenoStep) -> KenoCard | None:
-    """Return the Keno card whose result is shown on the board: the one with the highest pay.
+def find_best_way_result(step: KenoStep) -> KenoWayResult | None:
+    """Return the result of the Keno way that is shown on the board: the one with the highest pay.
 
     If none pays, return the one with the most hits; None if the draw has no card.
     """

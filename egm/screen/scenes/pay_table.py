@@ -31,7 +31,7 @@ _NAME_TEXT_SIZES: Final = tuple(_PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE)
 class PayTableEntry:
     """A row of a pay table as a game publishes it (:file:`paytables/FELTS.md`)."""
 
-    name: str
+    id: str
     names: Mapping[str, str]
     odds: str
     credits: int
@@ -106,9 +106,9 @@ def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow
     won, times = _find_won_pay_id(stage), _count_hands_by_pay(stage)
     pay_rows: list[PayRow] = []
     for pay in rows:
-        text, count = stage.texts.choose_translation(pay.names), times[pay.name]
+        text, count = stage.texts.choose_translation(pay.names), times[pay.id]
         text = stage.texts.say("felt.times", count=count, name=text) if count else text
-        pay_rows.append(PayRow(text, format_pay(stage, pay), is_won=count > 0 or pay.name == won))
+        pay_rows.append(PayRow(text, format_pay(stage, pay), is_won=count > 0 or pay.id == won))
     return pay_rows
 
 

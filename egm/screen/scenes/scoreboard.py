@@ -43,7 +43,7 @@ _CELL_SIZE_MIN: Final = 10.0
 _UPPER_BOARDS_HEIGHT_SHARE: Final = 0.58
 
 
-def is_scoreboard_drawn(stage: Stage, table: TableGameData) -> bool:
+def should_draw_scoreboard(stage: Stage, table: TableGameData) -> bool:
     """Return whether to show the scoreboard instead of cards.
 
     It is shown if there are past results, no round is in progress or being presented, and the player wants it.

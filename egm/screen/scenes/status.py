@@ -37,7 +37,7 @@ from egm.screen.scenes.stage import (
     format_stage_name,
 )
 from egm.screen.scenes.table_side_panels import (
-    describe_felt_status,
+    describe_bets_on_layout,
     describe_needed_credit,
     describe_outcome,
     find_settled_result,
@@ -124,7 +124,7 @@ def _format_fault_for_player(texts: Texts, code: str) -> str:
     return texts.say(neutral) if texts.has_text(neutral) else format_fault(texts, code)
 
 
-def choose_status(stage: Stage) -> tuple[str, str]:
+def choose_status_text_and_colour(stage: Stage) -> tuple[str, str]:
     """Return the text of the status line and its colour.
 
     It is a new notice, or else what happens in the game, or else what the player can do next.
@@ -340,7 +340,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
         text, cents = describe_purchase(stage)
         return say("keno.buys", what=text, price=stage.money(cents)) if text else ""
     if stage.view.table is not None:
-        return describe_felt_status(stage)
+        return describe_bets_on_layout(stage)
     if game is None or not is_wheel_game(game):
         return ""
     areas = len(read_area_stakes(game, snapshot))
@@ -420,7 +420,7 @@ def draw_status(stage: Stage) -> None:
     p, layout, view = stage.painter, stage.layout, stage.view
     x, y, w, h = layout.status_line
     if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate covers it.
-        text, colour = choose_status(stage)
+        text, colour = choose_status_text_and_colour(stage)
         p.draw_label(text, (x + 24, y, w - 48, h), TextStyle("strong", "body", colour))
     snapshot = view.snapshot
     if snapshot is None:

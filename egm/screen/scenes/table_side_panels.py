@@ -363,9 +363,7 @@ def _draw_pay_lists(
     lists: list[tuple[str, list[PayRow], float]] = []
     for spot in spots:
         spot_rows = list_spot_pay_entries(stage, spot)
-        rows = [
-            (stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.name)) for pay in spot_rows
-        ]
+        rows = [(stage.texts.choose_translation(pay.names), pay.odds, (spot.id, pay.id)) for pay in spot_rows]
         pay_rows = [PayRow(text, pays, is_won=name in won) for text, pays, name in rows]
         if pay_rows:
             lists.append(
@@ -554,7 +552,7 @@ def _draw_telephone_strip(stage: Stage, table: TableGameData) -> None:
         )
 
 
-def describe_felt_status(stage: Stage) -> str:
+def describe_bets_on_layout(stage: Stage) -> str:
     """Return what PLAY would stake now, as text: the amount and the number of spots.
 
     If there is no bet yet, or no round can start with these bets, the text says so. Empty during a round.

@@ -9,7 +9,7 @@ settles anything.
 from dataclasses import replace
 from typing import Final
 
-from egm.devices.interface import Devices, PrintState, TicketJob
+from egm.devices.interface import MoneyDevices, PrintState, TicketJob
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
@@ -85,12 +85,12 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
         match test.test:
             case "print":
                 return (
-                    machine.component(Devices).printer is not None
+                    machine.component(MoneyDevices).printer is not None
                     and machine.memory.get(MoneyKey.PRINT_JOB) is None
                 )
             case "pay":
                 return (
-                    machine.component(Devices).hopper is not None
+                    machine.component(MoneyDevices).hopper is not None
                     and machine.memory.get(MoneyKey.HOPPER_PAYOUT) is None
                     and machine.memory.get(MoneyKey.PAY_OUT) is None
                     and not _HOPPER_DOORS.isdisjoint(machine.open_doors)
@@ -99,7 +99,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
                 )
             case "take":
                 return (
-                    machine.component(Devices).acceptor is not None
+                    machine.component(MoneyDevices).acceptor is not None
                     and machine.memory.get(MoneyKey.PAPER_BEING_STACKED) is None
                     and no_ticket_query_waits(machine, event)
                 )
@@ -136,7 +136,7 @@ def start_test(machine: Machine, event: Event) -> None:
     if test.test is None or test.test == "calibrate":
         _store_calibration(machine, event)
         return
-    devices, test_id = machine.component(Devices), machine.fresh_id(TEST_JOB_PREFIX.rstrip("-"))
+    devices, test_id = machine.component(MoneyDevices), machine.fresh_id(TEST_JOB_PREFIX.rstrip("-"))
     machine.post(
         TEST_STARTED,
         DeviceTestStarted(
@@ -182,7 +182,7 @@ def _report_failed_test(machine: Machine, test_id: str, reason: str) -> None:
 
 def return_test_paper(machine: Machine, event: Event) -> None:
     """Let the acceptor return the bill or ticket that it has read in a test; a ticket's number is not recorded."""
-    acceptor, paper = machine.component(Devices).acceptor, event.read_payload(PaperEscrowed)
+    acceptor, paper = machine.component(MoneyDevices).acceptor, event.read_payload(PaperEscrowed)
     if acceptor is not None:
         acceptor.return_bill(paper.escrow)
     machine.post(TEST_PAPER_READ, TestPaperRead(amount_cents=paper.face_cents))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS, TOWER_LIGHTS
 from egm.kernel.events import Event, EventType
 from egm.kernel.faults import list_faults_to_show
@@ -221,7 +221,7 @@ def _list_no_tests(machine: Machine) -> tuple[PageAction, ...]:  # noqa: ARG001 
 
 def _list_printer_tests(machine: Machine) -> tuple[PageAction, ...]:
     """Return the button that prints a test ticket."""
-    return (_build_test_action("print", enabled=machine.component(Devices).printer is not None),)
+    return (_build_test_action("print", enabled=machine.component(MoneyDevices).printer is not None),)
 
 
 def _list_acceptor_tests(machine: Machine) -> tuple[PageAction, ...]:

@@ -8,7 +8,7 @@ from egm.app.ports import PositionDevices
 from egm.app.station import PlayerStation
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
-from egm.devices.interface import ButtonPressed, Devices, FaultCode
+from egm.devices.interface import ButtonPressed, FaultCode, MoneyDevices
 from egm.devices.ioboard.codec import BUTTONS
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
@@ -141,11 +141,11 @@ def test_a_game_lasts_at_least_the_profiles_time_from_button_to_button(tmp_path)
         rig, station = a_station(tmp_path, 2500)
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
-        rig.machine.component(Devices).acceptor = rig.hands
+        rig.machine.component(MoneyDevices).acceptor = rig.hands
         rig.engine = station.engine
         rig.ledgers.escrow_ledger._process_event = station.engine.handle
         rig.insert(500)
-        rig.machine.component(Devices).acceptor = None
+        rig.machine.component(MoneyDevices).acceptor = None
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
         assert station.engine.state is State.PLAYING
         station.engine.handle(EventType.PLAY)
@@ -172,7 +172,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp
         station.engine.handle(EventType.SELF_TEST_PASSED)
         rig.engine, rig.ledgers.escrow_ledger._process_event = station.engine, station.engine.handle
         station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
-        rig.machine.component(Devices).acceptor = rig.hands
+        rig.machine.component(MoneyDevices).acceptor = rig.hands
         rig.insert(500)
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))
         outcome = build_message(rig.machine, resumed=False)

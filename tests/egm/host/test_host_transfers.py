@@ -6,7 +6,7 @@ import pytest
 
 from egm.app.view import build_snapshot
 from egm.config.cabinet_file import TicketValidator
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.host.keys import HostKey
 from egm.host.transfer_port import HostTransferInterface
 from egm.host.transfers import TRANSFER_HISTORY_SIZE
@@ -227,7 +227,7 @@ def test_a_transfer_is_refused_during_an_open_door_a_tilt_or_a_hand_pay(make, ca
     elif cause == "tilt":
         rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
-        rig.machine.component(Devices).printer = None
+        rig.machine.component(MoneyDevices).printer = None
         rig.engine.handle(EventType.CASH_OUT)
     before = read_credit_kinds(rig)
     assert not rig.port.can_execute(IN)

@@ -10,7 +10,7 @@ from rigs.transfers import transfer_in
 
 import egm.profiles
 from egm.app.view import build_snapshot
-from egm.devices.interface import Devices, PrintState
+from egm.devices.interface import MoneyDevices, PrintState
 from egm.errors import InvariantError
 from egm.host.transfers import execute_transfer_order
 from egm.kernel.credits import CreditKind, build_credit_transfers, divide_stakes_by_account
@@ -104,7 +104,7 @@ def test_restricted_credit_is_never_paid_as_money(make):
 
 def test_a_hand_pay_contains_no_promotional_credit(make):
     rig = transfer_in(make(), restricted=300, nonrestricted=40)
-    rig.machine.component(Devices).printer = None
+    rig.machine.component(MoneyDevices).printer = None
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED)

@@ -6,7 +6,7 @@ import pytest
 
 from egm.app.features import FEATURES
 from egm.app.ports import DRIVER_FACTORY_BY_PROTOCOL, DriverArguments
-from egm.devices.interface import Devices, PrintState
+from egm.devices.interface import MoneyDevices, PrintState
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
@@ -40,7 +40,7 @@ class Cabinet:
         rig = self.printer
         fitting = DriverArguments("printer", rig.serial_line(), rig.sink, self.room.ledgers, ())
         self.driver = DRIVER_FACTORY_BY_PROTOCOL[rig.protocol](fitting)
-        self.room.machine.component(Devices).printer = self.driver
+        self.room.machine.component(MoneyDevices).printer = self.driver
         rig.start(self.driver)
 
     async def lose_power(self, *, printer: bool) -> None:

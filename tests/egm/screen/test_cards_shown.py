@@ -14,7 +14,7 @@ from egm.screen.roads import count_most_and_least_frequent_signs
 from egm.screen.scenes.card_faces import draw_card_art
 from egm.screen.scenes.cards import _format_hand_label
 from egm.screen.scenes.dealt_hands import read_final_hands
-from egm.screen.scenes.scoreboard import is_scoreboard_drawn
+from egm.screen.scenes.scoreboard import should_draw_scoreboard
 from egm.screen.view import Action, build_view_timeline
 from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import build_idle_view
@@ -75,22 +75,22 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     game, game_view = load_table_game("quebec-baccarat")
     view = build_idle_view((game_view,), game_view, "en")
     stage = Picture(theme)._build_stage
-    assert not is_scoreboard_drawn(stage(view), view.table)  # no card has arrived yet
+    assert not should_draw_scoreboard(stage(view), view.table)  # no card has arrived yet
     view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
-    assert is_scoreboard_drawn(stage(view), view.table)
+    assert should_draw_scoreboard(stage(view), view.table)
     hidden, requests = apply_action(view, Action("board"), theme)
     assert requests == ()
-    assert not is_scoreboard_drawn(stage(hidden), view.table)
+    assert not should_draw_scoreboard(stage(hidden), view.table)
     settled = dict(iter_felt_scenes(game, game_view, "en", theme, LANDSCAPE_LAYOUT))["settled"]
     end_s = settled.presentation.began_at + build_view_timeline(settled, theme).end
     later = replace(settled, now=end_s + 60)  # the cards are there as long as nothing is laid
-    assert not is_scoreboard_drawn(stage(later), later.table)
+    assert not should_draw_scoreboard(stage(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)
-    assert is_scoreboard_drawn(stage(laid), laid.table)
+    assert should_draw_scoreboard(stage(laid), laid.table)
     reopened, _ = apply_action(later, Action("board"), theme)  # or its key is touched
-    assert is_scoreboard_drawn(stage(reopened), reopened.table)
+    assert should_draw_scoreboard(stage(reopened), reopened.table)
     away, _ = apply_action(replace(reopened, now=reopened.now + 1), Action("board"), theme)
-    assert not is_scoreboard_drawn(stage(away), away.table)
+    assert not should_draw_scoreboard(stage(away), away.table)
 
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "jacks-or-better-9-6"])

@@ -16,7 +16,7 @@ from egm.screen.scenes.deck import describe_residual_credit, format_promotional_
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.lockup import CONNECTION_LOST_SECONDS_UNTIL_CALL, describe_lockup
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import choose_status
+from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.text import Texts
 from egm.screen.view import Action, PlayerPage, Scene, build_view_timeline
 from tools.dev.gallery import show_outcome
@@ -160,7 +160,7 @@ def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(idle_view
     assert line.celebration_level == len(theme.celebration_levels) - 1
     assert line.roll_up_end > line.last_stop, "it is celebrated as long as a win of money"
     after = replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
-    assert choose_status(stage(after, theme)) == ("You win: 2 × Orchard hamper", "win")
+    assert choose_status_text_and_colour(stage(after, theme)) == ("You win: 2 × Orchard hamper", "win")
     assert draw_view(after, theme) != draw_view(replace(view, now=after.now), theme)
 
 

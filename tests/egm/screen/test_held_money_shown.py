@@ -9,7 +9,7 @@ from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.scenes.lockup import describe_lockup
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import choose_status
+from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.text import Texts
 from egm.screen.view import Scene
 from tools.lab.views import build_idle_view
@@ -21,7 +21,9 @@ def read_statuses(published, theme, language, values, credit_cents=0):
     texts = Texts(language)
     moments = (900.0, 903.1, 906.2, 909.3)
     return {
-        choose_status(Stage(Painter(theme), texts, LANDSCAPE_LAYOUT, replace(view, now=now)))[0]
+        choose_status_text_and_colour(Stage(Painter(theme), texts, LANDSCAPE_LAYOUT, replace(view, now=now)))[
+            0
+        ]
         for now in moments
     }
 

@@ -31,7 +31,7 @@ from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.reels import ReelGrid
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import choose_status
+from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.steps import HoldStep, KenoStep
 from egm.screen.text import Texts, apply_typography, format_fault, read_catalogue
 from egm.screen.theme import load_theme
@@ -543,7 +543,9 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
         for elapsed_s in (
             (line.steps[number].begin + 0.05, line.steps[number].last_stop + 0.05) if number else ()
         ):
-            status = choose_status(picture._build_stage(replace(view, now=100 + elapsed_s)))[0]
+            status = choose_status_text_and_colour(picture._build_stage(replace(view, now=100 + elapsed_s)))[
+                0
+            ]
             is_each_counted.append(
                 f"{number} of {awarded}" in status or (elapsed_s >= line.last_stop and "of" not in status)
             )

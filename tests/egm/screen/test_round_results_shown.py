@@ -12,7 +12,7 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import choose_win_meter_label_key, draw_meters
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import choose_status
+from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.text import Texts
 from egm.screen.view import build_view_timeline
 from paytables import load_game
@@ -26,7 +26,7 @@ HELD, LAID = "jacks-or-better-9-6", "quebec-roulette-french"
 
 def read_status(theme, name, rows, language="en", state="idle"):
     """Return the status line of a round with these settlements, given as (credits, stake) per bet."""
-    return choose_status(build_settled_stage(theme, name, rows, language, state))
+    return choose_status_text_and_colour(build_settled_stage(theme, name, rows, language, state))
 
 
 def build_settled_stage(theme, name, rows, language="en", state="idle", stays=None):
@@ -85,10 +85,12 @@ def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
     assert read_status(theme, LAID, rows)[0].startswith("No win. Lost: $6.00  ·  ")
     spot = next(iter(build_settled_stage(theme, LAID, rows).view.table.spots))
     stays = build_settled_stage(theme, LAID, rows, stays={spot: 8})
-    assert choose_status(stays)[0].startswith("No win. Lost: $6.00  ·  Bets on the table: $2.00")
+    assert choose_status_text_and_colour(stays)[0].startswith(
+        "No win. Lost: $6.00  ·  Bets on the table: $2.00"
+    )
     assert read_status(theme, LAID, rows, "fr")[0].startswith("Aucun gain. Perdu\N{NO-BREAK SPACE}: 6,00")
     touched = replace(stays, view=replace(stays.view, keno_marked_at=stays.view.now))
-    assert "Lost" not in choose_status(touched)[0]
+    assert "Lost" not in choose_status_text_and_colour(touched)[0]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def build_ended_stage(
 def test_a_round_lost_after_a_won_one_is_reported(theme, name, before_cents):
     """Regression: the win meter's fall to 0 after the lost round was mistaken for a win that the player took."""
     _, stage = build_ended_stage(theme, name, before_cents=before_cents)
-    assert choose_status(stage)[0].startswith("No win. Lost: $5.00")
+    assert choose_status_text_and_colour(stage)[0].startswith("No win. Lost: $5.00")
 
 
 def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(theme):
@@ -167,7 +169,7 @@ def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(them
     _, stage = build_ended_stage(theme, LAID)
     gone = apply_message(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
     assert gone.presentation is None
-    assert "Lost" not in choose_status(replace(stage, view=gone))[0]
+    assert "Lost" not in choose_status_text_and_colour(replace(stage, view=gone))[0]
 
 
 @pytest.mark.requirement("C-16")
@@ -178,7 +180,7 @@ def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_l
     began = stage.view.presentation.began_at
     for pressed_at, is_loss_shown in ((began - 1, True), (began + 1, False)):
         view = replace(stage.view, pressed_key="spot", pressed_at=pressed_at, chips=chips)
-        assert ("Lost" in choose_status(replace(stage, view=view))[0]) is is_loss_shown
+        assert ("Lost" in choose_status_text_and_colour(replace(stage, view=view))[0]) is is_loss_shown
 
 
 HANDS = {
@@ -237,7 +239,7 @@ def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, p
     """Winner, number, sum and point come first; the text for screen readers begins with the same words."""
     for language, words in (("en", en), ("fr", fr)):
         for stage in build_ended_stage(theme, name, display=display, point=point, language=language):
-            status = choose_status(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
+            status = choose_status_text_and_colour(stage)[0].replace("\N{NO-BREAK SPACE}", " ")
             assert status.startswith(words + "  ·  ")
     read = Picture(theme).build_screen_reader_text(
         build_ended_stage(theme, name, display=display, point=point)[1].view
@@ -256,7 +258,7 @@ def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, p
 def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, language, words):
     for display, announced in (({"last_of_shoe": True}, True), ({}, False)):
         for stage in build_ended_stage(theme, "monaco-banque-a-tout-va", display=display, language=language):
-            assert (words in choose_status(stage)[0]) == announced
+            assert (words in choose_status_text_and_colour(stage)[0]) == announced
 
 
 @pytest.mark.requirement("S-51")
@@ -279,7 +281,9 @@ def test_the_status_line_names_the_banker_and_the_next_step(theme, felt_now, en,
     _, game = load_table_game("monaco-chemin-de-fer")
     for language, words in (("en", en), ("fr", fr)):
         view = build_idle_view((game,), game, language, felt=felt_now)
-        status = choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view))[0]
+        status = choose_status_text_and_colour(
+            Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
+        )[0]
         assert words in status.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -288,8 +292,10 @@ def test_a_throw_without_a_decision_names_the_standing_bets(theme):
     spot = load_table_game("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
     shown, after = build_ended_stage(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
-    assert choose_status(shown)[0] == "Throw: 9. The point is 9  ·  Bets on the table: $5.00"
-    assert choose_status(after)[0].startswith("Throw: 9. The point is 9  ·  Bets on the table: $5.00  ·  ")
+    assert choose_status_text_and_colour(shown)[0] == "Throw: 9. The point is 9  ·  Bets on the table: $5.00"
+    assert choose_status_text_and_colour(after)[0].startswith(
+        "Throw: 9. The point is 9  ·  Bets on the table: $5.00  ·  "
+    )
 
 
 @pytest.mark.parametrize(
@@ -318,6 +324,6 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, summary, colour
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
     view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
-    assert choose_status(stage) == (summary, colour)
+    assert choose_status_text_and_colour(stage) == (summary, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})
-    assert summary in choose_status(replace(stage, view=apply_message(view, after)))[0]
+    assert summary in choose_status_text_and_colour(replace(stage, view=apply_message(view, after)))[0]

@@ -16,7 +16,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.dealt_hands import build_current_hands, read_final_hands
 from egm.screen.scenes.deck import compute_meter_amounts, format_key_label, is_key_lit
-from egm.screen.scenes.status import choose_status
+from egm.screen.scenes.status import choose_status_text_and_colour
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, build_view_timeline, is_decision_by_marking, is_decision_due
 from egm.testing.machine import ScriptedChance
@@ -137,7 +137,7 @@ def test_the_bet_meter_includes_splits_and_doubles(visit):
         player_visit.press("choose", "stand")
         wait_for_decision(player_visit)
     assert compute_meter_amounts(player_visit.stage).bet_credits == 2  # what PLAY would bet now
-    words, _ = choose_status(player_visit.stage)
+    words, _ = choose_status_text_and_colour(player_visit.stage)
     assert player_visit.view.snapshot.win_cents == 0 or player_visit.stage.money(800) in words
 
 

@@ -26,7 +26,7 @@ from egm.screen.scenes.board import find_last_step
 from egm.screen.scenes.deck import compute_meter_amounts
 from egm.screen.scenes.lockup import describe_lockup
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.status import choose_status, format_notice
+from egm.screen.scenes.status import choose_status_text_and_colour, format_notice
 from egm.screen.scenes.wheel import draw_wheel_side_panels
 from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts
@@ -133,7 +133,7 @@ class Visit:
 
     @property
     def bar(self):
-        return choose_status(self.stage)[0]
+        return choose_status_text_and_colour(self.stage)[0]
 
 
 def _resident(rig, game_id, game):
@@ -323,7 +323,7 @@ def test_a_jam_says_where_the_bill_is_and_calls_an_attendant(visit):
     assert "service" in find_lit_tower_lights(player_visit.view.snapshot)
     player_visit.wait(60)
     statuses = {
-        choose_status(
+        choose_status_text_and_colour(
             replace(player_visit.stage, view=replace(player_visit.view, now=player_visit.view.now + i))
         )[0]
         for i in range(12)

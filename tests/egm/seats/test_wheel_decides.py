@@ -9,7 +9,7 @@ from rigs.forms import TWO, fill_in
 
 from egm.app.features import SERVICE_MENU
 from egm.config.cabinet_file import GameTable
-from egm.devices.interface import Devices, LineLost, WheelPhase, WheelPhaseReported
+from egm.devices.interface import LineLost, MoneyDevices, WheelPhase, WheelPhaseReported
 from egm.devices.wheel.driver import WheelDriver
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
@@ -451,7 +451,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     phase(first, WheelPhase.NO_MORE_BETS)
     if line_lost:
         process_wheel_report(first.machine, LineLost(device="wheel", why="planted"))
-    second.machine.component(Devices).printer = None
+    second.machine.component(MoneyDevices).printer = None
     second.engine.handle(EventType.CASH_OUT)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.HANDPAY]
     for _ in range(2):

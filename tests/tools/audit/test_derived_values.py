@@ -13,7 +13,7 @@ import pytest
 from rigs.lies import audit_findings, read_signed_entries
 from test_honest_machines import with_host
 
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
@@ -90,7 +90,7 @@ def test_promotional_credit_that_expires_before_its_date_is_reported(tmp_path):
 @pytest.mark.requirement("E-13", "F-06:d")
 def test_a_hand_pay_marked_taxable_against_its_amount_is_reported(tmp_path):
     rig = MachineRig(tmp_path / "state", devices=()).boot()
-    rig.machine.component(Devices).printer = None
+    rig.machine.component(MoneyDevices).printer = None
     for cents in (500, 1000):
         rig.insert(cents)
         rig.engine.handle(EventType.CASH_OUT)

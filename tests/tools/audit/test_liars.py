@@ -14,7 +14,7 @@ from journals import make_state
 from rigs.lies import audit_findings, read_signed_entries, remove_entries, remove_residual_terms
 
 from egm.app.entries import record_generator_event
-from egm.devices.interface import Banknote, Devices
+from egm.devices.interface import Banknote, MoneyDevices
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
@@ -86,7 +86,7 @@ def run_money_day(rig):
 def run_ruling_day(rig):
     """Record a hand-pay and decisions of staff: a complement, orphaned credit, a forfeit, a note, an inspection."""
     rig.insert(1000)
-    rig.machine.component(Devices).printer = None
+    rig.machine.component(MoneyDevices).printer = None
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(
         EventType.PAY_COMPLEMENT, form="complement", amount_cents=250, reason="a torn coin", **TWO

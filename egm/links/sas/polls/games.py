@@ -130,7 +130,7 @@ def answer_player_denominations(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_token_denomination(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll B3: the denomination code of the coin that the machine pays out; 0 if it pays none."""
-    return Reply(bytes((find_denomination_code(readout.coin_cents or 0),)))
+    return Reply(bytes((find_denomination_code(readout.payout_coin_cents or 0),)))
 
 
 def answer_wager_category(request: LongPoll, readout: SasReadout) -> Reply | None:

@@ -79,7 +79,7 @@ def answer_last_bill(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_stacker_bills(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 49: the number of bills in the stacker."""
-    return Reply(encode_bcd(readout.stacker_bills, 4))
+    return Reply(encode_bcd(readout.stacker_bill_count, 4))
 
 
 def answer_stacker_value(_: LongPoll, readout: SasReadout) -> Reply:

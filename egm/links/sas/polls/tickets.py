@@ -11,7 +11,7 @@ from typing import Final
 
 from egm.config.cabinet_file import TicketValidator
 from egm.config.sas_line import SasPollGroup
-from egm.devices.interface import Devices
+from egm.devices.interface import MoneyDevices
 from egm.host.ticket_port import (
     HostTicketInterface,
     PrintedTicketInRing,
@@ -424,10 +424,12 @@ def _encode_status_bits(host: SasHost) -> bytes:
     """Return the two bytes of poll 7B that state what the machine allows for tickets."""
     machine = host.machine
     terms = find_ticket_terms(machine)
-    bits = _PRINTER if machine.component(Devices).printer is not None else 0
+    bits = _PRINTER if machine.component(MoneyDevices).printer is not None else 0
     bits |= _RESTRICTED_OUT if machine.profile.tickets.restricted_out and terms.may_print_restricted else 0
     bits |= (
-        _REDEMPTION if machine.component(Devices).acceptor is not None and terms.are_tickets_accepted else 0
+        _REDEMPTION
+        if machine.component(MoneyDevices).acceptor is not None and terms.are_tickets_accepted
+        else 0
     )
     bits |= _SECURE if machine.component(HostMoney).ticket_validator is TicketValidator.SECURE_ENHANCED else 0
     return encode_binary(bits, 2)
