@@ -147,7 +147,7 @@ class Archive:
         }
         return sorted(pair for pair in ranges if pair[1] <= last_archived)
 
-    def find_newer_archived_entry(self, sequence: int, genesis: StoredEntry) -> int:
+    def find_newer_archived_sequence(self, sequence: int, genesis: StoredEntry) -> int:
         """Return the number of the last entry in this journal's newest segment file.
 
         Return 0 if it is not later than ``sequence``. ``genesis`` is the journal's first entry.
@@ -335,7 +335,7 @@ class Archive:
         return set()
 
     # ------------------------------------------------------------------ identifiers
-    def index(self) -> IdentifierIndex | None:
+    def load_identifier_index(self) -> IdentifierIndex | None:
         """Return the index of archived transaction ids, verified by its digest; None if nothing was archived.
 
         Raises :class:`JournalDamaged` if no medium has it intact.
@@ -373,7 +373,7 @@ class Archive:
             if candidate.path != index.path and self._find_index_error(candidate, digest)
         ]
 
-    def find(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> StoredEntry | None:
+    def find_by_id(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> StoredEntry | None:
         """Return the archived entry with this transaction id, or None if the archive has none.
 
         ``journal_tag`` is the last part of the ids of this journal, ``index`` the index of archived ids. Raises
@@ -396,14 +396,14 @@ class Archive:
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
     def has_transaction(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
-        """Return whether an archived entry has this transaction id; unlike :meth:`find`, do not read the entry.
+        """Return whether an archived entry has this transaction id; unlike :meth:`find_by_id`, do not read the entry.
 
         The index alone is sufficient for this, even if the segment files were taken away. Only if the id states
         the number of its own entry is the segment of that entry needed; :class:`JournalDamaged` is raised if it
         is missing.
         """
         try:
-            return self.find(tx_id, journal_tag, index) is not None
+            return self.find_by_id(tx_id, journal_tag, index) is not None
         except JournalDamaged:
             if index is None or not index.find_entry_numbers(tx_id):
                 raise

@@ -95,7 +95,7 @@ class Archivist:
             gathered, head_hex = IdentifierCollector(), ""
             for number, item in enumerate(self._source.iter_entries(last_archived)):
                 self._check_mac(item, self._key)
-                writer.add(item.entry)
+                writer.add_entry(item.entry)
                 gathered.add_entry(item.entry)
                 if item.entry.sequence == last_sequence:
                     head_hex = item.entry.hash_hex
@@ -143,7 +143,7 @@ class Archivist:
 
         ``last_archived`` is the last entry that it covers.
         """
-        known_index = self._archive.index()
+        known_index = self._archive.load_identifier_index()
         chunks: Iterator[bytes] = (
             iter_joined_chunks(iter(records))
             if known_index is None

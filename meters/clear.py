@@ -72,12 +72,12 @@ class Clearance:
     """Why the memory is cleared."""
     challenge: str
     """The value of :attr:`JournalInspection.challenge` for the memory that the two people inspected."""
-    opening: Sequence[Transaction] = ()
+    opening_transactions: Sequence[Transaction] = ()
     """The second and further entries of the new journal, which settle or carry over each amount owed."""
     claims_record: Mapping[str, JSON] | None = None
     """What the first entry of the new journal records about the amounts owed; None: nothing."""
     owed_cents: int = 0
-    """The credit that ``opening`` accounts for, in minor units."""
+    """The credit that ``opening_transactions`` accounts for, in minor units."""
 
 
 def clear_memory(
@@ -116,10 +116,11 @@ def clear_memory(
             "before": inspection.to_json(),
             **(clearance.claims_record or {}),
             "opening": [
-                [transaction.id, compute_transaction_digest(transaction)] for transaction in clearance.opening
+                [transaction.id, compute_transaction_digest(transaction)]
+                for transaction in clearance.opening_transactions
             ],
         }
-        opening = [build_entry_content(transaction) for transaction in clearance.opening]
+        opening = [build_entry_content(transaction) for transaction in clearance.opening_transactions]
         plan = {"origin": origin, "opening": opening, "machine_id": machine_id, "moved": False}
         # Stop the machine first: without the plan, its memory is unchanged except for this flag.
         stop.write_stop_flag(medium, (state_dir, second), f"the clear {stamp} was started and not completed")
@@ -252,7 +253,7 @@ def _check_clearance(clearance: Clearance, inspection: JournalInspection[Any]) -
         )
     flows = [
         t
-        for transaction in clearance.opening
+        for transaction in clearance.opening_transactions
         for t in transaction.transfers
         if t.source == CARRIED_OVER_ACCOUNT
     ]

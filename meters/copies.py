@@ -71,7 +71,7 @@ class JournalLocation:
         """Return whether any part of a journal is in these folders."""
         files = [folder / ANCHOR_NAME for folder in self.media] + [self.state_dir / DATABASE_NAME]
         return any(self.storage.exists(p) for p in files) or (
-            not self.is_second_medium_missing and bool(self.log().list_segment_starts())
+            not self.is_second_medium_missing and bool(self.create_log_copy().list_segment_starts())
         )
 
     @property
@@ -79,7 +79,7 @@ class JournalLocation:
         """Return the archive folder of each medium in use."""
         return tuple(folder / ARCHIVE_FOLDER for folder in self.media)
 
-    def log(self) -> LogCopy:
+    def create_log_copy(self) -> LogCopy:
         """Return the journal's log (its second copy) in the second folder; it is not scanned yet."""
         return LogCopy(self.storage, self.second_dir, segment_bytes=self.segment_bytes)
 
@@ -110,7 +110,7 @@ class JournalCopies:
         self._journal_exists = journal_exists
         for folder in location.media:
             location.storage.make_folder(folder)
-        self.log = None if location.is_second_medium_missing else location.log()
+        self.log = None if location.is_second_medium_missing else location.create_log_copy()
         """The second copy, or None while the second medium is missing."""
         self._database: WritableDatabase | None = None
         self._anchors: list[AnchorFile] = []
@@ -160,10 +160,10 @@ class JournalCopies:
         """
         location = self._location
         scan = log.scan()
-        damage = self._open_database()
+        damage = self._open_database_or_return_error()
         absent = not location.storage.exists(location.state_dir / DATABASE_NAME)
-        empty = absent or (not damage and self.database.read_last()[0] == 0)
-        anchored = max(anchor.sequence for _, anchor in self._read_anchors())
+        empty = absent or (not damage and self.database.read_head()[0] == 0)
+        anchored = max(anchor.last_sequence_min for _, anchor in self._read_anchors())
         if not self._journal_exists and not scan.sequence and empty and not anchored:
             self._create_empty_copies(log, scan, absent=absent)
         elif damage and scan.damage and self._remove_unacknowledged_record(log, scan):
@@ -194,7 +194,7 @@ class JournalCopies:
         if (
             not anchors
             or not all(anchor.is_intact for anchor in anchors)
-            or scan.bad_segment != log.list_segment_starts()[-1]
+            or scan.damaged_segment_start != log.list_segment_starts()[-1]
         ):
             return False
         head = max((anchor.head for anchor in anchors if anchor.head), key=lambda head: head.sequence)
@@ -205,17 +205,17 @@ class JournalCopies:
 
         Raises :class:`JournalDamaged` if it is damaged.
         """
-        damage = self._open_database()
+        damage = self._open_database_or_return_error()
         if damage:
             raise JournalDamaged("both copies", f"{damage}; the second medium is missing")
 
-    def _open_database(self) -> str:
+    def _open_database_or_return_error(self) -> str:
         """Open the journal's first copy, the database.
 
         Return why it could not be opened, or "" if it was opened.
         """
         try:
-            self._database = WritableDatabase.attach(
+            self._database = WritableDatabase.open_verified(
                 self._location.storage, self._location.state_dir, self._key
             )
         except JournalDamaged as error:
@@ -230,7 +230,7 @@ class JournalCopies:
         location = self._location
         if absent:
             WritableDatabase.build(location.storage, location.state_dir, self._key, ())
-            self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
+            self._database = WritableDatabase.open_verified(location.storage, location.state_dir, self._key)
         if scan.damage:
             log.rename_as_evidence(1)
             log.scan()
@@ -248,7 +248,7 @@ class JournalCopies:
             self._key,
             self._iter_authentic_entries(log.iter_entries()),
         )
-        self._database = WritableDatabase.attach(location.storage, location.state_dir, self._key)
+        self._database = WritableDatabase.open_verified(location.storage, location.state_dir, self._key)
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, FIRST_COPY_NAME, damage))
 
     def _check_log_beginning(self, log: LogCopy, scan: LogScan) -> LogScan:
@@ -258,27 +258,27 @@ class JournalCopies:
         intact log therefore never begins later than the first copy.
         """
         base, _ = self.database.read_head_before_first()
-        log_base, _ = log.base
+        log_base, _ = log.head_before_first
         if scan.damage or log_base <= base <= scan.sequence:
             return scan
         reason = f"it has entries {log_base + 1} to {scan.sequence}, but must have all after {base}"
-        return replace(scan, damage=reason, bad_segment=1)
+        return replace(scan, damage=reason, damaged_segment_start=1)
 
     def _rebuild_log(self, log: LogCopy, scan: LogScan) -> LogScan:
         """Rewrite the log from its damaged segment on with entries of the first copy.
 
         Then verify the log and return the new scan.
         """
-        last, _ = self.database.read_last()
+        last, _ = self.database.read_head()
         base = self.database.read_head_before_first()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
-        bad_segment = scan.bad_segment if scan.bad_segment > base[0] else 1
-        keep = max(scan.bad_segment - 1, base[0])
+        damaged_segment_start = scan.damaged_segment_start if scan.damaged_segment_start > base[0] else 1
+        keep = max(scan.damaged_segment_start - 1, base[0])
         if scan.sequence > last or keep > last:
             raise JournalDamaged(
                 "both copies", f"the first ends at entry {last}, and the second is damaged: {scan.damage}"
             )
-        log.rename_as_evidence(bad_segment)
+        log.rename_as_evidence(damaged_segment_start)
         scan_before = log.scan()
         if not log.list_segment_starts() and base[0]:
             log.begin_after(*base)
@@ -303,7 +303,7 @@ class JournalCopies:
 
         Raises :class:`JournalDamaged` if the copies differ in an entry that both have.
         """
-        last, head_hex = self.database.read_last()
+        last, head_hex = self.database.read_head()
         common = min(last, scan.sequence)
         database_hash = head_hex if common == last else self.database.read_hash(common)
         log_hash = scan.head_hex if common == scan.sequence else log.read_hash(common)
@@ -316,7 +316,7 @@ class JournalCopies:
         if not missing_entries:
             return
         if last < scan.sequence:
-            self.database.extend(self._iter_authentic_entries(log.iter_entries(last)))
+            self.database.append_entries(self._iter_authentic_entries(log.iter_entries(last)))
         else:
             _append_all(log, self._iter_authentic_entries(self.database.iter_entries(common)))
         where = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME
@@ -344,7 +344,7 @@ class JournalCopies:
         Raises :class:`JournalDamaged` if entries are missing or differ, or if every anchor is lost.
         """
         location = self._location
-        sequence, head_hex = self.database.read_last()
+        sequence, head_hex = self.database.read_head()
         anchors = self._read_anchors()
         heads = [anchor.head for _, anchor in anchors if anchor.head is not None]
         if not heads and (self._journal_exists or sequence):
@@ -353,7 +353,7 @@ class JournalCopies:
                 "every journal head is missing or damaged, so entries may be missing at the end undetected",
             )
         intact = [anchor for _, anchor in anchors if anchor.is_intact]
-        acknowledged = max(anchor.sequence for anchor in intact or [anchor for _, anchor in anchors])
+        acknowledged = max(anchor.last_sequence_min for anchor in intact or [anchor for _, anchor in anchors])
         if acknowledged > sequence:
             raise JournalDamaged(
                 "both copies",
@@ -399,13 +399,13 @@ class JournalCopies:
             anchor.write(head)
         self._location.storage.sync_together([anchor.file for anchor in self._anchors])
 
-    def remove_through(self, sequence: int) -> None:
+    def allow_removal_through(self, sequence: int) -> None:
         """Allow both copies to remove the archived entries up to ``sequence``; they do so in small steps later.
 
         While the second medium is missing, nothing is removed.
         """
         if self.log is not None:
-            self.database.remove_through(sequence)
+            self.database.allow_removal_through(sequence)
 
     def check(self, sequence: int, head_hex: str) -> None:
         """Check that both copies end with this entry, and that the next part of each copy is intact (A-03).
@@ -414,7 +414,7 @@ class JournalCopies:
         end starts again at the beginning, so the whole of both copies is read repeatedly while the machine
         runs. Raises :class:`JournalDamaged`.
         """
-        last = self.database.read_last()
+        last = self.database.read_head()
         if last != (sequence, head_hex):
             raise JournalDamaged(
                 FIRST_COPY_NAME, f"it ends at entry {last[0]}, but entry {sequence} was acknowledged"
@@ -423,7 +423,7 @@ class JournalCopies:
         if self.log is not None:
             self.log.check_last(sequence, head_hex)
             self.log.check_next_part(_SCRUB_SIZE_BYTES)
-            self.log.remove_through(self.database.read_head_before_first()[0])
+            self.log.remove_oldest_segment_through(self.database.read_head_before_first()[0])
 
 
 def _append_all(log: LogCopy, items: Iterable[AuthenticatedEntry]) -> None:

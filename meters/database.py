@@ -116,8 +116,8 @@ class DatabaseReader:
 
     def check_format(self) -> None:
         """Raise :class:`JournalDamaged` unless the SQLite file is a journal in this program's format."""
-        self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
-        self._format = self.run("PRAGMA user_version").fetchone()[0]
+        self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
+        self._format = self.run_sql("PRAGMA user_version").fetchone()[0]
         if self._format not in _READABLE_DATABASE_FORMATS:
             raise JournalDamaged(
                 str(self._path),
@@ -125,7 +125,7 @@ class DatabaseReader:
                 f"and writes {DATABASE_FORMAT}",
             )
 
-    def run(self, sql: str, parameters: Sequence[object] = ()) -> DatabaseRows:
+    def run_sql(self, sql: str, parameters: Sequence[object] = ()) -> DatabaseRows:
         """Run one SQL statement and return its rows.
 
         Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if SQLite refuses it.
@@ -143,12 +143,12 @@ class DatabaseReader:
         """Close the database file."""
         self._database.close()
 
-    def read_last(self) -> tuple[int, str]:
+    def read_head(self) -> tuple[int, str]:
         """Return the number and hash of the last entry in the file.
 
         If the file is empty, return 0 and the hash that a journal's first entry states as its predecessor's.
         """
-        row = self.run("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
+        row = self.run_sql("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
         return (0, GENESIS_HASH) if row is None else (row[0], _to_hex(row[1]))
 
     def read_head_before_first(self) -> tuple[int, str]:
@@ -156,7 +156,7 @@ class DatabaseReader:
 
         That entry and all earlier ones are archived.
         """
-        row = self.run(f"{_SELECT_ENTRIES_SQL} ORDER BY sequence LIMIT 1").fetchone()
+        row = self.run_sql(f"{_SELECT_ENTRIES_SQL} ORDER BY sequence LIMIT 1").fetchone()
         return (
             (0, GENESIS_HASH)
             if row is None or row[0] == 1
@@ -165,13 +165,13 @@ class DatabaseReader:
 
     def read_first_sequence(self) -> int:
         """Return the sequence of the first entry in the database (1 if it has none)."""
-        return int(self.run("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
+        return int(self.run_sql("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
     def read_hash(self, sequence: int) -> str:
         """Return the hash of the entry ``sequence``; raise :class:`JournalDamaged` if it is not in the file."""
         if sequence == 0:
             return GENESIS_HASH
-        row = self.run("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
+        row = self.run_sql("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
         if row is None:
             base, base_hex = self.read_head_before_first()
             if sequence == base:
@@ -184,7 +184,7 @@ class DatabaseReader:
         head_hex = self.read_hash(after_sequence)
         sequence = after_sequence
         while True:
-            rows = self.run(
+            rows = self.run_sql(
                 "SELECT hash, seal, body, id, kind, ref FROM entries"
                 " WHERE sequence > ? ORDER BY sequence LIMIT ?",
                 (sequence, _ROWS_PER_READ_BATCH),
@@ -200,7 +200,7 @@ class DatabaseReader:
 
     def find_by_id(self, tx_id: str) -> StoredEntry | None:
         """Return the entry with this transaction id in the database file, or None."""
-        row = self.run(f"{_SELECT_ENTRIES_SQL} WHERE id = ?", (tx_id,)).fetchone()
+        row = self.run_sql(f"{_SELECT_ENTRIES_SQL} WHERE id = ?", (tx_id,)).fetchone()
         return None if row is None else self._decode_row(row)
 
     def list_kinds(self) -> list[str]:
@@ -208,7 +208,7 @@ class DatabaseReader:
         kind_names: list[str] = []
         while True:
             last = kind_names[-1] if kind_names else ""
-            row = self.run(
+            row = self.run_sql(
                 "SELECT kind FROM entries WHERE kind > ? ORDER BY kind LIMIT 1", (last,)
             ).fetchone()
             if row is None:
@@ -250,7 +250,7 @@ class DatabaseReader:
         order = "DESC" if newest_first else "ASC"
         page = 8
         while True:
-            rows = self.run(
+            rows = self.run_sql(
                 f"{_SELECT_ENTRIES_SQL} WHERE sequence > ? AND sequence < ? {kind_is} "
                 f"ORDER BY sequence {order} LIMIT ?",
                 (low, high, *parameters, page),
@@ -335,19 +335,19 @@ class WritableDatabase(DatabaseReader):
             storage.remove(fresh.with_name(fresh.name + suffix))
         reader = DatabaseReader(storage.connect(fresh, read_only=False), fresh)
         try:
-            reader.run(f"PRAGMA page_size={DATABASE_PAGE_SIZE_BYTES}")
-            reader.run("PRAGMA synchronous=FULL")
-            reader.run("BEGIN IMMEDIATE")
+            reader.run_sql(f"PRAGMA page_size={DATABASE_PAGE_SIZE_BYTES}")
+            reader.run_sql("PRAGMA synchronous=FULL")
+            reader.run_sql("BEGIN IMMEDIATE")
             for statement in _CREATE_TABLES_SQL:
-                reader.run(statement)
+                reader.run_sql(statement)
             sequence_before = None
             for item in items:
                 sequence_before = item.entry.sequence - 1 if sequence_before is None else sequence_before
-                reader.run(_INSERT_ENTRY_SQL, _build_row(item))
-            reader.run("INSERT INTO archived VALUES (?)", (sequence_before or 0,))
-            reader.run(f"PRAGMA user_version={DATABASE_FORMAT}")
-            reader.run("COMMIT")
-            reader.run("PRAGMA journal_mode=WAL")
+                reader.run_sql(_INSERT_ENTRY_SQL, _build_row(item))
+            reader.run_sql("INSERT INTO archived VALUES (?)", (sequence_before or 0,))
+            reader.run_sql(f"PRAGMA user_version={DATABASE_FORMAT}")
+            reader.run_sql("COMMIT")
+            reader.run_sql("PRAGMA journal_mode=WAL")
         finally:
             reader.close()
         sums = PageChecksums(storage, fresh, key)
@@ -377,7 +377,7 @@ class WritableDatabase(DatabaseReader):
         storage.sync_folder(folder)
 
     @classmethod
-    def attach(cls, storage: Storage, folder: Path, key: MachineKey) -> Self:
+    def open_verified(cls, storage: Storage, folder: Path, key: MachineKey) -> Self:
         """Check every byte of the journal's first copy in ``folder``, then open it for writing.
 
         Raises :class:`JournalDamaged` naming what is wrong, or :class:`JournalUnwritable`.
@@ -396,10 +396,10 @@ class WritableDatabase(DatabaseReader):
             copy.check_format()
             if copy._format != DATABASE_FORMAT:
                 raise JournalDamaged(str(path), f"it is in format {copy._format}; expected {DATABASE_FORMAT}")
-            copy.run("PRAGMA synchronous=FULL")
+            copy.run_sql("PRAGMA synchronous=FULL")
             # Only move_wal_into_file() moves the WAL into the file, because it keeps the page sums.
-            copy.run("PRAGMA wal_autocheckpoint=0")
-            if copy.run("PRAGMA journal_mode").fetchone()[0] != "wal":
+            copy.run_sql("PRAGMA wal_autocheckpoint=0")
+            if copy.run_sql("PRAGMA journal_mode").fetchone()[0] != "wal":
                 raise JournalDamaged(str(path), "the file is not in WAL mode")
             if sums.is_wal_move_unfinished:
                 copy.move_wal_into_file()
@@ -414,8 +414,10 @@ class WritableDatabase(DatabaseReader):
 
         Raises :class:`JournalDamaged`.
         """
-        first, last, count = self.run("SELECT min(sequence), max(sequence), count(*) FROM entries").fetchone()
-        archived = self.run("SELECT through FROM archived").fetchone()[0]
+        first, last, count = self.run_sql(
+            "SELECT min(sequence), max(sequence), count(*) FROM entries"
+        ).fetchone()
+        archived = self.run_sql("SELECT through FROM archived").fetchone()[0]
         if count and (first, last) != (archived + 1, archived + count):
             raise JournalDamaged(
                 str(self._path),
@@ -431,43 +433,43 @@ class WritableDatabase(DatabaseReader):
     # ------------------------------------------------------------------ writing
     def insert(self, item: AuthenticatedEntry) -> None:
         """Begin a transaction and insert the journal entry ``item``; :meth:`commit` makes it durable."""
-        self.run("BEGIN IMMEDIATE")
+        self.run_sql("BEGIN IMMEDIATE")
         self._has_unmoved_wal = True
-        self.run(_INSERT_ENTRY_SQL, _build_row(item))
+        self.run_sql(_INSERT_ENTRY_SQL, _build_row(item))
         if self._first_sequence <= self._last_archived and item.entry.sequence % _ENTRIES_BETWEEN_DROPS == 0:
             self._remove_some_archived()
 
-    def remove_through(self, sequence: int) -> None:
+    def allow_removal_through(self, sequence: int) -> None:
         """Allow the entries up to ``sequence`` to be removed, because they are archived. Later inserts remove them."""
         self._last_archived = sequence
 
     def _remove_some_archived(self) -> None:
         """Remove the oldest archived entries from the file, at most ``_ROWS_DROPPED_AT_ONCE`` of them."""
         last_removed = min(self._last_archived, self._first_sequence + _ROWS_DROPPED_AT_ONCE - 1)
-        self.run("UPDATE archived SET through = ?", (last_removed,))
-        self.run("DELETE FROM entries WHERE sequence <= ?", (last_removed,))
+        self.run_sql("UPDATE archived SET through = ?", (last_removed,))
+        self.run_sql("DELETE FROM entries WHERE sequence <= ?", (last_removed,))
         self._first_sequence = last_removed + 1
 
-    def extend(self, items: Iterable[AuthenticatedEntry]) -> None:
+    def append_entries(self, items: Iterable[AuthenticatedEntry]) -> None:
         """Append journal entries in one transaction, for repairs from the other copy."""
         try:
-            self.run("BEGIN IMMEDIATE")
+            self.run_sql("BEGIN IMMEDIATE")
             self._has_unmoved_wal = True
             for item in items:
-                self.run(_INSERT_ENTRY_SQL, _build_row(item))
-            self.run("COMMIT")
+                self.run_sql(_INSERT_ENTRY_SQL, _build_row(item))
+            self.run_sql("COMMIT")
         except BaseException:
             self.rollback()
             raise
 
     def commit(self) -> None:
         """Commit the SQLite transaction; the inserted entries are durable when this returns."""
-        self.run("COMMIT")
+        self.run_sql("COMMIT")
 
     def rollback(self) -> None:
         """Discard the journal entries inserted since the last commit; never raises."""
         with suppress(JournalUnwritable, JournalDamaged):
-            self.run("ROLLBACK")
+            self.run_sql("ROLLBACK")
 
     def move_wal_into_file(self) -> None:
         """Move SQLite's write-ahead log (WAL) into the database file and record the new page sums.
@@ -482,15 +484,15 @@ class WritableDatabase(DatabaseReader):
 
     def _checkpoint_wal(self) -> bool:
         """Move SQLite's WAL into the database file; return False if a reader prevents that now."""
-        self.run("PRAGMA busy_timeout=0")
+        self.run_sql("PRAGMA busy_timeout=0")
         try:
-            busy, _, _ = self.run("PRAGMA wal_checkpoint(RESTART)").fetchone()
+            busy, _, _ = self.run_sql("PRAGMA wal_checkpoint(RESTART)").fetchone()
         except JournalUnwritable as error:
             if "locked" not in str(error):
                 raise
             busy = 1
         finally:
-            self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
+            self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         return not busy
 
     def scrub(self, page_count: int) -> None:
@@ -500,7 +502,7 @@ class WritableDatabase(DatabaseReader):
 
         Raises :class:`JournalDamaged` at a page that does not match.
         """
-        self._scrub_page = self._sums.verify_some(self._scrub_page, page_count)
+        self._scrub_page = self._sums.verify_page_range(self._scrub_page, page_count)
 
 
 def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:

@@ -28,7 +28,7 @@ class DiskReserve:
         self._folders = tuple(dict.fromkeys(folders)) if size else ()
         self._size = size
 
-    def check_reserves(self) -> str:
+    def maintain_reserves_and_find_full_medium_error(self) -> str:
         """Check free space and reserve files, and restore missing files; return which medium is full and why, or "".
 
         A medium with its reserve file is full if less than a quarter of the file's size is free. A medium without

@@ -150,7 +150,7 @@ class ExportReader:
                 self._digest.update(last)
                 yield last.removesuffix(b"\n")
             last = line
-        self.footer_fault = self._check_footer(last or b"")
+        self.footer_fault = self._find_footer_error(last or b"")
 
     def iter_entries(self) -> Iterator[StoredEntry]:
         """Yield each exported entry; then set :attr:`footer_fault`.
@@ -187,7 +187,7 @@ class ExportReader:
             raise JournalDamaged(f"{self._name} line {self._line}", reason)
         return line
 
-    def _check_footer(self, line: bytes) -> str:
+    def _find_footer_error(self, line: bytes) -> str:
         """Return why the footer ``line`` does not match the file; "" if digest and signature match."""
         try:
             raw = parse_json(line)

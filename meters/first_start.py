@@ -32,7 +32,7 @@ def complete_first_start(location: JournalLocation) -> None:
 
 def load_or_create_key(location: JournalLocation) -> MachineKey:
     """Load the machine key; if no journal was ever started here, create it."""
-    key = MachineKey.load(location.storage, *location.media, mend=True)
+    key = MachineKey.load(location.storage, *location.media, repair=True)
     if key is not None:
         return key
     if location.has_journal:

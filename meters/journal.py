@@ -32,7 +32,7 @@ from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.policy import JournalPolicy
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON, AppendResult, Transaction
-from meters.view import JournalView, load_ledger, read_checkpoint_boundary
+from meters.view import JournalView, load_ledger, read_checkpoint_archive_end
 
 #: Name of the second medium in messages.
 SECOND_MEDIUM_LOCATION: Final = "second medium"
@@ -161,7 +161,7 @@ class Journal(JournalView):
         )
         if not pairing.second_medium_error:
             try:
-                return cls._open_with_room(opening, pairing)
+                return cls._open_releasing_reserve_if_full(opening, pairing)
             except JournalUnwritable as error:
                 if not allow_missing_second or isinstance(error, MediumFull):
                     raise
@@ -171,10 +171,12 @@ class Journal(JournalView):
             raise MediumMissing(pairing.second_medium_error)
         if not pairing.journal_exists:
             raise JournalUnwritable(f"a new journal needs both media: {pairing.second_medium_error}")
-        return cls._open_with_room(opening, pairing)
+        return cls._open_releasing_reserve_if_full(opening, pairing)
 
     @classmethod
-    def _open_with_room(cls, opening: "_OpeningArguments", pairing: MediaPairing) -> "Journal":
+    def _open_releasing_reserve_if_full(
+        cls, opening: "_OpeningArguments", pairing: MediaPairing
+    ) -> "Journal":
         """Open the journal.
 
         If a medium is full, delete the reserve files and try once more.
@@ -207,8 +209,8 @@ class Journal(JournalView):
             locks.extend(FolderLock(folder) for folder in dict.fromkeys(location.media))
             if opening.memory_clear_record is None:
                 stop.check_stop_flag(location.storage, location.media)
-            if pairing.first_label is not None:
-                pairing.first_label.write(location.storage, location.state_dir)
+            if pairing.label_for_blank_first_medium is not None:
+                pairing.label_for_blank_first_medium.write(location.storage, location.state_dir)
             if (
                 opening.memory_clear_record is None
                 and not pairing.journal_exists
@@ -222,13 +224,13 @@ class Journal(JournalView):
             if (
                 opening.memory_clear_record is None
                 and not pairing.journal_exists
-                and journal._database.read_last()[0] == 0
+                and journal._database.read_head()[0] == 0
             ):
                 opening.check_new_journal_allowed()
             journal._rebuild_or_begin(opening.machine_id, opening.memory_clear_record)
             write_labels(location.storage, location.media, journal._key, opening.machine_id)
             complete_first_start(location)
-            journal.check_free_space()
+            journal.refresh_full_medium_error()
         except BaseException:
             if journal is not None:
                 journal._copies.close()
@@ -255,7 +257,7 @@ class Journal(JournalView):
         """Return which medium was full at the last check and why, or "" if none was."""
         return self._full_medium_error
 
-    def check_free_space(self) -> str:
+    def refresh_full_medium_error(self) -> str:
         """Check that each medium has free space and its reserve file; return which medium is full and why, or "".
 
         If a medium is full, delete the reserve files and record this. The result is also stored in
@@ -264,7 +266,7 @@ class Journal(JournalView):
         if self._failure is None:
             full_before, self._full_medium_error = (
                 self._full_medium_error,
-                self._disk_reserve.check_reserves(),
+                self._disk_reserve.maintain_reserves_and_find_full_medium_error(),
             )
             if self._full_medium_error and not full_before:
                 self._record_findings(
@@ -272,13 +274,13 @@ class Journal(JournalView):
                 )
         return self._full_medium_error
 
-    def derive(self, purpose: bytes) -> bytes:
+    def derive_key(self, purpose: bytes) -> bytes:
         """Return this machine's 32-byte secret key for ``purpose``, such as ``b"tickets"``."""
-        return self._key.derive(purpose)
+        return self._key.derive_key(purpose)
 
     def _rebuild_or_begin(self, machine_id: str, memory_clear_record: JSON) -> None:
         """Rebuild the state of an existing journal or begin a new one, and record every repair."""
-        if self._copies.database.read_last()[0] == 0:
+        if self._copies.database.read_head()[0] == 0:
             record: dict[str, JSON] = {"format": JOURNAL_FORMAT, "machine_id": machine_id}
             record["public_key"] = self.public_key.hex()
             if memory_clear_record is not None:
@@ -287,7 +289,7 @@ class Journal(JournalView):
                 Transaction(id=f"genesis:{self.fingerprint}", kind=checkpoint.GENESIS_KIND, record=record)
             )
         else:
-            self._load(machine_id)
+            self._rebuild_ledger(machine_id)
             self._record_clock_set_back()
         self._record_findings(self._copies.findings)
 
@@ -320,7 +322,7 @@ class Journal(JournalView):
                 )
             )
 
-    def _load(self, machine_id: str) -> None:
+    def _rebuild_ledger(self, machine_id: str) -> None:
         """Rebuild the ledger from the journal's entries and run the self-audit.
 
         Raises :class:`JournalDamaged`, also if the journal belongs to a machine other than ``machine_id``.
@@ -339,7 +341,7 @@ class Journal(JournalView):
                 f"the journal belongs to machine {recorded_machine_id}, not {machine_id}",
             )
         ledger.run_full_audit()
-        if furthest := self._archive.find_newer_archived_entry(self.sequence, self.genesis):
+        if furthest := self._archive.find_newer_archived_sequence(self.sequence, self.genesis):
             raise JournalDamaged(
                 str(self._location.state_dir),
                 f"both copies end at entry {self.sequence}, but the archive has entries up to {furthest}",
@@ -358,13 +360,13 @@ class Journal(JournalView):
             for path in written_files
         ]
         newest = next(self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
-        self._drop_archived(None if newest is None else read_checkpoint_boundary(newest))
+        self._allow_removal_of_archived(None if newest is None else read_checkpoint_archive_end(newest))
 
     def close(self) -> None:
         """Sign a last checkpoint, close the journal's files and release its folders."""
         try:
             if self._failure is None:
-                self.checkpoint()
+                self.append_checkpoint()
         finally:
             self.close_without_checkpoint()
 
@@ -403,10 +405,10 @@ class Journal(JournalView):
         try:
             posted = self._write(transaction)
         except MediumFull as error:
-            posted = self._write_in_reserve(transaction, error)
+            posted = self._write_after_releasing_reserve(transaction, error)
         try:
             if posted.sequence % self._policy.entries_per_checkpoint == 0:
-                self.checkpoint()
+                self.append_checkpoint()
             elif self._full_medium_error and posted.sequence % _ENTRIES_BETWEEN_WAL_MOVES == 0:
                 self._copies.database.move_wal_into_file()  # so that the WAL does not need to grow
         except JournalUnwritable as error:
@@ -414,7 +416,7 @@ class Journal(JournalView):
             self._failure = error
             if isinstance(error, MediumFull):
                 with suppress(JournalUnwritable):
-                    self._reopen_in_reserve(error)
+                    self._reopen_after_releasing_reserve(error)
         return posted
 
     def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
@@ -423,24 +425,24 @@ class Journal(JournalView):
         Raises :class:`TransactionIdConflict` if the archive has the id but the entry cannot be read.
         """
         try:
-            return self._archive.find(tx_id, self.journal_tag, self._load_identifier_index())
+            return self._archive.find_by_id(tx_id, self.journal_tag, self._load_identifier_index())
         except JournalDamaged as error:
             raise TransactionIdConflict(
                 f"id {tx_id} belongs to an archived entry that cannot be read: {error}"
             ) from error
 
-    def _write_in_reserve(self, transaction: Transaction, error: MediumFull) -> AppendResult:
+    def _write_after_releasing_reserve(self, transaction: Transaction, error: MediumFull) -> AppendResult:
         """After a write failed for lack of space, delete the reserve files and write the transaction again.
 
         It is not written again if the first copy has stored it already. ``error`` is the failure.
         """
-        self._reopen_in_reserve(error)
+        self._reopen_after_releasing_reserve(error)
         stored_entry = self._database.find_by_id(transaction.id)
         if stored_entry is not None:  # the first copy had room for it
             return AppendResult(stored_entry.sequence, stored_entry.hash_hex, already_existed=False)
         return self._write(transaction)
 
-    def _reopen_in_reserve(self, error: MediumFull) -> None:
+    def _reopen_after_releasing_reserve(self, error: MediumFull) -> None:
         """Delete the reserve files and open the copies again.
 
         Raises ``error`` if there is no reserve file.
@@ -477,7 +479,7 @@ class Journal(JournalView):
             raise
         return AppendResult(entry.sequence, entry.hash_hex, already_existed=False)
 
-    def checkpoint(self) -> None:
+    def append_checkpoint(self) -> None:
         """Append a signed checkpoint, unless the last entry is one.
 
         SQLite's write-ahead log (WAL) is moved into the database file first, because the checkpoint's own
@@ -489,7 +491,7 @@ class Journal(JournalView):
             self._write(checkpoint.build_checkpoint(self._ledger, self._key))
             # Only from this checkpoint on can a start find the end of the archive without the archived
             # entries.
-            self._drop_archived(self._read_boundary())
+            self._allow_removal_of_archived(self._read_archive_end())
 
     # ------------------------------------------------------------------ checking while running
     def check(self) -> None:
@@ -507,19 +509,19 @@ class Journal(JournalView):
             self._copies.check(self.sequence, self.head_hash)
         except JournalDamaged as error:
             self._repair_and_reopen(error)
-        self._archive_some()
+        self._run_archiving_step()
 
     # ------------------------------------------------------------------ the archive
     def _create_archivist(self) -> Archivist:
         """Return the writer of archive segments for this journal."""
         return Archivist(self._location.storage, self._archive, self._database, self._key, check_mac)
 
-    def _drop_archived(self, boundary: ArchiveEnd | None) -> None:
+    def _allow_removal_of_archived(self, boundary: ArchiveEnd | None) -> None:
         """Allow both copies to remove the entries up to ``boundary``, the end of the archive."""
-        self._copies.remove_through(0 if boundary is None else boundary.last_sequence)
+        self._copies.allow_removal_through(0 if boundary is None else boundary.last_sequence)
 
-    def _archive_some(self) -> None:
-        """Take one small step of archiving old entries, if there are enough of them.
+    def _run_archiving_step(self) -> None:
+        """Take one small step of archiving old entries or, if there are too few, of comparing the media's archives.
 
         If a medium refuses it or is missing, archiving is only delayed: the entries stay in the copies.
         """
@@ -532,7 +534,7 @@ class Journal(JournalView):
             if self._segment_in_progress is not None:
                 next(self._segment_in_progress)
             elif self._archive.last_sequence:
-                self._compare_archives()
+                self._run_archive_comparison_step()
         except StopIteration as result:
             self._segment_in_progress = None
             self.append(result.value)
@@ -541,7 +543,7 @@ class Journal(JournalView):
             self._archive_checks_to_skip = _CHECKS_BEFORE_NEXT_ARCHIVING
             self._record_archive_event(MemoryFindingKind.ARCHIVE_DELAYED, str(error))
 
-    def _compare_archives(self) -> None:
+    def _run_archive_comparison_step(self) -> None:
         """Take one small step of comparing the archives of both media; each is repaired from the other."""
         if self._comparison_checks_to_skip:
             self._comparison_checks_to_skip -= 1
@@ -567,7 +569,7 @@ class Journal(JournalView):
 
         Return None if there are too few entries for a segment.
         """
-        policy, boundary, archivist = self._policy, self._read_boundary(), self._create_archivist()
+        policy, boundary, archivist = self._policy, self._read_archive_end(), self._create_archivist()
         last_archived = 0 if boundary is None else boundary.last_sequence
         if (
             self.sequence - last_archived
@@ -601,7 +603,7 @@ class Journal(JournalView):
         """
         acknowledged = (self.sequence, self.head_hash)
         self._reopen(damage)
-        if self._database.read_last() != acknowledged:
+        if self._database.read_head() != acknowledged:
             raise damage
         if not self._copies.findings:
             # The damaged page was about to be overwritten from SQLite's WAL, and now has been.

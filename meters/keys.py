@@ -4,7 +4,7 @@ It is an Ed25519 key (RFC 8032), created at the first start and stored on both m
 nowhere else; if one medium loses it, it is read from the other. The MAC of an entry is an HMAC-SHA256 under a
 key derived from the machine key. It is fast enough for every entry. A person who can write to both copies but
 lacks the key can therefore not add an entry, not even after the last signed checkpoint. Other data that the
-machine must distinguish from forgeries uses a key derived for its purpose (:meth:`MachineKey.derive`).
+machine must distinguish from forgeries uses a key derived for its purpose (:meth:`MachineKey.derive_key`).
 """
 
 import hashlib
@@ -59,26 +59,26 @@ class MachineKey:
         self.public_key: bytes = self._private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 
     @classmethod
-    def load(cls, storage: Storage, *folders: Path, mend: bool = False) -> "MachineKey | None":
+    def load(cls, storage: Storage, *folders: Path, repair: bool = False) -> "MachineKey | None":
         """Return the machine's key from the given folders, one per medium, or None if no folder has one.
 
-        If ``mend`` is True, a lost or damaged copy of the key is rewritten. Raises :class:`JournalDamaged` if copies
+        If ``repair`` is True, a lost or damaged copy of the key is rewritten. Raises :class:`JournalDamaged` if copies
         exist but none is intact, or if two intact copies differ.
         """
         old_seed = _read_unmirrored_seed(storage, folders[0])
         if old_seed is not None:
-            if mend and folders[1:]:
+            if repair and folders[1:]:
                 key_copies = MirroredValue(storage, folders[1:], KEY_FILE_NAME)
                 if key_copies.read() is None:
                     key_copies.write(old_seed)
             return cls(old_seed)
         mirror = MirroredValue(storage, folders, KEY_FILE_NAME)
-        seed = mirror.read(mend=mend)
+        seed = mirror.read(repair=repair)
         if seed is None:
             return None
         key = cls(seed)
         key.findings = mirror.findings
-        for folder in folders if mend else ():
+        for folder in folders if repair else ():
             if storage.make_private(folder / KEY_FILE_NAME):
                 reason = f"{folder / KEY_FILE_NAME} could be read by others than its owner"
                 key.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, KEY_FILE_NAME, reason))
@@ -94,7 +94,7 @@ class MachineKey:
         MirroredValue(storage, folders, KEY_FILE_NAME).write(seed)
         return cls(seed)
 
-    def derive(self, purpose: bytes) -> bytes:
+    def derive_key(self, purpose: bytes) -> bytes:
         """Return the 32-byte secret key of this machine for ``purpose``, such as ``b"tickets"``.
 
         Keys for different purposes reveal nothing about each other or the machine key (HKDF-SHA256, RFC

@@ -72,7 +72,7 @@ class LogScan:
     """The hash of the last intact entry."""
     damage: str = ""
     """What is wrong after the last intact entry, as text; empty if nothing is."""
-    bad_segment: int = 0
+    damaged_segment_start: int = 0
     """The number of the first entry of the damaged segment file."""
 
 
@@ -123,9 +123,9 @@ class LogCopy:
         self._check_in_progress: Generator[int] | None = None
         """The generator that checks the whole log step by step, or None if no check is running."""
         self._nothing_through: int | None = (
-            None  # remove_through found no segment that ends at or before this entry
+            None  # remove_oldest_segment_through found no segment that ends at or before this entry
         )
-        self.base: tuple[int, str] = 0, GENESIS_HASH
+        self.head_before_first: tuple[int, str] = 0, GENESIS_HASH
         """The number and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
     def close(self) -> None:
@@ -160,7 +160,7 @@ class LogCopy:
             )
         except JournalDamaged as error:
             return LogScan(0, GENESIS_HASH, str(error), first_sequences[0])
-        self.base = self._sequence, self._head_hex = sequence, head_hex
+        self.head_before_first = self._sequence, self._head_hex = sequence, head_hex
         for first in first_sequences:
             try:
                 if segment is not None and not segment.is_closed:
@@ -255,8 +255,8 @@ class LogCopy:
 
     def read_hash(self, sequence: int) -> str:
         """Return the hash of the log's entry ``sequence``, which must be intact."""
-        if sequence == self.base[0]:
-            return self.base[1]
+        if sequence == self.head_before_first[0]:
+            return self.head_before_first[1]
         return next(self.iter_entries(sequence - 1)).entry.hash_hex
 
     # ------------------------------------------------------------------ writing
@@ -376,9 +376,9 @@ class LogCopy:
         """
         if self.list_segment_starts():
             raise JournalDamaged(str(self._folder), "a log that has entries cannot be started again")
-        self.base = self._sequence, self._head_hex = sequence, head_hex
+        self.head_before_first = self._sequence, self._head_hex = sequence, head_hex
 
-    def remove_through(self, sequence: int) -> None:
+    def remove_oldest_segment_through(self, sequence: int) -> None:
         """Remove the log's oldest segment if all its entries are archived.
 
         ``sequence`` is the last entry that may be removed. Segments are removed one at a time, each durably
@@ -396,7 +396,7 @@ class LogCopy:
         base = self._read_head_before_first(later[0])
         self._storage.remove(self._build_segment_path(first))
         self._storage.sync_folder(self._folder)
-        self.base = base
+        self.head_before_first = base
 
     # ------------------------------------------------------------------ while the machine runs
     def check_last(self, sequence: int, head_hex: str) -> None:

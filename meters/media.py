@@ -32,7 +32,13 @@ from meters.storage import Storage
 #: File name of the label.
 LABEL_FILE_NAME: Final = "medium.json"
 #: The stored keys of a label's fields that are stored under another name.
-_STORED_KEY_BY_FIELD: Final = {"name": "which", "other_medium_id": "beside"}
+_STORED_KEY_BY_FIELD: Final = {
+    "machine_fingerprint": "machine",
+    "name": "which",
+    "other_medium_id": "beside",
+    "pairing_number": "pairing",
+    "inserted_by": "put_in_by",
+}
 _FIELD_BY_STORED_KEY: Final = {key: name for name, key in _STORED_KEY_BY_FIELD.items()}
 
 
@@ -47,7 +53,7 @@ class MediumName(StrEnum):
 class MediumLabel:
     """The label on one of the machine's two storage media."""
 
-    machine: str
+    machine_fingerprint: str
     """The fingerprint of the machine's key."""
     machine_id: str
     """The serial number of the machine."""
@@ -57,9 +63,9 @@ class MediumLabel:
     """The number that identifies the medium."""
     other_medium_id: str
     """The number of the medium that it is used with: of the second for the first medium, and the reverse."""
-    pairing: int = 1
+    pairing_number: int = 1
     """The number of times that one of the two media was replaced, plus one."""
-    put_in_by: str = ""
+    inserted_by: str = ""
     """Who inserted the medium as a new one; empty once it has been filled with the machine's memory."""
 
     @classmethod
@@ -69,7 +75,7 @@ class MediumLabel:
         Raises :class:`JournalUnwritable` if the medium cannot be read.
         """
         try:
-            data = MirroredValue(storage, (folder,), LABEL_FILE_NAME).read(mend=False)
+            data = MirroredValue(storage, (folder,), LABEL_FILE_NAME).read(repair=False)
             return None if data is None else cls._from_stored(json.loads(data))
         except (JournalDamaged, ValueError, TypeError, KeyError, RecursionError):
             return None
@@ -99,7 +105,7 @@ class MediaPairing:
     """Why the second medium cannot be used; empty if it can."""
     must_refill_second: bool = False
     """Whether the second medium is new, so that its content must be replaced by that of the first."""
-    first_label: MediumLabel | None = None
+    label_for_blank_first_medium: MediumLabel | None = None
     """The label to write on a blank first medium before it is filled from the second; None if it is not blank."""
     findings: tuple[MemoryFinding, ...] = ()
     """What was found about the media, for the event log."""
@@ -162,23 +168,23 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
     """
     if (first.name, second.name) == (MediumName.SECOND, MediumName.FIRST):
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} are swapped: exchange them")
-    if second.machine != first.machine or second.name is not MediumName.SECOND:
-        owner = second.machine_id or second.machine
+    if second.machine_fingerprint != first.machine_fingerprint or second.name is not MediumName.SECOND:
+        owner = second.machine_id or second.machine_fingerprint
         return MediaPairing(
             journal_exists=True,
             second_medium_error=f"{second_dir}: the medium is the {second.name} of machine {owner}",
         )
-    if second.put_in_by and second.other_medium_id == first.id:
-        reason = f"a new one, put in by {second.put_in_by}"
+    if second.inserted_by and second.other_medium_id == first.id:
+        reason = f"a new one, put in by {second.inserted_by}"
         finding = MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "second medium", reason)
         return MediaPairing(journal_exists=True, must_refill_second=True, findings=(finding,))
-    if first.put_in_by and first.other_medium_id == second.id:
+    if first.inserted_by and first.other_medium_id == second.id:
         return MediaPairing(journal_exists=True, findings=(_build_replaced_first_finding(first),))
     if _are_paired(first, second):
         return MediaPairing(journal_exists=True)
-    if first.pairing == second.pairing:
+    if first.pairing_number == second.pairing_number:
         raise JournalUnwritable(f"the media in {state_dir} and {second_dir} were never used together")
-    if first.pairing > second.pairing:
+    if first.pairing_number > second.pairing_number:
         return MediaPairing(
             journal_exists=True,
             second_medium_error=f"{second_dir}: the medium was replaced since it was last used",
@@ -192,10 +198,10 @@ def _pair_labels(first: MediumLabel, second: MediumLabel, state_dir: Path, secon
 
 def _are_paired(first: MediumLabel, second: MediumLabel) -> bool:
     """Return whether each label names the other medium and both have the same pairing number."""
-    return (first.other_medium_id, second.other_medium_id, first.pairing) == (
+    return (first.other_medium_id, second.other_medium_id, first.pairing_number) == (
         second.id,
         first.id,
-        second.pairing,
+        second.pairing_number,
     )
 
 
@@ -215,22 +221,24 @@ def _pair_without_first(
             raise JournalUnwritable(f"{state_dir} and {second_dir} contain media of different machines")
         return MediaPairing(journal_exists=True)
     rebuilt = MediumLabel(
-        second.machine,
+        second.machine_fingerprint,
         second.machine_id,
         MediumName.FIRST,
         create_medium_id(storage),
         second.id,
-        second.pairing,
+        second.pairing_number,
         "nobody named",
     )
     return MediaPairing(
-        journal_exists=True, first_label=rebuilt, findings=(_build_replaced_first_finding(rebuilt),)
+        journal_exists=True,
+        label_for_blank_first_medium=rebuilt,
+        findings=(_build_replaced_first_finding(rebuilt),),
     )
 
 
 def _build_replaced_first_finding(first: MediumLabel) -> MemoryFinding:
     """Return the finding for the event log that the first medium was replaced and is filled from the second."""
-    reason = f"it was blank, put in by {first.put_in_by}, and is made again from the second medium"
+    reason = f"it was blank, put in by {first.inserted_by}, and is made again from the second medium"
     return MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "first medium", reason)
 
 
@@ -252,13 +260,13 @@ def write_labels(storage: Storage, folders: tuple[Path, ...], key: MachineKey, m
         return
     stored_labels = [MediumLabel.read(storage, folder) for folder in folders]
     old_labels = [
-        stored if stored is not None and stored.machine == key.fingerprint else None
+        stored if stored is not None and stored.machine_fingerprint == key.fingerprint else None
         for stored in stored_labels
     ]
     ids = [create_medium_id(storage) if stored is None else stored.id for stored in old_labels]
     first, second = old_labels
-    pairing = max((stored.pairing for stored in old_labels if stored is not None), default=1)
-    new_second = second is not None and bool(second.put_in_by)
+    pairing = max((stored.pairing_number for stored in old_labels if stored is not None), default=1)
+    new_second = second is not None and bool(second.inserted_by)
     if first is not None and second is not None and not new_second and not _are_paired(first, second):
         pairing += 1
     for n in (0, 1) if new_second else (1, 0):
@@ -274,35 +282,35 @@ def create_medium_id(storage: Storage) -> str:
     return storage.random_bytes(8).hex()
 
 
-def replace_second(storage: Storage, state_dir: Path, second_dir: Path, put_in_by: str) -> MediumLabel:
+def replace_second(storage: Storage, state_dir: Path, second_dir: Path, inserted_by: str) -> MediumLabel:
     """Label the medium in ``second_dir`` as the new second medium; the machine fills it at its next start.
 
-    ``put_in_by`` names who declares it and why. Raises :class:`JournalDamaged` if nobody is named, if the first
+    ``inserted_by`` names who declares it and why. Raises :class:`JournalDamaged` if nobody is named, if the first
     medium has no label, or if the medium in ``second_dir`` is in use: it belongs to a different machine, or is
     the current second medium of this one.
     """
     first = MediumLabel.read(storage, state_dir)
-    if first is None or not put_in_by.strip():
+    if first is None or not inserted_by.strip():
         raise JournalDamaged(
             str(state_dir),
             "the second medium can be replaced only if this one has a label and the person is named",
         )
     old_label = MediumLabel.read(storage, second_dir)
     if old_label is not None and (
-        old_label.machine != first.machine or old_label.id == first.other_medium_id
+        old_label.machine_fingerprint != first.machine_fingerprint or old_label.id == first.other_medium_id
     ):
-        owner = old_label.machine_id or old_label.machine
+        owner = old_label.machine_id or old_label.machine_fingerprint
         raise JournalDamaged(
             str(second_dir), f"the medium is in use as the {old_label.name} of machine {owner}"
         )
     new_label = MediumLabel(
-        first.machine,
+        first.machine_fingerprint,
         first.machine_id,
         MediumName.SECOND,
         create_medium_id(storage),
         first.id,
-        first.pairing + 1,
-        put_in_by,
+        first.pairing_number + 1,
+        inserted_by,
     )
     storage.make_folder(second_dir)
     new_label.write(storage, second_dir)

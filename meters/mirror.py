@@ -49,7 +49,7 @@ class _ValueCopy:
 class MirroredValue:
     """A small value stored under ``name`` on each medium, in ``folders`` (the first medium's first).
 
-    With ``key`` (see :meth:`meters.keys.MachineKey.derive`), only this machine can have written the value.
+    With ``key`` (see :meth:`meters.keys.MachineKey.derive_key`), only this machine can have written the value.
     ``findings`` lists the repairs that were made or failed since construction. Processes that write the same
     value must use a lock.
     """
@@ -67,10 +67,10 @@ class MirroredValue:
         self._key = key
         self.findings: list[MemoryFinding] = []
 
-    def read(self, *, expected: bool = False, mend: bool = True) -> bytes | None:
+    def read(self, *, expected: bool = False, repair: bool = True) -> bytes | None:
         """Return the newest intact copy of the value, or None if it was never written.
 
-        If ``mend`` is True, the other copy is repaired. Otherwise nothing is written, as is necessary beside a
+        If ``repair`` is True, the other copy is repaired. Otherwise nothing is written, as is necessary beside a
         running machine. Raises :class:`JournalDamaged` if no copy is intact, if copies of one generation differ, or
         if the value is missing although ``expected`` is True; :class:`JournalUnwritable` if no medium can be read.
         """
@@ -79,7 +79,7 @@ class MirroredValue:
         if best is None:
             return None
         for copy in copies:
-            if mend and (copy.error_text or copy.generation < best.generation):
+            if repair and (copy.error_text or copy.generation < best.generation):
                 self._repair_copy(copy, best)
         return best.value
 

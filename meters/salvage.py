@@ -160,7 +160,9 @@ def inspect_journal(
     key = _load_key(medium, state_dir, second_folder)
     with ExitStack() as open_files:
         first_reader, reason = _open_first_copy(medium, state_dir, key, open_files)
-        second_reader: EntryReader = JournalLocation(medium, state_dir, second_folder).log().iter_entries
+        second_reader: EntryReader = (
+            JournalLocation(medium, state_dir, second_folder).create_log_copy().iter_entries
+        )
         if key is not None:
             first_reader = _prepend_archive(first_reader, medium, state_dir, key)
             second_reader = _prepend_archive(second_reader, medium, second_folder, key)
@@ -312,5 +314,5 @@ def _find_acknowledged_sequence(medium: Storage, key: MachineKey | None, *folder
         return acknowledged
     for folder in folders:
         with suppress(Exception):  # an unreadable medium contributes nothing
-            acknowledged = max(acknowledged, AnchorFile.read(medium, folder, key).sequence)
+            acknowledged = max(acknowledged, AnchorFile.read(medium, folder, key).last_sequence_min)
     return acknowledged

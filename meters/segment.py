@@ -102,7 +102,7 @@ class SegmentWriter:
         self._count_by_kind: Counter[str] = Counter()
         """The number of entries of each kind added so far."""
 
-    def add(self, entry: StoredEntry) -> None:
+    def add_entry(self, entry: StoredEntry) -> None:
         """Append the next journal entry to the archive segment."""
         short_body = remove_previous_hash(entry.body, entry.previous_hex)
         self._lines.append(_UNSHORTENED_MARK + entry.body if short_body is None else short_body)

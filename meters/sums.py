@@ -91,7 +91,7 @@ class PageChecksums:
                 return page, JournalDamaged(f"{self._path} page {page}", reason)
         return None
 
-    def verify_some(self, first_page: int, page_count: int) -> int:
+    def verify_page_range(self, first_page: int, page_count: int) -> int:
         """Check up to ``page_count`` pages of the database, beginning with ``first_page``, against their sums.
 
         Return the page with which to continue; after the last page, 1. Raises :class:`JournalDamaged` at a bad

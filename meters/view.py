@@ -37,7 +37,7 @@ class JournalView:
         archives: Sequence[Path],
     ) -> None:
         self._database = database
-        self._archive = Archive(storage, archives, self._read_boundary)
+        self._archive = Archive(storage, archives, self._read_archive_end)
         self._index: tuple[int, IdentifierIndex | None] = -1, None
         """The archive's index of ids, with the number of the last entry that it covers (-1: not loaded yet)."""
         self._known: tuple[JSON, ArchiveEnd | None] = None, None
@@ -82,7 +82,7 @@ class JournalView:
 
     def get(self, tx_id: str) -> StoredEntry | None:
         """Return the journal entry with this transaction id, or None; an archived entry is read from the archive."""
-        return self._database.find_by_id(tx_id) or self._archive.find(
+        return self._database.find_by_id(tx_id) or self._archive.find_by_id(
             tx_id, self.journal_tag, self._load_identifier_index()
         )
 
@@ -176,11 +176,11 @@ class JournalView:
 
     def iter_second_medium_bodies(self, location: JournalLocation, after: int = 0) -> Iterator[bytes]:
         """Yield what :meth:`iter_bodies` yields, but read from the second medium: its archive, then its log."""
-        log = location.log()
+        log = location.create_log_copy()
         first_sequences = log.list_segment_starts()
         base = first_sequences[0] - 1 if first_sequences else 0
         for sequence, body, _ in Archive(
-            location.storage, location.archive_folders[1:], self._read_boundary
+            location.storage, location.archive_folders[1:], self._read_archive_end
         ).iter_bodies(after):
             if sequence > base:
                 break
@@ -217,7 +217,7 @@ class JournalView:
         """Return the archive of this journal."""
         return self._archive
 
-    def _read_boundary(self) -> ArchiveEnd | None:
+    def _read_archive_end(self) -> ArchiveEnd | None:
         """Return where the archive ends according to the machine state, or None if nothing was archived."""
         stored_boundary = self._ledger.state.get(ARCHIVE_END_KEY)
         if stored_boundary is not self._known[0]:
@@ -230,12 +230,12 @@ class JournalView:
         A running machine may have archived more entries since this view was opened.
         """
         base = self._database.read_first_sequence() - 1
-        boundary = self._read_boundary()
+        boundary = self._read_archive_end()
         if base > (0 if boundary is None else boundary.last_sequence):
             newest = next(
                 self._database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None
             )
-            later = None if newest is None else read_checkpoint_boundary(newest)
+            later = None if newest is None else read_checkpoint_archive_end(newest)
             self._known = self._ledger.state.get(ARCHIVE_END_KEY), later
         return base
 
@@ -243,7 +243,7 @@ class JournalView:
     def genesis(self) -> StoredEntry:
         """Return the first entry, which identifies the journal."""
         if self._find_last_archived():
-            boundary = self._read_boundary()
+            boundary = self._read_archive_end()
             if boundary is not None:
                 return boundary.genesis
         return next(self._database.walk((), 0, None, 1, newest_first=False))
@@ -255,7 +255,7 @@ class JournalView:
         """
         last_archived = self._archive.last_sequence
         if self._index[0] != last_archived:
-            self._index = last_archived, self._archive.index()
+            self._index = last_archived, self._archive.load_identifier_index()
         return self._index[1]
 
     def balance_cents(self, account: str) -> int:
@@ -311,7 +311,7 @@ def load_ledger(database: DatabaseReader, key: MachineKey | None = None) -> tupl
     location = "journal"
     base, _ = database.read_head_before_first()
     newest = next(database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
-    known_boundary = None if newest is None else read_checkpoint_boundary(newest)
+    known_boundary = None if newest is None else read_checkpoint_archive_end(newest)
     if base and known_boundary is None:
         raise JournalDamaged(
             location, f"entries 1 to {base} are missing, and no checkpoint states that they are archived"
@@ -338,7 +338,7 @@ def load_ledger(database: DatabaseReader, key: MachineKey | None = None) -> tupl
     return ledger, public_key
 
 
-def read_checkpoint_boundary(entry: StoredEntry) -> ArchiveEnd | None:
+def read_checkpoint_archive_end(entry: StoredEntry) -> ArchiveEnd | None:
     """Return where the archive ended at the time of a checkpoint, or None if nothing was archived."""
     record: Any = entry.record
     try:
@@ -414,7 +414,7 @@ def _check_end(database: DatabaseReader, acknowledged: AnchoredHead | None, medi
             " and ".join(str(folder / ANCHOR_NAME) for folder in dict.fromkeys(media)),
             "every journal head is missing or damaged, so entries may be missing at the end undetected",
         )
-    sequence, _ = database.read_last()
+    sequence, _ = database.read_head()
     if sequence < acknowledged.sequence:
         raise JournalDamaged(
             str(media[0]), f"it ends at entry {sequence}, but entry {acknowledged.sequence} was acknowledged"

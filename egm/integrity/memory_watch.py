@@ -54,7 +54,7 @@ class MemoryWatch:
     def check_media(self) -> None:
         """Raise a fault for each storage medium that is missing, replaced or full; clear faults without a cause."""
         journal = self._machine.journal
-        journal.check_free_space()
+        journal.refresh_full_medium_error()
         causes = self._find_fault_details()
         for code, detail in causes.items():
             self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))

@@ -93,7 +93,7 @@ class CabinetFileSignature:
         if key is None:
             return ""
         return hmac.new(
-            key.derive(_SIGNATURE_HMAC_PURPOSE), encode_canonical_json(asdict(self)), "sha256"
+            key.derive_key(_SIGNATURE_HMAC_PURPOSE), encode_canonical_json(asdict(self)), "sha256"
         ).hexdigest()
 
 

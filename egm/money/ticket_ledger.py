@@ -71,7 +71,7 @@ def open_ticket_store(
     has_tickets = journal.state(MoneyKey.TICKET_LEDGER_ANCHOR) is not None or any(
         journal.balance_cents(f"out:voucher:{kind}") for kind in CREDIT_KINDS
     )
-    key = journal.derive(LEDGER_HEAD_MAC_PURPOSE)
+    key = journal.derive_key(LEDGER_HEAD_MAC_PURPOSE)
     try:
         return TicketStore.open(
             folder, key=key, second_folder=second_folder, storage=storage, create_missing=not has_tickets
@@ -98,7 +98,7 @@ def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
 
 def compute_number_commitment(machine: Machine, number: str) -> str:
     """Return the commitment to a ticket's number, which journal entries contain in place of the number."""
-    return compute_commitment(machine.journal.derive(NUMBERS), number)
+    return compute_commitment(machine.journal.derive_key(NUMBERS), number)
 
 
 def build_host_ticket_state(

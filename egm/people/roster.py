@@ -285,7 +285,7 @@ def _compute_hmac(roster: Roster) -> str:
     if key is None:
         return ""
     return hmac.new(
-        key.derive(_ROSTER_HMAC_PURPOSE), encode_canonical_json(_encode_roster(roster)), "sha256"
+        key.derive_key(_ROSTER_HMAC_PURPOSE), encode_canonical_json(_encode_roster(roster)), "sha256"
     ).hexdigest()
 
 

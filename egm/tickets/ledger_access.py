@@ -29,7 +29,7 @@ def open_machine_ledger(
     With ``read_only`` nothing in it can be changed. Raises the errors of :meth:`TicketStore.open`.
     """
     second_folder = second_folder or folder / SECOND_FOLDER
-    key = read_machine_key(folder, second_folder).derive(LEDGER_HEAD_MAC_PURPOSE)
+    key = read_machine_key(folder, second_folder).derive_key(LEDGER_HEAD_MAC_PURPOSE)
     return TicketStore.open(
         folder, key=key, second_folder=second_folder, create_missing=False, verify=False, read_only=read_only
     )

@@ -51,7 +51,7 @@ _TICKET_SEQUENCE_MODULUS: Final = 1 << 24
 #: Name of the file of the ledger's head, on both media (:func:`read_ledger_head`).
 LEDGER_HEAD_FILE_NAME: Final = "tickets.head"
 #: Purpose of the key, derived from the machine key, that authenticates the moves
-#: (:meth:`meters.keys.MachineKey.derive`).
+#: (:meth:`meters.keys.MachineKey.derive_key`).
 LEDGER_HEAD_MAC_PURPOSE: Final = b"ticket ledger"
 
 
@@ -193,7 +193,7 @@ class TicketStore:
 
         Raises JournalDamaged if the head cannot be read.
         """
-        head = self._head.read(mend=not self._read_only)
+        head = self._head.read(repair=not self._read_only)
         _, _, *entry_fields = EMPTY_MOVE_LOG_END if head is None else json.loads(head)
         return LastSeenJournalEntry(*entry_fields) if entry_fields else None
 
@@ -204,7 +204,7 @@ class TicketStore:
         replaced by an older copy or by another machine's ledger. A missing or unreadable head is an error too.
         """
         try:
-            head = self._head.read(mend=not self._read_only)
+            head = self._head.read(repair=not self._read_only)
         except JournalDamaged as error:
             return f"the record of the cage's last move in the ticket ledger cannot be read: {error}"
         if head is None and self.last_move != EMPTY_MOVE_LOG_END:  # removed, or written before heads existed

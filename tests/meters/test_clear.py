@@ -100,7 +100,7 @@ def test_a_clear_that_carries_over_more_credit_than_was_owed_is_refused(broken):
     flow = Transfer("house:carried_over", "credit:1:cashable", inspection.both_copies.credits_cents + 1)
     opening = (Transaction(id="c1", kind="clear.carried", transfers=(flow,)),)
     with pytest.raises(ClearRefused, match="would be carried over"):
-        clear_memory(broken, build_clearance(inspection, opening=opening), now=clock)
+        clear_memory(broken, build_clearance(inspection, opening_transactions=opening), now=clock)
     assert read_files(broken) == before
 
 
@@ -161,7 +161,9 @@ def test_a_clear_interrupted_while_writing_the_new_journal_leaves_the_machine_st
 
     monkeypatch.setattr(Journal, "append", lose_power)
     with pytest.raises(KeyboardInterrupt):
-        clear_memory(broken, build_clearance(inspect_journal(broken), opening=opening), now=clock)
+        clear_memory(
+            broken, build_clearance(inspect_journal(broken), opening_transactions=opening), now=clock
+        )
     monkeypatch.undo()
     for _ in range(2):
         with pytest.raises(JournalDamaged, match="stopped until an authorised clear"):

@@ -109,7 +109,7 @@ def measure_costs(folder):
         for _ in range(20):
             play(journal)
         found |= {f"play {operation}": storage.count[operation] - before[operation] for operation in before}
-        journal.checkpoint()
+        journal.append_checkpoint()
     reading = Counting()
     with open_view(folder, storage=reading) as view:
         assert len(list(view.iter_bodies(view.sequence - 100))) == 100
@@ -184,7 +184,7 @@ def test_a_game_takes_at_most_two_thousand_bytes_on_both_media(tmp_path):
         engine = start_bench_machine(journal, slots=slots, fund_cents=10**9)
         before = (tmp_path / "journal.sqlite").stat().st_size
         Player(engine, 3).play(games)
-        journal.checkpoint()
+        journal.append_checkpoint()
         first = (tmp_path / "journal.sqlite").stat().st_size - before
     second = sum(len(path.read_bytes().rstrip(b"\0")) for path in (tmp_path / "second").glob("*.log"))
     assert (first + second) / games <= 2000

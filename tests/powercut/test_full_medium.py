@@ -47,7 +47,7 @@ def test_a_disk_that_fills_at_any_stage_still_records_all_that_is_owed(tmp_path)
             journal.append(transaction)
             player.acknowledged.append(transaction)
         # Either it needed the reserve, or the next look finds that there is no room and gives it up.
-        assert journal.check_free_space()
+        assert journal.refresh_full_medium_error()
         assert journal.full_medium_error
         assert not [p for p in disk.names if p.name == RESERVE_FILE_NAME]
         assert list_event_codes(journal).count("memory.full") == 1
@@ -91,11 +91,11 @@ def test_the_reserve_is_restored_only_when_there_is_ample_room(tmp_path):
     disk = Disk()
     journal = Player(tmp_path, disk).open()
     fill(disk)
-    assert journal.check_free_space()
+    assert journal.refresh_full_medium_error()
     disk.room = sum(len(i.seen) for i in disk.names.values()) + RESERVE
-    assert journal.check_free_space(), "it would be full again at once"
+    assert journal.refresh_full_medium_error(), "it would be full again at once"
     disk.room += 10 * RESERVE
-    assert not journal.check_free_space()
+    assert not journal.refresh_full_medium_error()
     assert not journal.full_medium_error
     journal.close()
 
@@ -108,7 +108,7 @@ def test_a_power_cut_while_the_reserve_is_used_or_restored_loses_nothing(tmp_pat
                 fill(disk)
             if n == 14:
                 disk.room = None
-                player.journal.check_free_space()
+                player.journal.refresh_full_medium_error()
             player.attempted.append(transaction)
             player.journal.append(transaction)
             player.acknowledged.append(transaction)

@@ -207,7 +207,7 @@ def test_a_damaged_or_lost_label_is_written_again(tmp_path, closed, which):
     del closed.names[path]
     assert Player(tmp_path, closed).run(())
     label = MediumLabel.read(SimStorage(closed), tmp_path / which)
-    assert (label.machine, label.name) == (good.machine, good.name)
+    assert (label.machine_fingerprint, label.name) == (good.machine_fingerprint, good.name)
 
 
 def test_media_of_an_earlier_version_receive_labels(tmp_path, closed):

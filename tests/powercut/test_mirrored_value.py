@@ -74,7 +74,7 @@ def test_a_lost_flipped_or_outdated_copy_is_repaired_from_the_other(folders, whi
     for hurt in hurts:
         put(disk, path, hurt)
         reader = mirror(disk, folders)
-        assert reader.read(mend=False) == b"new"
+        assert reader.read(repair=False) == b"new"
         assert bytes(disk.names[path].seen) == hurt
         assert reader.read() == b"new"
         assert bytes(disk.names[path].seen) == good
@@ -152,8 +152,13 @@ def test_a_write_succeeds_on_one_medium_and_fails_on_none(folders):
 
 def test_derived_keys_differ_by_purpose_and_machine():
     first, other = MachineKey(b"1" * 32), MachineKey(b"2" * 32)
-    derived = {first.derive(b"tickets"), first.derive(b"roster"), other.derive(b"tickets"), b"1" * 32}
+    derived = {
+        first.derive_key(b"tickets"),
+        first.derive_key(b"roster"),
+        other.derive_key(b"tickets"),
+        b"1" * 32,
+    }
     assert len(derived) == 4
-    assert first.derive(b"tickets") == MachineKey(b"1" * 32).derive(b"tickets")
+    assert first.derive_key(b"tickets") == MachineKey(b"1" * 32).derive_key(b"tickets")
     with pytest.raises(ValueError, match="purpose"):
-        first.derive(b"")
+        first.derive_key(b"")

@@ -257,7 +257,7 @@ def prepare_clearance(
         second_person=second_person,
         reason=reason,
         challenge=challenge,
-        opening=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
+        opening_transactions=(*carried_state, *opening.values(), *_build_transfer_block(claim_inspection)),
         claims_record={"claims": decided, "roster": roster, "complete": inspection.is_complete},
         owed_cents=inspection.both_copies.credits_cents
         if inspection.copies_agree

@@ -117,7 +117,7 @@ def test_a_memory_clear_moves_an_archive_on_another_file_system(placed, tmp_path
     agreed = Clearance(
         **authority,
         challenge=inspection.challenge,
-        opening=(),
+        opening_transactions=(),
         owed_cents=inspection.both_copies.credits_cents,
     )
     evidence = clear_memory(placed, agreed, now=now, policy=POLICY)

@@ -229,7 +229,7 @@ def test_a_lost_ledger_is_not_replaced_and_tickets_are_proved_from_the_journal(r
         assert not list(tmp_path.glob("tickets.sqlite"))
         restarted.offer_ticket(number)
         assert restarted.hands.orders[-1][0] == "return"
-        key = restarted.journal.derive(NUMBERS)
+        key = restarted.journal.derive_key(NUMBERS)
         proof = find_proof((restarted.journal,), key, number)
         assert (proof.amount_cents, proof.kind, proof.acceptance_entry_id) == (10_000, "cashable", "")
         assert find_proof((restarted.journal,), key, number[:-1] + str(9 - int(number[-1]))) is None
@@ -313,7 +313,7 @@ def test_a_ticket_states_the_journal_head(rig):
 # ---------------------------------------------------------------- restored by two people
 def restore_ledger(rig, tmp_path, persons=(SUPERVISOR, MANAGER)):
     """Restore the ledger as ``egm ticket restore`` does, with the machine stopped."""
-    key, numbers = rig.journal.derive(LEDGER_HEAD_MAC_PURPOSE), rig.journal.derive(NUMBERS)
+    key, numbers = rig.journal.derive_key(LEDGER_HEAD_MAC_PURPOSE), rig.journal.derive_key(NUMBERS)
     with open_view(tmp_path) as view:
         taken = list_accepted_redemptions((view,))
     return restore_ticket_ledger(
@@ -518,7 +518,7 @@ def test_a_ticket_paid_by_a_ruling_is_proved_to_be_redeemed(rig, tmp_path):
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     rig.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
     assert (
-        find_proof((rig.journal,), rig.journal.derive(NUMBERS), number).acceptance_entry_id
+        find_proof((rig.journal,), rig.journal.derive_key(NUMBERS), number).acceptance_entry_id
         == f"{disputed.id}.in"
     )
     rig.close()
@@ -560,7 +560,7 @@ def test_with_a_shortened_journal_nothing_is_played_or_paid(tmp_path, way):
     put_journal_back(tmp_path, before)
     if way == "ticket, no head":  # an old head of the ledger is put back too
         with TicketStore.open(
-            tmp_path, key=rig.journal.derive(LEDGER_HEAD_MAC_PURPOSE), second_folder=tmp_path / "second"
+            tmp_path, key=rig.journal.derive_key(LEDGER_HEAD_MAC_PURPOSE), second_folder=tmp_path / "second"
         ) as store:
             store._head.write(encode_head(store.last_move))
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()

@@ -108,7 +108,7 @@ def test_a_ledger_without_its_head_on_both_media_needs_a_restore_by_two_persons(
     assert not any((tmp_path / name).exists() for name in HEADS)
     restarted.offer_ticket(number)
     assert (restarted.hands.orders[-1][0], restarted.credit_cents) == ("return", 0)
-    key = restarted.journal.derive(LEDGER_HEAD_MAC_PURPOSE)
+    key = restarted.journal.derive_key(LEDGER_HEAD_MAC_PURPOSE)
     restarted.close()
     second = tmp_path / "second"
     restore_ticket_ledger(
@@ -149,7 +149,7 @@ def test_after_the_next_start_the_journal_also_records_what_the_cage_paid(paid, 
     for path in [*tmp_path.glob(f"{TICKET_DATABASE_FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
     put_back(before)
-    key = read_machine_key(tmp_path).derive(LEDGER_HEAD_MAC_PURPOSE)
+    key = read_machine_key(tmp_path).derive_key(LEDGER_HEAD_MAC_PURPOSE)
     read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(EMPTY_MOVE_LOG_END))
     assert "it was replaced by an older ledger or by that of another machine" in find_ticket_ledger_error(
         tmp_path, tmp_path / "second"
@@ -176,7 +176,7 @@ def test_a_damaged_head_stops_tickets_until_the_ledger_is_restored(paid, tmp_pat
         (folder / LEDGER_HEAD_FILE_NAME).write_bytes(data[:-3] + b"x" + data[-2:])
     restarted = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "cannot be read" in restarted.machine.active_faults["ticket_ledger"]["detail"]
-    key = restarted.journal.derive(LEDGER_HEAD_MAC_PURPOSE)
+    key = restarted.journal.derive_key(LEDGER_HEAD_MAC_PURPOSE)
     restarted.close()
     second = tmp_path / "second"
     restore_ticket_ledger(

@@ -56,7 +56,7 @@ def staff(tmp_path_factory):
 def office(tmp_path, staff):
     """A ticket desk on the ledger of a machine that was started once and has enrolled staff."""
     with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
-        key = journal.derive(LEDGER_HEAD_MAC_PURPOSE)
+        key = journal.derive_key(LEDGER_HEAD_MAC_PURPOSE)
     shutil.copy2(staff, tmp_path)
     return Office(tmp_path, key=key, second=tmp_path / SECOND_FOLDER)
 

@@ -408,7 +408,7 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     """
     folder = state or find_default_state_folder()
     with _report_errors():
-        key = read_machine_key(folder, medium).derive(NUMBERS)
+        key = read_machine_key(folder, medium).derive_key(NUMBERS)
         answers, unread = query_all_journals(
             folder, medium, lambda view: list(read_proofs(view, key, number))
         )
@@ -496,11 +496,11 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             authenticate_for(roster, number, Permission.CLEAR_MEMORY)
         key = read_machine_key(folder, medium)
         at = SystemClock().now().replace(microsecond=0)
-        accepted_tickets, numbers = read_all_accepted_redemptions(folder, medium), key.derive(NUMBERS)
+        accepted_tickets, numbers = read_all_accepted_redemptions(folder, medium), key.derive_key(NUMBERS)
         moves, vouches = restore_ticket_ledger(
             folder,
             medium or folder / SECOND_FOLDER,
-            key.derive(LEDGER_HEAD_MAC_PURPOSE),
+            key.derive_key(LEDGER_HEAD_MAC_PURPOSE),
             persons=(person, second),
             reason=why,
             action_time=at,
