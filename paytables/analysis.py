@@ -88,7 +88,7 @@ class WinDistribution:
             + self.unlisted_probability
         )
 
-    def find_largest_expected_win(self, times: int, games: int) -> int:
+    def find_highest_win_reached_on_average(self, times: int, games: int) -> int:
         """Return the largest win that, on average, at least ``times`` of ``games`` games reach; 0 if there is none."""
         missing_amount = Fraction(times, games) * self.total - self.unlisted_probability * self.total
         for win in sorted(self.counts, reverse=True):

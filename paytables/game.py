@@ -178,7 +178,7 @@ class GameRules(Protocol):
     def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the game; ``depth`` selects how many of them are computed."""
 
-    def compute_reserve(self, wager: Wager) -> int:
+    def compute_raise_reserve(self, wager: Wager) -> int:
         """Return the most credits that the certified strategy may add to a wager during its round, such as a raise."""
 
     def find_highest_bet(self, credits_: int) -> Mapping[str, int]:
@@ -292,7 +292,7 @@ class Game:
 
     def compute_round_cost(self, credits_: int) -> int:
         """Return the most credits that a round with this bet can cost, raises of the certified strategy included."""
-        return credits_ + self.rules.compute_reserve(self.rules.build_wager(credits_))
+        return credits_ + self.rules.compute_raise_reserve(self.rules.build_wager(credits_))
 
     def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play one round of the game: a generator of steps that returns the outcome."""

@@ -354,7 +354,7 @@ class TableLayout:
                 f"bets: would be {format_count(total, 'credit')} on the table, which allows {most:,} at most"
             )
 
-    def compute_reserve(self, bets: Iterable[Bet]) -> int:
+    def compute_raise_reserve(self, bets: Iterable[Bet]) -> int:
         """Return the most credits that the certified strategy may add to these bets during the round."""
         return ceil(
             sum(
@@ -384,7 +384,7 @@ class TableLayout:
 
     def compute_round_cost(self, bets: Mapping[str, int]) -> int:
         """Return the most credits that a round with a seat's bets may cost, with all stakes added during it."""
-        return sum(bets.values()) + self.compute_reserve(
+        return sum(bets.values()) + self.compute_raise_reserve(
             Bet(name, bet_credits) for name, bet_credits in bets.items()
         )
 
@@ -446,13 +446,13 @@ class TableLayout:
             )
         return credits_after
 
-    def check_highest_win(self, given_back: Mapping[int, int]) -> None:
+    def check_highest_win(self, highest_returns: Mapping[int, int]) -> None:
         """Raise :class:`WagerError` if a seat could win more than the table's win limit.
 
-        ``given_back`` has the most credits that the round may return to each seat, by seat number.
+        ``highest_returns`` has the most credits that the round may return to each seat, by seat number.
         """
         most = self.table.most_win
-        for seat, credits_ in given_back.items():
+        for seat, credits_ in highest_returns.items():
             if most is not None and credits_ > most:
                 raise WagerError(
                     f"bets: the round could return {format_count(credits_, 'credit')} to seat {seat}; "
@@ -513,9 +513,9 @@ class TableRules(TablelessRules):
             raise WagerError(f"seat: there is no seat {seat}; this table has {format_count(seats, 'seat')}")
         return super().combine_seat_wagers(wager, seat, others)
 
-    def compute_reserve(self, wager: Wager) -> int:
+    def compute_raise_reserve(self, wager: Wager) -> int:
         """Return the most credits that the certified strategy may add to a wager during its round."""
-        return self.table_layout.compute_reserve(wager.bets)
+        return self.table_layout.compute_raise_reserve(wager.bets)
 
     def find_highest_bet(self, credits_: int) -> dict[str, int]:
         """Return the maximum bet on each spot if a round may cost at most ``credits_``, later stakes included.

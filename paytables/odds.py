@@ -31,7 +31,7 @@ class DisclosedAward:
     name: str
     """The name of the award."""
     stage_or_spot: str
-    """The stage in which the award is won; empty for levels and prizes in kind."""
+    """The stage, betting spot or side bet in which the award is won; empty for levels and prizes in kind."""
     credits: int | None
     """The pay without multipliers, or a level's reset value; None for a prize in kind."""
     rate: Fraction
@@ -58,7 +58,7 @@ def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
     return sorted(awards, key=lambda award: (award.rate, award.stage_or_spot, award.name))
 
 
-def list_longer_awards(candidates: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:
+def list_awards_to_disclose(candidates: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:
     """Return the awards whose odds are longer than the applicable limit, and so must be displayed."""
     return [
         award

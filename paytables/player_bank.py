@@ -82,7 +82,7 @@ class BankTurn:
 
     seat: int = 0
     """The seat that is offered the bank first."""
-    participants: tuple[int, ...] = ()
+    eligible_seats: tuple[int, ...] = ()
     """The seats that bet in the last round in which the machine was the bank; only they may be the bank."""
     last_bank_seat: int | None = None
     """The seat that was the bank in the last round, or None if the machine was."""
@@ -90,7 +90,7 @@ class BankTurn:
     def to_json(self) -> dict[str, object]:
         """Return the turn to be the bank as the table state stores it."""
         last = {} if self.last_bank_seat is None else {"last": self.last_bank_seat}
-        return {"seat": self.seat, "took_part": list(self.participants), **last}
+        return {"seat": self.seat, "took_part": list(self.eligible_seats), **last}
 
     @classmethod
     def from_json(cls, data: object, seats: int) -> Self:
@@ -116,7 +116,7 @@ class BankTurn:
     def list_candidates(self, seats: int) -> list[int]:
         """Return the seats that may be the bank, in the order in which it is offered to them."""
         in_turn = [(self.seat + n) % seats for n in range(seats)]
-        return [seat for seat in in_turn if seat in self.participants and seat != self.last_bank_seat]
+        return [seat for seat in in_turn if seat in self.eligible_seats and seat != self.last_bank_seat]
 
 
 #: The turn before the first round, in which the machine is the bank.
@@ -278,7 +278,7 @@ class PlayerBankRules(SeatedRules):
             BankTurn(turn.seat, seats)
             if banked.banker is None
             else BankTurn(
-                (banked.banker + 1) % self.table_layout.table.seats, turn.participants, banked.banker
+                (banked.banker + 1) % self.table_layout.table.seats, turn.eligible_seats, banked.banker
             )
         )
         return {BANK_SPOT: next_turn.to_json()}

@@ -23,12 +23,11 @@ PRISON_ANSWER: Final = "prison"
 class ImprisonedBet(Bet):
     """A bet that stays on the table for the next round, such as a stake in prison.
 
-    ``count`` is 0 when the bet is placed. For a stake in prison, it is later the number of zeros (or refaits)
-    that imprisoned it.
+    For a bet on several spins in a row, ``times_held_over`` is the number of spins that it has survived.
     """
 
-    count: int = 0
-    """The number of zeros (or refaits) that imprisoned the stake; 0 when the bet is placed."""
+    times_held_over: int = 0
+    """How many rounds held the bet over: for a stake in prison, the zeros (or refaits) so far; 0 for a new bet."""
 
     @property
     def stake_credits(self) -> int:
@@ -36,17 +35,20 @@ class ImprisonedBet(Bet):
 
         After one zero that is the full stake; each further zero halves it.
         """
-        return self.credits >> max(0, self.count - 1)
+        return self.credits >> max(0, self.times_held_over - 1)
 
     @property
     def half_stake_credits(self) -> int:
         """Return the credits that the player may take back after the last zero: a half of the stake, a quarter, ..."""
-        return self.credits >> self.count
+        return self.credits >> self.times_held_over
 
     @property
     def can_stay(self) -> bool:
         """Return whether the stake may stay in prison; the next part to take back must be whole credits."""
-        return self.count < self.credits.bit_length() and self.credits % (2 << self.count) == 0
+        return (
+            self.times_held_over < self.credits.bit_length()
+            and self.credits % (2 << self.times_held_over) == 0
+        )
 
 
 #: The result of a bet: a settlement, or the bet that stays. If both are given, the player chooses.
@@ -62,7 +64,9 @@ def list_bets_on_table(
     """
     order = {spot.id: n for n, spot in enumerate(spots)}
     new_bets = [ImprisonedBet(bet.spot, bet.credits, bet.seat) for bet in wager.bets]
-    return tuple(sorted((*held_bets, *new_bets), key=lambda bet: (bet.seat, order[bet.spot], -bet.count)))
+    return tuple(
+        sorted((*held_bets, *new_bets), key=lambda bet: (bet.seat, order[bet.spot], -bet.times_held_over))
+    )
 
 
 def settle_or_imprison(
@@ -101,13 +105,13 @@ def settle_or_imprison(
 
 def settle_partial_return(bet: ImprisonedBet) -> Settlement:
     """Return the settlement of a stake if the player takes a part back instead of leaving all of it in prison."""
-    detail = {"part": f"1/{1 << bet.count}"}
+    detail = {"part": f"1/{1 << bet.times_held_over}"}
     return Settlement(
         "half", bet.half_stake_credits, detail, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat
     )
 
 
-def release_stake(bet: ImprisonedBet, *, won: bool) -> Settlement:
+def settle_imprisoned_stake(bet: ImprisonedBet, *, won: bool) -> Settlement:
     """Return the settlement of an imprisoned stake whose bet is decided: freed, or lost."""
     name, credits_ = ("freed", bet.stake_credits) if won else ("lost", 0)
     return Settlement(name, credits_, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
@@ -115,7 +119,7 @@ def release_stake(bet: ImprisonedBet, *, won: bool) -> Settlement:
 
 def imprisoned_bets_to_json(held_bets: Iterable[ImprisonedBet]) -> list[dict[str, object]]:
     """Return held bets in the form that a table state stores; :func:`imprisoned_bets_from_json` is the inverse."""
-    return [{**bet.to_json(), "count": bet.count} for bet in held_bets]
+    return [{**bet.to_json(), "count": bet.times_held_over} for bet in held_bets]
 
 
 def imprisoned_bets_from_json(
@@ -130,7 +134,7 @@ def imprisoned_bets_from_json(
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise ValueError(f"a stored standing bet has no count above 0: {data!r}")
         held_bets.append(ImprisonedBet(bet.spot, bet.credits, bet.seat, count))
-    if len({(bet.seat, bet.spot, bet.count) for bet in held_bets}) != len(held_bets):
+    if len({(bet.seat, bet.spot, bet.times_held_over) for bet in held_bets}) != len(held_bets):
         raise ValueError("a standing bet is listed twice")
     return tuple(held_bets)
 

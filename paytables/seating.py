@@ -25,7 +25,7 @@ from paytables.contract import (
 from paytables.layout import TableRules
 
 #: A card that lies face down.
-FACE_DOWN = "??"
+FACE_DOWN_CARD_TEXT = "??"
 
 
 class SeatedRules(TableRules):

@@ -65,7 +65,7 @@ class SideBet:
     hit_rates: Mapping[Fraction, Fraction]
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
-    def build_level_play(self, bets: int = 1) -> LevelParticipation:
+    def build_level_participation(self, bets: int = 1) -> LevelParticipation:
         """Return what a wager with ``bets`` of these side bets adds to the progressive level, and the odds of a hit."""
         return LevelParticipation(
             level=self.level.id,

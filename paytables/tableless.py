@@ -118,7 +118,7 @@ class TablelessRules:
         figures = self.analyse_wager(wager)
         return figures.max_win_credits if figures.mean_staked_credits is None else None
 
-    def compute_reserve(self, wager: Wager) -> int:  # noqa: ARG002 (signature of the contract)
+    def compute_raise_reserve(self, wager: Wager) -> int:  # noqa: ARG002 (signature of the contract)
         """Return 0: no decision during a round adds to the stake."""
         return 0
 

@@ -33,7 +33,7 @@ from rng.errors import (
 )
 from rng.mechanism import MechanismName
 from rng.policy import Personalization, ReseedPolicy
-from rng.service import RandomService, Step
+from rng.service import DrawStep, RandomService
 from rng.sources import (
     EntropySource,
     HardwareSource,
@@ -45,6 +45,7 @@ from rng.sources import (
 __all__ = [
     "CarryOverDamaged",
     "Draw",
+    "DrawStep",
     "EntropyFailed",
     "EntropySource",
     "HardwareSource",
@@ -65,7 +66,6 @@ __all__ = [
     "RngError",
     "SeedRepeated",
     "SelfTestFailed",
-    "Step",
     "StepClosed",
     "Uninstantiated",
     "list_available_sources",

@@ -67,8 +67,10 @@ def _generate_answer(mechanism: type[Mechanism], case: KnownAnswer) -> bytes:
     drbg = mechanism(case.entropy, case.nonce, case.personalization)
     if case.reseed_entropy:
         drbg.reseed(case.reseed_entropy, case.reseed_additional)
-    drbg.generate(len(case.output), case.additional_a, fresh_entropy=case.fresh_a)
-    return drbg.generate(len(case.output), case.additional_b, fresh_entropy=case.fresh_b)
+    drbg.generate(len(case.output), case.first_additional_input, fresh_entropy=case.first_fresh_entropy)
+    return drbg.generate(
+        len(case.output), case.second_additional_input, fresh_entropy=case.second_fresh_entropy
+    )
 
 
 def _build_mechanism_test(name: MechanismName) -> Callable[[], None]:

@@ -41,7 +41,7 @@ def _ignore_event(code: str, values: Mapping[str, object]) -> None:
     """Ignore an event of the random number service; used if no other receiver of events is given."""
 
 
-class Step(WordDraws):
+class DrawStep(WordDraws):
     """The random draws of one step of a game; a context manager, opened once and used only inside its ``with``.
 
     Raises :class:`~rng.errors.StepClosed` if used outside or reopened, and :class:`~rng.errors.OutOfService`
@@ -134,7 +134,7 @@ class RandomService:
         """The id of the process that started the service; a forked child may not use the service."""
         self._failure: str | None = None
         """Why the service is out of service, or None while it works."""
-        self._open: Step | None = None
+        self._open: DrawStep | None = None
         """The step that is open now, or None."""
         self._generates = self._last_tested = self._reseeds = self._cycles = self._steps = (
             self._rejections
@@ -154,12 +154,12 @@ class RandomService:
     ) -> Self:
         """Return a new service, after testing the code and the entropy sources and seeding the generator.
 
-        ``sources``: None for every source of this machine. ``carry_over``: the bytes that :meth:`carry_over` returned
-        in the last power cycle; they are mixed into the personalization and not counted as entropy. ``clock``: returns
-        monotonic nanoseconds. ``fresh_input``: returns bytes to mix into each step if the policy asks for it; they are
-        not counted as entropy. ``on_event(code, values)`` receives ``rng_started``, ``rng_reseeded``,
-        ``rng_self_tested`` and ``rng_out_of_service``. If a test or a source fails, its error is raised after the event
-        ``rng_out_of_service``.
+        ``sources``: None for every source of this machine. ``carry_over``: the bytes that
+        :meth:`build_carry_over` returned in the last power cycle; they are mixed into the personalization and
+        not counted as entropy. ``clock``: returns monotonic nanoseconds. ``fresh_input``: returns bytes to mix
+        into each step if the policy asks for it; they are not counted as entropy. ``on_event(code, values)``
+        receives ``rng_started``, ``rng_reseeded``, ``rng_self_tested`` and ``rng_out_of_service``. If a test or
+        a source fails, its error is raised after the event ``rng_out_of_service``.
         """
         policy = policy or ReseedPolicy()
         try:
@@ -229,9 +229,9 @@ class RandomService:
             "since_seeding": self._drbg.reseed_counter,
         }
 
-    def step(self) -> Step:
+    def step(self) -> DrawStep:
         """Return a source of draws for one step: ``with service.step() as draws: draws.below(22, "reel 1")``."""
-        return Step(self)
+        return DrawStep(self)
 
     def reseed(self, reason: str) -> None:
         """Reseed the generator now, for a reason that the policy allows.
@@ -279,7 +279,7 @@ class RandomService:
             self._on_event("rng_self_tested", {"self_tests": len(passed_tests)})
             return passed_tests
 
-    def carry_over(self) -> bytes:
+    def build_carry_over(self) -> bytes:
         """Return the data to store for the service's next :meth:`start`: reserved output and seed fingerprints.
 
         Neither the generator's state nor any outcome can be derived from it. Keep it secret nevertheless, use
@@ -288,7 +288,7 @@ class RandomService:
         with self._lock:
             return pack_carry_over(self._generate(32), self._gatherer.fingerprints)
 
-    def _open_step(self, step: Step) -> None:
+    def _open_step(self, step: DrawStep) -> None:
         """Mark this step as open and run the maintenance that is due. Raises StepClosed if another step is open."""
         with self._lock:
             self._check_in_service()
@@ -302,7 +302,7 @@ class RandomService:
                 self._open = None
                 raise
 
-    def _close_step(self, step: Step) -> None:
+    def _close_step(self, step: DrawStep) -> None:
         """End the open step of draws and count its rejected words."""
         with self._lock:
             self._open = None

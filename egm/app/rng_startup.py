@@ -73,7 +73,7 @@ def _take_stored_random_output(path: Path) -> bytes | None:
 def store_random_output_for_next_start(path: Path, service: RandomService) -> None:
     """Store random output for the next start in ``path``; store nothing if the generator has failed."""
     with contextlib.suppress(RngError):
-        _write_random_output(path, service.carry_over())
+        _write_random_output(path, service.build_carry_over())
 
 
 def _write_random_output(path: Path, data: bytes) -> None:

@@ -124,7 +124,7 @@ def replay_game(definition: Game, game: GameRecord) -> GameConversation:
     for step in game.steps:
         recorded = ReplayDrawSource(step.draws)
         conversation.advance(recorded, None if step.choice is None else Choice(step.choice))
-        recorded.finish()
+        recorded.check_all_numbers_used()
     if conversation.outcome != game.outcome or conversation.standing_credits != game.standing_credits:
         raise GameDefectiveError(f"{game.play_id}: its recorded draws give a different outcome")
     return conversation

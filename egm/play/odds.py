@@ -7,7 +7,7 @@ from typing import Final
 
 from egm.kernel.messages import BetChances, LongOdds
 from paytables import BetAnalysis
-from paytables.odds import OddsLimits, list_awards, list_longer_awards
+from paytables.odds import OddsLimits, list_awards, list_awards_to_disclose
 
 #: The name of a settlement that only returns the stake.
 _PUSH_PRIZE_NAME: Final = "push"
@@ -21,7 +21,7 @@ def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[Lon
     """
     costs_by_award: dict[tuple[str, str, int], list[int]] = {}
     for bet in bets:
-        for award in list_longer_awards(list_awards(bet), limits):
+        for award in list_awards_to_disclose(list_awards(bet), limits):
             costs_by_award.setdefault((award.name, award.stage_or_spot, award.one_in), []).append(
                 bet.cost_credits
             )

@@ -364,7 +364,7 @@ def _play_recorded_step(conversation: GameConversation, recorded_step: RecordedS
     numbers = ReplayDrawSource(recorded_step.draws)
     try:
         conversation.advance(numbers, None if recorded_step.choice is None else Choice(recorded_step.choice))
-        numbers.finish()
+        numbers.check_all_numbers_used()
     except ReplayError as error:
         raise InvariantError(f"the seat's game does not reproduce the draws of its round: {error}") from error
 

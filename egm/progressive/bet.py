@@ -41,7 +41,7 @@ class AcceptedBet:
 
         These are the raises and doubles that the game's certified strategy makes after the bet.
         """
-        return self.game.rules.compute_reserve(self.wager) * self.denomination_cents
+        return self.game.rules.compute_raise_reserve(self.wager) * self.denomination_cents
 
     @property
     def contributed_cents_by_level(self) -> dict[str, int]:

@@ -33,9 +33,9 @@ from paytables.layout import Odds, WeightedResult, compute_mean_return, settle_b
 from paytables.seating import SeatedRules, can_see_seat_cards
 
 #: The ids of the bets and hands of the two tableaux.
-TABLEAU_NAMES: Final = ("tableau-1", "tableau-2")
+TABLEAU_IDS: Final = ("tableau-1", "tableau-2")
 #: The id of the bet on both tableaux.
-BOTH_TABLEAUX: Final = "both"
+BOTH_TABLEAUX_BET_ID: Final = "both"
 #: The id of the banker's hand.
 _BANKER_HAND_ID: Final = "bank"
 #: The most cards of a round: three hands of three. The last round of a shoe needs as many (art. 12.10).
@@ -50,7 +50,7 @@ _THIRD_CARD_SIGNS: Final = _NO_THIRD_CARD + "0123456789"
 #: The answers at five points for the two tableaux.
 DrawChoices: TypeAlias = tuple[str, str]
 #: Every combination of answers.
-ALL_ANSWER_PAIRS: Final[tuple[DrawChoices, ...]] = (
+ALL_DRAW_CHOICES: Final[tuple[DrawChoices, ...]] = (
     (DRAW_ANSWER, DRAW_ANSWER),
     (DRAW_ANSWER, STAND_ANSWER),
     (STAND_ANSWER, DRAW_ANSWER),
@@ -59,7 +59,7 @@ ALL_ANSWER_PAIRS: Final[tuple[DrawChoices, ...]] = (
 #: How the tableaux compare with the banker: 1 wins, 0 ties, -1 loses.
 TableauResults: TypeAlias = tuple[int, int]
 #: The third cards, by points, against which a banker draws, for each number of points.
-DrawTable: TypeAlias = tuple[str, ...]
+BankerDrawTable: TypeAlias = tuple[str, ...]
 
 
 class BanqueShoe(ShoeRules):
@@ -92,7 +92,7 @@ class BankerRules(StrictTable):
     """``either``: one tableau with such a third card makes the banker draw; ``both``: both must have one."""
 
     @property
-    def draw_table(self) -> DrawTable:
+    def draw_table(self) -> BankerDrawTable:
         """Return, by the banker's points (0 to 9), the third cards of a tableau against which the banker draws."""
         return tuple(self.draws.get(points, "") for points in range(10))
 
@@ -178,17 +178,17 @@ class BanqueBet(BankBet):
     def list_every_pay(self) -> tuple[Odds, ...]:
         """Return all the odds that this bet may pay; a bet à cheval may also be paid on half of its stake."""
         half = (Odds(self.pays.text, self.pays.net / 2), Odds(self.pays.text, Fraction(1, 2)))
-        return (self.pays, *half) if self.on == BOTH_TABLEAUX else (self.pays,)
+        return (self.pays, *half) if self.on == BOTH_TABLEAUX_BET_ID else (self.pays,)
 
     def describe_pay(self) -> Mapping[str, str] | None:
         """Return, by language, what a bet à cheval pays and loses; None for a bet on one tableau."""
-        if self.on != BOTH_TABLEAUX:
+        if self.on != BOTH_TABLEAUX_BET_ID:
             return None
-        return {code: text.format(self.pays.text) for code, text in _BOTH_TEXTS.items()}
+        return {code: text.format(self.pays.text) for code, text in _BOTH_TABLEAUX_PAY_TEXTS.items()}
 
 
 #: The text of what the bet on both tableaux pays, by language.
-_BOTH_TEXTS: Final = {
+_BOTH_TABLEAUX_PAY_TEXTS: Final = {
     "en": (
         "half on each tableau: {0} if both win, half of that if one wins and the other ties; half is lost if one "
         "loses and the other ties; one won and one lost: returned"
@@ -237,8 +237,8 @@ def settle_banque_bet(bet: Bet, rule: BanqueBet, results: TableauResults) -> Set
 
     ``results`` has 1 for a tableau that beats the banker, 0 for a tie and -1 for one that loses.
     """
-    if rule.on != BOTH_TABLEAUX:
-        result = results[TABLEAU_NAMES.index(rule.on)]
+    if rule.on != BOTH_TABLEAUX_BET_ID:
+        result = results[TABLEAU_IDS.index(rule.on)]
         return settle_bet(bet, rule.pays if result > 0 else None) if result else settle_push(bet)
     half = replace(bet, credits=bet.credits // 2)
     returned = {1: rule.pays.compute_total_return(half.credits), 0: half.credits, -1: 0}
@@ -257,7 +257,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     hands: ClassVar[HandDescriptions] = (
         (_BANKER_HAND_ID, BANK_NAMES, 3),
-        *((name, {"en": f"Tableau {n}", "fr": f"Tableau {n}"}, 3) for n, name in enumerate(TABLEAU_NAMES, 1)),
+        *((name, {"en": f"Tableau {n}", "fr": f"Tableau {n}"}, 3) for n, name in enumerate(TABLEAU_IDS, 1)),
     )
 
     def list_bets(self) -> tuple[BanqueBet, ...]:
@@ -272,8 +272,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def describe_hands(self) -> list[dict[str, object]]:
         """Return, for the screen, the banker's hand and the tableaux' hands, which seats may hold."""
         return [
-            {**hand, "held": True} if hand["id"] in TABLEAU_NAMES else hand
-            for hand in super().describe_hands()
+            {**hand, "held": True} if hand["id"] in TABLEAU_IDS else hand for hand in super().describe_hands()
         ]
 
     # ------------------------------------------------------------------ a round
@@ -282,7 +281,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
         It is the first seat that bets on this tableau alone or, if there is none, the first that bets à cheval.
         """
-        for tableau_name in (tableau, BOTH_TABLEAUX):
+        for tableau_name in (tableau, BOTH_TABLEAUX_BET_ID):
             seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].on == tableau_name]
             if seats:
                 return min(seats)
@@ -295,17 +294,17 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         yield from cues
         holders = {
             _BANKER_HAND_ID: None,
-            **{name: self.find_hand_holder(name, bets) for name in TABLEAU_NAMES},
+            **{name: self.find_hand_holder(name, bets) for name in TABLEAU_IDS},
         }
         felt = SeatHandsView(holders, viewer, count_points, face_down_card_count=2)
-        for name in (*TABLEAU_NAMES, _BANKER_HAND_ID) * 2:
+        for name in (*TABLEAU_IDS, _BANKER_HAND_ID) * 2:
             yield felt.deal_card(name, shoe, draw)
         is_drawing = {}
-        for name in TABLEAU_NAMES:
+        for name in TABLEAU_IDS:
             is_drawing[name] = yield from self._decide_draw(felt, name, bets)
         yield from felt.turn_face_up(_BANKER_HAND_ID)
         third_cards: list[int | None] = []
-        for name in TABLEAU_NAMES:
+        for name in TABLEAU_IDS:
             if is_drawing[name]:
                 yield felt.deal_card(name, shoe, draw)
             third_cards.append(
@@ -313,15 +312,15 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             )
         if self.definition.banker.should_draw(felt.count_points(_BANKER_HAND_ID), third_cards):
             yield felt.deal_card(_BANKER_HAND_ID, shoe, draw)
-        yield from felt.turn_face_up(*TABLEAU_NAMES)
+        yield from felt.turn_face_up(*TABLEAU_IDS)
         results = (
-            felt.compare_points(TABLEAU_NAMES[0], _BANKER_HAND_ID),
-            felt.compare_points(TABLEAU_NAMES[1], _BANKER_HAND_ID),
+            felt.compare_points(TABLEAU_IDS[0], _BANKER_HAND_ID),
+            felt.compare_points(TABLEAU_IDS[1], _BANKER_HAND_ID),
         )
         for bet in bets:
             yield settle_banque_bet(bet, self._bets_by_id[bet.spot], results)
         display = felt.to_json() | {
-            "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAU_NAMES, _BANKER_HAND_ID))
+            "result": "-".join(str(felt.count_points(name)) for name in (*TABLEAU_IDS, _BANKER_HAND_ID))
         }
         if rules.cards_min <= shoe.cards_left <= rules.stop:
             display["last_of_shoe"] = True
@@ -342,8 +341,8 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         prompt = felt.to_json() | {"hand": name}
         if can_see_seat_cards(holder, felt.viewer):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
-            held_tableaux = [each for each in TABLEAU_NAMES if felt.holders[each] == holder]
-            prompt["advice"] = self.find_best_answers(stakes, held_tableaux)[TABLEAU_NAMES.index(name)]
+            held_tableaux = [each for each in TABLEAU_IDS if felt.holders[each] == holder]
+            prompt["advice"] = self.find_best_draw_choices(stakes, held_tableaux)[TABLEAU_IDS.index(name)]
         decision = Decision("banque", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=holder)
         return bool(decision.get_chosen_option((yield decision)) == DRAW_ANSWER)
 
@@ -351,11 +350,13 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager from a fresh shoe if the player decides best with five points."""
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        return self._iter_cases(wager, self.find_best_answers(stakes, self._list_staked_tableaux(stakes)))
+        return self._iter_cases(
+            wager, self.find_best_draw_choices(stakes, self._list_staked_tableaux(stakes))
+        )
 
     def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
         """Return every possible result of a wager, for each combination of drawing and standing on five points."""
-        for answers in ALL_ANSWER_PAIRS:
+        for answers in ALL_DRAW_CHOICES:
             yield from self._iter_cases(wager, answers)
 
     def _iter_cases(self, wager: Wager, answers: DrawChoices) -> Iterator[WeightedResult]:
@@ -373,9 +374,9 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def _list_staked_tableaux(self, stakes: Collection[str]) -> list[str]:
         """Return the tableaux on which the seat has a bet, alone or à cheval; ``stakes`` are keyed by spot."""
         staked_tableaux = {self._bets_by_id[spot].on for spot in stakes}
-        return [name for name in TABLEAU_NAMES if staked_tableaux & {name, BOTH_TABLEAUX}]
+        return [name for name in TABLEAU_IDS if staked_tableaux & {name, BOTH_TABLEAUX_BET_ID}]
 
-    def _list_answer_returns(
+    def _compute_returns_by_draw_choices(
         self, stakes: Mapping[str, int], held_tableaux: Collection[str]
     ) -> dict[DrawChoices, Fraction]:
         """Return a seat's mean return for each choice to draw or stand on five points at the tableaux that it holds.
@@ -385,20 +386,20 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return {
             answers: compute_mean_return(wager, self._iter_cases(wager, answers))
-            for answers in ALL_ANSWER_PAIRS
+            for answers in ALL_DRAW_CHOICES
             if all(
                 answer == DRAW_ANSWER or name in held_tableaux
-                for name, answer in zip(TABLEAU_NAMES, answers, strict=True)
+                for name, answer in zip(TABLEAU_IDS, answers, strict=True)
             )
         }
 
-    def find_best_answers(self, stakes: Mapping[str, int], held: Collection[str]) -> DrawChoices:
+    def find_best_draw_choices(self, stakes: Mapping[str, int], held: Collection[str]) -> DrawChoices:
         """Return, for each tableau, whether to draw or stand on five points for the highest mean return of the stakes.
 
         ``stakes`` are one seat's credits by spot, and ``held`` are the tableaux whose hands this seat holds.
         Any other tableau draws at five. The returns are those of a fresh shoe.
         """
-        returns = self._list_answer_returns(stakes, held)
+        returns = self._compute_returns_by_draw_choices(stakes, held)
         return max(returns, key=lambda answers: returns[answers])
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
@@ -407,7 +408,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         A tableau without a stake draws at five, and so does one whose holder is absent or does not answer.
         """
         figures = super().analyse_stakes(name, stakes, depth)
-        returns = self._list_answer_returns(stakes, self._list_staked_tableaux(stakes))
+        returns = self._compute_returns_by_draw_choices(stakes, self._list_staked_tableaux(stakes))
         best = max(returns, key=lambda answers: returns[answers])
         strategy = best[0] if len(set(best)) == 1 else f"{best[0]} on tableau 1 and {best[1]} on tableau 2"
         return replace(
@@ -431,17 +432,17 @@ _OrderSums: TypeAlias = tuple[int, int, int, int]
 
 @cache
 def _compute_result_chances(
-    decks: int, table: DrawTable, required_tableaux: str
+    decks: int, table: BankerDrawTable, required_tableaux: str
 ) -> Mapping[DrawChoices, Mapping[TableauResults, Fraction]]:
     """Return the probability of each pair of tableau results, by the choices to draw or stand on five points.
 
     A result is 1, 0 or -1 if the tableau beats, ties or loses to the banker. The shoe is fresh.
     """
     counts_by_answers: dict[DrawChoices, Counter[TableauResults]] = {
-        answers: Counter() for answers in ALL_ANSWER_PAIRS
+        answers: Counter() for answers in ALL_DRAW_CHOICES
     }
     cards_left = 52 * decks - 6
-    for (totals, bank), sums in _sum_first_cards(decks).items():
+    for (totals, bank), sums in _sum_first_card_orders(decks).items():
         counts_by_draws: dict[tuple[bool, ...], Counter[TableauResults]] = {}
         for answers, results in counts_by_answers.items():
             drawing = tuple(
@@ -466,7 +467,7 @@ def _compute_result_chances(
 
 
 @cache
-def _sum_first_cards(decks: int) -> Mapping[tuple[TableauResults, int], _OrderSums]:
+def _sum_first_card_orders(decks: int) -> Mapping[tuple[TableauResults, int], _OrderSums]:
     """Return the counts of orders of the first six cards, by the points of both tableaux and of the banker.
 
     The tableaux are alike, so the points of the first are at most those of the second.
@@ -485,7 +486,7 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[TableauResults, int], _OrderSu
         for bank in pairs:
             code = first[1] + second[1] + bank[1]
             if code not in sums_by_code:
-                sums_by_code[code] = _weigh_first_cards(counts, code)
+                sums_by_code[code] = _count_first_card_orders(counts, code)
             summed = sums.setdefault(((first[0], second[0]), bank[0]), [0, 0, 0, 0])
             orders = first[2] * second[2] * bank[2]
             for drawn_count in range(most_drawn + 1):
@@ -493,7 +494,7 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[TableauResults, int], _OrderSu
     return {key: (a, b, c, d) for key, (a, b, c, d) in sums.items()}
 
 
-def _weigh_first_cards(counts: Sequence[int], code: int) -> _OrderSums:
+def _count_first_card_orders(counts: Sequence[int], code: int) -> _OrderSums:
     """Return the number of ways to deal six given cards, and the ways to deal one, two or three cards after them.
 
     ``counts`` has the cards in the shoe by point value, ``code`` the given cards by point value (three bits each). The
@@ -563,8 +564,9 @@ def _compare_with_bank(final_points: Sequence[int], bank: int) -> TableauResults
 def _count_orders(unpacked: Sequence[Sequence[int]], dealt_points: tuple[int, ...]) -> int:
     """Return the number of ways to deal the first six cards, then up to three cards with the points ``dealt_points``.
 
-    ``unpacked`` holds the unpacked results of :func:`_weigh_first_cards`, which count every further card as drawn from
-    the same cards. If further cards have equal points, the number is corrected: each has one card fewer to choose from.
+    ``unpacked`` holds the unpacked results of :func:`_count_first_card_orders`, which count every further card
+    as drawn from the same cards. If further cards have equal points, the number is corrected: each has one card
+    fewer to choose from.
     """
     if not dealt_points:
         return unpacked[0][0]

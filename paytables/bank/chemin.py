@@ -137,12 +137,12 @@ class BankHoldingTurn:
     """The seat that may hold the bank next."""
     bank_min: int = 0
     """The least credits of the bank if ``seat`` holds it again (art. 11.8); 0 if this seat did not hold it before."""
-    follower: int | None = None
-    """The seat that may cover the whole bank first, because its *banco* lost the last round (art. 11.4)."""
+    banco_priority_seat: int | None = None
+    """The seat that may cover the whole bank before all others, because its *banco* lost the last round (art. 11.4)."""
 
     def to_json(self) -> dict[str, object]:
         """Return the turn as the table state stores it."""
-        follower = {} if self.follower is None else {"follower": self.follower}
+        follower = {} if self.banco_priority_seat is None else {"follower": self.banco_priority_seat}
         return {"seat": self.seat, **({"least": self.bank_min} if self.bank_min else {}), **follower}
 
     @classmethod
@@ -273,7 +273,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         credits_by_spot = {(bet.seat, bet.spot): bet.credits for bet in bets}
         banker, left_ = self._find_bank(credits_by_spot)
         order = self._list_seats_from(banker + 1)[:-1]
-        caller = self._find_caller(credits_by_spot, banker, left_, order)
+        caller = self._find_banco_caller(credits_by_spot, banker, left_, order)
         covered = {(banker, BANK_SPOT): 0}
         for where in ([] if caller is None else [(caller, BANCO_SPOT)]) + [
             (seat, STAKE_SPOT) for seat in order
@@ -332,14 +332,15 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             )
         raise RefusedRoundError("no_bank", "bets: no seat holds the bank")
 
-    def _find_caller(
+    def _find_banco_caller(
         self, credits_by_spot: Mapping[tuple[int, str], int], banker: int, bank: int, order: Sequence[int]
     ) -> int | None:
         """Return the seat that covers the bank alone (*banco*), or None if no seat offers at least half the bank.
 
-        The seat that may follow from the last round comes first, then the seats in turn (``order``).
+        The seat whose *banco* lost the last round to the same bank has priority; then the seats come in turn
+        (``order``).
         """
-        follows = self.turn.follower if banker == self.turn.seat else None
+        follows = self.turn.banco_priority_seat if banker == self.turn.seat else None
         in_turn = sorted(order, key=lambda seat: seat != follows)
         return next(
             (seat for seat in in_turn if 2 * credits_by_spot.get((seat, BANCO_SPOT), 0) >= bank), None

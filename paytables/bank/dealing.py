@@ -10,7 +10,7 @@ from paytables.contract import Cue, DrawSource
 from paytables.definition import StrictTable
 
 #: Minimum number of cards behind a shoe's stop card: what the longest round may need.
-CARDS_LEFT_MIN = 8
+CARDS_BEHIND_STOP_CARD_MIN = 8
 #: With more players than this, one deck is shuffled after every round (Québec s. 8).
 PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX: Final = 3
 
@@ -23,7 +23,7 @@ class ShoeRules(StrictTable):
 
     decks: Annotated[int, Field(strict=True, ge=1, le=8)] = 8
     """The number of decks in the shoe."""
-    stop: Annotated[int, Field(strict=True, ge=CARDS_LEFT_MIN)] | None = Field(
+    stop: Annotated[int, Field(strict=True, ge=CARDS_BEHIND_STOP_CARD_MIN)] | None = Field(
         default=None, description="cards behind the stop card; none: a fresh shuffle every round"
     )
     """The number of cards behind the stop card; None: a fresh shuffle for every round."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from paytables.cards.card import Card, Shoe, format_card
 from paytables.contract import Cue, DrawSource
-from paytables.seating import FACE_DOWN, can_see_seat_cards, describe_owner
+from paytables.seating import FACE_DOWN_CARD_TEXT, can_see_seat_cards, describe_owner
 
 #: The answer that takes a third card.
 DRAW_ANSWER: Final = "draw"
@@ -45,7 +45,7 @@ class SeatHandsView:
             seen_cards = self._list_seen_cards(name)
             self.face_up.add(name)
             for index, card in enumerate(self.cards[name]):
-                if seen_cards[index] == FACE_DOWN:
+                if seen_cards[index] == FACE_DOWN_CARD_TEXT:
                     yield Cue("flip", {"hand": name, "index": index, "card": format_card(card)})
 
     def count_points(self, name: str) -> int:
@@ -62,7 +62,7 @@ class SeatHandsView:
         hands = []
         for name, holder in self.holders.items():
             cards = self._list_seen_cards(name)
-            points = {} if FACE_DOWN in cards else {"says": str(self.count_points(name))}
+            points = {} if FACE_DOWN_CARD_TEXT in cards else {"says": str(self.count_points(name))}
             owner = {} if holder is None else describe_owner(holder, self.viewer)
             hands.append({"id": name, "cards": cards, **points, **owner})
         return {"kind": "table", "felt": "cards", "hands": hands}
@@ -72,6 +72,6 @@ class SeatHandsView:
         holder = self.holders[name]
         is_open = name in self.face_up or (holder is not None and can_see_seat_cards(holder, self.viewer))
         return [
-            format_card(card) if is_open or index >= self.face_down_card_count else FACE_DOWN
+            format_card(card) if is_open or index >= self.face_down_card_count else FACE_DOWN_CARD_TEXT
             for index, card in enumerate(self.cards[name])
         ]

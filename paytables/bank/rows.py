@@ -32,12 +32,12 @@ def compute_equal_row_chances(decks: int) -> tuple[Fraction, Fraction]:
 
     The shoe is fresh, of ``decks`` decks.
     """
-    return compute_row_chances(
+    return compute_equal_row_chances_for_counts(
         {value: (16 if value == _TEN_VALUE else 4) * decks for value in range(1, _TEN_VALUE + 1)}
     )
 
 
-def compute_row_chances(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
+def compute_equal_row_chances_for_counts(counts: Mapping[int, int]) -> tuple[Fraction, Fraction]:
     """Return the chances that both rows of trente et quarante end on the same point, and both on 31.
 
     ``counts`` has the number of cards of each value, 1 to 10; they must be enough for two rows.

@@ -53,7 +53,7 @@ _BANK_DRAWS_UP_TO_POINTS: Final = 5
 _CARDS_PER_HAND: Final = 3
 
 #: The player's answer with a hand of three cards, given the cards' points in order.
-DrawChoice: TypeAlias = Callable[[tuple[int, ...]], str]
+DrawDecider: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
 class SuperPanBet(BankBet):
@@ -214,13 +214,13 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         returned are both included.
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
-        answers: tuple[DrawChoice, ...] = (lambda _: DRAW_ANSWER, lambda _: STAND_ANSWER)
+        answers: tuple[DrawDecider, ...] = (lambda _: DRAW_ANSWER, lambda _: STAND_ANSWER)
         for answer in answers:
             yield from self._iter_cases(stakes, answer)
             if BANK_SPOT in stakes:
                 yield from self._iter_bank_cases(stakes, answer)
 
-    def _iter_cases(self, stakes: Mapping[str, int], answer: DrawChoice) -> Iterable[WeightedResult]:
+    def _iter_cases(self, stakes: Mapping[str, int], answer: DrawDecider) -> Iterable[WeightedResult]:
         """Yield a win, a push and a loss for each hand of the player, as weighted cases.
 
         ``answer`` is the function that decides whether a hand draws or stands.
@@ -240,7 +240,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 if chance * hand_chance:
                     yield WeightedResult(chance * hand_chance, [*unheld, self._settle_bet(bet, won, 0)])
 
-    def _iter_bank_cases(self, stakes: Mapping[str, int], answer: DrawChoice) -> Iterable[WeightedResult]:
+    def _iter_bank_cases(self, stakes: Mapping[str, int], answer: DrawDecider) -> Iterable[WeightedResult]:
         """Yield the cases of a seat that holds the bank, against one opposing stake of the same credits.
 
         The seat's own stake, if any, is returned.
@@ -277,7 +277,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
                 base_figures,
                 options={"bets": dict(stakes), "seat": 0, "others": other_bets},
                 is_covered_by_players=True,
-                table={BANK_SPOT: BankTurn(participants=(0, 1)).to_json()},
+                table={BANK_SPOT: BankTurn(eligible_seats=(0, 1)).to_json()},
             )
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         opposite = {DRAW_ANSWER: STAND_ANSWER, STAND_ANSWER: DRAW_ANSWER}

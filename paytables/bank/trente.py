@@ -36,7 +36,7 @@ from paytables.prison import (
     imprisoned_bets_from_json,
     imprisoned_bets_to_json,
     list_bets_on_table,
-    release_stake,
+    settle_imprisoned_stake,
     settle_or_imprison,
     settle_partial_return,
     with_prison_choice,
@@ -223,7 +223,8 @@ class TrenteRules(BankRules[TrenteDefinition]):
                 or not bet.can_stay
             ):
                 raise ValueError(
-                    f"{bet.to_json()} with count {bet.count} is not a stake that can be in prison at this table"
+                    f"{bet.to_json()} with count {bet.times_held_over} is not a stake"
+                    " that can be in prison at this table"
                 )
         return held_bets
 
@@ -286,18 +287,18 @@ class TrenteRules(BankRules[TrenteDefinition]):
         if not won and coup.result != "refait":
             return (
                 (None, bet)
-                if bet.count
+                if bet.times_held_over
                 else (settle_push(bet, "void" if coup.points is None else "push"), None)
             )
         if rule is None:
             return settle_bet(bet, None), None
-        if not won and insured and not bet.count:
+        if not won and insured and not bet.times_held_over:
             return settle_push(bet, "insured"), None
         if not won:
-            met = replace(bet, count=bet.count + 1)
+            met = replace(bet, times_held_over=bet.times_held_over + 1)
             return settle_partial_return(met), met if met.can_stay else None
-        if bet.count:
-            return release_stake(bet, won=rule.on in won), None
+        if bet.times_held_over:
+            return settle_imprisoned_stake(bet, won=rule.on in won), None
         return settle_bet(bet, rule.pays if rule.on in won else None), None
 
     # ------------------------------------------------------------------ figures
@@ -347,7 +348,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             met
             for spot, credits_ in stakes.items()
             if spot in self.bets_by_chance and spot + INSURANCE_SPOT_SUFFIX not in stakes
-            for met in [ImprisonedBet(spot, credits_, count=1)]
+            for met in [ImprisonedBet(spot, credits_, times_held_over=1)]
             if met.can_stay
         ]
         if not choices:
@@ -364,7 +365,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def _compute_prison_mean(self, bet: ImprisonedBet) -> Fraction:
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
         tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
-        met = replace(bet, count=bet.count + 1)
+        met = replace(bet, times_held_over=bet.times_held_over + 1)
         later = self._compute_prison_mean(met) if met.can_stay else Fraction(met.half_stake_credits)
         return ((1 - tie) / 2 * bet.stake_credits + refait * later) / (1 - tie + refait)
 

@@ -58,8 +58,8 @@ class HandSituation:
 
 #: A question about a hand: its situation, the packed hand, and whether it is two cards of one suit.
 HandQuestion = tuple[HandSituation, int, bool]
-#: A pair: the dealer's first card, the pair's value, and whether the dealer's card reduces the remaining pair
-#: cards.
+#: A pair: the value of the dealer's first card, the value of the pair's cards, and whether the dealer's card has the
+#: pair's rank (only if tens must be equal in rank to be split).
 PairSituation = tuple[int, int, bool]
 
 
@@ -146,7 +146,9 @@ class PackedStrategy:
     def answer_indexes(self) -> dict[HandQuestion, int]:
         """Return the byte index, in the packed strategy, of the decision for each blackjack situation and hand."""
         house = self.house
-        return _index_questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
+        return _index_questions(
+            house.decks, suited=house.suited_678_odds is not None, same_rank=house.splits_same_rank_only
+        )
 
     @property
     def byte_count(self) -> int:
@@ -158,7 +160,7 @@ class PackedStrategy:
     def find_answer(self, kind: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
         """Return the strategy's decision for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
-        of_suit = suited and self.house.suited_678 is not None and hand in PACKED_STARTS_OF_SUITED_678
+        of_suit = suited and self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678
         return ANSWER_NAMES[self.packed_bytes[self.answer_indexes[kind, hand, of_suit]]]
 
     def count_split_hands(self, up_card_value: int, pair: int, *, has_pair_rank: bool = False) -> int:
@@ -174,7 +176,7 @@ class PackedStrategy:
         indexes = _index_insurable_hands(self.house.decks)
         return bool(self.packed_bytes[-2 - len(indexes) + indexes[_pack_hand(values)]])
 
-    def takes_even_money(self, up_card_value: int) -> bool:
+    def should_take_even_money(self, up_card_value: int) -> bool:
         """Return whether the strategy takes even money against a dealer's first card of this value."""
         return bool(self.packed_bytes[-2 + (ACE_VALUE, TEN_VALUE).index(up_card_value)])
 

@@ -21,7 +21,7 @@ from paytables.blackjack.advice import (
     HandSituation,
 )
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_card_values
-from paytables.blackjack.policies import PACKED_BLACKJACK, PairQuestion, StrategyTable
+from paytables.blackjack.policies import PACKED_BLACKJACK, PairQuestion, StrategyCalculator
 from paytables.blackjack.schema import ACE_VALUE, BEST_HAND_TOTAL, TEN_VALUE
 from paytables.blackjack.solve import (
     AnswerChooser,
@@ -90,7 +90,7 @@ class TotalsChart:
             return DOUBLE
         return otherwise if otherwise in options else STAND
 
-    def build_chooser(self, table: StrategyTable) -> AnswerChooser:
+    def build_chooser(self, table: StrategyCalculator) -> AnswerChooser:
         """Return a function that makes every hit, stand or double decision as this chart does."""
 
         def choose_from_chart(kind: HandSituation, hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of Chooser)
@@ -168,7 +168,7 @@ def parse_chart(text: Iterable[str]) -> TotalsChart:
     return chart
 
 
-def find_best_chart(table: StrategyTable) -> TotalsChart:
+def find_best_chart(table: StrategyCalculator) -> TotalsChart:
     """Return the blackjack chart with the highest return for a table's house rules."""
     chart = TotalsChart()
     for round_ in table.rounds:
@@ -301,7 +301,7 @@ class _DealerCardColumn:
         plain = play.evaluate_options(hand_value, branch.tree, hand, worth, branch.situation, suited=False)
         value_by_answer = {answer: mean for answer, (mean, _) in plain.items()}
         if (
-            play.house.suited_678 is not None
+            play.house.suited_678_odds is not None
             and hand_value.card_count == 2
             and hand in PACKED_STARTS_OF_SUITED_678
         ):

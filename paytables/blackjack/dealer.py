@@ -70,7 +70,7 @@ def list_final_hands(
     return [(drawn, ways, end) for (drawn, end), ways in ends.items()]
 
 
-class Dealer:
+class DealerFinalHands:
     """The dealer's final hands after one first card, and the value of standing against them.
 
     The value is also computed for shoes from which further cards are missing. A value is wins minus losses, counted in
@@ -106,8 +106,8 @@ class Dealer:
         """Return the value of standing for each row of ``removed``: wins minus losses, in orders of cards.
 
         A row counts the cards that are missing from the shoe in addition to the dealer's first card, by card
-        value. ``total`` is the class of the player's total in each row (STAND_CLASSES). Rounds in which the
-        dealer has a blackjack are not counted.
+        value. ``total`` is the class of the player's total in each row (0 to ``STAND_CLASS_COUNT`` - 1). Rounds
+        in which the dealer has a blackjack are not counted.
         """
         remaining = np.array(self.card_counts, dtype=np.int64) - removed
         if (remaining < 0).any():

@@ -53,7 +53,7 @@ class BlackjackDefinition(TableDefinition):
     def list_every_pay(self) -> list[NamedPay]:
         """Return every pay of the table except the even money of a plain win: its stake, name, title and odds."""
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
-        even = EVEN_MONEY_ODDS if self.house.even_money else None
+        even = EVEN_MONEY_ODDS if self.house.even_money_up_cards else None
         own_pays = [
             (MAIN_SPOT, BLACKJACK, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
             (MAIN_SPOT, THREE_SEVENS, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
@@ -93,18 +93,18 @@ class BlackjackDefinition(TableDefinition):
             decks=self.shoe.decks,
             has_hole_card=rules.second_card == "hole",
             hits_soft_17=rules.soft_17 == "hit",
-            first_stake_only=rules.original_bets_only,
-            blackjack=rules.blackjack.net,
+            original_bets_only=rules.original_bets_only,
+            blackjack_odds=rules.blackjack.net,
             double_totals=rules.double.totals,
             double_after_split=rules.double.after_split,
             hands_max=rules.split.hands,
             ace_hands_max=rules.split.ace_hands,
             aces_get_one_card=rules.split.aces_one_card,
-            same_rank=rules.split.same == "rank",
-            insurance=None if rules.insurance is None else rules.insurance.net,
-            even_money=frozenset(even),
-            sevens=None if rules.sevens is None else rules.sevens.net,
-            suited_678=None if rules.suited_678 is None else rules.suited_678.net,
+            splits_same_rank_only=rules.split.same == "rank",
+            insurance_odds=None if rules.insurance is None else rules.insurance.net,
+            even_money_up_cards=frozenset(even),
+            sevens_odds=None if rules.sevens is None else rules.sevens.net,
+            suited_678_odds=None if rules.suited_678 is None else rules.suited_678.net,
         )
 
     @model_validator(mode="after")

@@ -26,10 +26,10 @@ from paytables.blackjack.advice import HandQuestion, PackedStrategy, read_advice
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import format_back_spot_id
 from paytables.blackjack.schema import (
-    ACTION_SPOTS,
     BACK_SPOT_PREFIX,
     INSURANCE_SPOT,
     MAIN_SPOT,
+    SPOTS_BY_DEALER_HAND,
     BackBetFigures,
     BlackjackSideBet,
     ExactHouseRules,
@@ -41,11 +41,11 @@ from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
 from paytables.poker.policy import pack_policy
-from paytables.poker.proof import format_exact
+from paytables.poker.proof import format_fraction
 from paytables.side_bets import Progressive, SideBet
 
 if TYPE_CHECKING:
-    from paytables.blackjack.policies import StrategyResult, StrategyTable
+    from paytables.blackjack.policies import StrategyCalculator, StrategyResult
 
 #: The name of the best play in the figures.
 EXACT_STRATEGY_TEXT: Final = (
@@ -82,7 +82,7 @@ def prove(
 
 
 def _compute_back_bet_figures(
-    table: "StrategyTable", *plays: tuple[Mapping[HandQuestion, int], "StrategyResult"]
+    table: "StrategyCalculator", *plays: tuple[Mapping[HandQuestion, int], "StrategyResult"]
 ) -> BackBetFigures:
     """Compute the exact figures of a bet on another player's hand, for that player's best and worst strategy.
 
@@ -100,9 +100,9 @@ def _compute_back_bet_figures(
         for distribution in distributions
     )
     return BackBetFigures(
-        mean=format_exact(best),
-        worst=format_exact(worst),
-        law={format_exact(net): format_exact(chance) for net, chance in distributions[0].items()},
+        mean=format_fraction(best),
+        worst=format_fraction(worst),
+        law={format_fraction(net): format_fraction(chance) for net, chance in distributions[0].items()},
     )
 
 
@@ -133,15 +133,17 @@ def _compute_proof(
     from paytables.blackjack import policies  # noqa: PLC0415 (laboratory packages)
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
 
-    table = policies.StrategyTable(house, report_progress=report_progress)
+    table = policies.StrategyCalculator(house, report_progress=report_progress)
     answers: dict[HandQuestion, int] = {}
-    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    best = table.evaluate(
+        policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
+    )
     chart = find_best_chart(table)
     charted = table.evaluate(chart.build_chooser(table), chart.decide_offer)
-    dealers = table.evaluate(policies.build_dealer_play(house), policies.decline_every_offer)
+    dealers = table.evaluate(policies.build_dealer_rule_chooser(house), policies.decline_every_offer)
     worst_answers: dict[HandQuestion, int] = {}
     worst = table.evaluate(
-        policies.record_answers(policies.choose_worst, worst_answers), policies.choose_lowest_sum
+        policies.build_recording_chooser(policies.choose_worst, worst_answers), policies.choose_lowest_sum
     )
     distribution, variance = {}, None
     if nets.can_be_counted_exactly(table, best, nets.EXACT_DISTRIBUTION_HANDS_MAX):
@@ -152,15 +154,15 @@ def _compute_proof(
         house, answers, best.hands_by_pair, best.insured_hands, best.even_money_up_cards
     )
     return ProvedFigures(
-        mean=format_exact(best.mean),
-        staked=format_exact(best.mean_staked),
-        charted=format_exact(charted.mean),
-        dealers=format_exact(dealers.mean),
-        worst=format_exact(worst.mean),
+        mean=format_fraction(best.mean),
+        staked=format_fraction(best.mean_staked),
+        charted=format_fraction(charted.mean),
+        dealers=format_fraction(dealers.mean),
+        worst=format_fraction(worst.mean),
         chart=format_chart(chart),
         policy=pack_policy(data.packed_bytes),
-        law={format_exact(net): format_exact(chance) for net, chance in distribution.items()},
-        variance=None if variance is None else format_exact(variance),
+        law={format_fraction(net): format_fraction(chance) for net, chance in distribution.items()},
+        variance=None if variance is None else format_fraction(variance),
         backed=_compute_back_bet_figures(table, (answers, best), (worst_answers, worst)) if backed else None,
     )
 
@@ -210,12 +212,15 @@ def analyse(definition: BlackjackDefinition, depth: AnalysisDepth) -> Analysis:
     returns less than the lowest of them, however large its side bets are.
     """
     least = definition.main.limits.least
-    main = dict.fromkeys(ACTION_SPOTS[: definition.main.least_hands], least)
+    main = dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main.least_hands], least)
     bets = [_analyse_stakes(definition, MAIN_SPOT, main, depth)]
     if definition.main.hands > definition.main.least_hands:
         bets.append(
             _analyse_stakes(
-                definition, "all hands", dict.fromkeys(ACTION_SPOTS[: definition.main.hands], least), depth
+                definition,
+                "all hands",
+                dict.fromkeys(SPOTS_BY_DEALER_HAND[: definition.main.hands], least),
+                depth,
             )
         )
     bets += [
@@ -285,7 +290,7 @@ def _analyse_stakes(
     for spot, credits_ in stakes.items():
         group = _BOX_SUFFIX_PATTERN.sub("", spot) if spot not in sides else spot
         stake_by_bet[group] = stake_by_bet.get(group, 0) + credits_
-    hand = sum(stake_by_bet.pop(action, 0) for action in ACTION_SPOTS)
+    hand = sum(stake_by_bet.pop(action, 0) for action in SPOTS_BY_DEALER_HAND)
     if INSURANCE_SPOT in stake_by_bet:
         raise AnalysisError("insurance is staked in play, and not in a wager")
     back = sum(
@@ -330,7 +335,11 @@ def _analyse_stakes(
         f"of {side_id!r} alone {_format_percent(compute_side_return(definition, sides[side_id]))} comes back"
         for side_id in stake_by_bet
     ]
-    if proof.sampled is not None and set(stakes) <= set(ACTION_SPOTS) and len({*stakes.values()}) == 1:
+    if (
+        proof.sampled is not None
+        and set(stakes) <= set(SPOTS_BY_DEALER_HAND)
+        and len({*stakes.values()}) == 1
+    ):
         notes += _iter_sampling_notes(definition, proof.sampled, len(stakes))
     figures = BetAnalysis(
         bet=name,

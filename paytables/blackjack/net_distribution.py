@@ -36,11 +36,11 @@ from paytables.blackjack.hands import (
     PACKED_COUNT_MAX,
     list_card_values,
 )
-from paytables.blackjack.net_weights import compile_kernel, weigh_nets
+from paytables.blackjack.net_weights import compile_kernel, count_orders_by_net
 from paytables.blackjack.schema import ACE_VALUE, BEST_HAND_TOTAL, TEN_VALUE
 
 if TYPE_CHECKING:
-    from paytables.blackjack.policies import StrategyResult, StrategyTable
+    from paytables.blackjack.policies import StrategyCalculator, StrategyResult
     from paytables.blackjack.solve import HandNodes, SolvedRound, SplitBranch, SplitPair
     from paytables.cards.arrays import Ints
 
@@ -85,22 +85,22 @@ class _JointResults:
         return _JointResults(self.cards, ways, self.lowest_net, step)
 
 
-def can_be_counted_exactly(table: StrategyTable, strategy: StrategyResult, max_hands: int) -> bool:
+def can_be_counted_exactly(table: StrategyCalculator, strategy: StrategyResult, max_hands: int) -> bool:
     """Return whether the distribution of a blackjack strategy's net result can be counted exactly.
 
     It can if the strategy splits into at most ``max_hands`` hands and no split depends on suits or ranks.
     """
-    suited = table.house.suited_678 is not None
+    suited = table.house.suited_678_odds is not None
     return all(
         hands <= max_hands
-        and not (pair == TEN_VALUE and table.house.same_rank)
+        and not (pair == TEN_VALUE and table.house.splits_same_rank_only)
         and not (suited and 6 <= pair <= 8)
         for (_, pair, _), hands in strategy.hands_by_pair.items()
     )
 
 
 def compute_net_distribution(
-    table: StrategyTable, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    table: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result, in stakes, of one initial blackjack stake.
 
@@ -111,7 +111,7 @@ def compute_net_distribution(
 
 
 def compute_net_variance(
-    table: StrategyTable, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    table: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> Fraction:
     """Return the variance of the net result of one initial blackjack stake, in stakes squared.
 
@@ -123,7 +123,7 @@ def compute_net_variance(
 
 
 def compute_back_bet_distribution(
-    table: StrategyTable, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    table: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result of one stake on another player's hand.
 
@@ -142,17 +142,22 @@ class _NetDistribution:
     """Number of stakes on a hand after a double."""
 
     def __init__(
-        self, table: StrategyTable, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+        self, table: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
     ) -> None:
         house = table.house
         self.table, self.house, self.answers, self.strategy = table, house, answers, strategy
-        pays = [house.blackjack, house.insurance or Fraction(0), house.sevens, house.suited_678]
+        pays = [
+            house.blackjack_odds,
+            house.insurance_odds or Fraction(0),
+            house.sevens_odds,
+            house.suited_678_odds,
+        ]
         self.unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
         """The number of parts (units) into which a stake is divided, so that every net result is a whole number."""
         self.suit_parts = (
-            1 if house.suited_678 is None else 16
+            1 if house.suited_678_odds is None else 16
         )  # two cards are of one suit in a quarter of orders
-        self.first_stake_only = house.has_hole_card or house.first_stake_only
+        self.original_bets_only = house.has_hole_card or house.original_bets_only
 
     def compute_distribution(self) -> dict[Fraction, Fraction]:
         """Return the probability of each net result of one initial blackjack stake.
@@ -181,7 +186,7 @@ class _NetDistribution:
                 nets = (
                     (self.unit,) * (DEALER_RESULT_COUNT + 1)
                     if even
-                    else (*(self._convert_odds_to_units(self.house.blackjack),) * DEALER_RESULT_COUNT, 0)
+                    else (*(self._convert_odds_to_units(self.house.blackjack_odds),) * DEALER_RESULT_COUNT, 0)
                 )
                 single_hand_ends[hand, _add_nets(nets, insurance_nets)] += 2 * self.suit_parts
             elif hand not in divided:
@@ -201,7 +206,7 @@ class _NetDistribution:
 
     def _find_insurance_nets(self, up_card_value: int, hand: int) -> NetByDealerResult:
         """Return the net result of insurance, in units, for each dealer result; all zero if the hand is not insured."""
-        odds = self.house.insurance
+        odds = self.house.insurance_odds
         if odds is None or up_card_value != ACE_VALUE or hand not in self.strategy.insured_hands:
             return (0,) * (DEALER_RESULT_COUNT + 1)
         return (*(-self.unit // 2,) * DEALER_RESULT_COUNT, self._convert_odds_to_units(odds / 2))
@@ -304,7 +309,7 @@ class _NetDistribution:
             still_unfinished: dict[int, int] = defaultdict(int)
             for hand, orders in unfinished.items():
                 shares = [(False, orders)]
-                if self.house.suited_678 is not None and hand in PACKED_STARTS_OF_SUITED_678:
+                if self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
                 for suited, share in shares:
                     answer = self.answers[kind, hand, suited]
@@ -319,10 +324,14 @@ class _NetDistribution:
                     for child in (c for _, c in round_.hand_values[hand].hands_after_card if c in tree):
                         orders_by_end[child, bust] -= share
                         count = share
-                        if suited and child == PACKED_SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
+                        if (
+                            suited
+                            and child == PACKED_SIX_SEVEN_EIGHT
+                            and self.house.suited_678_odds is not None
+                        ):
                             count = share * 3 // 4
                             nets = self._find_immediate_nets(
-                                self.house.suited_678, stakes, has_first_stake=has_first_stake
+                                self.house.suited_678_odds, stakes, has_first_stake=has_first_stake
                             )
                             orders_by_end[child, nets] += share // 4
                         if answer == HIT:
@@ -339,8 +348,8 @@ class _NetDistribution:
         self, round_: SolvedRound, hand: int, stakes: int, *, has_first_stake: bool
     ) -> NetByDealerResult:
         """Return what a finished player's hand wins or loses (negative), in units, for each result of the dealer."""
-        if hand == _PACKED_THREE_SEVENS and self.house.sevens is not None:
-            return self._find_immediate_nets(self.house.sevens, stakes, has_first_stake=has_first_stake)
+        if hand == _PACKED_THREE_SEVENS and self.house.sevens_odds is not None:
+            return self._find_immediate_nets(self.house.sevens_odds, stakes, has_first_stake=has_first_stake)
         best, won = round_.hand_values[hand].best_total, stakes * self.unit
         nets = [won if best > end else -won if best < end else 0 for end in range(17, BEST_HAND_TOTAL + 1)]
         return (*nets, won, self._find_lost_nets(stakes, has_first_stake=has_first_stake)[-1])
@@ -350,7 +359,7 @@ class _NetDistribution:
 
         Against a blackjack, only the box's first stake may be lost, if the rules say so.
         """
-        lost_stakes = int(has_first_stake) if self.first_stake_only else stakes
+        lost_stakes = int(has_first_stake) if self.original_bets_only else stakes
         return (*(-stakes * self.unit,) * DEALER_RESULT_COUNT, -lost_stakes * self.unit)
 
     def _find_immediate_nets(
@@ -469,7 +478,7 @@ def _iter_net_chances(
             compute_falling_factorial(cards_left - length, most_drawn - length)
             for length in range(most_drawn + 1)
         ]
-        net_ways = weigh_nets(dealer, removed_counts[has_size], ways[has_size], rests)
+        net_ways = count_orders_by_net(dealer, removed_counts[has_size], ways[has_size], rests)
         total = (
             shares
             * compute_falling_factorial(round_.cards_left, size)

@@ -15,7 +15,7 @@ import numpy as np
 from paytables.blackjack.dealer import DEALER_RESULT_COUNT
 
 if TYPE_CHECKING:
-    from paytables.blackjack.dealer import Dealer
+    from paytables.blackjack.dealer import DealerFinalHands
     from paytables.cards.arrays import Ints
 
 #: Bits of a limb.
@@ -25,7 +25,9 @@ _LOWEST_LIMB_MASK: Final = (1 << _LIMB_BITS) - 1
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 
-def weigh_nets(dealer: Dealer, removed: Ints, ways: Ints, rests: Sequence[int]) -> list[int]:
+def count_orders_by_net(
+    dealer: DealerFinalHands, removed: Ints, ways: Ints, rests: Sequence[int]
+) -> list[int]:
     """Return the number of card orders that lead to each net result of finished hands, over all dealer hands.
 
     Each row of ``removed`` counts the cards of the finished hands by value; all rows have the same number of

@@ -53,14 +53,17 @@ class StrategyResult:
     mean_staked: Fraction = Fraction(1)
     """The mean of all stakes (doubles, splits and insurance included) for one initial stake."""
     hands_by_pair: dict[PairSituation, int] = field(default_factory=dict)
-    """How many hands the strategy makes of a pair, by (dealer's first card, pair, has first card the pair's rank)."""
+    """The largest number of hands that each pair becomes by splits; a pair that the strategy does not split is absent.
+
+    The key is (dealer's first card, value of the pair's cards, whether the dealer's card has the pair's rank).
+    """
     insured_hands: set[int] = field(default_factory=set)
     """The two-card hands, as packed numbers, that the strategy insures."""
     even_money_up_cards: set[int] = field(default_factory=set)
     """The values of the dealer's first card for which the strategy takes even money."""
 
 
-class StrategyTable:
+class StrategyCalculator:
     """The calculation of the expected returns of blackjack strategies under one set of house rules.
 
     It includes every first card of the dealer in ``ups``. ``shoe`` is the number of cards of each value, by
@@ -120,7 +123,7 @@ class StrategyTable:
             elif splits:
                 played_sums = self._sum_pair(round_, hand, unsplit, splits, choose, take, result)
             beaten = round_.tree[hand].blackjack_ways * self.play.unit
-            beaten_ways = beaten if self.play.first_stake_only and hand != PACKED_BLACKJACK else 0
+            beaten_ways = beaten if self.play.original_bets_only and hand != PACKED_BLACKJACK else 0
             mean += orders * (played_sums[0] - beaten_ways + insured[0])
             staked += orders * (played_sums[1] + insured[1])
         return mean, staked
@@ -172,19 +175,19 @@ class StrategyTable:
         """
         node, unit, up = round_.tree[hand], self.play.unit, round_.up
         blackjack_net = (
-            int(self.house.blackjack * unit) * node.ordinary_ways if hand == PACKED_BLACKJACK else 0
+            int(self.house.blackjack_odds * unit) * node.ordinary_ways if hand == PACKED_BLACKJACK else 0
         )
         sums, half = [(blackjack_net, 0)], unit // 2
-        insurable = up == ACE_VALUE and self.house.insurance is not None
-        if insurable and self.house.insurance is not None:
-            won = int(self.house.insurance * half) * node.blackjack_ways
+        insurable = up == ACE_VALUE and self.house.insurance_odds is not None
+        if insurable and self.house.insurance_odds is not None:
+            won = int(self.house.insurance_odds * half) * node.blackjack_ways
             sums.append(
                 (
                     blackjack_net + won - half * node.ordinary_ways,
                     half * (node.ordinary_ways + node.blackjack_ways),
                 )
             )
-        if hand == PACKED_BLACKJACK and up in self.house.even_money:
+        if hand == PACKED_BLACKJACK and up in self.house.even_money_up_cards:
             sums.append((unit * (node.ordinary_ways + node.blackjack_ways), 0))
         chosen_index = take(PairQuestion("insurance", up, hand), sums)
         if chosen_index == 1 and insurable:
@@ -219,7 +222,7 @@ def decline_every_offer(_question: PairQuestion, _sums: list[NetAndStakeSums]) -
     return 0
 
 
-def build_dealer_play(house: ExactHouseRules) -> AnswerChooser:
+def build_dealer_rule_chooser(house: ExactHouseRules) -> AnswerChooser:
     """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
     def choose_like_dealer(_kind: HandSituation, hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
@@ -229,7 +232,9 @@ def build_dealer_play(house: ExactHouseRules) -> AnswerChooser:
     return choose_like_dealer
 
 
-def record_answers(choose: AnswerChooser, recorded_answers: dict[HandQuestion, int]) -> AnswerChooser:
+def build_recording_chooser(
+    choose: AnswerChooser, recorded_answers: dict[HandQuestion, int]
+) -> AnswerChooser:
     """Return a strategy function that decides as ``choose`` does and stores each decision in ``recorded_answers``."""
 
     def choose_and_record(kind: HandSituation, hand: int, suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001

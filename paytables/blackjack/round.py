@@ -14,12 +14,12 @@ from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SUITED_678, THREE_SEVENS
 from paytables.blackjack.schema import (
     ACE_VALUE,
-    ACTION_SPOTS,
     BACK_SPOT_PREFIX,
     BEST_HAND_TOTAL,
     EVEN_MONEY_ODDS,
     INSURANCE_SPOT,
     MAIN_SPOT,
+    SPOTS_BY_DEALER_HAND,
     TEN_VALUE,
     BlackjackSideBet,
     ExactHouseRules,
@@ -41,7 +41,7 @@ from paytables.contract import (
     Step,
 )
 from paytables.layout import Odds, settle_bet, settle_push
-from paytables.seating import FACE_DOWN
+from paytables.seating import FACE_DOWN_CARD_TEXT
 from paytables.side_bets import build_level_hit
 
 #: The id of the dealer's hand.
@@ -209,7 +209,7 @@ class BlackjackRound:
     ) -> Iterator[Cue]:
         """Deal a card from the shoe to the hand with the id ``hand``; yield the animation cue."""
         cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
-        yield Cue("deal", {"hand": hand, "card": FACE_DOWN if hidden else format_card(cards[-1])})
+        yield Cue("deal", {"hand": hand, "card": FACE_DOWN_CARD_TEXT if hidden else format_card(cards[-1])})
 
     def _deal_card_to_box(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[Cue]:
         """Deal a card to a hand of a box; yield the animation cue."""
@@ -265,12 +265,14 @@ class BlackjackRound:
         if best is None:
             return {}
         if "no_insurance" in options:
-            even = "even_money" in options and best.takes_even_money(self.up_card_value)
+            even = "even_money" in options and best.should_take_even_money(self.up_card_value)
             insured = "insurance" in options and best.should_insure(values)
             return {"advice": "even_money" if even else "insurance" if insured else "no_insurance"}
         pair = values[0] if hand.is_from_split or "split" in options else 0
         up, first = self.dealer_hands[0][0], hand.cards[0]
-        has_pair_rank = self.house.same_rank and pair == TEN_VALUE and get_rank(up) == get_rank(first)
+        has_pair_rank = (
+            self.house.splits_same_rank_only and pair == TEN_VALUE and get_rank(up) == get_rank(first)
+        )
         if "split" in options and best.count_split_hands(
             self.up_card_value, pair, has_pair_rank=has_pair_rank
         ) > len(box.hands):
@@ -289,14 +291,14 @@ class BlackjackRound:
         """Offer a box insurance and even money, before the first box plays."""
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
-        if self.house.insurance is not None and self.up_card_value == ACE_VALUE:
+        if self.house.insurance_odds is not None and self.up_card_value == ACE_VALUE:
             spot = format_spot_id(INSURANCE_SPOT, box.number)
             stakes["insurance"] = Bet(spot, hand.staked_credits // 2, box.seat)
             quarters = self.definition.rules.quarter_insurance
             if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.unsettled_own_stakes):
                 stakes[QUARTER_INSURANCE_OPTION] = Bet(spot, hand.staked_credits // 4, box.seat)
             options += stakes
-        if hand.is_blackjack and self.up_card_value in self.house.even_money:
+        if hand.is_blackjack and self.up_card_value in self.house.even_money_up_cards:
             options.append("even_money")
         if len(options) == 1:
             return
@@ -358,13 +360,13 @@ class BlackjackRound:
         values, house = hand.values, self.house
         best, soft = compute_best_total(values)
         pair = len(values) == 2 and values[0] == values[1]
-        if house.same_rank:
+        if house.splits_same_rank_only:
             pair = pair and get_rank(hand.cards[0]) == get_rank(hand.cards[1])
         aces = pair and values[0] == ACE_VALUE
         options = ["stand"]
         if not hand.is_closed and (best < BEST_HAND_TOTAL or soft):
             options.append("hit")
-            if house.may_double(values, split=hand.is_from_split):
+            if house.can_double(values, split=hand.is_from_split):
                 options.append("double")
         if pair and len(box.hands) < (house.ace_hands_max if aces else house.hands_max):
             options.append("split")
@@ -403,7 +405,7 @@ class BlackjackRound:
         A stake added by a double or split is settled later if the rules return it when the dealer has a
         blackjack.
         """
-        spares = self.house.first_stake_only and self.up_card_value in {ACE_VALUE, TEN_VALUE}
+        spares = self.house.original_bets_only and self.up_card_value in {ACE_VALUE, TEN_VALUE}
         yield from _settle_stakes(
             hand, settle_lost_bet, lambda piece: not (spares and piece.is_added_in_play)
         )
@@ -461,7 +463,7 @@ class BlackjackRound:
         if has_blackjack and hand.is_blackjack:
             yield from _settle_stakes(hand, settle_push, is_bet_against)
         elif has_blackjack:
-            spared = self.house.first_stake_only
+            spared = self.house.original_bets_only
             yield from _settle_stakes(
                 hand,
                 settle_lost_bet,
@@ -518,7 +520,7 @@ class BlackjackRound:
             hidden = self._is_second_card_hidden and len(cards) > 1
             name = DEALER_HAND_ID if index == 0 else f"{DEALER_HAND_ID}-{index + 1}"
             if hidden:
-                shown_hands.append({"id": name, "cards": [names[0], FACE_DOWN]})
+                shown_hands.append({"id": name, "cards": [names[0], FACE_DOWN_CARD_TEXT]})
             else:
                 shown_hands.append(
                     {
@@ -609,7 +611,7 @@ def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[B
     for seat in sorted({bet.seat for bet in bets}):
         for number in range(definition.boxes):
             bets_by_spot = {bet.spot: bet for bet in bets if bet.seat == seat}
-            actions = [bets_by_spot.get(format_spot_id(name, number)) for name in ACTION_SPOTS]
+            actions = [bets_by_spot.get(format_spot_id(name, number)) for name in SPOTS_BY_DEALER_HAND]
             hand_stakes = [HandStake(bet, n) for n, bet in enumerate(actions) if bet is not None]
             sides = [(side, bets_by_spot.get(format_spot_id(side.id, number))) for side in definition.side]
             staked = [(side, bet) for side, bet in sides if bet is not None]

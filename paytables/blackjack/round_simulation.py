@@ -20,7 +20,7 @@ from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, build_shoe, list_every_hand
 from paytables.blackjack.net_weights import compile_kernel
 from paytables.blackjack.schema import ACE_VALUE, CARD_VALUE_BY_RANK, TEN_VALUE, SimulatedRounds
-from paytables.poker.proof import format_exact
+from paytables.poker.proof import format_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ SIMULATED_ROUND_COUNT: Final = 20_000_000
 #: The seed of the simulation.
 SAMPLING_SEED: Final = "blackjack"
 #: The number of random words drawn at once, and more words than one round can use.
-_WORDS, _ROUND = 1 << 22, 1 << 10
+_RANDOM_WORD_COUNT, _ROUND_WORDS_MAX = 1 << 22, 1 << 10
 #: A bound on what a box may win or lose, in stakes.
 _BOX_RESULT_MAX: Final = 64
 #: The blackjack value of each card.
@@ -56,7 +56,7 @@ def sample_rounds(
     The simulation continues to the end of the last shoe.
     """
     house, shoe = definition.house, definition.shoe
-    pays = [house.blackjack, house.insurance, house.sevens, house.suited_678]
+    pays = [house.blackjack_odds, house.insurance_odds, house.sevens_odds, house.suited_678_odds]
     unit = 2 * lcm(*(odds.denominator for odds in pays if odds is not None))
     hands = definition.main.hands
     known_hands = list(list_every_hand(build_shoe(house.decks)).items())
@@ -72,12 +72,22 @@ def sample_rounds(
         *(
             house.has_hole_card,
             house.hits_soft_17,
-            house.has_hole_card or house.first_stake_only,
-            house.first_stake_only,
+            house.has_hole_card or house.original_bets_only,
+            house.original_bets_only,
         ),
-        *(house.hands_max, house.ace_hands_max, house.aces_get_one_card, house.same_rank, unit, hands),
+        *(
+            house.hands_max,
+            house.ace_hands_max,
+            house.aces_get_one_card,
+            house.splits_same_rank_only,
+            unit,
+            hands,
+        ),
         *(0 if odds is None else int(odds * unit) for odds in pays),
-        *(up in house.even_money and play.takes_even_money(up) for up in _BLACKJACK_CARD_VALUES),
+        *(
+            up in house.even_money_up_cards and play.should_take_even_money(up)
+            for up in _BLACKJACK_CARD_VALUES
+        ),
         *(
             -1 if shoe.stop is None else shoe.stop,
             _BURN_FIRST_CARD_VALUE if shoe.burn is True else shoe.burn,
@@ -104,7 +114,9 @@ def sample_rounds(
     shoes: Ints = np.zeros(6, dtype=np.int64)
     block = 0
     while net_counts[0].sum() < rounds:
-        words = np.frombuffer(shake_256(f"{seed} {block}".encode()).digest(4 * _WORDS), dtype="<u4")
+        words = np.frombuffer(
+            shake_256(f"{seed} {block}".encode()).digest(4 * _RANDOM_WORD_COUNT), dtype="<u4"
+        )
         at[0], block = 0, block + 1
         compile_kernel(_play_sampled_rounds, counts_references=False)(
             steps, _SimulationShoe(words, cards, at), rules, tables, box, net_counts, shoes
@@ -112,7 +124,9 @@ def sample_rounds(
     middle = hands * _BOX_RESULT_MAX * unit
     nets = {
         str(banks): {
-            format_exact(Fraction(net - middle, unit)): int(count) for net, count in enumerate(row) if count
+            format_fraction(Fraction(net - middle, unit)): int(count)
+            for net, count in enumerate(row)
+            if count
         }
         for banks, row in enumerate(net_counts, 1)
     }
@@ -120,7 +134,7 @@ def sample_rounds(
         rounds=int(net_counts[0].sum()),
         seed=seed,
         nets=nets,
-        error=format_exact(_compute_standard_error(shoes, unit)),
+        error=format_fraction(_compute_standard_error(shoes, unit)),
     )
 
 
@@ -189,7 +203,7 @@ class _SimulationRules(NamedTuple):
     """1 if the dealer's second card is dealt face down with the players' cards, else 0."""
     hits_soft_17: int
     """1 if the dealer draws to a soft 17, else 0."""
-    first_stake_only: int
+    original_bets_only: int
     """1 if a dealer's blackjack takes only the first stake of a box, else 0."""
     dealer_must_draw: int
     """1 if the dealer must draw to see whether a blackjack spares the stakes added to a box, else 0."""
@@ -465,7 +479,7 @@ def _settle_sampled_box(
     for n in range(hands):
         if won[n]:
             total += won[n] * stakes[n]
-        elif has_dealer_blackjack and rules.first_stake_only:
+        elif has_dealer_blackjack and rules.original_bets_only:
             total -= rules.stake_units if n == 0 else 0
         elif has_dealer_blackjack or node[n] < 0:
             total -= rules.stake_units * stakes[n]
@@ -487,7 +501,7 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 ) -> None:  # pragma: no cover (compiled)
     """Simulate blackjack rounds until the random words run out or, at the end of a shoe, enough rounds were played."""
     at, values, first, second = shoe.counters, tables.value_by_rank, box.first_cards, box.second_cards
-    while at[0] + _ROUND < len(shoe.words):
+    while at[0] + _ROUND_WORDS_MAX < len(shoe.words):
         is_shoe_over = (
             at[1] == 0 or len(shoe.cards) - at[1] <= rules.cards_behind_stop or at[2] >= rules.rounds_per_shoe
         )

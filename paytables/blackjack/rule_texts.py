@@ -11,7 +11,7 @@ from paytables.definition import Text
 from paytables.layout import Odds
 
 #: Texts about the shoe.
-_SHOE_TEXT: Final = (
+_SHOE_TEXTS: Final = (
     Text(
         en="Decks: {0}, shuffled again when the stop card appears.",
         fr="Paquets de cartes : {0}, mêlés de nouveau lorsque la carte d'arrêt apparaît.",
@@ -67,7 +67,7 @@ _DOUBLE_TEXT: Final = Text(
 #: Words for doubling after a split.
 _DOUBLE_AFTER_SPLIT_TEXTS: Final = (Text(en="not", fr="non"), Text(en="also", fr="aussi"))
 #: Text by what may be split.
-_SPLIT_TEXT: Final = {
+_SPLIT_TEXTS: Final = {
     "value": Text(
         en="Split two cards of the same value, to {0} hands at most; aces to {1}.",
         fr="On partage deux cartes de même valeur, jusqu'à {0} mains; les as, jusqu'à {1}.",
@@ -78,7 +78,7 @@ _SPLIT_TEXT: Final = {
     ),
 }
 #: Text about split aces.
-_SPLIT_ACES_TEXTS: Final = Text(
+_SPLIT_ACES_TEXT: Final = Text(
     en="Split aces take one card each.", fr="Les as partagés ne reçoivent qu'une carte chacun."
 )
 #: Text about 21 after a split.
@@ -124,16 +124,16 @@ _BACK_BETS_TEXT: Final = Text(
     "main.",
 )
 #: Text about several hands of the dealer.
-_ACTIONS_TEXT: Final = Text(
+_SEVERAL_DEALER_HANDS_TEXT: Final = Text(
     en="The dealer plays {0} hands of the same first card against yours; bet against at least {1} of them. "
     "Doubling or splitting adds to each of these bets.",
     fr="Le croupier joue {0} mains de même première carte contre la vôtre; misez contre au moins {1} d'entre "
     "elles. Doubler ou partager ajoute à chacune de ces mises.",
 )
 #: Words between two alternatives.
-_OR_WORD: Final = Text(en="{0} or {1}", fr="{0} ou {1}")
+_ALTERNATIVES_TEXT: Final = Text(en="{0} or {1}", fr="{0} ou {1}")
 #: Words between the ends of a range.
-_TO_WORD: Final = Text(en="{0} to {1}", fr="{0} à {1}")
+_RANGE_TEXT: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 
 
 def describe_rules(
@@ -141,7 +141,7 @@ def describe_rules(
 ) -> list[str]:
     """Return a blackjack table's house rules as sentences in the language ``code``, one per rule."""
     lines = [
-        _choose_language(_SHOE_TEXT[0 if shoe.stop is not None else shoe.rounds], code).format(shoe.decks),
+        _choose_language(_SHOE_TEXTS[0 if shoe.stop is not None else shoe.rounds], code).format(shoe.decks),
         (
             f"{_choose_language(_SOFT_17_TEXTS[rules.soft_17], code)} "
             f"{_choose_language(_SECOND_CARD_TEXTS[rules.second_card], code)}"
@@ -152,10 +152,10 @@ def describe_rules(
         split_text = _choose_language(_DOUBLE_AFTER_SPLIT_TEXTS[rules.double.after_split], code)
         lines.append(_choose_language(_DOUBLE_TEXT, code).format(_format_totals(rules, code), split_text))
     if rules.split.hands > 1:
-        split = _choose_language(_SPLIT_TEXT[rules.split.same], code).format(
+        split = _choose_language(_SPLIT_TEXTS[rules.split.same], code).format(
             rules.split.hands, rules.split.ace_hands
         )
-        aces = [_choose_language(_SPLIT_ACES_TEXTS, code)] if rules.split.aces_one_card else []
+        aces = [_choose_language(_SPLIT_ACES_TEXT, code)] if rules.split.aces_one_card else []
         lines.append(" ".join([split, *aces, _choose_language(_NO_BLACKJACK_AFTER_SPLIT_TEXT, code)]))
     if rules.insurance is not None:
         lines.append(_choose_language(_INSURANCE_TEXT, code))
@@ -169,7 +169,7 @@ def describe_rules(
     if rules.back_bets:
         lines.append(_choose_language(_BACK_BETS_TEXT, code))
     if main.hands > 1:
-        lines.append(_choose_language(_ACTIONS_TEXT, code).format(main.hands, main.least_hands))
+        lines.append(_choose_language(_SEVERAL_DEALER_HANDS_TEXT, code).format(main.hands, main.least_hands))
     return lines
 
 
@@ -187,13 +187,13 @@ def _format_totals(rules: HouseRules, code: str) -> str:
         else:
             runs.append([total])
     runs_as_text = [
-        _choose_language(_TO_WORD, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0])
+        _choose_language(_RANGE_TEXT, code).format(run[0], run[-1]) if len(run) > 1 else str(run[0])
         for run in runs
     ]
     return (
         runs_as_text[0]
         if len(runs_as_text) == 1
-        else _choose_language(_OR_WORD, code).format(", ".join(runs_as_text[:-1]), runs_as_text[-1])
+        else _choose_language(_ALTERNATIVES_TEXT, code).format(", ".join(runs_as_text[:-1]), runs_as_text[-1])
     )
 
 
@@ -244,7 +244,7 @@ def build_chart_rows(lines: Sequence[str]) -> list[dict[str, object]]:
             run = (
                 totals[0]
                 if len(totals) == 1
-                else _choose_language(_TO_WORD, code).format(totals[0], totals[-1])
+                else _choose_language(_RANGE_TEXT, code).format(totals[0], totals[-1])
             )
             names[code] = name.format(run)
         chart_rows.append({"names": names, "cells": cells})

@@ -15,12 +15,12 @@ from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import DEALER_HAND_ID, BlackjackRound, format_back_spot_id, format_spot_id
 from paytables.blackjack.rule_texts import build_chart_rows
 from paytables.blackjack.schema import (
-    ACTION_SPOTS,
     BACK_SPOT_PREFIX,
     EVEN_MONEY_ODDS,
     INSURANCE_SPOT,
     INSURANCE_TEXT,
     MAIN_SPOT,
+    SPOTS_BY_DEALER_HAND,
     TEN_VALUE,
     ExactHouseRules,
     ProvedFigures,
@@ -84,7 +84,7 @@ class BlackjackRules(SeatedRules):
         definition, main = self.definition, self.definition.main
         limits, main_id = main.limits, format_spot_id(MAIN_SPOT, box)
         spots = []
-        for n, name in enumerate(ACTION_SPOTS[: main.hands]):
+        for n, name in enumerate(SPOTS_BY_DEALER_HAND[: main.hands]):
             words = self._build_stake_name(main.name, box, n + 1 if main.hands > 1 else None)
             needs = self._find_required_bet(n, box)
             spot = _build_spot(
@@ -153,8 +153,10 @@ class BlackjackRules(SeatedRules):
         """
         least = self.definition.main.least_hands
         if dealer_hand_index >= least:
-            return format_spot_id(ACTION_SPOTS[dealer_hand_index - 1], box)
-        return format_spot_id(ACTION_SPOTS[(dealer_hand_index + 1) % least], box) if least > 1 else None
+            return format_spot_id(SPOTS_BY_DEALER_HAND[dealer_hand_index - 1], box)
+        return (
+            format_spot_id(SPOTS_BY_DEALER_HAND[(dealer_hand_index + 1) % least], box) if least > 1 else None
+        )
 
     def _build_stake_name(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
         """Return the name of a stake by language, with its number and that of its box if there are several."""
@@ -253,7 +255,7 @@ class BlackjackRules(SeatedRules):
         best_win = max(won, rules.blackjack.net)
         most = sum(int(bets.get(spot, 0) * (1 + best_win)) for spot in self._back_spot_ids)
         for box in range(self.definition.boxes):
-            staked = sum(bets.get(format_spot_id(name, box), 0) for name in ACTION_SPOTS)
+            staked = sum(bets.get(format_spot_id(name, box), 0) for name in SPOTS_BY_DEALER_HAND)
             split = int(2 * rules.split.hands * staked * (1 + won))
             most += max(split, int(staked * (1 + rules.blackjack.net)))
             for side in self.definition.side:
@@ -361,12 +363,14 @@ class BlackjackRules(SeatedRules):
         for level in self.definition.progressive:
             side_bet = self._build_side_bet(level)
             bets = sum(staked.count(spot) for spot in side_bet.spots)
-            level_plays += [side_bet.build_level_play(bets)] if bets else []
+            level_plays += [side_bet.build_level_participation(bets)] if bets else []
         return tuple(level_plays)
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level of the side bets, each with the only stake that plays for it."""
-        return tuple(self._build_side_bet(level).build_level_play() for level in self.definition.progressive)
+        return tuple(
+            self._build_side_bet(level).build_level_participation() for level in self.definition.progressive
+        )
 
     def _build_side_bet(self, level: Progressive) -> SideBet:
         """Return the side bet that plays for a progressive level, with the level's hit rates."""

@@ -28,9 +28,9 @@ ACE_VALUE: Final = 1
 TEN_VALUE: Final = 10
 #: The best total.
 BEST_HAND_TOTAL: Final = 21
-#: The maximum number of boxes at a table (Québec s. 16), and of dealer hands in Multi-Action (s. 26.3).
+#: The maximum number of boxes at a table (Québec s. 16).
 BOXES_MAX: Final = 7
-#: Most hands of the dealer.
+#: The maximum number of hands that the dealer plays (Multi-Action, Québec s. 26.3).
 DEALER_HANDS_MAX: Final = 3
 #: Odds of one to one.
 EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
@@ -69,9 +69,9 @@ class ExactHouseRules:
     """Whether the dealer looks at a hidden second card before the players act."""
     hits_soft_17: bool
     """Whether the dealer draws to a soft 17."""
-    first_stake_only: bool
+    original_bets_only: bool
     """Whether a dealer's blackjack takes only the first stake of a box."""
-    blackjack: Fraction
+    blackjack_odds: Fraction
     """The odds that a blackjack pays."""
     double_totals: frozenset[int]
     """The totals of two cards that may be doubled."""
@@ -83,18 +83,18 @@ class ExactHouseRules:
     """How many hands a pair of aces may become at most, by splits."""
     aces_get_one_card: bool
     """Whether split aces get only one more card each."""
-    same_rank: bool
+    splits_same_rank_only: bool
     """Whether only two cards of one rank, not of one value, may be split."""
-    insurance: Fraction | None
+    insurance_odds: Fraction | None
     """The odds of insurance, or None if it is not offered."""
-    even_money: frozenset[int]
+    even_money_up_cards: frozenset[int]
     """The values of the dealer's first card for which the holder of a blackjack may take 1:1 at once."""
-    sevens: Fraction | None
+    sevens_odds: Fraction | None
     """The odds of three sevens, which win at once; None: an ordinary 21."""
-    suited_678: Fraction | None
+    suited_678_odds: Fraction | None
     """The odds of a suited 6, 7 and 8, which win at once; None: an ordinary 21."""
 
-    def may_double(self, values: Sequence[int], *, split: bool) -> bool:
+    def can_double(self, values: Sequence[int], *, split: bool) -> bool:
         """Return whether a two-card blackjack hand of these values may be doubled; ``split``: after a split."""
         if len(values) != 2 or (split and not self.double_after_split):
             return False
@@ -302,13 +302,13 @@ class BlackjackSideBet(StrictTable):
 #: in play.
 MAIN_SPOT: Final = "main"
 #: The spots of the stakes against each hand of the dealer.
-ACTION_SPOTS: Final = (MAIN_SPOT, "second", "third")
+SPOTS_BY_DEALER_HAND: Final = (MAIN_SPOT, "second", "third")
 #: The spot of the insurance.
 INSURANCE_SPOT: Final = "insurance"
 #: The spots of bets on another player's hand: ``back-1`` is on the hand of the first seat.
 BACK_SPOT_PREFIX: Final = "back"
 #: Ids that a side bet may not have.
-RESERVED_SPOT_NAMES: Final = frozenset({*ACTION_SPOTS, INSURANCE_SPOT, BACK_SPOT_PREFIX})
+RESERVED_SPOT_NAMES: Final = frozenset({*SPOTS_BY_DEALER_HAND, INSURANCE_SPOT, BACK_SPOT_PREFIX})
 
 
 class MainBet(StrictTable):

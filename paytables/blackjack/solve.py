@@ -30,7 +30,7 @@ from paytables.blackjack.advice import (
     STAND,
     HandSituation,
 )
-from paytables.blackjack.dealer import Dealer, compute_falling_factorial
+from paytables.blackjack.dealer import DealerFinalHands, compute_falling_factorial
 from paytables.blackjack.hands import (
     PACKED_CARD_BY_VALUE,
     PACKED_COUNT_BITS,
@@ -71,7 +71,7 @@ class HandNode:
     standing_net: int = 0
     """The orders in which the hand wins, less those in which it loses, if it stands."""
 
-    def add(self, node: HandNode, times: int, first_stake_times: int, divisor: int = 1) -> None:
+    def add_counts(self, node: HandNode, times: int, first_stake_times: int, divisor: int = 1) -> None:
         """Add the counts of ``node``, divided by ``divisor`` and multiplied by ``times``, to this node's counts.
 
         ``first_stake_ways`` is an exception: to it are added ``node.blackjack_ways``, divided by ``divisor`` and
@@ -132,7 +132,7 @@ class SolvedRound:
 
     def __init__(self, house: ExactHouseRules, up: int, shoe: ShoeCounts) -> None:
         self.house, self.up, self.shoe = house, up, shoe
-        self.dealer = Dealer(house, up, shoe)
+        self.dealer = DealerFinalHands(house, up, shoe)
         self.hand_values = list_every_hand(shoe)
         """The properties of every possible hand of up to 21, by packed hand."""
         self._full = pack_counts(self.dealer.card_counts)
@@ -210,7 +210,7 @@ class SolvedRound:
             have = self.dealer.card_counts[pair - 1]
             if self._find_most_hands(pair) < 2 or have < 2:
                 continue
-            if pair < TEN_VALUE or not self.house.same_rank:
+            if pair < TEN_VALUE or not self.house.splits_same_rank_only:
                 splits.append(SplitPair(pair, have * (have - 1), have - 2))
                 continue
             rank_cards = 4 * self.house.decks
@@ -305,7 +305,7 @@ class SolvedRound:
             2 * PACKED_CARD_BY_VALUE[split.card_value - 1],
         )
         plain, paired, unlike = HandNodes(), HandNodes(), HandNodes()
-        ranked = pair == TEN_VALUE and self.house.same_rank
+        ranked = pair == TEN_VALUE and self.house.splits_same_rank_only
         for missing_cards, part in enumerate(compute_split_coefficients(max_hands)):
             ways = split.ways * compute_falling_factorial(split.cards_left, missing_cards)
             if not ways:
@@ -314,14 +314,14 @@ class SolvedRound:
             of_value = self.dealer.card_counts[pair - 1] - 2 - missing_cards
             for hand, node in shoes[pair, missing_cards].items():
                 if part.unpaired_hand:
-                    plain.setdefault(hand, HandNode()).add(
+                    plain.setdefault(hand, HandNode()).add_counts(
                         node, ways * part.unpaired_hand, ways * part.first_unpaired_hand
                     )
                 if not is_part_of_hand(two_cards, hand):
                     continue
                 if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
                     other_rank_ways = ways * (of_value - same)
-                    unlike.setdefault(hand, HandNode()).add(
+                    unlike.setdefault(hand, HandNode()).add_counts(
                         node,
                         other_rank_ways * part.unpaired_hand,
                         other_rank_ways * part.first_unpaired_hand,
@@ -330,7 +330,7 @@ class SolvedRound:
                 if part.paired_hand:
                     times = ways * (same if ranked else 1)
                     paired_node = paired.setdefault(hand, HandNode())
-                    paired_node.add(
+                    paired_node.add_counts(
                         node,
                         times * part.paired_hand,
                         times * part.first_paired_hand,
@@ -353,11 +353,11 @@ class StrategyEvaluation:
 
     def __init__(self, house: ExactHouseRules) -> None:
         self.house = house
-        self.first_stake_only = house.has_hole_card or house.first_stake_only
+        self.original_bets_only = house.has_hole_card or house.original_bets_only
         """Whether a dealer's blackjack takes only the first stake of a box."""
-        bonus = [pay for pay in (house.sevens, house.suited_678) if pay is not None]
-        half = 2 if house.insurance is None else 2 * house.insurance.denominator
-        self.unit = 16 * lcm(half, house.blackjack.denominator, *(pay.denominator for pay in bonus))
+        bonus = [pay for pay in (house.sevens_odds, house.suited_678_odds) if pay is not None]
+        half = 2 if house.insurance_odds is None else 2 * house.insurance_odds.denominator
+        self.unit = 16 * lcm(half, house.blackjack_odds.denominator, *(pay.denominator for pay in bonus))
         """The number of parts into which a stake is divided, so that every pay is a whole number."""
 
     def _count_ways_at_risk(self, node: HandNode) -> int:
@@ -365,7 +365,7 @@ class StrategyEvaluation:
 
         Orders with a dealer blackjack are excluded if the rules then return added stakes.
         """
-        return node.ordinary_ways if self.first_stake_only else node.ordinary_ways + node.blackjack_ways
+        return node.ordinary_ways if self.original_bets_only else node.ordinary_ways + node.blackjack_ways
 
     def count_completed_ways(self, node: HandNode) -> int:
         """Return the number of ways in which a hand is played to its end.
@@ -376,14 +376,14 @@ class StrategyEvaluation:
 
     def _compute_immediate_win_value(self, node: HandNode, pay: Fraction, stakes: int) -> int:
         """Return the value of a hand that is paid at once at the odds ``pay``, before the dealer draws."""
-        saved = node.first_stake_ways if self.first_stake_only and not self.house.has_hole_card else 0
+        saved = node.first_stake_ways if self.original_bets_only and not self.house.has_hole_card else 0
         return int(pay * stakes * self.unit) * self.count_completed_ways(node) + self.unit * saved
 
     def compute_standing_value(self, hand: int, node: HandNode, stakes: int = 1) -> int:
         """Return the value of standing on a blackjack hand that carries the given number of stakes."""
-        if hand == _PACKED_THREE_SEVENS and self.house.sevens is not None:
-            return self._compute_immediate_win_value(node, self.house.sevens, stakes)
-        lost_ways = 0 if self.first_stake_only else node.blackjack_ways
+        if hand == _PACKED_THREE_SEVENS and self.house.sevens_odds is not None:
+            return self._compute_immediate_win_value(node, self.house.sevens_odds, stakes)
+        lost_ways = 0 if self.original_bets_only else node.blackjack_ways
         return (node.standing_net - lost_ways) * stakes * self.unit
 
     def evaluate_options(
@@ -403,7 +403,7 @@ class StrategyEvaluation:
         node, house = tree[hand], self.house
         sums_by_answer = {STAND: (self.compute_standing_value(hand, node), 0)}
         if (hand_value.best_total == BEST_HAND_TOTAL and not hand_value.is_soft) or (
-            hand == _PACKED_THREE_SEVENS and house.sevens is not None
+            hand == _PACKED_THREE_SEVENS and house.sevens_odds is not None
         ):
             return sums_by_answer
         one_card = kind.split_pair_value == ACE_VALUE and house.aces_get_one_card
@@ -417,14 +417,16 @@ class StrategyEvaluation:
             ways_at_risk -= self._count_ways_at_risk(child_node)
             value, more_staked = values[child]
             double = self.compute_standing_value(child, child_node, 2)
-            if suited and child == PACKED_SIX_SEVEN_EIGHT and house.suited_678 is not None:
-                value = (3 * value + self._compute_immediate_win_value(child_node, house.suited_678, 1)) // 4
+            if suited and child == PACKED_SIX_SEVEN_EIGHT and house.suited_678_odds is not None:
+                value = (
+                    3 * value + self._compute_immediate_win_value(child_node, house.suited_678_odds, 1)
+                ) // 4
                 double = (
-                    3 * double + self._compute_immediate_win_value(child_node, house.suited_678, 2)
+                    3 * double + self._compute_immediate_win_value(child_node, house.suited_678_odds, 2)
                 ) // 4
             mean, staked, doubled = mean + value, staked + more_staked, doubled + double
         sums_by_answer[HIT] = (mean - ways_at_risk * self.unit, staked)
-        if house.may_double(list_card_values(hand), split=bool(kind.split_pair_value)):
+        if house.can_double(list_card_values(hand), split=bool(kind.split_pair_value)):
             sums_by_answer[DOUBLE] = (
                 doubled - 2 * ways_at_risk * self.unit,
                 self.count_completed_ways(node) * self.unit,
@@ -443,7 +445,7 @@ class StrategyEvaluation:
         ``choose`` makes the decisions. Hands of one card are left out.
         """
         sums_by_hand: dict[int, NetAndStakeSums] = {}
-        mixed = self.house.suited_678 is not None
+        mixed = self.house.suited_678_odds is not None
         for hand in reversed(tree):
             if hand_values[hand].card_count < 2:
                 break
@@ -486,7 +488,7 @@ class StrategyEvaluation:
         """Return the counts of card orders in which the two cards of a splittable blackjack pair are dealt."""
         have = round_.dealer.card_counts[split.card_value - 1]
         node = HandNode()
-        node.add(
+        node.add_counts(
             round_.tree[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]],
             split.ways,
             split.ways,

@@ -118,7 +118,7 @@ class HandRanking:
         """Whether any combination needs cards of one suit."""
 
     def compute_strength(self, cards: Iterable[Card]) -> int:
-        """Return the strength of the best hand among at least ``order.size`` cards."""
+        """Return the strength of the best hand among the cards, of which there are at least ``order.hand_size``."""
         wild = self.order.wild_ranks
         ranks: list[int] = []
         masks = [0, 0, 0, 0]

@@ -84,7 +84,7 @@ class CardSets:
         )
 
     @cached_property
-    def list_suit_classes(self) -> tuple[Ints, Ints]:
+    def suit_classes_and_sizes(self) -> tuple[Ints, Ints]:
         """Return one set of each class of sets that differ only by an exchange of suits, and the class sizes.
 
         The chosen set has its suits in ascending order of their bits.
@@ -104,8 +104,8 @@ class CardSets:
 
     @cached_property
     def suit_class_by_set(self) -> Ints:
-        """Return, for each set of cards, the index in :attr:`list_suit_classes` of its class."""
-        chosen_sets, _ = self.list_suit_classes
+        """Return, for each set of cards, the index in :attr:`suit_classes_and_sizes` of its class."""
+        chosen_sets, _ = self.suit_classes_and_sizes
         parts = np.stack([self.suit_masks >> 13 * suit & 8191 for suit in range(4)], axis=1)
         parts.sort(axis=1)
         key = parts[:, 0] | parts[:, 1] << 13 | parts[:, 2] << 26 | parts[:, 3] << 39

@@ -14,7 +14,7 @@ from paytables.contract.chance import (
     DrawSource,
     RecordingDrawSource,
     ReplayDrawSource,
-    deal_one,
+    draw_and_remove_element,
     draw_weighted_index,
     throw_dice,
 )
@@ -76,7 +76,7 @@ __all__ = [
     "TimeCharge",
     "TimeToAct",
     "Wager",
-    "deal_one",
+    "draw_and_remove_element",
     "draw_weighted_index",
     "filter_steps_for_seat",
     "play_with_answers",

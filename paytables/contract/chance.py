@@ -30,7 +30,7 @@ def throw_dice(draw: DrawSource, dice: int) -> tuple[int, ...]:
     return tuple([1 + draw.below(DIE_FACES, f"die {n}") for n in range(1, dice + 1)])
 
 
-def deal_one(draw: DrawSource, remaining: list[T], purpose: str) -> T:
+def draw_and_remove_element(draw: DrawSource, remaining: list[T], purpose: str) -> T:
     """Remove a uniformly chosen element of ``remaining`` and return it; the others keep their order."""
     return remaining.pop(draw.below(len(remaining), purpose))
 
@@ -94,7 +94,7 @@ class ReplayDrawSource:
         self.next_record_index += 1
         return int(value)
 
-    def finish(self) -> None:
+    def check_all_numbers_used(self) -> None:
         """Raise :class:`ReplayError` if the game ended before the record did."""
         if self.next_record_index != len(self.records):
             raise ReplayError(

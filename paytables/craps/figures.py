@@ -14,8 +14,8 @@ from typing import Final
 from paytables.analysis import AnalysisDepth, BetAnalysis, PrizeFigures, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
 from paytables.craps.linear import SumsByKey, add_sums, solve_chain
-from paytables.craps.schema import DICE_PAIRS, POINT_NUMBERS
-from paytables.craps.spots import DICE_THROWS, SpotRules
+from paytables.craps.schema import POINT_NUMBERS, UNORDERED_THROWS
+from paytables.craps.spots import ORDERED_THROWS, SpotRules
 from paytables.craps.state import CrapsState, apply_throw
 from paytables.layout import Odds, WeightedResult, analyse_cases, build_distribution
 from paytables.wording import format_percent
@@ -23,13 +23,17 @@ from paytables.wording import format_percent
 #: Maximum number of table states for a joint distribution. Above it only mean and variance are computed.
 CHAIN_STATES_MAX: Final = 400
 #: Every throw, the order of the dice ignored, with its probability.
-DICE_PAIR_CHANCES: Final = tuple((pair, Fraction(1 if pair[0] == pair[1] else 2, 36)) for pair in DICE_PAIRS)
+UNORDERED_THROW_CHANCES: Final = tuple(
+    (pair, Fraction(1 if pair[0] == pair[1] else 2, 36)) for pair in UNORDERED_THROWS
+)
 #: The number of the 36 throws with each total.
-WAYS_BY_TOTAL: Final = {total: sum(sum(dice) == total for dice in DICE_THROWS) for total in range(2, 13)}
+THROW_COUNT_BY_TOTAL: Final = {
+    total: sum(sum(dice) == total for dice in ORDERED_THROWS) for total in range(2, 13)
+}
 #: The share of all throws that are a come-out: one per series, so it is the inverse of the mean length of a
 #: series.
 COME_OUT_SHARE_OF_THROWS: Final = 1 / sum(
-    (Fraction(WAYS_BY_TOTAL[n], WAYS_BY_TOTAL[n] + 6) for n in POINT_NUMBERS), Fraction(1)
+    (Fraction(THROW_COUNT_BY_TOTAL[n], THROW_COUNT_BY_TOTAL[n] + 6) for n in POINT_NUMBERS), Fraction(1)
 )
 
 
@@ -43,7 +47,7 @@ class BetReturnChain:
 
     def iter_throws(self, state: CrapsState) -> Iterator[tuple[Fraction, tuple[Settlement, ...], CrapsState]]:
         """Yield each possible throw of the dice: its probability, its settlements, and the table after it."""
-        for dice, chance in DICE_PAIR_CHANCES:
+        for dice, chance in UNORDERED_THROW_CHANCES:
             yield chance, *apply_throw(self.rules_by_spot, state, dice)
 
     def find_reachable_states(self, start: CrapsState) -> set[CrapsState]:
@@ -94,7 +98,9 @@ def find_highest_throw_return(rules_by_spot: Mapping[str, SpotRules], table: Cra
     """
     best = {bet: _find_highest_bet_returns(rules_by_spot, bet, table.point) for bet in table.bets}
     return {
-        seat: max(sum(best[bet][n] for bet in table.bets if bet.seat == seat) for n in range(len(DICE_PAIRS)))
+        seat: max(
+            sum(best[bet][n] for bet in table.bets if bet.seat == seat) for n in range(len(UNORDERED_THROWS))
+        )
         for seat in {bet.seat for bet in table.bets}
     }
 
@@ -113,7 +119,7 @@ def _find_highest_bet_returns(
         if boxed
         else (bet_spot_rules,)
     )
-    highest_returns = [0] * len(DICE_PAIRS)
+    highest_returns = [0] * len(UNORDERED_THROWS)
     for spot_rules in travelled:
         is_line_bet = (
             point is not None
@@ -124,7 +130,7 @@ def _find_highest_bet_returns(
         for tried_point, is_switched in product(
             points, (False, True) if spot_rules.can_switch_on_off else (False,)
         ):
-            for n, dice in enumerate(DICE_PAIRS):
+            for n, dice in enumerate(UNORDERED_THROWS):
                 result = spot_rules.decide_bet(dice, tried_point, is_switched=is_switched)
                 if isinstance(result, Odds):
                     highest_returns[n] = max(
@@ -149,7 +155,7 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
     if rate_key in rate:
         number = spot_rules.number or point
         return rate[rate_key] * (
-            Fraction(WAYS_BY_TOTAL[number], 36) if number and spot_rules.line_kind else 1
+            Fraction(THROW_COUNT_BY_TOTAL[number], 36) if number and spot_rules.line_kind else 1
         )
     if not spot_rules.can_outlast_throw:
         return Fraction(1)
@@ -159,7 +165,7 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
 
 def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the probability that one throw decides a bet on a craps spot, if the bet is on."""
-    results = (spot_rules.decide_bet(dice, point, is_switched=spot_rules.bet.off) for dice in DICE_THROWS)
+    results = (spot_rules.decide_bet(dice, point, is_switched=spot_rules.bet.off) for dice in ORDERED_THROWS)
     return Fraction(sum(not isinstance(result, str) for result in results), 36)
 
 

@@ -15,7 +15,7 @@ EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
 #: The totals that become a point.
 POINT_NUMBERS: Final = (4, 5, 6, 8, 9, 10)
 #: Every throw of two dice, the lower first.
-DICE_PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7))
+UNORDERED_THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7))
 
 #: The kind of a craps bet, which says how throws decide it.
 CrapsBetKind = Literal[
@@ -27,7 +27,7 @@ _PAY_KEYS_BY_BET_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("odds", "right", "wrong"), tuple(map(str, POINT_NUMBERS))),
     "hard": ("4", "6", "8", "10"),
     "throw": tuple(str(total) for total in range(2, 13)),
-    "hop": tuple(f"{a}-{b}" for a, b in DICE_PAIRS),
+    "hop": tuple(f"{a}-{b}" for a, b in UNORDERED_THROWS),
 }
 
 

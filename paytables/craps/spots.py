@@ -208,7 +208,7 @@ class SpotRules:
             return (self.number_or_dice,)
         wins = {
             str(sum(pair)): None
-            for pair in DICE_THROWS
+            for pair in ORDERED_THROWS
             if isinstance(result := self.decide_bet(pair, point, is_switched=self.bet.off), Odds)
             and result.net
         }
@@ -223,7 +223,7 @@ def _replace_credits(settlement: Settlement, credits_: int, commission: int) -> 
 
 
 #: Both dice of every throw, 36 equally likely.
-DICE_THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
+ORDERED_THROWS: Final = tuple((a, b) for a in range(1, 7) for b in range(1, 7))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from paytables.analysis import BetAnalysis
 from paytables.contract import Wager
-from paytables.craps.figures import DICE_PAIR_CHANCES
+from paytables.craps.figures import UNORDERED_THROW_CHANCES
 from paytables.craps.linear import SumsByKey, add_sums, solve_chain
 from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import CrapsStrategy
@@ -83,7 +83,7 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
         table = rules_now.place_bets(wager)
         row: dict[int, Fraction] = {}
         sums: SumsByKey[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
-        for dice, chance in DICE_PAIR_CHANCES:
+        for dice, chance in UNORDERED_THROW_CHANCES:
             settled, state_after = apply_throw(rules.rules_by_spot, table, dice)
             sums["back"] += chance * sum(settlement.credits for settlement in settled)
             if state_after != OPENING_STATE:

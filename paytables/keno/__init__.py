@@ -3,12 +3,12 @@
 from paytables.game import GameFamily
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import build_tables
+from paytables.keno.tables import build_checked_pays
 
 
 def build_rules(data: KenoDefinition, file: str) -> KenoRules:
     """Build the rules of a Keno game from its definition. Raises :class:`DefinitionError`."""
-    return KenoRules(data, build_tables(data, file))
+    return KenoRules(data, build_checked_pays(data, file))
 
 
 FAMILY = GameFamily(KenoDefinition, build_rules)

@@ -13,7 +13,7 @@ from paytables.analysis import BetAnalysis
 from paytables.keno.joint import JointDistribution, JointSelection
 from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import KenoPays
-from paytables.keno.ticket import KenoTicket, TicketSelection, iter_subsets
+from paytables.keno.ticket import KenoTicket, TicketSelection, iter_group_combinations
 from paytables.keno.win_distribution import (
     build_credits_distribution,
     build_joint_selection,
@@ -91,7 +91,7 @@ def compute_bounded_figures(
         bet=name,
         cost_credits=ticket.cost,
         options=ticket.to_json(),
-        rtp=first * all_ways.mean / ticket.cost_a_draw,
+        rtp=first * all_ways.mean / ticket.cost_per_draw_credits,
         cycle=definition.cycle,
         variance=ticket.draws * (second * all_ways.mean_square - (first * all_ways.mean) ** 2),
         notes=tuple(notes),
@@ -103,7 +103,7 @@ def _iter_ways(ticket: KenoTicket) -> Iterator[tuple[frozenset[int], int]]:
     for selection in ticket.selections:
         if not selection.is_quick_pick:
             for spots, stake in sorted(selection.stakes.items()):
-                for places in iter_subsets(selection.sizes, spots):
+                for places in iter_group_combinations(selection.sizes, spots):
                     yield frozenset(n for g in places for n in selection.groups[g]), stake
 
 

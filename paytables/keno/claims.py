@@ -162,7 +162,7 @@ class TicketRecord:
     """The result of each decided draw, by draw number."""
 
     @property
-    def deadline(self) -> date | None:
+    def claim_deadline(self) -> date | None:
         """Return the last day to claim the Keno ticket, counted from its last draw, or None while draws are pending."""
         if set(self.decided_draws) != set(self.printed_ticket.draws):
             return None
@@ -343,9 +343,9 @@ def claim_ticket(
             ClaimRefusal.WRONG_PLACE,
             f"claimed at {place}; the ticket says {record.printed_ticket.claim_place}",
         )
-    if record.deadline is not None and at.date() > record.deadline:
+    if record.claim_deadline is not None and at.date() > record.claim_deadline:
         raise TicketRefusedError(
-            ClaimRefusal.TOO_LATE, f"claimed on {at.date()}; the last day was {record.deadline}"
+            ClaimRefusal.TOO_LATE, f"claimed on {at.date()}; the last day was {record.claim_deadline}"
         )
     if not record.decided_draws:
         raise TicketRefusedError(ClaimRefusal.TOO_EARLY, "none of its draws has been held")
@@ -374,8 +374,8 @@ def claim_ticket(
 def expire_ticket(record: TicketRecord, today: date) -> tuple[TicketRecord, int]:
     """Return the record of a Keno ticket closed after its claim period, and the credits that were not claimed."""
     state = _find_next_state(record, TicketEvent.EXPIRE)
-    if record.deadline is None or today <= record.deadline:
+    if record.claim_deadline is None or today <= record.claim_deadline:
         raise TicketRefusedError(
-            ClaimRefusal.TOO_EARLY, f"it may be claimed until {record.deadline or 'its last draw'}"
+            ClaimRefusal.TOO_EARLY, f"it may be claimed until {record.claim_deadline or 'its last draw'}"
         )
     return replace(record, state=state), record.unpaid_credits

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from paytables.contract import DrawSource, Settlement, deal_one, draw_weighted_index
+from paytables.contract import DrawSource, Settlement, draw_and_remove_element, draw_weighted_index
 from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name
-from paytables.keno.ticket import KenoTicket, iter_subsets
+from paytables.keno.ticket import KenoTicket, iter_group_combinations
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def draw_numbers(draw: DrawSource, field: Sequence[int], count: int, purpose: st
     order.
     """
     remaining = list(field)
-    return tuple(deal_one(draw, remaining, f"{purpose} {i + 1}") for i in range(count))
+    return tuple(draw_and_remove_element(draw, remaining, f"{purpose} {i + 1}") for i in range(count))
 
 
 def draw_weighted_factor(draw: DrawSource, weights: Mapping[int, int], purpose: str) -> int:
@@ -73,7 +73,7 @@ def evaluate_ticket(tables: KenoPays, ticket: KenoTicket, drawn_balls: DrawnBall
     results = []
     for i, selection in enumerate(ticket.selections):
         for spots, stake in sorted(selection.stakes.items()):
-            for places in iter_subsets(selection.sizes, spots):
+            for places in iter_group_combinations(selection.sizes, spots):
                 numbers = tuple(sorted(n for g in places for n in selection.groups[g]))
                 results.append(
                     _build_way_result(tables, ticket.options, i, numbers, stake, drawn_balls, factor)

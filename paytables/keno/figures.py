@@ -16,8 +16,8 @@ from paytables.analysis import (
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
 from paytables.keno.schema import KenoDefinition, TicketForm
-from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name, list_every_option
-from paytables.keno.ticket import KenoTicket, TicketSelection, restrict_tables
+from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name, list_every_bonus_combination
+from paytables.keno.ticket import KenoTicket, TicketSelection, close_unplayed_levels
 from paytables.keno.win_distribution import (
     build_credits_distribution,
     compute_draw_distribution,
@@ -43,7 +43,7 @@ def analyse(
     different figures.
     """
     bets = []
-    for options in list_every_option(definition):
+    for options in list_every_bonus_combination(definition):
         for spots in sorted(tables.pays):
             bets += [
                 _analyse_straight(definition, tables, spots, stake, options)
@@ -64,7 +64,7 @@ def analyse_ticket(
     definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, name: str
 ) -> BetAnalysis:
     """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
-    tables = restrict_tables(tables, ticket)
+    tables = close_unplayed_levels(tables, ticket)
     try:
         one_draw = compute_draw_distribution(definition, tables, ticket)
     except AnalysisError as error:
@@ -84,7 +84,7 @@ def analyse_ticket(
         bet=name,
         cost_credits=ticket.cost,
         options=ticket.to_json(),
-        rtp=mean / ticket.cost_a_draw,
+        rtp=mean / ticket.cost_per_draw_credits,
         cycle=definition.cycle,
         variance=variance * ticket.draws,
         hit_probability=1 - loss_chance**ticket.draws,
@@ -258,7 +258,7 @@ def _analyse_forms(
     for form, ticket in forms:
         stake = ticket.selections[0].stakes[form.spots]
         open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
-        key = (form.id, len(open_to), restrict_tables(tables, ticket).closed_levels_mask)
+        key = (form.id, len(open_to), close_unplayed_levels(tables, ticket).closed_levels_mask)
         is_unlimited = (
             definition.paid_max_credits is None
             or _find_highest_pay_bound(tables, ticket) <= definition.paid_max_credits
@@ -289,13 +289,13 @@ def _list_progressive_shares(
     shares = []
     for level, rate in zip(definition.progressive, rates, strict=True):
         if rate:
-            missing_credits = ticket.cost_a_draw - mean
+            missing_credits = ticket.cost_per_draw_credits - mean
             shares.append(
                 ProgressiveFigures(
                     level=level.id,
                     rate=rate * ticket.draws,
                     reset_credits=level.reset_credits,
-                    rtp_at_reset=rate * level.reset_credits / ticket.cost_a_draw,
+                    rtp_at_reset=rate * level.reset_credits / ticket.cost_per_draw_credits,
                     increment=Fraction(level.increment),
                     break_even_credits=missing_credits / rate,
                 )

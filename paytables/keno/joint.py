@@ -20,14 +20,14 @@ from typing import TypeAlias
 from paytables.errors import AnalysisError
 
 #: What a Keno way, or several equivalent ones, caught: (spots, catch, named balls held, as bits).
-CatchAndSpots: TypeAlias = tuple[int, int, int]
+WayCatch: TypeAlias = tuple[int, int, int]
 #: The win of a Keno way or ticket: credits, and progressive levels as bits.
 CreditsAndLevels: TypeAlias = tuple[int, int]
 #: The numbers of a group.
 NumberGroup: TypeAlias = frozenset[int]
 
 #: Maximum number of simultaneous states; more are beyond exact computation.
-STATES_MAX = 100_000
+JOINT_STATES_MAX = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class JointSelection:
     """The groups of numbers of the selection."""
     spots: frozenset[int]
     """The numbers of spots that the selection plays; each combination of groups of that size is a way."""
-    compute_win: Callable[[Mapping[CatchAndSpots, int]], CreditsAndLevels]
+    compute_win: Callable[[Mapping[WayCatch, int]], CreditsAndLevels]
     """A function that returns the win (credits, levels), given the number of ways by (spots, catch, named balls)."""
 
 
@@ -67,7 +67,7 @@ class _JointStep:
 
 
 #: A state of the calculation: what every open selection has caught so far.
-_State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[CatchAndSpots, ...], ...]]
+_State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[WayCatch, ...], ...]]
 
 
 class JointDistribution:
@@ -93,7 +93,7 @@ class JointDistribution:
         self.steps, self.sizes = self._order_atoms(members)
         self.numbers_outside = numbers - sum(self.sizes)
         """How many numbers of the field no group contains."""
-        self._win_by_catches: dict[tuple[int, tuple[CatchAndSpots, ...]], CreditsAndLevels] = {}
+        self._win_by_catches: dict[tuple[int, tuple[WayCatch, ...]], CreditsAndLevels] = {}
         """The wins computed so far, by selection and what its groups have caught."""
 
     def _order_atoms(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_JointStep], list[int]]:
@@ -126,7 +126,7 @@ class JointDistribution:
         ]
         return steps, [members[key] for key in order]
 
-    def compute_distribution(self, states_max: int = STATES_MAX) -> WinCounts:
+    def compute_distribution(self, states_max: int = JOINT_STATES_MAX) -> WinCounts:
         """Return the exact distribution of the Keno selections' total win in a draw.
 
         Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
@@ -226,7 +226,7 @@ class JointDistribution:
                 states_after[state] = states_after.get(state, 0) + count * comb(size, j)
         return states_after
 
-    def _find_selection_win(self, part: int, groups: tuple[CatchAndSpots, ...]) -> CreditsAndLevels:
+    def _find_selection_win(self, part: int, groups: tuple[WayCatch, ...]) -> CreditsAndLevels:
         """Return the win of a Keno selection from the number of catches in each of its groups.
 
         Each group is given as (numbers, catch, named balls in it).
@@ -239,14 +239,14 @@ class JointDistribution:
         return self._win_by_catches[key]
 
 
-def count_ways_by_catch(groups: Sequence[CatchAndSpots], spots: frozenset[int]) -> dict[CatchAndSpots, int]:
+def count_ways_by_catch(groups: Sequence[WayCatch], spots: frozenset[int]) -> dict[WayCatch, int]:
     """Return how many ways of a Keno selection have each (spots, catch, named balls).
 
     ``groups`` has (numbers, catch, named balls as bits) of each group. A way combines groups; only ways whose
     number of spots is in ``spots`` are returned.
     """
     most = max(spots)
-    ways_by_caught: dict[CatchAndSpots, int] = {(0, 0, 0): 1}
+    ways_by_caught: dict[WayCatch, int] = {(0, 0, 0): 1}
     for size, catch, marks in groups:
         for (s, c, m), count in list(ways_by_caught.items()):
             if s + size <= most:

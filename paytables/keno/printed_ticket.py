@@ -211,7 +211,7 @@ def issue_ticket(
         selections=tuple(s.to_json() for s in ticket.selections),
         bonuses=ticket.options.bought_ids,
         draws=tuple(sorted(acknowledgement.draws)),
-        cost_a_draw_credits=ticket.cost_a_draw,
+        cost_a_draw_credits=ticket.cost_per_draw_credits,
         most_paid_credits=definition.paid_max_credits,
         claim_place=claim_place,
         claim_days=definition.terms.claim_days,

@@ -29,7 +29,7 @@ from paytables.keno.draws import (
 )
 from paytables.keno.limit import limit_prizes
 from paytables.keno.schema import KenoDefinition, TicketForm
-from paytables.keno.tables import BonusOptions, KenoPays, build_options
+from paytables.keno.tables import BonusOptions, KenoPays, build_bonus_options
 from paytables.keno.ticket import KenoTicket, TicketSelection
 from paytables.tableless import TablelessRules
 from paytables.wording import format_count
@@ -58,13 +58,13 @@ class KenoRules(TablelessRules):
         offers = [(form, stake) for form in self.definition.form for stake in marks.stakes]
         if marks.cost is None:
             return offers
-        return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_a_draw <= marks.cost]
+        return [(f, s) for f, s in offers if self.build_form_ticket(f, s).cost_per_draw_credits <= marks.cost]
 
     def build_form_ticket(self, form: TicketForm, stake: int) -> KenoTicket:
         """Return the quick-pick ticket of a form of play, with ``stake`` credits per way."""
         selection = TicketSelection(sizes=(form.spots,), groups=(), stakes={form.spots: stake})
         return KenoTicket(
-            (selection,) * form.selections, form.draws, build_options(self.definition, form.bonuses)
+            (selection,) * form.selections, form.draws, build_bonus_options(self.definition, form.bonuses)
         )
 
     def build_ticket(self, request: Mapping[str, Json]) -> KenoTicket:
@@ -112,7 +112,7 @@ class KenoRules(TablelessRules):
         bought = self._find_ticket(wager)
         complete_ticket, tables = (
             self.draw_quick_picks(bought, draw),
-            ticket.restrict_tables(self.tables, bought),
+            ticket.close_unplayed_levels(self.tables, bought),
         )
         wins: list[Settlement] = []
         levels: list[str] = []
@@ -163,7 +163,7 @@ class KenoRules(TablelessRules):
         The odds are those of one way at the minimum stake.
         """
         bought = self.build_ticket(wager.options)
-        closed_levels = ticket.restrict_tables(self.tables, bought).closed_levels_mask
+        closed_levels = ticket.close_unplayed_levels(self.tables, bought).closed_levels_mask
         played_stakes = {(spots, s.stakes[spots]) for s in bought.selections for spots in s.count_ways()}
         return tuple(
             play

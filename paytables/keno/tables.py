@@ -46,7 +46,7 @@ def format_prize_name(spots: int, catch: int) -> str:
     return f"{catch} of {spots}"
 
 
-def build_options(definition: KenoDefinition, bought: Iterable[str]) -> BonusOptions:
+def build_bonus_options(definition: KenoDefinition, bought: Iterable[str]) -> BonusOptions:
     """Return the bonuses in force for a Keno ticket whose player has bought the bonuses ``bought`` (ids)."""
     bought_ids = set(bought)
     in_force = [b for b in definition.bonus if not b.fee or b.id in bought_ids]
@@ -58,10 +58,12 @@ def build_options(definition: KenoDefinition, bought: Iterable[str]) -> BonusOpt
     )
 
 
-def list_every_option(definition: KenoDefinition) -> list[BonusOptions]:
+def list_every_bonus_combination(definition: KenoDefinition) -> list[BonusOptions]:
     """Return every combination of the bonuses that a Keno game sells, starting with no bonus."""
     sold = [b.id for b in definition.bonus if b.fee]
-    return [build_options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)]
+    return [
+        build_bonus_options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class KenoPays:
         )
 
 
-def build_tables(definition: KenoDefinition, file: str) -> KenoPays:
+def build_checked_pays(definition: KenoDefinition, file: str) -> KenoPays:
     """Return the pay tables of a Keno definition after checking what the model alone cannot check.
 
     Raises :class:`DefinitionError`, which names the wrong key.
@@ -197,7 +199,7 @@ class _PayChecks:
             cost = (
                 form.selections
                 * min(marks.stakes)
-                * build_options(self.definition, form.bonuses).cost_per_staked_credit
+                * build_bonus_options(self.definition, form.bonuses).cost_per_staked_credit
             )
             if marks.cost is not None and cost > marks.cost:
                 raise self.build_error(
@@ -216,7 +218,7 @@ class _PayChecks:
             raise self.build_error(
                 "marks.cost", "must be given, because limit.credits limits the prizes of a ticket"
             )
-        greatest = max(option.greatest_factor for option in list_every_option(self.definition))
+        greatest = max(option.greatest_factor for option in list_every_bonus_combination(self.definition))
         prize = max(max(p.values()) for p in pays.values()) * max(self.definition.marks.stakes) * greatest
         if limit < prize:
             raise self.build_error(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from paytables.contract import Json
 from paytables.errors import WagerError
 from paytables.keno.schema import KenoDefinition
-from paytables.keno.tables import BonusOptions, KenoPays, build_options
+from paytables.keno.tables import BonusOptions, KenoPays, build_bonus_options
 from paytables.wording import format_count
 
 #: Maximum number of ways of a ticket: nobody could check the prizes of more.
@@ -66,7 +66,7 @@ class KenoTicket:
     """The bonuses in force for the ticket."""
 
     @property
-    def cost_a_draw(self) -> int:
+    def cost_per_draw_credits(self) -> int:
         """Return the cost of one draw of the Keno ticket, in credits."""
         staked = sum(n * s.stakes[spots] for s in self.selections for spots, n in s.count_ways().items())
         return staked * self.options.cost_per_staked_credit
@@ -74,7 +74,7 @@ class KenoTicket:
     @property
     def cost(self) -> int:
         """Return the cost of the Keno ticket for all its draws, in credits."""
-        return self.cost_a_draw * self.draws
+        return self.cost_per_draw_credits * self.draws
 
     def to_json(self) -> dict[str, Json]:
         """Return the Keno ticket as a wager's options; :func:`parse_request` is the inverse."""
@@ -85,7 +85,7 @@ class KenoTicket:
         }
 
 
-def restrict_tables(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
+def close_unplayed_levels(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
     """Return the pay tables without the linked levels for which this Keno ticket does not play."""
     plain = ticket.draws == 1 and len(ticket.selections) == 1
     ways = ticket.selections[0].count_ways() if plain else {}
@@ -97,7 +97,9 @@ def restrict_tables(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
     return replace(tables, closed_levels_mask=closed_mask)
 
 
-def iter_subsets(sizes: Sequence[int], spots: int, first_group: int = 0) -> Iterator[tuple[int, ...]]:
+def iter_group_combinations(
+    sizes: Sequence[int], spots: int, first_group: int = 0
+) -> Iterator[tuple[int, ...]]:
     """Yield, as indices, every combination of number groups that together have ``spots`` numbers.
 
     ``sizes`` are the groups' sizes; only groups from index ``first_group`` on are used.
@@ -107,7 +109,7 @@ def iter_subsets(sizes: Sequence[int], spots: int, first_group: int = 0) -> Iter
         return
     for i in range(first_group, len(sizes)):
         if sizes[i] <= spots:
-            for later in iter_subsets(sizes, spots - sizes[i], i + 1):
+            for later in iter_group_combinations(sizes, spots - sizes[i], i + 1):
                 yield (i, *later)
 
 
@@ -133,12 +135,13 @@ def parse_request(definition: KenoDefinition, tables: KenoPays, request: Mapping
     ticket = KenoTicket(
         selections=tuple(_parse_selection(definition, tables, s, i) for i, s in enumerate(selections)),
         draws=draws,
-        options=build_options(definition, bought),
+        options=build_bonus_options(definition, bought),
     )
     cost = definition.marks.cost
-    if cost is not None and ticket.cost_a_draw > cost:
+    if cost is not None and ticket.cost_per_draw_credits > cost:
         raise WagerError(
-            f"the ticket costs {format_count(ticket.cost_a_draw, 'credit')} a draw, and at most {cost} may be bet"
+            f"the ticket costs {format_count(ticket.cost_per_draw_credits, 'credit')} a draw,"
+            f" and at most {cost} may be bet"
         )
     return ticket
 
@@ -178,7 +181,10 @@ def _parse_selection(definition: KenoDefinition, tables: KenoPays, request: Json
             ways = f"{format_count(count, 'way')} of {format_count(spots, 'spot')}"
             raise WagerError(f"{where}: {ways}; a ticket has at most {WAYS_MAX}")
     used_groups = {
-        g for spots in selection.stakes for way in iter_subsets(selection.sizes, spots) for g in way
+        g
+        for spots in selection.stakes
+        for way in iter_group_combinations(selection.sizes, spots)
+        for g in way
     }
     if len(used_groups) != len(selection.sizes):
         raise WagerError(f"{where}: a group is part of none of the selection's ways")

@@ -13,11 +13,11 @@ from math import gcd
 from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
 from paytables.keno.joint import (
-    CatchAndSpots,
     CreditsAndLevels,
     JointDistribution,
     JointSelection,
     NumberGroup,
+    WayCatch,
     WinCounts,
 )
 from paytables.keno.schema import KenoDefinition
@@ -25,7 +25,7 @@ from paytables.keno.tables import BonusOptions, KenoPays
 from paytables.keno.ticket import KenoTicket, TicketSelection
 
 #: Maximum number of pairs of cases in one convolution; more are beyond exact computation.
-PAIRS_MAX = 4_000_000
+CONVOLUTION_PAIRS_MAX = 4_000_000
 
 #: The distribution of a certain win of nothing.
 NO_WIN_DISTRIBUTION = WinCounts(1, {(0, 0): 1})
@@ -37,7 +37,7 @@ def build_joint_selection(
     """Return a Keno selection with its win function, as the calculation of joint distributions needs it."""
     stakes = selection.stakes
 
-    def find_win(caught: Mapping[CatchAndSpots, int]) -> CreditsAndLevels:
+    def find_win(caught: Mapping[WayCatch, int]) -> CreditsAndLevels:
         """Return a Keno selection's win (credits, levels) from the number of its ways with each catch."""
         credits_ = levels = 0
         for (spots, catch, marks), ways in caught.items():
@@ -127,7 +127,7 @@ def add_independent_wins(a: WinCounts, b: WinCounts) -> WinCounts:
 
     Raises :class:`AnalysisError` if it is too large.
     """
-    if len(a.cases_by_win) * len(b.cases_by_win) > PAIRS_MAX:
+    if len(a.cases_by_win) * len(b.cases_by_win) > CONVOLUTION_PAIRS_MAX:
         raise AnalysisError(
             f"a convolution of {len(a.cases_by_win)} with {len(b.cases_by_win)} cases: it is too costly to"
             " compute exactly"

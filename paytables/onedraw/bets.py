@@ -2,7 +2,7 @@
 
 A bet may outlast its draw: a bet on the same number several times in a row, and a stake that its player left
 "in prison" at zero. Those are the table's state, ``{"held": [{"spot", "credits", "count", "seat"?}]}``, where
-``count`` is the number of completed spins of a repeat, or of zeros that imprisoned the stake.
+``times_held_over`` is the number of completed spins of a repeat, or of zeros that imprisoned the stake.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from paytables.prison import (
     imprisoned_bets_from_json,
     imprisoned_bets_to_json,
     list_bets_on_table,
-    release_stake,
+    settle_imprisoned_stake,
     settle_partial_return,
 )
 
@@ -38,7 +38,7 @@ class SpotRules:
     """The betting spot."""
     pays: Mapping[str, Odds]
     """The odds that the spot pays, by the result that wins."""
-    spins: int = 1
+    consecutive_spins: int = 1
     """The number of spins in a row that must all end on the bet's result."""
     on_zero: Literal["lost", "half", "choice"] = "lost"
     """What a zero does to the stake: ``lost``, ``half`` of it returned, or the player's ``choice``."""
@@ -107,7 +107,7 @@ class OneDrawBets(TableRules):
             for bet in list_bets_on_table(self.held_bets, wager, self.table_layout.spots):
                 odds = self.rules_by_spot[bet.spot].pays.get(result)
                 if odds is not None:
-                    in_prison = bet.count and self.rules_by_spot[bet.spot].spins == 1
+                    in_prison = bet.times_held_over and self.rules_by_spot[bet.spot].consecutive_spins == 1
                     credits_ = bet.stake_credits if in_prison else odds.compute_total_return(bet.credits)
                     credits_by_seat[bet.seat] = credits_by_seat.get(bet.seat, 0) + credits_
             for seat, credits_ in credits_by_seat.items():
@@ -134,9 +134,10 @@ class OneDrawBets(TableRules):
                 or not self._can_stay_between_spins(rules, bet)
             ):
                 raise ValueError(
-                    f"{bet.to_json()} with count {bet.count} is not a stake that can be in prison at this table"
+                    f"{bet.to_json()} with count {bet.times_held_over} is not a stake"
+                    " that can be in prison at this table"
                 )
-            results &= set(rules.pays) if rules.spins > 1 else self.zero_results
+            results &= set(rules.pays) if rules.consecutive_spins > 1 else self.zero_results
         if not results:
             raise ValueError("the standing bets belong to different results of the wheel")
         return held_bets
@@ -144,8 +145,8 @@ class OneDrawBets(TableRules):
     @staticmethod
     def _can_stay_between_spins(rules: SpotRules, bet: ImprisonedBet) -> bool:
         """Return whether a stored bet can stay on its spot between two spins."""
-        if rules.spins > 1:
-            return bet.count < rules.spins
+        if rules.consecutive_spins > 1:
+            return bet.times_held_over < rules.consecutive_spins
         return rules.on_zero == "choice" and bet.can_stay
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
@@ -159,7 +160,7 @@ class OneDrawBets(TableRules):
         leaving player, that spin was the last (Monaco, art. 8.2). A bet on several spins cannot be taken
         down.
         """
-        prison = [bet for bet in self.held_bets if self.rules_by_spot[bet.spot].spins == 1]
+        prison = [bet for bet in self.held_bets if self.rules_by_spot[bet.spot].consecutive_spins == 1]
         remaining = tuple(bet for bet in self.held_bets if bet not in prison)
         return tuple(settle_partial_return(bet) for bet in prison), build_table_state(remaining)
 
@@ -169,16 +170,16 @@ class OneDrawBets(TableRules):
         If the rules let the player choose between a settlement and prison, both are returned.
         """
         rules = self.rules_by_spot[bet.spot]
-        if rules.spins > 1:
-            if result in rules.pays and bet.count + 1 < rules.spins:
-                return None, replace(bet, count=bet.count + 1)
+        if rules.consecutive_spins > 1:
+            if result in rules.pays and bet.times_held_over + 1 < rules.consecutive_spins:
+                return None, replace(bet, times_held_over=bet.times_held_over + 1)
             return settle_bet(bet, rules.pays.get(result)), None
         if result in self.zero_results and rules.on_zero != "lost" and result not in rules.pays:
-            met = replace(bet, count=bet.count + 1)
+            met = replace(bet, times_held_over=bet.times_held_over + 1)
             may_stand = self._can_stay_between_spins(rules, met)
             return settle_partial_return(met), met if may_stand else None
-        if bet.count:
-            return release_stake(bet, won=result in rules.pays), None
+        if bet.times_held_over:
+            return settle_imprisoned_stake(bet, won=result in rules.pays), None
         return settle_bet(bet, rules.pays.get(result)), None
 
     def rules_by_group(self) -> dict[str, list[SpotRules]]:

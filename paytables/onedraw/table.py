@@ -73,7 +73,11 @@ class OneDrawTable(OneDrawBets):
         return tuple(
             f"{group}: {spot_rules[0].spot.odds}"
             f" on {sum(self.case_count_by_result[result] for result in spot_rules[0].pays):,} of {total:,}"
-            + (f", {spot_rules[0].spins} times in a row" if spot_rules[0].spins > 1 else "")
+            + (
+                f", {spot_rules[0].consecutive_spins} times in a row"
+                if spot_rules[0].consecutive_spins > 1
+                else ""
+            )
             + f"; {format_count(len(spot_rules), 'spot')}"
             for group, spot_rules in self.rules_by_group().items()
         )

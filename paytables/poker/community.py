@@ -100,7 +100,7 @@ class HoldemSolver:
     ) -> None:
         self.streets, self.parallel_map, self.report_progress = streets, parallel_map, report_progress
         self.tables = build_strength_tables(streets.lowest_opening_strength)
-        self.flops, self.like = build_sets(52, 3).list_suit_classes
+        self.flops, self.like = build_sets(52, 3).suit_classes_and_sizes
         self.cards = build_sets(52, 3).cards_by_set[self.flops].astype(np.int64)
         """The three cards of one flop from each class of flops that differ in suits only."""
         self.holes = build_sets(52, 2).cards_by_set
@@ -193,7 +193,7 @@ class HoldemSolver:
         sizes = (0, *self.streets.preflop_bets)
         chosen: list[int] = []
         mean = low = 0
-        for hands in range(len(build_sets(52, 2).list_suit_classes[0])):
+        for hands in range(len(build_sets(52, 2).suit_classes_and_sizes[0])):
             options = [sum(row[of == hands].tolist()) for row in best]
             mean += max(options)
             low += min(sum(row[of == hands].tolist()) for row in worst)

@@ -53,7 +53,7 @@ def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARD_COUNT) -> list[in
 
     Hands are numbered as by :func:`compute_set_index`; the numbers are ascending. ``hand`` is the number of cards in a
     hand, from a deck of ``cards`` (52, or 53 with the joker). The result equals that of
-    :attr:`paytables.cards.subsets.CardSets.list_suit_classes`.
+    :attr:`paytables.cards.subsets.CardSets.suit_classes_and_sizes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
     masks = [sorted(of_size) for of_size in masks]

@@ -17,7 +17,7 @@ from paytables.poker.policy import unpack_policy
 FractionText = Annotated[str, StringConstraints(pattern=r"^-?\d+/[1-9]\d*$")]
 
 
-def format_exact(value: Fraction) -> str:
+def format_fraction(value: Fraction) -> str:
     """Return a fraction as text such as ``"9/10"``, as definitions store it."""
     return f"{value.numerator}/{value.denominator}"
 

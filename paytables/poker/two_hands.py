@@ -25,7 +25,7 @@ from paytables.contract import (
     Spot,
     Step,
     Wager,
-    deal_one,
+    draw_and_remove_element,
 )
 from paytables.definition import StrictTable, Text
 from paytables.errors import DefinitionError
@@ -110,7 +110,7 @@ class SeatRound:
     """How the seat sets its cards or tiles as a low and a high hand; None if it has surrendered."""
 
     @property
-    def hand(self) -> str:
+    def hand_id(self) -> str:
         """Return the id of this seat's hand on the felt."""
         return format_hand_id(self.seat)
 
@@ -168,7 +168,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return the most credits that a seat's side bets can return; ``bets`` has the credits by spot."""
         return 0
 
-    def settle_before_deal(
+    def settle_side_bets_before_deal(
         self,
         seat_rounds: Sequence[SeatRound],  # noqa: ARG002
         draw: DrawSource,  # noqa: ARG002
@@ -176,7 +176,7 @@ class TwoHandsRules(PlayerBankRules):
         """Settle the side bets that are decided before anything is dealt; none by default."""
         return iter(())
 
-    def settle_undealt(
+    def settle_undealt_side_bets(
         self,
         seat_rounds: Sequence[SeatRound],  # noqa: ARG002
         undealt: list[int],  # noqa: ARG002
@@ -247,7 +247,7 @@ class TwoHandsRules(PlayerBankRules):
             seats.setdefault(bet.seat, SeatRound(bet.seat)).bets[bet.spot] = bet
         seat_rounds, undealt = list(seats.values()), list(range(len(self.PIECE_NAMES)))
         side_steps = list[Cue | Settlement]()
-        for step in self.settle_before_deal(seat_rounds, draw):
+        for step in self.settle_side_bets_before_deal(seat_rounds, draw):
             side_steps.append(step)
             yield step
         dealt_rounds = [seat_round for seat_round in seat_rounds if STAKE_SPOT in seat_round.bets]
@@ -263,7 +263,7 @@ class TwoHandsRules(PlayerBankRules):
             stake = self._settle_seat(seat_round, self.find_house_way(bank))
             yield stake
             yield from banked.settle_bank(stake)
-        for step in self.settle_undealt(seat_rounds, undealt, draw):
+        for step in self.settle_undealt_side_bets(seat_rounds, undealt, draw):
             side_steps.append(step)
             yield step
         return Outcome(
@@ -275,13 +275,13 @@ class TwoHandsRules(PlayerBankRules):
         self, seat_round: SeatRound, undealt: list[int], viewer: int | None, draw: DrawSource
     ) -> Iterator[Cue]:
         """Deal a seat's cards or tiles; yield the animation cues, face down for a viewer who may not see them."""
-        seat_round.dealt_pieces = self._deal_hand(seat_round.hand, undealt, draw)
+        seat_round.dealt_pieces = self._deal_hand(seat_round.hand_id, undealt, draw)
         is_open = can_see_seat_cards(seat_round.seat, viewer)
         for piece in seat_round.dealt_pieces:
             yield Cue(
                 "deal",
                 {
-                    "hand": seat_round.hand,
+                    "hand": seat_round.hand_id,
                     "card": self.PIECE_NAMES[piece] if is_open else self.FACE_DOWN_TEXT,
                 },
             )
@@ -297,7 +297,7 @@ class TwoHandsRules(PlayerBankRules):
         for seat_round in dealt_rounds:
             way_by_mask = {way[2]: way for way in self.list_settings(seat_round.dealt_pieces)}
             prompt = self._build_felt(dealt_rounds, [], side_steps, viewer, banker) | {
-                "hand": seat_round.hand
+                "hand": seat_round.hand_id
             }
             options = (*way_by_mask, SURRENDER_ANSWER) if self.definition.surrender else tuple(way_by_mask)
             is_shown = can_see_seat_cards(seat_round.seat, viewer)
@@ -308,7 +308,7 @@ class TwoHandsRules(PlayerBankRules):
     def _deal_hand(self, hand: str, undealt: list[int], draw: DrawSource) -> list[int]:
         """Deal a hand's cards or tiles from those ``undealt``, and return them."""
         numbers = range(1, self.PIECES_PER_HAND + 1)
-        return [deal_one(draw, undealt, f"{hand} {self.PIECE_KIND} {n}") for n in numbers]
+        return [draw_and_remove_element(draw, undealt, f"{hand} {self.PIECE_KIND} {n}") for n in numbers]
 
     def _describe_ways(
         self, seat_round: SeatRound, way_by_mask: Mapping[int, HandSetting]
@@ -380,11 +380,11 @@ class TwoHandsRules(PlayerBankRules):
                 bool(bank) and seat_round.hand_setting is not None
             )
             hand: dict[str, object] = {
-                "id": seat_round.hand,
+                "id": seat_round.hand_id,
                 "cards": [self.FACE_DOWN_TEXT] * self.PIECES_PER_HAND,
             }
             if is_open:
-                hand = self._build_hand(seat_round.hand, seat_round.dealt_pieces, seat_round.hand_setting)
+                hand = self._build_hand(seat_round.hand_id, seat_round.dealt_pieces, seat_round.hand_setting)
             hands.append(hand | describe_owner(seat_round.seat, viewer))
         hands += self.list_unowned_hands(side_steps)
         return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_steps)}
@@ -404,7 +404,7 @@ class TwoHandsRules(PlayerBankRules):
             for n, piece in enumerate(
                 self._list_set_pieces(seat_round.dealt_pieces, seat_round.hand_setting)
             ):
-                yield Cue("flip", {"hand": seat_round.hand, "index": n, "card": piece})
+                yield Cue("flip", {"hand": seat_round.hand_id, "index": n, "card": piece})
 
     def _list_set_pieces(self, dealt_pieces: Sequence[int], way: HandSetting) -> list[str]:
         """Return the names of the cards or tiles of a hand, the low hand first."""
@@ -467,14 +467,14 @@ class TwoHandsRules(PlayerBankRules):
             worst_rtp=None,
             options={"bets": {BANK_SPOT: bank}, "seat": 0, "others": {"1": {STAKE_SPOT: bank}}},
             is_covered_by_players=True,
-            table={BANK_SPOT: BankTurn(participants=(0, 1)).to_json()},
+            table={BANK_SPOT: BankTurn(eligible_seats=(0, 1)).to_json()},
         )
         if cost == bank:
             return figures
         rtp = (figures.mean_credits + cost - bank) / cost
         return BetAnalysis(bet="bets", cost_credits=cost, options={"bets": dict(bets)}, rtp=rtp)
 
-    def analyse_minimum_bank(self, chances: WinPushLoseChances) -> tuple[BetAnalysis, ...]:
+    def analyse_bank_at_minimum_bet(self, chances: WinPushLoseChances) -> tuple[BetAnalysis, ...]:
         """Return the figures of a player who is the bank with the minimum bet; empty if no player can be the bank."""
         rule = self.player_bank
         if rule is None:

@@ -94,7 +94,7 @@ class WinGraph:
     The automaton of a component reads the reels from left to right. ``next_nodes[letter_offsets[node] + letter]`` is
     the next node and ``step_factors`` the factor of the step, for ``letter_counts[node]`` letters.
     ``letter_offsets[node]`` is :data:`END_OF_GRAPH` for a final node; its credits per unit of weight are
-    ``value[node]``, its result is ``ends[node]``.
+    ``win_value_by_node[node]``, its result is ``ends[node]``.
     """
 
     letter_offsets: list[int] = field(default_factory=list)
@@ -204,7 +204,7 @@ class WinGraph:
         return layers[x][state]
 
 
-def settle_window(
+def evaluate_window(
     components: Sequence[int],
     nodes: Sequence[int],
     factors: Sequence[int],

@@ -1,4 +1,4 @@
-"""The reel evaluator compiled for laboratories, from the source of :func:`paytables.reels.automaton.settle_window`.
+"""The reel evaluator compiled for laboratories, from the source of :func:`paytables.reels.automaton.evaluate_window`.
 
 It has two uses: evaluating many stops at once, and simulating millions of whole games per second if every
 stage is a plain spin. The simulation has its own small generator (xorshift64*, Vigna 2016; bounded by
@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paytables.errors import AnalysisError
-from paytables.reels.automaton import settle_window
+from paytables.reels.automaton import evaluate_window
 from paytables.reels.build import ModeStages
 from paytables.reels.moments import list_award_components
 from paytables.reels.run import select_given_awards
@@ -193,7 +193,7 @@ def _compute_credits_won_by_window(t: Any, case: Any, at: Any, ends: Any, weight
         at[x - 2] = t.at_case[x, case[x]]
     a, b = t.start_of_pair[pair], t.start_of_pair[pair + 1]
     later_reels = at[: max(reels - 2, 0)]
-    later_credits = settle_window(
+    later_credits = evaluate_window(
         t.live_components[a:b],
         t.nodes[a:b],
         t.factors[a:b],
@@ -222,7 +222,7 @@ def _enumerate(t: Any, all_components: Any, windows: int, room: Any) -> tuple[in
     at = at[:reels]
     total = squares = 0
     for _ in range(windows):
-        win = settle_window(
+        win = evaluate_window(
             components,
             starts,
             ones,
@@ -318,7 +318,7 @@ def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callab
 
     called = [
         f
-        for f in (settle_window, _compute_credits_won_by_window, _spin)
+        for f in (evaluate_window, _compute_credits_won_by_window, _spin)
         if f.__name__ in kernel.__code__.co_names
     ]
     known = {**kernel.__globals__, **{f.__name__: _compile_kernel(f, "always") for f in called}}

@@ -120,7 +120,7 @@ class _StageFiguresAccumulator:
         self.extras: dict[tuple[str, str], int] = defaultdict(int)
         """The number of progressive levels and merchandise prizes given, by (kind, name)."""
 
-    def add(self, paid: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
+    def add_window(self, paid: Sequence[tuple[str, int]], awards: Sequence[Award], cases: int) -> None:
         """Add a window that pays these prizes and gives these awards in ``cases`` of the equally likely cases."""
         self.cases[sum(c for _, c in paid), select_given_awards(awards)] += cases
         for name, credits_ in paid:
@@ -152,7 +152,7 @@ class CascadingReels(_EnumeratedStage):
     remains is not paid at every fall.
     """
 
-    factors: tuple[int, ...]
+    fall_multipliers: tuple[int, ...]
     """The multiplier of each fall; the last is that of all later falls."""
 
     def list_cascade_windows(
@@ -170,7 +170,7 @@ class CascadingReels(_EnumeratedStage):
             columns = [tuple(c) for c in window]
             hits = first_hits if first_hits is not None and not falls else self.reels.evaluate(columns)[1]
             falling = [h for h in hits if h.component.kind != "scatter" and h.credits]
-            factor = self.factors[min(len(falls), len(self.factors) - 1)]
+            factor = self.fall_multipliers[min(len(falls), len(self.fall_multipliers) - 1)]
             if not falling:
                 falls.append((columns, [h for h in hits if h.component.kind == "scatter"], 1))
                 return falls
@@ -216,9 +216,9 @@ class CascadingReels(_EnumeratedStage):
             for _, fall_hits, factor in self.list_cascade_windows(stops, hits):
                 paid_wins += self._list_won_prizes(fall_hits, factor)
                 awards += list_awards(fall_hits)
-            adder.add(paid_wins, awards, cases)
+            adder.add_window(paid_wins, awards, cases)
         if winning < self.reels.cycle:
-            adder.add((), (), self.reels.cycle - winning)
+            adder.add_window((), (), self.reels.cycle - winning)
         return adder.build_result()
 
 
@@ -260,7 +260,7 @@ class HeldReels(_EnumeratedStage):
 
     def find_best_hold(self, stops: Sequence[int]) -> int:
         """Return the mask of the reels that the best strategy holds after a first spin with these stops."""
-        return self.strategy[
+        return self.best_hold_mask_by_column_classes[
             tuple(self._column_classes[x][self.reels.column_index_by_stop[x][s]] for x, s in enumerate(stops))
         ]
 
@@ -332,7 +332,7 @@ class HeldReels(_EnumeratedStage):
         return totals
 
     @cached_property
-    def strategy(self) -> dict[tuple[int, ...], int]:
+    def best_hold_mask_by_column_classes(self) -> dict[tuple[int, ...], int]:
         """Return which reels the best strategy holds, as a bit mask, by the column classes of the first window.
 
         A class is a set of columns that pay alike (:meth:`_column_classes`). The mask has the highest expected credits;
@@ -378,10 +378,10 @@ class HeldReels(_EnumeratedStage):
         )
         return self.reels.multiplier * sum(least, Fraction(0))
 
-    def count_holds(self) -> Mapping[int, tuple[Fraction, Fraction]]:
+    def compute_hold_rates(self) -> Mapping[int, tuple[Fraction, Fraction]]:
         """Return how often the best strategy holds each set of reels (as bits), and the part of the mean won then."""
         odds_by_mask: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
-        for key, mask in self.strategy.items():
+        for key, mask in self.best_hold_mask_by_column_classes.items():
             odds = self._compute_first_window_chance(key)
             odds_by_mask[mask][0] += odds
             odds_by_mask[mask][1] += odds * self._compute_hold_worth(key, mask) * self.reels.multiplier
@@ -392,7 +392,7 @@ class HeldReels(_EnumeratedStage):
         count = len(self._column_classes)
         adder = _StageFiguresAccumulator(self.reels.cycle**2)
         cases_by_hold: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
-        for key, mask in self.strategy.items():
+        for key, mask in self.best_hold_mask_by_column_classes.items():
             cases = 1
             for x in range(count):
                 cases *= self._class_weights[x][key[x]]
@@ -410,7 +410,7 @@ class HeldReels(_EnumeratedStage):
                         if not mask >> x & 1:
                             first *= self._class_weights[x][key[x]]
                     cases += first
-            adder.add(paid_wins, awards, cases)
+            adder.add_window(paid_wins, awards, cases)
         return adder.build_result()
 
 

@@ -204,7 +204,7 @@ class _StagePaySentences:
 
     def _iter_mixed_sentences(self, number: int, pay: PayTableRow, listed: set[str]) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
-        own_element = self._builder.resolve_element(
+        own_element = self._builder.find_symbol_multipliers(
             f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("=")
         )
         for prize in self._builder.build_count_prizes(number, pay).values():
@@ -403,7 +403,10 @@ class _StagePaySentences:
         for n, pay in enumerate(table.pay):
             if pay.on != "scatter":
                 continue
-            element = self._symbols.resolve_element(str(pay.of), f"{key}.pay.{n}.of", multiply_own=True) or ()
+            element = (
+                self._symbols.find_symbol_multipliers(str(pay.of), f"{key}.pay.{n}.of", multiply_own=True)
+                or ()
+            )
             for symbol, factor in enumerate(element):
                 if factor > 1 and symbol in self._list_symbols_on_strips():
                     yield DefinitionRemark(
@@ -416,8 +419,8 @@ class _StagePaySentences:
             if pay.on == "line":
                 continue
             where = f"{key}.pay.{n}"
-            element = self._builder.resolve_element(where, str(pay.of))
-            own_element = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))
+            element = self._builder.find_symbol_multipliers(where, str(pay.of))
+            own_element = self._builder.find_symbol_multipliers(where, "=" + str(pay.of).removeprefix("="))
             for wild in self._list_symbols_on_strips():
                 if not element[wild] or own_element[wild]:
                     continue

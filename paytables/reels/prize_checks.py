@@ -29,7 +29,7 @@ class PrizeStageBuilder(Protocol):
     def build_error(self, key: str, reason: str) -> DefinitionError:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
 
-    def resolve_element(self, where: str, name: str) -> parts.SymbolMultipliers:
+    def find_symbol_multipliers(self, where: str, name: str) -> parts.SymbolMultipliers:
         """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit)."""
 
     def list_defined_lines(self) -> list[tuple[tuple[int, int], ...]]:
@@ -47,7 +47,7 @@ class PrizeChecker:
 
     _builder: PrizeStageBuilder
 
-    def _reject_prize(self, where: str, prize: LinePrize, reason: str) -> None:
+    def _refuse_or_drop_prize(self, where: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
         if self._builder.table.like is None:
             raise self._builder.build_error(where, f"{prize.name} {reason}")
@@ -79,7 +79,9 @@ class PrizeChecker:
         for prize in {p.prize: None for p in patterns}:
             prize_patterns = [p for p in patterns if p.prize == prize]
             if not can_any_show(prize_patterns):
-                self._reject_prize(where, prize, "can never be won: some reel shows nothing that fits")
+                self._refuse_or_drop_prize(
+                    where, prize, "can never be won: some reel shows nothing that fits"
+                )
             elif not can_any_show(
                 [
                     own
@@ -87,13 +89,13 @@ class PrizeChecker:
                     for own in self._builder.list_patterns_with_own_symbol(where, pay, p)
                 ]
             ):
-                self._reject_prize(where, prize, _SUBSTITUTES_ONLY_REASON)
+                self._refuse_or_drop_prize(where, prize, _SUBSTITUTES_ONLY_REASON)
             else:
                 continue
             winnable = [p for p in winnable if p.prize != prize]
         return winnable
 
-    def find_scatter_prizes(
+    def select_scatter_prizes(
         self,
         where: str,
         pay: PayTableRow,
@@ -109,15 +111,15 @@ class PrizeChecker:
         winnable = dict(prizes)
         for count in sorted(prizes, reverse=True):
             if count > most:
-                self._reject_prize(
+                self._refuse_or_drop_prize(
                     f"{where}.pays.{count}", winnable.pop(count), f"can never be won: at most {most} can show"
                 )
         if winnable and not self._is_own_symbol_shown(where, pay, columns):
-            self._reject_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+            self._refuse_or_drop_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 
-    def find_ways_prizes(
+    def select_ways_prizes(
         self,
         where: str,
         pay: PayTableRow,
@@ -143,9 +145,9 @@ class PrizeChecker:
             if missing_reel is None:
                 break
             reason = f"can never be won: {pay.of} never shows on reel {missing_reel % len(columns) + 1}"
-            self._reject_prize(f"{where}.pays.{count}", winnable.pop(count), reason)
+            self._refuse_or_drop_prize(f"{where}.pays.{count}", winnable.pop(count), reason)
         if winnable and not self._is_own_symbol_shown(where, pay, columns):
-            self._reject_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+            self._refuse_or_drop_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 
@@ -153,5 +155,5 @@ class PrizeChecker:
         self, where: str, pay: PayTableRow, columns: Sequence[Sequence[parts.SymbolColumn]]
     ) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
-        own_element = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))
+        own_element = self._builder.find_symbol_multipliers(where, "=" + str(pay.of).removeprefix("="))
         return any(own_element[s] for reel in columns for column in reel for s in column)

@@ -264,14 +264,14 @@ class ReelBuilder:
                     patterns = winnable.select_line_patterns(where, pay, patterns, evaluated)
                 groups.setdefault(pay.group, []).extend(patterns)
                 continue
-            element = self.resolve_element(where, str(pay.of))
+            element = self.find_symbol_multipliers(where, str(pay.of))
             prizes = self._build_prizes(where, pay)
             numbers[pay.on] += 1
             seen_parts = (
                 parts_before if pay.on == "scatter" and self._are_scatters_counted_first else evaluated
             )
             if not self.size:
-                check = winnable.find_scatter_prizes if pay.on == "scatter" else winnable.find_ways_prizes
+                check = winnable.select_scatter_prizes if pay.on == "scatter" else winnable.select_ways_prizes
                 prizes = check(where, pay, element, prizes, seen_parts)
                 if not prizes:
                     continue
@@ -352,12 +352,14 @@ class ReelBuilder:
 
         return parts.build_stick_component(graph, symbol, columns, list_mask_awards)
 
-    def resolve_element(self, where: str, name: str) -> parts.SymbolMultipliers:
+    def find_symbol_multipliers(self, where: str, name: str) -> parts.SymbolMultipliers:
         """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit).
 
         ``"*"`` is refused.
         """
-        element = self.symbols.resolve_element(name, f"{where}.of", multiply_own=self.table.multiply_own)
+        element = self.symbols.find_symbol_multipliers(
+            name, f"{where}.of", multiply_own=self.table.multiply_own
+        )
         if element is None:
             raise self.build_error(
                 f"{where}.of", f"{ANY_SYMBOL!r} stands for every symbol, so there is nothing to count"
@@ -450,11 +452,13 @@ class ReelBuilder:
                     f"{where}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}"
                 )
             elements = tuple(
-                self.symbols.resolve_element(e, f"{where}.pattern", multiply_own=self.table.multiply_own)
+                self.symbols.find_symbol_multipliers(
+                    e, f"{where}.pattern", multiply_own=self.table.multiply_own
+                )
                 for e in pay.pattern
             )
             return [parts.WinPattern(elements, self._build_pattern_prize(where, pay), pay.lines)]
-        element = self.resolve_element(where, str(pay.of))
+        element = self.find_symbol_multipliers(where, str(pay.of))
         patterns = []
         for count, prize in self._build_prizes(where, pay).items():
             if count > max(lengths):
@@ -484,7 +488,7 @@ class ReelBuilder:
             if element is None:
                 continue
             name = str(pay.of) if pay.pattern is None else pay.pattern[i]
-            own_element = self.resolve_element(where, "=" + name.removeprefix("="))
+            own_element = self.find_symbol_multipliers(where, "=" + name.removeprefix("="))
             elements = (*pattern.elements[:i], own_element, *pattern.elements[i + 1 :])
             patterns.append(replace(pattern, elements=elements))
         return patterns

@@ -59,7 +59,7 @@ class GameTally:
         """Return the credits won so far in this reel game."""
         return sum([win.credits for win in self.wins])
 
-    def add(self, series: RunSeries, run: StageRun, factor: int) -> None:
+    def add_run(self, series: RunSeries, run: StageRun, factor: int) -> None:
         """Add the result of one play of a stage; ``factor`` is the multiplier of its series."""
         step = len(self.steps)
         wins = []
@@ -149,7 +149,7 @@ class ReelRules(TablelessRules):
             run = stages.get_stage(series.stage, state.size).run(draw)
             if not isinstance(run, StageRun):
                 run = yield from _forward_decisions(run, tally, factor)
-            tally.add(series, run, factor)
+            tally.add_run(series, run, factor)
             series.state, elsewhere = compute_next_state(memory, series.stage, state, run.awards)
             tally.steps[-1]["left"] = series.state.runs_left
             for award in elsewhere:
@@ -161,14 +161,14 @@ class ReelRules(TablelessRules):
         won = tally.credits
         rounds: list[dict[str, Json]] = []
         if won and self.definition.double_up is not None:
-            won, rounds = yield from self._double_up(self.definition.double_up, tally, draw)
+            won, rounds = yield from self._offer_double_up(self.definition.double_up, tally, draw)
         yield from tally.wins
         if rounds:
             yield Settlement("double-up", won - tally.credits, {"stage": "double_up", "rounds": rounds})
         return _build_outcome(tally, won, rounds)
 
     @staticmethod
-    def _double_up(
+    def _offer_double_up(
         table: DoubleUp, tally: GameTally, draw: DrawSource
     ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
         """Offer to double the win as often as the table allows; return the final credits, and the rounds played."""

@@ -8,7 +8,7 @@ from itertools import accumulate
 from math import prod
 
 from paytables.contract import DrawSource
-from paytables.reels.automaton import GraphEnd, WinGraph, settle_window
+from paytables.reels.automaton import GraphEnd, WinGraph, evaluate_window
 from paytables.reels.components import SymbolColumn, WinComponent
 
 
@@ -82,7 +82,7 @@ class ReelSet:
 
     @cached_property
     def start_nodes(self) -> list[int]:
-        """Return the start node of every pay component's automaton, in the form that :func:`settle_window` needs."""
+        """Return the start node of every pay component's automaton, in the form that :func:`evaluate_window` needs."""
         return [c.start_node for c in self.components]
 
     @cached_property
@@ -233,7 +233,7 @@ class ReelSet:
 
     @cached_property
     def _letter_offsets(self) -> list[int]:
-        """Return, for each reel, the offset of its letters in a window's flat list, as :func:`settle_window` needs."""
+        """Return, for each reel, the offset of its letters in a window's flat list for :func:`evaluate_window`."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
     def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[WindowWin]]:
@@ -244,7 +244,7 @@ class ReelSet:
         g, components = self.graph, self.components
         count = len(components)
         ends, weights = [0] * count, [1] * count
-        total = settle_window(
+        total = evaluate_window(
             range(count),
             self.start_nodes,
             [1] * count,

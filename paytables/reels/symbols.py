@@ -61,7 +61,7 @@ class Symbols:
             raise DefinitionError(self.file, key, f"unknown symbol {name!r}")
         return self.symbol_ids.index(name)
 
-    def resolve_element(self, name: str, key: str, *, multiply_own: bool) -> SymbolMultipliers | None:
+    def find_symbol_multipliers(self, name: str, key: str, *, multiply_own: bool) -> SymbolMultipliers | None:
         """Return, for each symbol, its multiplier on a pattern's cell (0: does not fit), or None for ``"*"``.
 
         ``name`` is a symbol, a group, ``"*"`` (any symbol), or ``"=symbol"`` (only it, no substitutes).

@@ -1,11 +1,11 @@
 """The win distribution of a whole game with features, as lower bounds with the missing probability stated.
 
 Free games that can retrigger have no last win, and a thousand-fold convolution of fractions is too slow.
-Therefore probabilities here are integer multiples of 2**-PROBABILITY_BITS, every rounding is downwards, and two things
-are left out: wins of ``size`` credits and more, and what has not ended after GENERATIONS_MAX generations of retriggers.
-Each count is then a true lower bound, and the difference of their sum from one is the distribution's
-``unlisted_probability``, so nothing is omitted silently. Convolutions are products of big integers (Kronecker
-substitution).
+Therefore probabilities here are integer multiples of 2**-PROBABILITY_BITS, every rounding is downwards, and two
+things are left out: wins of ``credits_limit`` credits and more, and what has not ended after GENERATIONS_MAX
+generations of retriggers. Each count is then a true lower bound, and the difference of their sum from one is
+the distribution's ``unlisted_probability``, so nothing is omitted silently. Convolutions are products of big
+integers (Kronecker substitution).
 """
 
 from collections import defaultdict
@@ -36,12 +36,12 @@ WinProbabilities = list[int]
 class TotalWinDistributions:
     """Computes the win distributions of a mode: of each stage, of each series of plays, and of the whole game.
 
-    Wins are at bet level 1; wins of ``size`` credits or more are left out.
+    Wins are at bet level 1; wins of ``credits_limit`` credits or more are left out.
     """
 
     stages: ModeStages
     """The stages of the mode."""
-    size: int
+    credits_limit: int
     """Wins of this number of credits or more are left out."""
     _distributions_by_run: dict[tuple[str, int], dict[GivenAwards, WinProbabilities]] = field(
         default_factory=dict
@@ -135,14 +135,14 @@ class TotalWinDistributions:
     def _compute_run_distributions(self, stage: str, size: int) -> dict[GivenAwards, WinProbabilities]:
         """Return the distributions of the credits of one play, one for each combination of awards that it gives.
 
-        Wins of ``size`` credits and more are left out.
+        Wins of ``credits_limit`` credits and more are left out.
         """
         if (stage, size) not in self._distributions_by_run:
             distributions: dict[GivenAwards, WinProbabilities] = defaultdict(list)
             for (credits_, given_awards), p in (
                 self.stages.get_stage(stage, size).compute_distribution().items()
             ):
-                if credits_ < self.size:
+                if credits_ < self.credits_limit:
                     dist = distributions[given_awards]
                     dist.extend([0] * (credits_ + 1 - len(dist)))
                     dist[credits_] += p.numerator * PROBABILITY_ONE // p.denominator
@@ -150,12 +150,12 @@ class TotalWinDistributions:
         return self._distributions_by_run[stage, size]
 
     def _multiply_win(self, dist: WinProbabilities, factor: int) -> WinProbabilities:
-        """Return the distribution of a win that is multiplied by ``factor``, cut at ``size`` credits."""
+        """Return the distribution of a win that is multiplied by ``factor``, cut at ``credits_limit`` credits."""
         if factor == 1:
             return dist
-        wide = [0] * min(self.size, (len(dist) - 1) * factor + 1)
+        wide = [0] * min(self.credits_limit, (len(dist) - 1) * factor + 1)
         for win, n in enumerate(dist):
-            if win * factor < self.size:
+            if win * factor < self.credits_limit:
                 wide[win * factor] = n
         return wide
 
@@ -183,7 +183,7 @@ class TotalWinDistributions:
         return powers
 
     def _convolve(self, a: WinProbabilities, b: WinProbabilities) -> WinProbabilities:
-        """Return the distribution of the sum of two independent wins below ``size`` credits, rounded down."""
+        """Return the distribution of the sum of two independent wins below ``credits_limit`` credits, rounded down."""
         if a == [PROBABILITY_ONE]:
             return b
         if b == [PROBABILITY_ONE]:
@@ -197,7 +197,7 @@ class TotalWinDistributions:
         product = (big_a * big_b).to_bytes(width * length + 1, "little")
         return [
             int.from_bytes(product[i * width : (i + 1) * width], "little") >> PROBABILITY_BITS
-            for i in range(min(length, self.size))
+            for i in range(min(length, self.credits_limit))
         ]
 
 

@@ -203,7 +203,7 @@ def check_definition(definition: WheelDefinition, file: str) -> None:
     """
     try:
         _check_ids(definition)
-        _check_parts(definition)
+        _check_segments(definition)
         _check_areas(definition)
         _check_forms(definition)
     except _WheelDefinitionError as fault:
@@ -224,7 +224,7 @@ def _check_ids(definition: WheelDefinition) -> None:
             raise _WheelDefinitionError(key, "two have the same id")
 
 
-def _check_parts(definition: WheelDefinition) -> None:
+def _check_segments(definition: WheelDefinition) -> None:
     """Refuse unknown symbols on the wheel's segments, symbols on no segment, and wheels whose game never ends."""
     wheel, symbols = definition.wheel, {s.id: s for s in definition.symbol}
     for n, part in enumerate(wheel.parts):

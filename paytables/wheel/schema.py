@@ -8,7 +8,7 @@ from paytables.definition import Definition, Identifier, IdentifierList, Positiv
 from paytables.layout import BetLimits, Odds, TableLimits
 
 #: The least and the largest number of segments, which are equal (Québec by-law, s. 117).
-PARTS_MIN, PARTS_MAX = 9, 60
+SEGMENTS_MIN, SEGMENTS_MAX = 9, 60
 #: The least number of turns that a definition may require for a valid spin (Québec by-law, s. 121; Monaco, arrêté
 #: 88-384, art. 7).
 REVOLUTIONS_MIN = 3
@@ -51,8 +51,8 @@ class Wheel(StrictTable):
     @classmethod
     def _check_part_count(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """Refuse a wheel with too few or too many segments."""
-        if not PARTS_MIN <= len(value) <= PARTS_MAX:
-            raise ValueError(f"a wheel has {PARTS_MIN} to {PARTS_MAX} parts, not {len(value)}")
+        if not SEGMENTS_MIN <= len(value) <= SEGMENTS_MAX:
+            raise ValueError(f"a wheel has {SEGMENTS_MIN} to {SEGMENTS_MAX} parts, not {len(value)}")
         return value
 
     @field_validator("revolutions")

@@ -91,7 +91,7 @@ def test_decisions_have_texts_advice_and_returns_and_their_stakes_are_reserved(n
         for seat, credits_ in added.items():
             bets = [bet for bet in wager.bets if bet.seat == seat and bet.spot in spots]
             room = sum((bet.credits * spots[bet.spot].optional_per_credit for bet in bets), Fraction(0))
-            reserved = game.rules.compute_reserve(wager) + room
+            reserved = game.rules.compute_raise_reserve(wager) + room
             assert credits_ <= reserved, (
                 f"{bet.bet}: answers add {credits_} credits, and {reserved} are reserved"
             )

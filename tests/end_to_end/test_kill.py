@@ -204,7 +204,7 @@ def test_recorded_draws_give_the_recorded_outcomes(campaign):
         draws = ReplayDrawSource([draw for step in play["steps"] for draw in step["draws"]])
         choices = [Choice(step["choice"]) for step in play["steps"][1:]]
         outcome = play_through(game, Wager.from_json(play["wager"]), draws, choices)
-        draws.finish()
+        draws.check_all_numbers_used()
         assert outcome.to_json() == play["outcome"]
         assert outcome.win_credits * play["denomination_cents"] == wins_cents[play_id]
     assert len(plays) > rig.witness.kills // 3, "hardly a game was played: the test shows little"

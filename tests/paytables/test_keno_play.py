@@ -121,7 +121,7 @@ def test_a_game_is_reproduced_from_its_recorded_draws(seed):
     restored_wager = Wager.from_json(json.loads(json.dumps(wager.to_json())))
     replay = ReplayDrawSource(json.loads(json.dumps(record.records)))
     assert play_with_choices(game.play(restored_wager, replay), restored_wager) == outcome
-    replay.finish()
+    replay.check_all_numbers_used()
     assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
 
     played = outcome.display["selections"]

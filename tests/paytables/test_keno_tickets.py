@@ -215,7 +215,7 @@ def test_the_central_data_prevail_and_a_difference_is_reported():
 @pytest.mark.requirement("M-11")
 def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
     record = settle_first_draws(0, 0, 20)
-    assert record.deadline == date(2027, 3, 1)
+    assert record.claim_deadline == date(2027, 3, 1)
     undrawn = claims.close_ticket_for_draw(paid(), 501)
     assert (
         read_refusal(claims.claim_ticket, undrawn, present_ticket(record), place="cage-1", at=NOON)
@@ -254,7 +254,7 @@ def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
 @pytest.mark.requirement("M-12", "M-11")
 def test_each_draw_of_a_ticket_is_settled_once():
     record = settle_first_draws(8)
-    assert record.deadline is None
+    assert record.claim_deadline is None
     assert read_refusal(claims.settle_ticket_draw, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_CLOSED
     assert read_refusal(claims.settle_ticket_draw, record, 502, 8, NOON.date()) is ClaimRefusal.DRAW_IS_OPEN
     assert read_refusal(claims.settle_ticket_draw, record, 999, 8, NOON.date()) is ClaimRefusal.NOT_ITS_DRAW
@@ -268,7 +268,7 @@ def test_each_draw_of_a_ticket_is_settled_once():
     )
     record, claim = claims.claim_ticket(record, present_ticket(record), place="cage-1", at=NOON)
     assert (claim.credits, claim.draws) == (30, (503,))
-    assert record.deadline == date(2027, 3, 2)
+    assert record.claim_deadline == date(2027, 3, 2)
 
 
 @pytest.mark.requirement("M-14")

@@ -12,7 +12,7 @@ from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.profiles.profile import AwardOddsRules
 from paytables import AnalysisDepth, analyse, list_library_games, load_game
-from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_longer_awards
+from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_awards_to_disclose
 from tools.cli import main
 
 GAME = Path(__file__).parents[1] / "vectors" / "long-odds.toml"
@@ -24,21 +24,23 @@ LONG = ("comet-respin", "aurora-twenty", "northern-ways")
 def test_long_odds_of_top_and_other_awards_are_reported():
     first, second = analyse(load_game(GAME), AnalysisDepth.PRIZES).bets
     reported_odds = {
-        bet.bet: [(a.name, a.one_in, a.is_top) for a in list_longer_awards(list_awards(bet), ONTARIO_LIMITS)]
+        bet.bet: [
+            (a.name, a.one_in, a.is_top) for a in list_awards_to_disclose(list_awards(bet), ONTARIO_LIMITS)
+        ]
         for bet in (first, second)
     }
     # 300 cases a reel: three comets are one game in 27,000,000. They are the top award of one credit only.
     assert reported_odds["one"] == [("sky", 40_000_000, False), ("3 comet", 27_000_000, True)]
     assert reported_odds["two"] == [("sky", 40_000_000, False), ("3 star", 27_000_000, True)]
-    exactly = list_longer_awards(list_awards(second), OddsLimits(27_000_000, 40_000_000))
+    exactly = list_awards_to_disclose(list_awards(second), OddsLimits(27_000_000, 40_000_000))
     assert exactly == []  # odds of exactly the limit are not beyond it
-    assert list_longer_awards(list_awards(second), OddsLimits(None, None)) == []
+    assert list_awards_to_disclose(list_awards(second), OddsLimits(None, None)) == []
 
 
 @pytest.mark.requirement("C-23")
 def test_the_odds_of_a_prize_in_kind_are_disclosed():
     bet = analyse(load_game("orchard-picnic"), AnalysisDepth.PRIZES).bets[0]
-    longer = list_longer_awards(list_awards(bet), OddsLimits(None, 5_000_000))
+    longer = list_awards_to_disclose(list_awards(bet), OddsLimits(None, 5_000_000))
     assert [(award.name, award.one_in) for award in longer] == [("hamper", 5_688_889)]
 
 

@@ -416,7 +416,7 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
             outcome = end.value
         replay = ReplayDrawSource(draw.records)
         replayed = play_with_choices(game.play(wager, replay), wager, choices)
-        replay.finish()
+        replay.check_all_numbers_used()
         assert replayed.to_json() == outcome.to_json()
         assert outcome.win_credits == sum(w.credits for w in outcome.settlements)
 

@@ -273,6 +273,6 @@ def test_random_holds_return_what_the_best_of_all_ways_to_hold_does(data):
     (bet,) = analyse(game).bets
     assert bet.mean_credits == best == bet.distribution.compute_moment(1)
     assert bet.worst_rtp == worst
-    hold_counts = game.rules.stages["m"].get_stage("base").count_holds()
+    hold_counts = game.rules.stages["m"].get_stage("base").compute_hold_rates()
     assert sum(odds for odds, _ in hold_counts.values()) == 1
     assert sum(paid for _, paid in hold_counts.values()) == best

@@ -275,7 +275,7 @@ def test_a_recorded_game_replays_to_the_same_outcome(seed):
     outcome = play_through(game, wager, record)
     replay = ReplayDrawSource(json.loads(json.dumps(record.records)))
     assert play_with_choices(game.play(wager, replay), wager) == outcome
-    replay.finish()
+    replay.check_all_numbers_used()
     assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
 
 

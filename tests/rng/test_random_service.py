@@ -90,7 +90,7 @@ class TestFailure:
             lambda: service.step().__enter__(),
             lambda: service.reseed("door_closed"),
             service.self_test,
-            service.carry_over,
+            service.build_carry_over,
             service.cycle,
         ):
             with pytest.raises(OutOfService):

@@ -69,7 +69,7 @@ class TestBoots:
 
     @pytest.mark.requirement("B-05")
     def test_carried_over_output_changes_the_sequence(self) -> None:
-        carried = start().carry_over()
+        carried = start().build_carry_over()
         policy = ReseedPolicy(fresh_input_each_step=False)
         without = start(sources=[Repeating()], policy=policy)
         with_it = start(sources=[Repeating()], policy=policy, carry_over=carried)
@@ -77,7 +77,7 @@ class TestBoots:
 
     def test_carried_over_output_is_one_way_and_never_repeats(self) -> None:
         service = start()
-        carried = [service.carry_over() for _ in range(100)]
+        carried = [service.build_carry_over() for _ in range(100)]
         outputs = {unpack_carry_over(text)[0] for text in carried}
         assert len(outputs) == 100
         assert not any(bytes(service._drbg._key) in text for text in carried)
@@ -85,7 +85,7 @@ class TestBoots:
     @pytest.mark.requirement("B-05")
     def test_a_source_that_repeats_over_power_cycles_is_detected(self) -> None:
         log = Log()
-        carried = start(sources=[Repeating()]).carry_over()
+        carried = start(sources=[Repeating()]).build_carry_over()
         with pytest.raises(SeedRepeated):
             start(log, sources=[Repeating()], carry_over=carried)
         assert log.codes == ["rng_out_of_service"]

@@ -32,7 +32,7 @@ def test_every_known_answer_is_a_published_case(case: KnownAnswer) -> None:
     vector = published[case.output.hex()]
     assert case.entropy.hex() == vector["Entropy"]
     assert case.personalization.hex() == vector["PersonalisationString"]
-    assert case.additional_a.hex() == vector["AdditionalInputA"]
+    assert case.first_additional_input.hex() == vector["AdditionalInputA"]
 
 
 class Modulo(WordDraws):

@@ -437,7 +437,7 @@ class GameAudit:
         draw = ReplayDrawSource(draws)
         try:
             outcome = play_through(game.with_table_state(start.table_state), start.wager, draw, choices)
-            draw.finish()
+            draw.check_all_numbers_used()
         except PaytableError as error:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             return start.outcome
@@ -473,7 +473,7 @@ class GameAudit:
             try:
                 draw = ReplayDrawSource(step.draws)
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
-                draw.finish()
+                draw.check_all_numbers_used()
             except (PaytableError, LocalError, StopIteration) as error:
                 self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
                 return recorded

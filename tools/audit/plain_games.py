@@ -541,7 +541,7 @@ def _play_recorded_step(
     """
     draw = ReplayDrawSource(parse_json(draws))
     conversation.advance(draw, choice)
-    draw.finish()
+    draw.check_all_numbers_used()
     replayed = conversation.outcome
     if replayed is not None:
         return encode_canonical_json(replayed.to_json()) == outcome

@@ -558,7 +558,7 @@ class TournamentAudit:
             for step in game.steps:
                 decision, draw = conversation.decision, ReplayDrawSource(step.draws)
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
-                draw.finish()
+                draw.check_all_numbers_used()
         except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as error:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             play.can_be_replayed = False

@@ -419,7 +419,7 @@ class Auditor:
                 PaytableError
             ):  # bets that only the table's present state allows, such as a point's odds
                 wager = game.build_wager(selection.bet_credits, bets=dict(bets))
-                reserve_credits = game.rules.compute_reserve(wager)
+                reserve_credits = game.rules.compute_raise_reserve(wager)
         needed_cents = (selection.bet_credits + reserve_credits) * selection.denomination_cents
         accounts = map(Position(position).name_credit_account, CreditKind)
         return needed_cents <= sum(map(self._ledger.available_cents, accounts))

@@ -154,7 +154,7 @@ def _compute_needed_points(bet: AcceptedBet) -> int:
 
     Later stakes are those of the strategy with which the game was certified.
     """
-    return bet.wager.credits + bet.game.rules.compute_reserve(bet.wager)
+    return bet.wager.credits + bet.game.rules.compute_raise_reserve(bet.wager)
 
 
 def are_points_used_up(machine: Machine, purse: Purse) -> bool:

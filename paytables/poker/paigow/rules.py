@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis, PrizeFigures
 from paytables.cards import JOKER, RANK_LETTERS, format_card, get_rank
 from paytables.cards.ranking import HandRanking, find_category, unpack_ranks
-from paytables.contract import Cue, DrawSource, Settlement, Spot, Wager, deal_one
+from paytables.contract import Cue, DrawSource, Settlement, Spot, Wager, draw_and_remove_element
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
 from paytables.player_bank import BANK_SPOT
 from paytables.poker.paigow.hands import (
@@ -148,7 +148,7 @@ class PaiGowPokerRules(TwoHandsRules):
         positions = [returned for name, returned in return_by_name.items() if name in self._position_by_spot]
         return max(totals, default=0) + max(positions, default=0)
 
-    def settle_before_deal(
+    def settle_side_bets_before_deal(
         self, seat_rounds: Sequence[SeatRound], draw: DrawSource
     ) -> Iterator[Cue | Settlement]:
         """Draw which position gets the first cards, and settle the side bets on it."""
@@ -162,7 +162,7 @@ class PaiGowPokerRules(TwoHandsRules):
                     odds = self.definition.position.pays if number == first else None
                     yield settle_bet(seat_round.bets[name], odds)
 
-    def settle_undealt(
+    def settle_undealt_side_bets(
         self, seat_rounds: Sequence[SeatRound], undealt: list[int], draw: DrawSource
     ) -> Iterator[Cue | Settlement]:
         """Turn the undealt cards face up and settle the side bets on their total, if a seat has made one."""
@@ -172,7 +172,7 @@ class PaiGowPokerRules(TwoHandsRules):
             return
         total = 0
         for n in range(UNDEALT_CARD_COUNT):
-            card = deal_one(draw, undealt, f"remaining card {n + 1}")
+            card = draw_and_remove_element(draw, undealt, f"remaining card {n + 1}")
             total += self.get_undealt_points(card)
             yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
         won = self._find_winning_total_spot(total)
@@ -251,7 +251,7 @@ class PaiGowPokerRules(TwoHandsRules):
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
         bets += [
             self._analyse_best_settings(stakes[PLAYER_STAKE_SPOT]),
-            *self.analyse_minimum_bank(self._proof),
+            *self.analyse_bank_at_minimum_bet(self._proof),
         ]
         bets += [
             self.table_layout.with_required_bets(self._analyse_side_bet(spot, spot.bet_min))

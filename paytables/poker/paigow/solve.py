@@ -45,7 +45,7 @@ from paytables.poker.paigow.kernels import (
     sum_plain_hands,
 )
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, ProvedFigures
-from paytables.poker.proof import format_exact
+from paytables.poker.proof import format_fraction
 from paytables.poker.two_hands import HandSetting, WinPushLoseChances
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def list_unsurpassed_ways(offered: Sequence[HandSetting], house: HandSetting) ->
     return ways
 
 
-def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
+def list_rank_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
     """Return every combination of ranks of seven cards, each with the bank's way to set it and its unsurpassed ways."""
     plain = cache(HIGH_HAND_RANKING.compute_rank_strength)
     keys = [
@@ -136,7 +136,7 @@ def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> Ran
     return RankPatterns(counts, bank_strengths, offered_ways, {key: n for n, key in enumerate(keys)})
 
 
-def list_flushes(
+def list_flush_patterns(
     house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[int] = ALL_RANKS
 ) -> FlushPatterns:
     """Return every pai gow poker hand with a flush in one suit; the other suits are symmetric.
@@ -173,7 +173,7 @@ def list_flushes(
 
 
 @dataclass(frozen=True)
-class PairCounts:
+class WinLossCounts:
     """Numbers of wins and losses over all pairs of a player's and a bank's pai gow poker hand."""
 
     pair_count: int
@@ -187,7 +187,7 @@ class PairCounts:
         """Return the probabilities of a win, push and loss from the numbers of pairs won and lost."""
         win, lose = (Fraction(cases, self.pair_count) for cases in wins_losses)
         return WinPushLoseChances(
-            win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose)
+            win=format_fraction(win), push=format_fraction(1 - win - lose), lose=format_fraction(lose)
         )
 
 
@@ -214,16 +214,16 @@ def count_wins_and_losses(
     ranks: Sequence[int] = ALL_RANKS,
     parallel_map: Each = map,
     report_progress: Callable[[int, int], None] = lambda *_: None,
-) -> PairCounts:
+) -> WinLossCounts:
     """Count wins and losses over all pairs of a player's and a bank's hand, from a deck of these ranks and the joker.
 
     A won hand is worth ``win``, a lost one minus ``lose``; the best way to set a hand has the highest total worth over
     all hands of the bank. ``parallel_map`` is ``map``, or the ``map`` of a thread pool. ``report_progress`` is called
     with the number of steps done, and the number of all steps.
     """
-    patterns = list_patterns(house, ranks)
+    patterns = list_rank_patterns(house, ranks)
     report_progress(1, 5)
-    suited = list_flushes(house, patterns, ranks)
+    suited = list_flush_patterns(house, patterns, ranks)
     report_progress(2, 5)
     questions = SuitQuestions(patterns, suited)
     plain = questions.count_without_flushes(parallel_map)
@@ -233,7 +233,7 @@ def count_wins_and_losses(
     sums = questions.count_pairs(parallel_map, plain, right, win, lose)
     report_progress(5, 5)
     cards = 4 * len(ranks) + 1
-    return PairCounts(
+    return WinLossCounts(
         comb(cards, CARDS_PER_HAND) * comb(cards - CARDS_PER_HAND, CARDS_PER_HAND),
         (sums[0], sums[1]),
         (sums[2], sums[3]),

@@ -65,7 +65,7 @@ class Player:
     """Whether the player has folded."""
     has_acted: bool = False
     """Whether the player has acted since the last full bet or raise."""
-    may_raise: bool = True
+    can_raise: bool = True
     """Whether the player may raise; after acting, only once another player has made a full raise."""
 
     @property
@@ -90,7 +90,7 @@ class Betting:
     """The number of bets and raises in this betting round."""
     last_bettor: int | None = None
     """The seat of the player who made the last bet of the game (s. 67.102)."""
-    turn: int = field(default=0)
+    next_player_index: int = field(default=0)
     """The index of the player to act next; players who cannot act are skipped."""
 
     # ------------------------------------------------------------------ the state
@@ -110,7 +110,7 @@ class Betting:
         if len(live) < 2:
             return None
         for n in range(len(self.players)):
-            player = self.players[(self.turn + n) % len(self.players)]
+            player = self.players[(self.next_player_index + n) % len(self.players)]
             if player.is_folded or not player.unbet_credits:
                 continue
             if player.round_bet_credits < self.call_level_credits or (
@@ -129,10 +129,10 @@ class Betting:
 
         If that player cannot act, the turn goes to the next one who can.
         """
-        self.bet_sizes, self.turn = sizes, first
+        self.bet_sizes, self.next_player_index = sizes, first
         self.call_level_credits, self.last_raise_credits, self.raise_count = 0, sizes.bet_min, 0
         for player in self.players:
-            player.round_bet_credits, player.has_acted, player.may_raise = 0, False, True
+            player.round_bet_credits, player.has_acted, player.can_raise = 0, False, True
 
     def post_ante(self, credits_: int) -> None:
         """Take an ante from each player. Antes do not count as bets of a betting round."""
@@ -165,7 +165,7 @@ class Betting:
         is_capped = self.bet_sizes.raises_max is not None and self.raise_count >= self.bet_sizes.raises_max
         if (
             player.unbet_credits > owed_credits
-            and player.may_raise
+            and player.can_raise
             and not is_capped
             and self._can_others_bet(player)
         ):
@@ -204,10 +204,10 @@ class Betting:
     def apply_option(self, player: Player, option: str) -> int:
         """Carry out a player's option, one of those in :meth:`list_options`; return the credits put into the pot."""
         credits_, least = self.list_options(player)[option], self._find_least_raise()
-        player.has_acted, player.may_raise = True, False
+        player.has_acted, player.can_raise = True, False
         player.is_folded = option == FOLD_OPTION
         self._bet_credits(player, credits_)
-        self.turn = (self.players.index(player) + 1) % len(self.players)
+        self.next_player_index = (self.players.index(player) + 1) % len(self.players)
         raised = player.round_bet_credits - self.call_level_credits
         if raised > 0:
             self.call_level_credits, self.last_bettor = player.round_bet_credits, player.seat
@@ -220,7 +220,7 @@ class Betting:
         self.last_raise_credits, self.raise_count = raised, self.raise_count + 1
         for other in self.players:
             if other is not player:
-                other.may_raise, other.has_acted = True, False
+                other.can_raise, other.has_acted = True, False
 
     def _bet_credits(self, player: Player, credits_: int) -> None:
         """Move credits of a player from the table stakes into the pot."""

@@ -43,7 +43,7 @@ from paytables.poker.room.figures import analyse_stack
 from paytables.poker.room.pots import NOT_PLAYED_SETTLEMENT_NAME, Pot, award_pots, build_pots, settle_stack
 from paytables.poker.room.schema import STACK_SPOT, RoomDefinition
 from paytables.seating import (
-    FACE_DOWN,
+    FACE_DOWN_CARD_TEXT,
     SeatedRules,
     ask_whether_all_staked,
     can_see_seat_cards,
@@ -97,7 +97,7 @@ class _SeatHandsView:
     is_settled: bool = False
     """Whether the pots have been awarded."""
 
-    def deal(self, seat: int, shoe: Shoe, draw: DrawSource, *, is_open: bool) -> Cue:
+    def deal_card(self, seat: int, shoe: Shoe, draw: DrawSource, *, is_open: bool) -> Cue:
         """Deal a card to a seat, face up if ``is_open``; return the animation cue."""
         cards = self.cards_by_seat[seat]
         if is_open:
@@ -105,18 +105,18 @@ class _SeatHandsView:
         cards.append(shoe.deal(draw, f"{format_hand_id(seat)} card {len(cards) + 1}"))
         return Cue("deal", {"hand": format_hand_id(seat), "card": self._list_seen_cards(seat)[-1]})
 
-    def deal_board(self, shoe: Shoe, draw: DrawSource) -> Cue:
+    def deal_board_card(self, shoe: Shoe, draw: DrawSource) -> Cue:
         """Deal a card to the board; return the animation cue."""
         self.board.append(shoe.deal(draw, f"{BOARD_HAND_ID} card {len(self.board) + 1}"))
         return Cue("deal", {"hand": BOARD_HAND_ID, "card": format_card(self.board[-1])})
 
-    def show(self, seat: int, combination: str) -> Iterator[Cue]:
+    def show_hole_cards(self, seat: int, combination: str) -> Iterator[Cue]:
         """Show a seat's hole cards to all; yield the animation cues of those that the viewer has not seen."""
         seen_cards = self._list_seen_cards(seat)
         self.seats_shown.add(seat)
         self.combination_by_seat[seat] = combination
         for index, card in enumerate(self.cards_by_seat[seat]):
-            if seen_cards[index] == FACE_DOWN:
+            if seen_cards[index] == FACE_DOWN_CARD_TEXT:
                 yield Cue("flip", {"hand": format_hand_id(seat), "index": index, "card": format_card(card)})
 
     def to_json(self) -> dict[str, object]:
@@ -171,7 +171,7 @@ class _SeatHandsView:
         """Return a seat's cards as text, face down where the viewing seat may not see them."""
         is_open = seat in self.seats_shown or can_see_seat_cards(seat, self.viewer)
         return [
-            format_card(card) if is_open or index in self.face_up_indexes else FACE_DOWN
+            format_card(card) if is_open or index in self.face_up_indexes else FACE_DOWN_CARD_TEXT
             for index, card in enumerate(self.cards_by_seat[seat])
         ]
 
@@ -315,7 +315,7 @@ class RoomRules(SeatedRules):
         strengths = self._rank_hands(hands)
         if len(strengths) > 1:
             for seat in _list_showdown_seats(betting, strengths):
-                yield from hands.show(seat, find_category(strengths[seat]))
+                yield from hands.show_hole_cards(seat, find_category(strengths[seat]))
         pots = self._build_pots(betting, rounds)
         awards = award_pots(pots, strengths, [player.seat for player in players])
         hands.is_settled, hands.awards = True, {seat: award.credits for seat, award in awards.items()}
@@ -341,9 +341,9 @@ class RoomRules(SeatedRules):
                 return number
             for is_open in (False,) * deal.hole + (True,) * deal.up:
                 for player in betting.unfolded_players:
-                    yield hands.deal(player.seat, shoe, draw, is_open=is_open)
+                    yield hands.deal_card(player.seat, shoe, draw, is_open=is_open)
             for _ in range(deal.board):
-                yield hands.deal_board(shoe, draw)
+                yield hands.deal_board_card(shoe, draw)
             if number:
                 betting.start_round(self.definition.find_bet_sizes(number), self._find_first_to_act(hands))
             else:
@@ -365,7 +365,7 @@ class RoomRules(SeatedRules):
         big_blind = (small_blind + 1) % count
         betting.post_forced_bet(small_blind, forced.small)
         betting.post_forced_bet(big_blind, forced.big)
-        betting.turn = (big_blind + 1) % count
+        betting.next_player_index = (big_blind + 1) % count
 
     def _post_bring_in(self, hands: _SeatHandsView) -> None:
         """Take the bring-in, if the game has one, from the lowest face-up card; the player after it acts first."""
@@ -374,7 +374,7 @@ class RoomRules(SeatedRules):
             return
         lowest = min(range(len(players)), key=lambda n: hands.list_open_cards(players[n].seat))
         hands.betting.post_forced_bet(lowest, forced.bring_in)
-        hands.betting.turn = (lowest + 1) % len(players)
+        hands.betting.next_player_index = (lowest + 1) % len(players)
 
     def _find_first_to_act(self, hands: _SeatHandsView) -> int:
         """Return the index of the player who acts first in a betting round.
@@ -415,9 +415,9 @@ class RoomRules(SeatedRules):
         live = [player.seat for player in hands.betting.unfolded_players]
         if len(live) == 1:
             return {live[0]: 0}
-        return {seat: self.rank_cards(hands.cards_by_seat[seat], hands.board) for seat in live}
+        return {seat: self.compute_hand_strength(hands.cards_by_seat[seat], hands.board) for seat in live}
 
-    def rank_cards(self, hole: Sequence[Card], board: Sequence[Card]) -> int:
+    def compute_hand_strength(self, hole: Sequence[Card], board: Sequence[Card]) -> int:
         """Return the strength of the best hand of hole cards and board."""
         uses = self.definition.uses
         if uses is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
-from paytables.poker.proof import format_exact
+from paytables.poker.proof import format_fraction
 from paytables.poker.table.schema import BetPaymentRate, BetSpot
 
 #: One way in which a bet is paid: its spot, the pay-table row (or "won", "push", "withdrawn"), and the antes returned.
@@ -32,6 +32,8 @@ def list_row_rates(
     """
     cases_by_row = {**dict.fromkeys(rows, 0), **cases}
     return tuple(
-        BetPaymentRate(spot=spot, prize=prize, back=format_exact(back), rate=format_exact(Fraction(n, total)))
+        BetPaymentRate(
+            spot=spot, prize=prize, back=format_fraction(back), rate=format_fraction(Fraction(n, total))
+        )
         for (spot, prize, back), n in cases_by_row.items()
     )

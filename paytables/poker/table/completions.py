@@ -18,7 +18,7 @@ from paytables.cards.subsets import build_sets
 from paytables.poker.community import build_strength_tables
 from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import pack_policy
-from paytables.poker.proof import format_exact
+from paytables.poker.proof import format_fraction
 from paytables.poker.table.bet_payments import iter_row_returns, list_row_rates
 from paytables.poker.table.schema import BetPaymentRate, BetSpot, ProvedFigures
 
@@ -42,7 +42,7 @@ def solve_completions(
         find_pay_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths
     ]
     rows = np.array([len(spot.pay) if row is None else row for row in row_indexes], dtype=np.int64)
-    chosen_hands, hands_per_class = build_sets(52, SEEN_CARD_COUNT).list_suit_classes
+    chosen_hands, hands_per_class = build_sets(52, SEEN_CARD_COUNT).suit_classes_and_sizes
     counts = np.zeros((len(chosen_hands), len(spot.pay) + 1), dtype=np.int64)
     numba.njit()(_count_completions)(
         build_sets(52, SEEN_CARD_COUNT).cards_by_set[chosen_hands].astype(np.int64),
@@ -67,15 +67,15 @@ def solve_completions(
     total = sum(net_counts[0].values())
     return ProvedFigures(
         law={
-            format_exact(net): format_exact(Fraction(n, total))
+            format_fraction(net): format_fraction(Fraction(n, total))
             for net, n in sorted(net_counts[0].items())
             if n
         },
         staked="1/1",
-        worst=format_exact(means[1]),
+        worst=format_fraction(means[1]),
         simplest=None
         if seen_card_count is None
-        else format_exact(_compute_mean_never_withdrawn(counts, hands_per_class, nets)),
+        else format_fraction(_compute_mean_never_withdrawn(counts, hands_per_class, nets)),
         policy=None
         if seen_card_count is None
         else pack_policy(bytes(np.array(answers, dtype=np.uint8)[keeps_bet.astype(int)])),

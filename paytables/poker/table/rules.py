@@ -42,7 +42,7 @@ from paytables.poker.table.schema import (
     RoundStep,
 )
 from paytables.seating import (
-    FACE_DOWN,
+    FACE_DOWN_CARD_TEXT,
     SeatedRules,
     can_see_seat_cards,
     describe_owner,
@@ -67,7 +67,7 @@ class SeatRound:
     """Whether the seat has folded."""
 
     @property
-    def hand(self) -> str:
+    def hand_id(self) -> str:
         """Return the id of this seat's hand on the felt."""
         return format_hand_id(self.seat)
 
@@ -94,13 +94,13 @@ class RoundHands:
         """Return whether the viewing seat may see the cards of this seat."""
         return can_see_seat_cards(seat_round.seat, self.viewer) or (self.is_over and not seat_round.is_folded)
 
-    def show_all(self) -> Iterator[Cue]:
+    def turn_other_hands_face_up(self) -> Iterator[Cue]:
         """Turn the other seats' hands face up, except folded ones; yield the animation cues."""
         hidden = [seat_round for seat_round in self.seats if not self.can_viewer_see_cards(seat_round)]
         self.is_over = True
         for seat_round in filter(self.can_viewer_see_cards, hidden):
             for index, card in enumerate(seat_round.cards):
-                yield Cue("flip", {"hand": seat_round.hand, "index": index, "card": format_card(card)})
+                yield Cue("flip", {"hand": seat_round.hand_id, "index": index, "card": format_card(card)})
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class PokerRules(SeatedRules):
             for n in range(len(bank), duel.bank):
                 bank.append(shoe.deal(draw, f"bank card {n + 1}"))
                 yield Cue("flip", {"hand": "bank", "index": n, "card": format_card(bank[n])})
-        yield from hands.show_all()
+        yield from hands.turn_other_hands_face_up()
         for seat_round in hands.seats:
             yield from self._settle(seat_round, bank, hands.board)
         hits = tuple(
@@ -252,12 +252,14 @@ class PokerRules(SeatedRules):
         for seat_round in hands.seats:
             for _ in range(deal.player if seat_round.bets and not seat_round.is_folded else 0):
                 seat_round.cards.append(
-                    shoe.deal(draw, f"{seat_round.hand} card {len(seat_round.cards) + 1}")
+                    shoe.deal(draw, f"{seat_round.hand_id} card {len(seat_round.cards) + 1}")
                 )
                 card = (
-                    format_card(seat_round.cards[-1]) if hands.can_viewer_see_cards(seat_round) else FACE_DOWN
+                    format_card(seat_round.cards[-1])
+                    if hands.can_viewer_see_cards(seat_round)
+                    else FACE_DOWN_CARD_TEXT
                 )
-                yield Cue("deal", {"hand": seat_round.hand, "card": card})
+                yield Cue("deal", {"hand": seat_round.hand_id, "card": card})
         for name, cards, count in (("bank", hands.bank, deal.bank), ("board", hands.board, deal.board)):
             for _ in range(count):
                 cards.append(shoe.deal(draw, f"{name} card {len(cards) + 1}"))
@@ -416,7 +418,7 @@ class PokerRules(SeatedRules):
         """Return the progressive level of each side bet in the wager, if the bet plays for one."""
         staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
         return tuple(
-            figures.build_side_bet(self.definition, level).build_level_play(staked.count(level.spot))
+            figures.build_side_bet(self.definition, level).build_level_participation(staked.count(level.spot))
             for level in self.definition.progressive
             if level.spot in staked
         )
@@ -424,7 +426,7 @@ class PokerRules(SeatedRules):
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level of the side bets, each with the only stake that plays for it."""
         return tuple(
-            figures.build_side_bet(self.definition, level).build_level_play()
+            figures.build_side_bet(self.definition, level).build_level_participation()
             for level in self.definition.progressive
         )
 
@@ -450,7 +452,7 @@ class PokerRules(SeatedRules):
         shown_hands: list[dict[str, object]] = []
         duel, bank, board = self.definition.duel, hands.bank, hands.board
         if duel is not None:
-            hidden = [FACE_DOWN] * (duel.bank - len(bank))
+            hidden = [FACE_DOWN_CARD_TEXT] * (duel.bank - len(bank))
             hand: dict[str, object] = {"id": "bank", "cards": [*map(format_card, bank), *hidden]}
             hand_text = (
                 self._describe_hand([*bank, *board], bank=True) if hands.is_over and not hidden else None
@@ -461,8 +463,8 @@ class PokerRules(SeatedRules):
         for seat_round in hands.seats:
             is_open = hands.can_viewer_see_cards(seat_round)
             hand_text = self._describe_hand([*seat_round.cards, *board], bank=False) if is_open else None
-            cards = [format_card(card) if is_open else FACE_DOWN for card in seat_round.cards]
-            hand = {"id": seat_round.hand, "cards": cards, **describe_owner(seat_round.seat, hands.viewer)}
+            cards = [format_card(card) if is_open else FACE_DOWN_CARD_TEXT for card in seat_round.cards]
+            hand = {"id": seat_round.hand_id, "cards": cards, **describe_owner(seat_round.seat, hands.viewer)}
             shown_hands.append({**hand, "says": hand_text} if hand_text else hand)
         return {"kind": "table", "felt": "cards", "hands": shown_hands}
 

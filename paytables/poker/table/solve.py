@@ -26,7 +26,7 @@ from paytables.cards.subsets import CardSets, build_sets
 from paytables.errors import AnalysisError, BeyondExactAnalysis
 from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import POLICY_HAND_CARD_COUNT, pack_policy
-from paytables.poker.proof import format_exact
+from paytables.poker.proof import format_fraction
 from paytables.poker.table.bet_payments import BetPayment, iter_row_returns, list_row_rates
 from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante, list_independent_bets
 from paytables.poker.table.schema import (
@@ -56,13 +56,13 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, ProvedFigures]
     """
     proofs = {}
     if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
-        proofs[MAIN_BET] = prove_withdrawals(definition)
+        proofs[MAIN_BET] = solve_withdrawable_bets(definition)
     elif not definition.ante.is_independent_of_bank and any(
         step.deal and step.deal.board for step in definition.step
     ):
-        from paytables.poker.table.streets import solve_streets  # noqa: PLC0415 (slow to load)
+        from paytables.poker.table.streets import solve_holdem  # noqa: PLC0415 (slow to load)
 
-        proofs[MAIN_BET] = solve_streets(definition, *how)
+        proofs[MAIN_BET] = solve_holdem(definition, *how)
     elif not definition.ante.is_independent_of_bank:
         proofs[MAIN_BET] = StudSolver(definition).build_proof()
     else:
@@ -78,15 +78,15 @@ def build_proof_from_distribution(
     """Return a poker bet's proof from the number of cases that end with each net in ``net_cases``."""
     total = sum(net_cases.values())
     rates = {
-        format_exact(net): format_exact(Fraction(cases, total))
+        format_fraction(net): format_fraction(Fraction(cases, total))
         for net, cases in sorted(net_cases.items())
         if cases
     }
     return ProvedFigures(
         law=rates,
-        staked=format_exact(staked),
-        worst=format_exact(worst),
-        simplest=None if simplest is None else format_exact(simplest),
+        staked=format_fraction(staked),
+        worst=format_fraction(worst),
+        simplest=None if simplest is None else format_fraction(simplest),
     )
 
 
@@ -158,7 +158,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedF
     mean = _compute_mean(net_cases)
     won = zip(spot.pay, counts[1:].tolist(), strict=True)
     levels = {
-        row.id: format_exact(Fraction(count, hands.count)) for row, count in won if row.pays.level_share
+        row.id: format_fraction(Fraction(count, hands.count)) for row, count in won if row.pays.level_share
     }
     rows_won = dict(zip(iter_row_returns(spot, Fraction(1)), counts[1:].tolist(), strict=True))
     extra_figures = {"levels": levels, "won": list_row_rates((), rows_won, hands.count)}
@@ -170,7 +170,7 @@ def _compute_mean(net_cases: Counter[Fraction]) -> Fraction:
     return sum((net * cases for net, cases in net_cases.items()), Fraction(0)) / sum(net_cases.values())
 
 
-def prove_withdrawals(definition: PokerDefinition) -> ProvedFigures:
+def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
     """Return the exact figures of three equal bets on one hand, two of which may be taken back one by one.
 
     The simplest published strategy leaves a bet only if the cards seen so far already win.
@@ -190,7 +190,7 @@ def prove_withdrawals(definition: PokerDefinition) -> ProvedFigures:
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
     table = hands.sum_over_supersets(nets[rows])
-    chosen_hands, hands_per_class = hands.list_suit_classes
+    chosen_hands, hands_per_class = hands.suit_classes_and_sizes
     seen_rows = [
         find_winning_rows(
             spots[0].pay,
@@ -284,7 +284,7 @@ class StudSolver:
         self.open_bank_card_count = sum(deal.bank for deal in deals_before)
         """The number of bank cards that are face up when the player decides."""
         self.player: CardSets = build_sets(52, self.own_card_count)
-        self.chosen, self.like = self.player.list_suit_classes
+        self.chosen, self.like = self.player.suit_classes_and_sizes
         order = RANKING_RULES_BY_NAME[duel.order]
         self.strengths = self.player.compute_strengths(order)[self.chosen]
         """The strength of the player's hand in each class."""

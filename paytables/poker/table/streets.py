@@ -17,7 +17,7 @@ from paytables.errors import BeyondExactAnalysis
 from paytables.poker.community import HoldemSolver, SolvedStrategy, StreetBets
 from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import pack_policy
-from paytables.poker.proof import format_exact
+from paytables.poker.proof import format_fraction
 from paytables.poker.table.bet_payments import BetPayment, iter_row_returns, list_row_rates
 from paytables.poker.table.bets import list_bets_with_ante
 from paytables.poker.table.schema import (
@@ -32,7 +32,7 @@ from paytables.poker.table.schema import (
 _STRENGTH_BY_COMBINATION = tuple(level << 20 for level in range(len(FIVE_CARD_RANKING.categories)))
 
 
-def build_streets(definition: PokerDefinition) -> StreetBets:
+def build_street_bets(definition: PokerDefinition) -> StreetBets:
     """Return a hold'em definition's bets and pays as the solver needs them.
 
     Raises :class:`BeyondExactAnalysis` for a game with other rounds of betting.
@@ -74,18 +74,18 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
     )
 
 
-def solve_streets(definition: PokerDefinition, *how: object) -> ProvedFigures:
+def solve_holdem(definition: PokerDefinition, *how: object) -> ProvedFigures:
     """Return the exact figures (proof) of a hold'em game's ante and super ante, with all raises."""
-    streets = build_streets(definition)
+    streets = build_street_bets(definition)
     solved = HoldemSolver(streets, *how).solve_strategy()  # type: ignore[arg-type]
     net_cases = Counter({Fraction(net, streets.unit): cases for net, cases in solved.net_counts.items()})
     return ProvedFigures(
         law={
-            format_exact(net): format_exact(Fraction(cases, solved.case_count))
+            format_fraction(net): format_fraction(Fraction(cases, solved.case_count))
             for net, cases in sorted(net_cases.items())
         },
-        staked=format_exact(solved.mean_staked / streets.unit),
-        worst=format_exact(solved.worst_mean / streets.unit),
+        staked=format_fraction(solved.mean_staked / streets.unit),
+        worst=format_fraction(solved.worst_mean / streets.unit),
         policy=encode_policy(definition, solved, streets.unit),
         won=_list_bet_results(definition, solved),
     )
@@ -147,7 +147,7 @@ def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int
     places = {int(option.added_stake_factor * unit): index for index, option in enumerate(first)}
     (waits, bets) = sorted(range(len(flop)), key=lambda index: flop[index].added_stake_factor)
     rows = np.where(solved.bets_at_flop, bets, waits).astype(np.uint8)
-    chosen_flops = build_sets(52, 3).list_suit_classes[0]
+    chosen_flops = build_sets(52, 3).suit_classes_and_sizes[0]
     holes = build_sets(52, 2).cards_by_set
     for n, cards in enumerate(build_sets(52, 3).cards_by_set[chosen_flops]):
         is_taken = np.isin(holes, cards).any(axis=1)

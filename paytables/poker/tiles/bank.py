@@ -1,7 +1,7 @@
 """How the bank of pai gow sets its four tiles."""
 
 from paytables.poker.tiles.schema import PaiGowDefinition
-from paytables.poker.tiles.tiles import find_value_level
+from paytables.poker.tiles.tiles import find_bank_way_index
 from paytables.poker.two_hands import HandSetting
 
 
@@ -9,5 +9,6 @@ def choose_bank_way(definition: PaiGowDefinition, ways: tuple[HandSetting, ...])
     """Return the way to set four tiles that the bank uses, chosen from ``ways``."""
     counts = definition.bank
     return max(
-        ways, key=lambda way: counts.low[find_value_level(way[0])] + counts.high[find_value_level(way[1])]
+        ways,
+        key=lambda way: counts.low[find_bank_way_index(way[0])] + counts.high[find_bank_way_index(way[1])],
     )

@@ -15,9 +15,9 @@ from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, ProvedFigures
 from paytables.poker.tiles.tiles import (
     ALL_TILES,
-    NAMED_COMBINATIONS,
-    find_value_level,
-    is_worthless,
+    NAMED_COMBINATION_COUNT,
+    find_bank_way_index,
+    is_worthless_hand,
     list_settings,
 )
 from paytables.poker.two_hands import PLAYER_STAKE_SPOT, HandSetting, TwoHandsRules
@@ -56,7 +56,7 @@ class PaiGowRules(TwoHandsRules):
 
         If the definition says so, a low hand of 0 points never does.
         """
-        return low > bank_low and not (self.definition.worthless_low_loses and is_worthless(low))
+        return low > bank_low and not (self.definition.worthless_low_loses and is_worthless_hand(low))
 
     def find_advised_setting(self, dealt: Sequence[int]) -> int:
         """Return the advised low hand of four tiles: bit n is set if the tile with index n belongs to it.
@@ -88,7 +88,7 @@ class PaiGowRules(TwoHandsRules):
         """Return the exact figures of the stake, with tiles set as advised, and of a player who is the bank."""
         header = self.definition.game
         bets = [self._analyse_stake(stake, name) for name, stake in self.list_stated_stakes().items()]
-        bets += self.analyse_minimum_bank(self.definition.proved or self.prove())
+        bets += self.analyse_bank_at_minimum_bet(self.definition.proved or self.prove())
         return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
     def _analyse_stake(self, stake: int, name: str = PLAYER_STAKE_SPOT) -> BetAnalysis:
@@ -120,11 +120,11 @@ def _index_tile_sets() -> dict[tuple[int, ...], int]:
 
 def _describe_hand(strength: int, language: int) -> str:
     """Return a hand of two tiles as text in English (0) or French (1): its points, or its combination's rank."""
-    points = find_value_level(strength)
+    points = find_bank_way_index(strength)
     if points < 10:
         french = f"{points} points" if points > 1 else f"{points} point"
         return (format_count(points, "point"), french)[language]
-    place = NAMED_COMBINATIONS - (points - 10)
+    place = NAMED_COMBINATION_COUNT - (points - 10)
     kind = next(names for last, names in _HAND_KIND_COUNTS_AND_NAMES if place <= last)
     return f"{kind[language]} ({place})"
 

@@ -14,10 +14,10 @@ import numba
 import numpy as np
 
 from paytables.poker.policy import pack_policy
-from paytables.poker.proof import format_exact
+from paytables.poker.proof import format_fraction
 from paytables.poker.tiles.bank import choose_bank_way
 from paytables.poker.tiles.schema import PaiGowDefinition, ProvedFigures
-from paytables.poker.tiles.tiles import ALL_TILES, is_worthless, list_settings
+from paytables.poker.tiles.tiles import ALL_TILES, is_worthless_hand, list_settings
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
@@ -43,7 +43,7 @@ def count_bank_hands(
     )
     if definition.worthless_low_loses:
         low = player_hands[:, :, 0]
-        low[np.vectorize(is_worthless)(low)] = -1
+        low[np.vectorize(is_worthless_hand)(low)] = -1
     result_counts = np.zeros((len(hands), WAYS_MAX, 2), dtype=np.int64)
     numba.njit()(_count_wins_and_losses)(masks, bank_hands, player_hands, result_counts)
     return hands, ways, result_counts
@@ -71,11 +71,11 @@ def solve(definition: PaiGowDefinition) -> ProvedFigures:
 
     win, lose, _ = compute_results(values.argmax(axis=1))
     return ProvedFigures(
-        win=format_exact(win),
-        push=format_exact(1 - win - lose),
-        lose=format_exact(lose),
-        worst=format_exact(compute_results(values.argmin(axis=1))[2]),
-        simplest=format_exact(compute_results(bank)[2]),
+        win=format_fraction(win),
+        push=format_fraction(1 - win - lose),
+        lose=format_fraction(lose),
+        worst=format_fraction(compute_results(values.argmin(axis=1))[2]),
+        simplest=format_fraction(compute_results(bank)[2]),
         policy=pack_policy(bytes(values.argmax(axis=1).tolist())),
     )
 

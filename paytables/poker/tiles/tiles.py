@@ -36,7 +36,7 @@ _TILE_PAIRS: Final = ("6-6", "1-1", "4-4", "1-3", "5-5", "3-3", "2-2", "5-6", "4
 ALL_TILES: Final = tuple(
     name for row in TILE_VALUES for name in row for _ in range(2 if name in _TILE_PAIRS else 1)
 )
-NAMED_COMBINATIONS: Final = 20
+NAMED_COMBINATION_COUNT: Final = 20
 _NINES, _EIGHTS = ("3-6", "4-5"), ("2-6", "3-5", "4-4")
 _MIXED_PAIRS: Final = (("3-6", "4-5"), ("2-6", "3-5"), ("2-5", "3-4"), ("1-4", "2-3"))
 
@@ -83,13 +83,13 @@ def compute_strength(first: int, second: int) -> int:
     """
     place = find_combination_rank((first, second))
     if place is not None:
-        return (10 + NAMED_COMBINATIONS - place) * 32
+        return (10 + NAMED_COMBINATION_COUNT - place) * 32
     return count_points((first, second)) * 32 + max(
         find_single_tile_value(first), find_single_tile_value(second)
     )
 
 
-def find_value_level(strength_: int) -> int:
+def find_bank_way_index(strength_: int) -> int:
     """Return the index of a two-tile hand in the lists of :class:`BankWay`, from the hand's strength.
 
     The index is 0 to 9 for a hand of that number of points, and 10 to 29 for a combination.
@@ -97,9 +97,9 @@ def find_value_level(strength_: int) -> int:
     return strength_ // 32
 
 
-def is_worthless(strength_: int) -> bool:
+def is_worthless_hand(strength_: int) -> bool:
     """Return whether a pai gow hand of that strength has no value: no combination and no points."""
-    return find_value_level(strength_) == 0
+    return find_bank_way_index(strength_) == 0
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Final
 from paytables.analysis import Analysis, BetAnalysis, PrizeFigures, ProgressiveFigures, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.poker.policy import pack_policy
-from paytables.poker.proof import format_exact
+from paytables.poker.proof import format_fraction
 from paytables.poker.video.schema import ProvedFigures, ProvedFiguresByBet, VideoPokerDefinition
 
 STRATEGY_TEXT: Final = "of the 32 ways to hold, always the one with the highest exact mean"
@@ -59,14 +59,14 @@ def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
         """
         values = evaluation.compute_mean_wins(definition.list_pays(credits_))
         best = values.argmax(axis=0)
-        rates, deals = evaluation.evaluate_masks(values, best)
+        rates, deals = evaluation.evaluate_holds(values, best)
         return ProvedFigures(
-            rates=tuple(map(format_exact, rates)),
-            deals=format_exact(deals / credits_**2),
-            worst=format_exact(evaluation.compute_mean(values, values.argmin(axis=0)) / credits_),
+            rates=tuple(map(format_fraction, rates)),
+            deals=format_fraction(deals / credits_**2),
+            worst=format_fraction(evaluation.compute_mean(values, values.argmin(axis=0)) / credits_),
             simplest=None
             if simple is None
-            else format_exact(evaluation.compute_mean(values, simple) / credits_),
+            else format_fraction(evaluation.compute_mean(values, simple) / credits_),
             policy=pack_policy(bytes(best.tolist())),
         )
 

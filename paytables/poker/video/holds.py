@@ -84,7 +84,7 @@ class HoldEvaluation:
         self.definition = definition
         self.sets: CardSets = build_sets(53 if definition.deck.joker else 52, POLICY_HAND_CARD_COUNT)
         """All hands of five cards of the deck."""
-        self.deals, self.like = self.sets.list_suit_classes
+        self.deals, self.like = self.sets.suit_classes_and_sizes
         undealt = self.sets.cards - POLICY_HAND_CARD_COUNT
         finished = [
             comb(undealt, POLICY_HAND_CARD_COUNT - mask.bit_count())
@@ -144,7 +144,7 @@ class HoldEvaluation:
         tables.append(np.array([*pays, 0], dtype=np.int64)[self.pay_row_by_hand])
         return self.sets.sum_over_holds(tables, self.deals) * self.scale[:, None]
 
-    def evaluate_masks(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
+    def evaluate_holds(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
         """Return the results of a strategy that holds the cards in ``masks`` (bits of indices) in each class of deals.
 
         The tuple has the probability of each row of the pay table. The fraction is the mean, over all deals, of the

@@ -186,7 +186,7 @@ def rounds_of(name, seeded_draw, count, choose, build_wager_from_chips):
         outcome = played.outcome
         replayed = ReplayDrawSource(draw.records)
         assert play_with_choices(here.play(wager, replayed), wager, choices) == outcome
-        replayed.finish()
+        replayed.check_all_numbers_used()
         assert list_undecided_stakes(played) == ()
         table = outcome.table
         yield here, wager, played, cues

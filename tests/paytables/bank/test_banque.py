@@ -486,8 +486,11 @@ def test_a_banker_who_draws_like_the_tableaux_makes_a_game_with_return_one():
 
 def test_advice_takes_the_stakes_of_both_tableaux_into_account():
     rules = load_game(GAME).rules
-    assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 2000}, ["tableau-1"]) == ("stand", "draw")
-    assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 10}, TABLEAUX) == ("draw", "draw")
+    assert rules.find_best_draw_choices({"tableau-1": 10, "tableau-2": 2000}, ["tableau-1"]) == (
+        "stand",
+        "draw",
+    )
+    assert rules.find_best_draw_choices({"tableau-1": 10, "tableau-2": 10}, TABLEAUX) == ("draw", "draw")
     game = load_game(GAME)
     figures = rules.analyse_wager(game.build_wager(2010, bets={"tableau-1": 10, "tableau-2": 2000}))
     assert figures.strategy == "stand on tableau 1 and draw on tableau 2 at five"

@@ -104,7 +104,7 @@ def covered_by_the_text(seats, turn):
         return None
     cover_left = offer if n or not turn.bank_min else turn.bank_min
     order = [(banker + n) % SEATS for n in range(1, SEATS)]
-    first = [turn.follower] if turn.follower is not None and banker == turn.seat else []
+    first = [turn.banco_priority_seat] if turn.banco_priority_seat is not None and banker == turn.seat else []
     caller = next((s for s in first + order if seats.get(str(s), {}).get("banco", 0) * 2 >= cover_left), None)
     parts = {}
     for seat, spot in ([(caller, "banco")] if caller is not None else []) + [(s, "stake") for s in order]:
@@ -202,7 +202,7 @@ def hold_rounds(seeded_draw, count):
         seen["not covered"] += sum(
             settlements[0][0] == "not covered" for settlements in collect_settlements(steps).values()
         )
-        seen["follows"] += turn.follower is not None
+        seen["follows"] += turn.banco_priority_seat is not None
     assert set(seen) == {
         "refused", "not covered", "follows", *(("caller", case) for case in (True, False)),
         *(("result", value) for value in (-1, 0, 1)), *(("shoe", value) for value in (True, False)),

@@ -22,7 +22,7 @@ from paytables import (
     play_with_answers,
     play_with_choices,
 )
-from paytables.bank.rows import compute_equal_row_chances, compute_row_chances
+from paytables.bank.rows import compute_equal_row_chances, compute_equal_row_chances_for_counts
 from paytables.cards.card import Shoe, parse_cards
 
 GAME = "monaco-trente-et-quarante"
@@ -55,13 +55,17 @@ def compute_chances_by_dealing(counts):
 
 @pytest.mark.parametrize("counts", [(0, 0, 0, 0, 2, 1, 1, 2, 1, 5), (2, 0, 1, 0, 2, 0, 2, 0, 1, 5)])
 def test_rows_are_counted_as_they_are_dealt(counts):
-    assert compute_row_chances(dict(enumerate(counts, 1))) == compute_chances_by_dealing(counts)
+    assert compute_equal_row_chances_for_counts(dict(enumerate(counts, 1))) == compute_chances_by_dealing(
+        counts
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("counts", [(1, 1, 1, 1, 1, 1, 1, 1, 1, 4), (3, 2, 1, 1, 1, 1, 1, 1, 1, 4)])
 def test_longer_rows_are_counted_as_they_are_dealt(counts):
-    assert compute_row_chances(dict(enumerate(counts, 1))) == compute_chances_by_dealing(counts)
+    assert compute_equal_row_chances_for_counts(dict(enumerate(counts, 1))) == compute_chances_by_dealing(
+        counts
+    )
 
 
 def compute_endless_chances():
@@ -207,7 +211,7 @@ def check_rounds(seeded_draw, count, refaits=False):
             play_with_choices(game.play(wager, replayed), wager, [Choice(choice) for choice in choices])
             == played.outcome
         )
-        replayed.finish()
+        replayed.check_all_numbers_used()
         rows = rows_by_the_text(list(cards))
         result, won = won_by_the_text(rows)
         order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}

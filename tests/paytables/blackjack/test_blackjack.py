@@ -251,7 +251,7 @@ def check_rounds(name, seeded_draw, count):
             referee.cue(cue)
         outcome, replayed = played.outcome, ReplayDrawSource(draw.records)
         assert play_with_choices(here.play(wager, replayed), wager, choices) == outcome
-        replayed.finish()
+        replayed.check_all_numbers_used()
         hold_round(here, wager, referee, played, seen)
         table = outcome.table
     return seen

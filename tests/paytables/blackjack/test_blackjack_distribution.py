@@ -31,8 +31,10 @@ from tools.lab.simulation import compute_sample_variance, judge_frequency, judge
 
 def compute_best_play(rules, shoe=None, ups=policies.DEALER_UP_CARDS, compute=compute_net_distribution):
     """Return the distribution of the best play for its own or another player's stake, with its answers and cards."""
-    table, answers = policies.StrategyTable(rules, ups, shoe=shoe), {}
-    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    table, answers = policies.StrategyCalculator(rules, ups, shoe=shoe), {}
+    best = table.evaluate(
+        policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
+    )
     assert can_be_counted_exactly(table, best, EXACT_DISTRIBUTION_HANDS_MAX)
     return compute(table, answers, best), answers, best
 
@@ -64,13 +66,13 @@ def every_round(counts, brute, answers, best):
     return mean
 
 
-SEVENS = {"sevens": Fraction(3, 2)}
+SEVENS_ODDS = Fraction(3, 2)
 #: A shoe by value, the house, and the same for the brute.
 TINY = {
     "all lost to a blackjack": ((1, 0, 0, 0, 0, 0, 0, 5, 0, 6), EUROPE, {}),
     "first lost to a blackjack": ((1, 0, 0, 0, 0, 0, 0, 5, 0, 6), QUEBEC, {"lost": "first"}),
     "a hidden card": ((2, 0, 0, 0, 0, 0, 0, 4, 0, 7), {}, {"peek": True}),
-    "sevens": ((1, 0, 0, 0, 0, 0, 5, 0, 0, 8), {**QUEBEC, **SEVENS}, {"lost": "first", **SEVENS}),
+    "sevens": ((1, 0, 0, 0, 0, 0, 5, 0, 0, 8), {**QUEBEC, "sevens_odds": SEVENS_ODDS}, {"lost": "first", "sevens": SEVENS_ODDS}),
     "aces": ((4, 0, 0, 0, 0, 0, 0, 0, 3, 8), {**EUROPE, "hits_soft_17": True}, {"h17": True}),
 }  # fmt: skip
 
@@ -78,7 +80,7 @@ TINY = {
 @pytest.mark.parametrize("name", TINY)
 def test_the_net_distribution_equals_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = TINY[name]
-    rules = house(**{"double_after_split": True, "insurance": None, **rules})
+    rules = house(**{"double_after_split": True, "insurance_odds": None, **rules})
     found, answers, best = compute_best_play(rules, counts, [n for n, count in enumerate(counts, 1) if count])
     assert best.hands_by_pair
     assert sum(found.values()) == 1
@@ -91,7 +93,7 @@ def test_the_net_distribution_equals_that_of_every_round_of_a_tiny_shoe(name):
 @pytest.mark.parametrize("name", TINY)
 def test_the_distribution_of_a_bet_on_another_hand_equals_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = TINY[name]
-    rules = house(**{"double_after_split": True, "insurance": None, **rules})
+    rules = house(**{"double_after_split": True, "insurance_odds": None, **rules})
     ups = [n for n, count in enumerate(counts, 1) if count]
     found, answers, best = compute_best_play(rules, counts, ups, compute_back_bet_distribution)
     assert sum(found.values()) == 1
@@ -105,17 +107,23 @@ def test_the_distribution_of_a_bet_on_another_hand_equals_that_of_every_round_of
 THREE = {
     "first lost to a blackjack": ((1, 0, 0, 0, 0, 0, 0, 5, 2, 7), QUEBEC, {"lost": "first"}),
     "all lost to a blackjack": ((1, 0, 0, 0, 0, 0, 0, 4, 2, 7), EUROPE, {}),
-    "sevens": ((1, 0, 0, 0, 0, 0, 5, 0, 0, 9), {**QUEBEC, **SEVENS}, {"lost": "first", **SEVENS}),
+    "sevens": (
+        (1, 0, 0, 0, 0, 0, 5, 0, 0, 9),
+        {**QUEBEC, "sevens_odds": SEVENS_ODDS},
+        {"lost": "first", "sevens": SEVENS_ODDS},
+    ),
 }
 
 
 @pytest.mark.parametrize("name", THREE)
 def test_the_variance_of_three_hands_equals_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = THREE[name]
-    rules = house(**{"hands_max": 3, "double_after_split": True, "insurance": None, **rules})
+    rules = house(**{"hands_max": 3, "double_after_split": True, "insurance_odds": None, **rules})
     ups, answers = [n for n, count in enumerate(counts, 1) if count], {}
-    table = policies.StrategyTable(rules, ups, shoe=counts)
-    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    table = policies.StrategyCalculator(rules, ups, shoe=counts)
+    best = table.evaluate(
+        policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
+    )
     assert max(best.hands_by_pair.values()) == 3
     assert can_be_counted_exactly(table, best, EXACT_VARIANCE_HANDS_MAX)
     assert not can_be_counted_exactly(table, best, EXACT_DISTRIBUTION_HANDS_MAX)
@@ -127,9 +135,9 @@ def test_the_variance_of_three_hands_equals_that_of_every_round_of_a_tiny_shoe(n
 @pytest.mark.parametrize(
     "rules",
     [
-        {"insurance": Fraction(4), "even_money": frozenset({1, 10})},
-        {**QUEBEC, "hands_max": 2, "insurance": Fraction(5, 2), "blackjack": Fraction(6, 5)},
-        {"hands_max": 1, "suited_678": Fraction(2), "has_hole_card": False},
+        {"insurance_odds": Fraction(4), "even_money_up_cards": frozenset({1, 10})},
+        {**QUEBEC, "hands_max": 2, "insurance_odds": Fraction(5, 2), "blackjack_odds": Fraction(6, 5)},
+        {"hands_max": 1, "suited_678_odds": Fraction(2), "has_hole_card": False},
     ],
 )
 def test_the_mean_of_the_distribution_is_the_computed_mean(rules):
@@ -137,7 +145,7 @@ def test_the_mean_of_the_distribution_is_the_computed_mean(rules):
     lone = 1 - sum(found.values())  # of all first cards, an ace
     assert lone == Fraction(12, 13)
     assert sum(net * chance for net, chance in found.items()) == best.mean
-    assert bool(best.insured_hands) == (rules.get("insurance", 2) > Fraction(9, 4))
+    assert bool(best.insured_hands) == (rules.get("insurance_odds", 2) > Fraction(9, 4))
 
 
 def test_a_bet_and_its_side_bet_have_separate_distributions():

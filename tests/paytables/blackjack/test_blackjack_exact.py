@@ -25,18 +25,18 @@ def house(**changed):
         "decks": 1,
         "has_hole_card": True,
         "hits_soft_17": False,
-        "first_stake_only": True,
-        "blackjack": Fraction(3, 2),
+        "original_bets_only": True,
+        "blackjack_odds": Fraction(3, 2),
         "double_totals": ANY,
         "double_after_split": False,
         "hands_max": 2,
         "ace_hands_max": 2,
         "aces_get_one_card": True,
-        "same_rank": False,
-        "insurance": Fraction(2),
-        "even_money": frozenset(),
-        "sevens": None,
-        "suited_678": None,
+        "splits_same_rank_only": False,
+        "insurance_odds": Fraction(2),
+        "even_money_up_cards": frozenset(),
+        "sevens_odds": None,
+        "suited_678_odds": None,
     }
     return ExactHouseRules(**{**rules, **changed})
 
@@ -75,15 +75,15 @@ def compute_split_means(rules, counts, up, cards, *, hands):
             mean = play.evaluate_split(round_, split, hands, choose)[0]
         else:
             mean = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(up), choose)[hand][0]
-        found.append(Fraction(mean - node.blackjack_ways * play.unit * play.first_stake_only, ways))
+        found.append(Fraction(mean - node.blackjack_ways * play.unit * play.original_bets_only, ways))
     return tuple(found)
 
 
-EUROPE = {"has_hole_card": False, "first_stake_only": False}
-QUEBEC = {"has_hole_card": False, "first_stake_only": True}
+EUROPE = {"has_hole_card": False, "original_bets_only": False}
+QUEBEC = {"has_hole_card": False, "original_bets_only": True}
 EIGHTS, NINES = (1, 0, 0, 0, 0, 0, 0, 4, 0, 6), (1, 0, 0, 0, 0, 0, 0, 0, 5, 12)
 SEVENS = (0, 0, 0, 0, 0, 0, 5, 0, 0, 8)
-PAID = {"sevens": Fraction(3, 2)}
+SEVENS_ODDS = Fraction(3, 2)
 #: Shoe by value, dealer's first card, two cards, most hands (0: no split), the rules, and those of the brute force.
 TINY = {
     "resplit": ((0, 0, 0, 0, 0, 0, 0, 4, 5, 8), 9, (8, 8), 3, {**EUROPE, "hands_max": 3}, {"das": False, "hands": 3}),
@@ -94,7 +94,7 @@ TINY = {
     "a hidden card": (EIGHTS, 10, (8, 8), 2, {}, {"das": False, "peek": True}),
     "tens": ((2, 0, 0, 0, 0, 0, 0, 0, 0, 12), 10, (10, 10), 3, {**EUROPE, "hands_max": 3}, {"das": False, "hands": 3}),
     "sevens": (
-        SEVENS, 10, (7, 7), 3, {**QUEBEC, "hands_max": 3, **PAID}, {"das": False, "hands": 3, "lost": "first", **PAID},
+        SEVENS, 10, (7, 7), 3, {**QUEBEC, "hands_max": 3, "sevens_odds": SEVENS_ODDS}, {"das": False, "hands": 3, "lost": "first", "sevens": SEVENS_ODDS},
     ),
     "doubled after a split": (
         (0, 0, 1, 0, 0, 0, 0, 4, 0, 6), 10, (8, 8), 2, {**EUROPE, "double_after_split": True}, {},
@@ -106,7 +106,7 @@ TINY = {
     "kept, soft 17 hit": (
         (2, 0, 0, 0, 0, 5, 0, 0, 0, 9), 6, (6, 10), 0, {**EUROPE, "hits_soft_17": True}, {"h17": True},
     ),
-    "kept, sevens": (SEVENS, 10, (7, 7), 0, {**QUEBEC, **PAID}, {"lost": "first", **PAID}),
+    "kept, sevens": (SEVENS, 10, (7, 7), 0, {**QUEBEC, "sevens_odds": SEVENS_ODDS}, {"lost": "first", "sevens": SEVENS_ODDS}),
 }  # fmt: skip
 
 
@@ -166,7 +166,9 @@ def test_a_tiny_shoe_has_the_return_that_farmer_published():
 
 def test_one_deck_with_one_split_has_the_published_return():
     """The full single deck of bjstrat.net: +0.000247914 (stand on soft 17, no double after the one split)."""
-    mean = policies.StrategyTable(house()).evaluate(policies.choose_best, policies.choose_highest_sum).mean
+    mean = (
+        policies.StrategyCalculator(house()).evaluate(policies.choose_best, policies.choose_highest_sum).mean
+    )
     assert f"{float(mean):.9f}" == "0.000247914"
 
 
@@ -192,8 +194,10 @@ WIZARD = {
 @pytest.mark.parametrize("case", WIZARD, ids=lambda case: case[0])
 def test_two_cards_against_an_ace_have_the_returns_of_the_wizard_of_odds(case):
     _, decks, hits, hidden = case
-    rules = house(decks=decks, hits_soft_17=hits, has_hole_card=hidden, first_stake_only=hidden, hands_max=1)
-    table = policies.StrategyTable(rules, (1,))
+    rules = house(
+        decks=decks, hits_soft_17=hits, has_hole_card=hidden, original_bets_only=hidden, hands_max=1
+    )
+    table = policies.StrategyCalculator(rules, (1,))
     round_, play = table.rounds[0], table.play
     values = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(1), policies.choose_best)
     for (first, other), published in WIZARD[case].items():
@@ -225,7 +229,7 @@ GAMES = {
 def test_the_returns_of_whole_games_agree_with_published_returns(name):
     rules, published, millionths = GAMES[name]
     mean = (
-        policies.StrategyTable(house(**rules))
+        policies.StrategyCalculator(house(**rules))
         .evaluate(policies.choose_best, policies.choose_highest_sum)
         .mean
     )
@@ -246,11 +250,11 @@ BASIC = (  # as published for one deck, stand on soft 17, no double after a spli
 
 @pytest.mark.slow
 def test_the_best_chart_of_one_deck_is_basic_strategy():
-    assert format_chart(find_best_chart(policies.StrategyTable(house()))) == BASIC
+    assert format_chart(find_best_chart(policies.StrategyCalculator(house()))) == BASIC
 
 
 def test_the_best_chart_of_one_deck_against_a_six_is_basic_strategy():
-    book, found = parse_chart(BASIC), find_best_chart(policies.StrategyTable(house(), (6,)))
+    book, found = parse_chart(BASIC), find_best_chart(policies.StrategyCalculator(house(), (6,)))
     assert format_chart(book) == BASIC
     assert found.answer_by_situation == {
         situation: answer for situation, answer in book.answer_by_situation.items() if situation[0] == 6
@@ -259,7 +263,7 @@ def test_the_best_chart_of_one_deck_against_a_six_is_basic_strategy():
 
 
 def test_no_change_of_a_single_cell_improves_the_best_chart():
-    table = policies.StrategyTable(house(), (10,))
+    table = policies.StrategyCalculator(house(), (10,))
     mean = table.evaluate(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).decide_offer).mean
     changes = [
         (cell, answer) for (up, cell), answer in parse_chart(BASIC).answer_by_situation.items() if up == 10
@@ -280,11 +284,11 @@ def test_no_change_of_a_single_cell_improves_the_best_chart():
 
 @pytest.mark.slow
 def test_better_play_returns_more():
-    table = policies.StrategyTable(house())
+    table = policies.StrategyCalculator(house())
     chart = parse_chart(BASIC)
     means = [
         table.evaluate(policies.choose_worst, policies.choose_lowest_sum).mean,
-        table.evaluate(policies.build_dealer_play(table.house), policies.decline_every_offer).mean,
+        table.evaluate(policies.build_dealer_rule_chooser(table.house), policies.decline_every_offer).mean,
         table.evaluate(chart.build_chooser(table), chart.decide_offer).mean,
         table.evaluate(policies.choose_best, policies.choose_highest_sum).mean,
     ]
@@ -295,17 +299,17 @@ def test_better_play_returns_more():
 @pytest.mark.parametrize("even", [frozenset(), frozenset({1}), frozenset({1, 10})])
 def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
     """Insuring a blackjack at 2:1 equals even money to the cent; with one deck neither is worth it."""
-    rules = house(even_money=even, hands_max=1)
+    rules = house(even_money_up_cards=even, hands_max=1)
     found = []
     for take in (policies.choose_highest_sum, policies.choose_lowest_sum):
-        table = policies.StrategyTable(rules, (1,))
+        table = policies.StrategyCalculator(rules, (1,))
         result = table.evaluate(policies.choose_best, take)
         found.append(result)
     assert not found[0].insured_hands
     assert not found[0].even_money_up_cards
     assert found[1].even_money_up_cards <= even
     # worst: a blackjack's mean is 1 either way, and never insured below it
-    node = policies.StrategyTable(rules, (1,)).rounds[0].tree[policies.PACKED_BLACKJACK]
+    node = policies.StrategyCalculator(rules, (1,)).rounds[0].tree[policies.PACKED_BLACKJACK]
     assert found[1].mean < found[0].mean
     assert Fraction(node.blackjack_ways, node.ordinary_ways + node.blackjack_ways) == Fraction(15, 49)
 

@@ -147,11 +147,13 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
         hands_max=3,
         double_after_split=True,
         has_hole_card=False,
-        sevens=Fraction(3, 2),
-        suited_678=Fraction(2),
+        sevens_odds=Fraction(3, 2),
+        suited_678_odds=Fraction(2),
     )
-    table, answers = policies.StrategyTable(rules, (7,)), {}
-    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    table, answers = policies.StrategyCalculator(rules, (7,)), {}
+    best = table.evaluate(
+        policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
+    )
     data = PackedStrategy.pack_strategy(
         rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_up_cards
     )
@@ -201,8 +203,8 @@ def test_a_table_definition_stores_its_figures_and_its_chart(name):
 @pytest.mark.parametrize("up", [3, 9])
 def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
     """Twos are split three ways only against some dealer's cards; the printed chart must cover the others too."""
-    table = policies.StrategyTable(
-        house(decks=6, has_hole_card=False, first_stake_only=False, hands_max=3, double_after_split=True),
+    table = policies.StrategyCalculator(
+        house(decks=6, has_hole_card=False, original_bets_only=False, hands_max=3, double_after_split=True),
         (up,),
     )
     chart = find_best_chart(table)
@@ -219,7 +221,7 @@ def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
 @pytest.mark.parametrize("name", TABLES)
 def test_a_stored_chart_has_the_return_that_is_stored_with_it(name):
     loaded = definition(name)
-    table, chart = policies.StrategyTable(loaded.house), parse_chart(loaded.proved["main"].chart)
+    table, chart = policies.StrategyCalculator(loaded.house), parse_chart(loaded.proved["main"].chart)
     assert table.evaluate(chart.build_chooser(table), chart.decide_offer).mean == Fraction(
         loaded.proved["main"].charted
     )
@@ -280,9 +282,9 @@ def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(
         assert abs(mean - float(Fraction(loaded.proved["main"].charted))) <= 3.2905 * deviation
     if loaded.house.hands_max > 2:
         return
-    table, answers, played = policies.StrategyTable(loaded.house), {}, parse_chart(chart)
+    table, answers, played = policies.StrategyCalculator(loaded.house), {}, parse_chart(chart)
     result = table.evaluate(
-        policies.record_answers(played.build_chooser(table), answers), played.decide_offer
+        policies.build_recording_chooser(played.build_chooser(table), answers), played.decide_offer
     )
     chances = compute_net_distribution(table, answers, result)
     assert sum(net * chance for net, chance in chances.items()) == result.mean

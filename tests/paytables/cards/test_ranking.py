@@ -168,7 +168,7 @@ def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
 def test_suit_classes_equal_those_found_by_permuting_suits():
     """A set is in the class whose representative it becomes by exchanging suits; each class counts its sets."""
     table = build_sets(52, 3)
-    chosen, like = table.list_suit_classes
+    chosen, like = table.suit_classes_and_sizes
     assert (len(chosen), int(like.sum())) == (1755, 22100)
     smallest = {}
     for n, row in enumerate(table.cards_by_set.tolist()):
@@ -192,7 +192,7 @@ _TURNS = [turn for turn in product(range(4), repeat=4) if len(set(turn)) == 4]
     ("cards", "size", "classes"), [(52, 2, 169), (52, 4, 16432), (52, 5, 134459), (53, 5, 150891)]
 )
 def test_the_numbers_of_suit_classes_are_the_published_ones(cards, size, classes):
-    chosen, like = build_sets(cards, size).list_suit_classes
+    chosen, like = build_sets(cards, size).suit_classes_and_sizes
     assert (len(chosen), int(like.sum())) == (classes, build_sets(cards, size).count)
 
 

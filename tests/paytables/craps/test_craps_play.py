@@ -106,7 +106,7 @@ def play_many(house, rounds, seed):
             assert (
                 play_with_choices(now.play(type(wager).from_json(wager.to_json()), replay), wager) == outcome
             )
-            replay.finish()
+            replay.check_all_numbers_used()
         played += 1
     assert refusal_count < 2 * rounds
 

@@ -32,7 +32,7 @@ def throw(game, a, b, wager=None):
     wager = game.build_wager(0) if wager is None else wager
     draw = ReplayDrawSource([(6, a - 1, "die 1"), (6, b - 1, "die 2")])
     outcome = play_with_choices(game.play(wager, draw), wager)
-    draw.finish()
+    draw.check_all_numbers_used()
     return outcome
 
 

@@ -256,7 +256,7 @@ def rounds(game, seeded_draw, number):
         assert outcome.win_credits <= game.rules.find_highest_round_return(wager)
         replay_draw = ReplayDrawSource(record.records)
         assert play_through(game, wager, replay_draw, answers) == outcome
-        replay_draw.finish()
+        replay_draw.check_all_numbers_used()
 
 
 @pytest.mark.requirement("S-16", "S-17", "P-01:b")

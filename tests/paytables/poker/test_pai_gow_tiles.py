@@ -24,7 +24,7 @@ from paytables.poker.tiles.tiles import (
     compute_strength,
     count_points,
     find_combination_rank,
-    is_worthless,
+    is_worthless_hand,
     list_settings,
 )
 
@@ -128,7 +128,11 @@ def test_a_low_hand_without_value_beats_no_other_low_hand():
     """Of two such hands, the one with the higher tile is stronger, but does not win."""
     rules = load_game(FILE).rules
     worthless = sorted(
-        {strength for pair in combinations(range(32), 2) if is_worthless(strength := compute_strength(*pair))}
+        {
+            strength
+            for pair in combinations(range(32), 2)
+            if is_worthless_hand(strength := compute_strength(*pair))
+        }
     )
     assert len(worthless) > 1
     assert not rules.is_low_hand_better(worthless[-1], worthless[0])
@@ -176,7 +180,7 @@ def test_rounds_are_settled_as_the_text_says(seeded_draw):
         assert round_.outcome.win_credits == compute_return(hands["player"], hands["bank"], stake)
         replay_draw = ReplayDrawSource(record.records)
         assert play_through(game, wager, replay_draw, [answer]) == round_.outcome
-        replay_draw.finish()
+        replay_draw.check_all_numbers_used()
 
 
 def test_the_best_setting_is_advised_and_agrees_with_the_figures(seeded_draw):

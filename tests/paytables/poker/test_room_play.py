@@ -500,7 +500,7 @@ def test_one_player_plays_no_game(seeded_draw):
 
 @pytest.mark.requirement("S-34")
 def test_a_hand_of_omaha_has_exactly_two_of_the_hole_cards():
-    rank = load_game(OMAHA).rules.rank_cards
+    rank = load_game(OMAHA).rules.compute_hand_strength
     board = parse_cards("2h 7h 9h Kh 3c")
     assert rank(parse_cards("Ah Ac As Kd"), board) < rank(
         parse_cards("Ah 4h 5c 6c"), board

@@ -38,7 +38,7 @@ def test_the_chance_of_equal_hands_is_that_of_all_deals():
 
     strengths, standings, *_ = _compile_kernels()
     counted, tables = numba.njit(count_equal), build_strength_tables(0)
-    flops, like = build_sets(52, 3).list_suit_classes
+    flops, like = build_sets(52, 3).suit_classes_and_sizes
     cards, counts = (
         build_sets(52, 3).cards_by_set[flops].astype(np.int64),
         np.zeros((1326, 3), dtype=np.int64),

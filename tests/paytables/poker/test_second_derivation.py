@@ -19,7 +19,7 @@ from paytables import load_game
 from paytables.cards import parse_cards
 from paytables.poker.community import HoldemSolver
 from paytables.poker.table.solve import StudSolver
-from paytables.poker.table.streets import build_streets
+from paytables.poker.table.streets import build_street_bets
 from tests.paytables.poker import hands_numpy as other
 
 GAMES = paytables.definition.LIBRARY_FOLDER / "tables"
@@ -150,7 +150,7 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
 def test_flops_of_casino_holdem_have_the_same_figures_by_brute_force(seeded_draw):
     """Ten hands at ten flops, with all 1,081 turns and rivers and 990 hands of the bank on each."""
     solver, draw = (
-        HoldemSolver(build_streets(load_game(GAMES / "france-casino-holdem.toml").rules.definition)),
+        HoldemSolver(build_street_bets(load_game(GAMES / "france-casino-holdem.toml").rules.definition)),
         None,
     )
     draw = seeded_draw("flops")

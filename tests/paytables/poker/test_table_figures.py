@@ -14,7 +14,7 @@ from paytables.poker.community import HoldemSolver
 from paytables.poker.table import figures
 from paytables.poker.table.rules import SeatRound
 from paytables.poker.table.solve import StudSolver
-from paytables.poker.table.streets import build_streets
+from paytables.poker.table.streets import build_street_bets
 from tests.paytables.poker import hands_numpy as other
 
 GAMES = paytables.definition.LIBRARY_FOLDER / "tables"
@@ -225,7 +225,7 @@ def test_the_count_of_the_banks_hands_equals_a_count_one_by_one(name, own_text, 
 
 @pytest.fixture(scope="module")
 def flop():
-    solver = HoldemSolver(build_streets(load("france-casino-holdem").rules.definition))
+    solver = HoldemSolver(build_street_bets(load("france-casino-holdem").rules.definition))
     n = next(n for n, row in enumerate(solver.cards.tolist()) if row[0] // 4 == 2 and row[2] // 4 == 10)
     turns, sums = solver.sum_net_results(n)
     return solver.cards[n].tolist(), turns, sums

@@ -295,7 +295,7 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
         replayed = play_through(
             game, Wager.from_json(wager.to_json()), replay_draw, [Choice(a) for a in answers]
         )
-        replay_draw.finish()
+        replay_draw.check_all_numbers_used()
         assert replayed == outcome.outcome
         assert paytables.Outcome.from_json(json.loads(json.dumps(replayed.to_json()))) == replayed
 

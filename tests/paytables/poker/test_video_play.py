@@ -94,7 +94,7 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
         assert [s.staked_credits for s in outcome.settlements] == [credits_per_hand] * hands
         replay_draw = ReplayDrawSource(json.loads(json.dumps(record.records)))
         replayed = play_through(game, wager, replay_draw, [Choice(hold_mask)])
-        replay_draw.finish()
+        replay_draw.check_all_numbers_used()
         assert replayed == outcome
         assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()
         assert len(record.records) == 5 + hands * (5 - hold_mask.bit_count())
@@ -225,7 +225,7 @@ def test_classes_of_deals_have_the_same_numbers_as_in_the_laboratory():
     from paytables.poker.policy import list_hand_classes
 
     for deck in (52, 53):
-        assert list_hand_classes(deck) == build_sets(deck, 5).list_suit_classes[0].tolist()
+        assert list_hand_classes(deck) == build_sets(deck, 5).suit_classes_and_sizes[0].tolist()
 
 
 @pytest.mark.requirement("C-10:b")

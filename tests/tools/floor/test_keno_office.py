@@ -215,7 +215,7 @@ def test_a_ticket_for_several_draws_is_settled_once_per_draw(venue):
     assert (payment.credits, payment.draws) == (prize, (3,))
     assert venue.hold().prizes == {}  # the fourth draw is not one of the ticket
     record = venue.office.find_ticket(1)
-    assert (sorted(record.decided_draws), record.deadline) == (
+    assert (sorted(record.decided_draws), record.claim_deadline) == (
         [1, 2, 3],
         venue.time.date() + timedelta(days=ticket.printed_ticket.claim_days),
     )
@@ -376,7 +376,7 @@ def test_accounts_agree_with_all_tickets_after_every_random_act(venue):
             venue.reopen()
     assert len(sold) > 40
     assert paid_out
-    while any(ticket.deadline is None and ticket.state is not TicketState.VOID for ticket in venue.office.list_tickets().values()):  # fmt: skip
+    while any(ticket.claim_deadline is None and ticket.state is not TicketState.VOID for ticket in venue.office.list_tickets().values()):  # fmt: skip
         if not venue.office._read_counters().is_closed:
             venue.office.close_sales()
         venue.hold_closed(venue.chance)

@@ -11,7 +11,7 @@ from paytables.cards import Shoe
 from rng.draws import WordDraws
 from rng.errors import RngError, SelfTestFailed
 from rng.self_test import run_self_test
-from rng.service import Step
+from rng.service import DrawStep
 from tools.cli.commands.rng import command
 from tools.lab.rng import production
 from tools.lab.rng.battery.run import TESTED_GAMES, run_game
@@ -28,7 +28,7 @@ from tools.lab.rng.outcomes import (
 from tools.lab.rng.production import ProductionDraws, exhaust_production_range, list_ranges
 from tools.lab.rng.service import start_service
 
-BELOW, DEAL, TAKE = WordDraws.below, Shoe.deal, Step._take
+BELOW, DEAL, TAKE = WordDraws.below, Shoe.deal, DrawStep._take
 
 
 def play(name, game, plays):
@@ -84,7 +84,7 @@ def test_a_bias_of_one_in_a_thousand_is_detected(monkeypatch):
     ("name", "function", "game"),
     [
         ("cards", "paytables.cards.card.Shoe.deal", CARD_GAME),
-        ("keno", "paytables.keno.draws.deal_one", KENO_GAME),
+        ("keno", "paytables.keno.draws.draw_and_remove_element", KENO_GAME),
         ("dice", "tools.lab.rng.outcomes.throw_dice", DICE_GAME),
         ("wheel", "paytables.roulette.wheel_table.WheelTable.draw_result", WHEEL_GAME),
         ("reels", "paytables.reels.stage.ReelSet.spin", REEL_GAME),
@@ -120,14 +120,16 @@ def test_every_play_is_compared_and_not_only_the_first_ones(monkeypatch):
 
 
 def test_a_dealing_function_that_draws_too_few_numbers_is_detected(monkeypatch):
-    monkeypatch.setattr("paytables.keno.draws.deal_one", lambda _draw, left, _purpose: left.pop())
+    monkeypatch.setattr(
+        "paytables.keno.draws.draw_and_remove_element", lambda _draw, left, _purpose: left.pop()
+    )
     with pytest.raises(SelfTestFailed, match="keno: play 1: the machine drew"):
         play("keno", KENO_GAME, 5)
 
 
 @pytest.mark.requirement("B-06", "B-08")
 def test_reused_random_words_are_detected(monkeypatch):
-    monkeypatch.setattr(Step, "_take", plant_repeated_words)
+    monkeypatch.setattr(DrawStep, "_take", plant_repeated_words)
     with pytest.raises(SelfTestFailed, match="dice: play "):
         play("dice", IndependentNumbers(6, 3), 500)
 

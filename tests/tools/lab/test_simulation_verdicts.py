@@ -51,12 +51,12 @@ def test_a_game_with_the_same_return_and_another_distribution_is_detected():
     [(13, 0), (33, 0), (34, 1), (66, 1), (67, 2), (199, 2), (200, 10), (1999, 10), (2000, 500)],
 )
 def test_the_largest_win_expected_ten_times_follows_from_its_probability(games, largest):
-    assert LAW.find_largest_expected_win(10, games) == largest
+    assert LAW.find_highest_win_reached_on_average(10, games) == largest
     assert largest == max(
         (win for win in LAW.counts if LAW.compute_chance_of_at_least(win) * games >= 10), default=0
     )
     cut = WinDistribution(1000, {0: 700, 1: 150, 2: 100}, Fraction(50, 1000))
-    assert cut.find_largest_expected_win(10, games) == min(largest, 2)
+    assert cut.find_highest_win_reached_on_average(10, games) == min(largest, 2)
 
 
 def test_the_unlisted_part_of_a_distribution_is_a_class_of_its_own():

@@ -43,9 +43,9 @@ def measure_figures() -> Iterator[BenchFigure]:
         house = definition.model_copy(
             update={"shoe": definition.shoe.model_copy(update={"decks": decks})}
         ).house
-        made: list[policies.StrategyTable] = []
+        made: list[policies.StrategyCalculator] = []
         weighed = measure_processor_seconds(
-            lambda house=house, made=made: made.append(policies.StrategyTable(house))  # type: ignore[misc]
+            lambda house=house, made=made: made.append(policies.StrategyCalculator(house))  # type: ignore[misc]
         )
         (table,) = made
         best = measure_processor_seconds(
@@ -75,8 +75,10 @@ def measure_figures() -> Iterator[BenchFigure]:
 def _measure_distributions(seconds_per_cabinet_round: float) -> Iterator[BenchFigure]:
     """Yield the cost of a round's exact net distribution, compared with rounds played by compiled code."""
     definition = load_game(GAME_WITH_ONE_SPLIT).rules.definition  # type: ignore[attr-defined]
-    table, answers = policies.StrategyTable(definition.house), dict[HandQuestion, int]()
-    best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
+    table, answers = policies.StrategyCalculator(definition.house), dict[HandQuestion, int]()
+    best = table.evaluate(
+        policies.build_recording_chooser(policies.choose_best, answers), policies.choose_highest_sum
+    )
     play = read_advice(definition.house, definition.proved["main"].policy)
     assert play is not None  # the library carries its own rules' play
     compute_net_distribution(table, answers, best)  # compiles

@@ -7,7 +7,7 @@ from math import comb
 from typing import Final
 
 from paytables import AnalysisDepth, load_game, play_through
-from paytables.keno.joint import CatchAndSpots, CreditsAndLevels, JointDistribution, JointSelection
+from paytables.keno.joint import CreditsAndLevels, JointDistribution, JointSelection, WayCatch
 from rng import Personalization, RandomService, ReseedPolicy
 from tools.dev.bench import BenchFigure, measure_call
 
@@ -52,7 +52,7 @@ def measure_figures() -> Iterator[BenchFigure]:
     yield BenchFigure("draws played and recorded", _measure_draws_per_second(), "draws/s")
 
 
-def _compute_win(caught: Mapping[CatchAndSpots, int]) -> CreditsAndLevels:
+def _compute_win(caught: Mapping[WayCatch, int]) -> CreditsAndLevels:
     return sum(n * PAY_CREDITS_BY_CATCH[catch] for (_, catch, _), n in caught.items()), 0
 
 

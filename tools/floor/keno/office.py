@@ -37,8 +37,8 @@ from paytables.keno.printed_ticket import (
     issue_ticket,
 )
 from paytables.keno.rules import find_keno_rules
-from paytables.keno.tables import build_options
-from paytables.keno.ticket import restrict_tables
+from paytables.keno.tables import build_bonus_options
+from paytables.keno.ticket import close_unplayed_levels
 from tools.floor.keno.entries import (
     KIND_BY_RECORD_CLASS,
     DrawFailed,
@@ -199,7 +199,7 @@ class KenoOffice:
             self.rules.definition,
             ticket,
             acknowledgement,
-            key=self.journal.derive(_CONTROL_NUMBER_PURPOSE),
+            key=self.journal.derive_key(_CONTROL_NUMBER_PURPOSE),
             casino=self.opened.casino,
             station=station,
             claim_place=self.opened.claim_place,
@@ -281,7 +281,7 @@ class KenoOffice:
         number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
         recording = RecordingDrawSource(draw)
-        every_bonus = build_options(definition, [bonus.id for bonus in definition.bonus])
+        every_bonus = build_bonus_options(definition, [bonus.id for bonus in definition.bonus])
         drawn_balls = self.rules.draw_balls(recording, every_bonus)
         prizes = self._compute_prizes(tickets, drawn_balls)
         at = self._now()
@@ -464,7 +464,7 @@ class KenoOffice:
         amounts: list[int] = []
         for number, record in tickets.items():
             ticket = self.rules.build_ticket(record.printed_ticket.wager_options)
-            ways = evaluate_ticket(restrict_tables(self.rules.tables, ticket), ticket, drawn_balls)
+            ways = evaluate_ticket(close_unplayed_levels(self.rules.tables, ticket), ticket, drawn_balls)
             owners += [number] * len(ways)
             amounts += [way.credits for way in ways]
         prizes = dict.fromkeys(tickets, 0)

@@ -26,7 +26,7 @@ from paytables import (
     play_with_answers,
     play_with_choices,
 )
-from paytables.odds import DisclosedAward, list_awards, list_longer_awards
+from paytables.odds import DisclosedAward, list_awards, list_awards_to_disclose
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
 from tools.lab.certification import chance
@@ -358,7 +358,7 @@ def check_long_odds(case: CertificationCase) -> Iterator[Finding]:
     limits = case.profile.awards.odds_limits
     for bet in case.analysis.bets:
         awards = list_awards(bet)
-        long_odds = list_longer_awards(awards, limits)
+        long_odds = list_awards_to_disclose(awards, limits)
         if not awards:
             yield Finding("long-odds", ("C-23",), FindingStatus.NOT_APPLICABLE, _format_no_award(bet))
             continue
@@ -470,7 +470,7 @@ def check_simulation(case: CertificationCase) -> Iterator[Finding]:
         rtp, variance, win_cap, win_cap_text = bet.rtp, bet.variance, None, ""
         is_testable = case.games >= _SIMULATED_GAMES_MIN
         if bet.distribution is not None:
-            win_cap = bet.distribution.find_largest_expected_win(10, case.games)
+            win_cap = bet.distribution.find_highest_win_reached_on_average(10, case.games)
             is_testable = win_cap > 0
             capped = bet.distribution.cap_wins(win_cap)
             rtp, variance = capped.compute_moment(1) / bet.cost_credits, capped.compute_variance()

@@ -127,7 +127,7 @@ def _build_holding_sheet(name: str, stage: HeldReels) -> Sheet:
 
     It states what the best strategy holds, and the returns of the best and the worst strategy.
     """
-    strategies = stage.count_holds()
+    strategies = stage.compute_hold_rates()
     best = sum((paid for _, paid in strategies.values()), Fraction(0))
     facts: Facts = [
         ("who decides", "the player, after the first spin; the screen shows what is best"),

@@ -16,7 +16,7 @@ from paytables.analysis import (
     compute_confidence_band,
     compute_volatility_index,
 )
-from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_longer_awards
+from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_awards_to_disclose
 from tools.lab.parsheet.features import build_feature_sheets
 from tools.lab.parsheet.figures import list_notes, to_exact_data
 
@@ -177,7 +177,7 @@ def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
     ``limits`` are the odds beyond which an award must be displayed (Ontario 10.1).
     """
     awards = list_awards(bet)
-    long_odds = list_longer_awards(awards, limits)
+    long_odds = list_awards_to_disclose(awards, limits)
 
     def list_rows(listed_awards: list[Any]) -> list[dict[str, Any]]:
         """Return these awards as JSON rows: the stage, the award, its credits, and its rate per game."""

@@ -1,10 +1,10 @@
 """Final outcomes for laboratories, drawn by the games' own functions for dealing, throwing and spinning.
 
-A selection of ``k`` from ``n`` pieces takes ``k`` draws. Each draw is below the number of remaining pieces,
-and takes the piece at that index; the remaining pieces keep their order (:func:`paytables.contract.deal_one`,
-and :meth:`paytables.cards.Shoe.deal` for cards that are counted). ``draw_many`` implements this rule a second
-time, compiled for speed: the battery compares each play of a game with it. No cabinet code imports this
-module.
+A selection of ``k`` from ``n`` pieces takes ``k`` draws. Each draw is below the number of remaining pieces, and
+takes the piece at that index; the remaining pieces keep their order
+(:func:`paytables.contract.draw_and_remove_element`, and :meth:`paytables.cards.Shoe.deal` for cards that are
+counted). ``draw_many`` implements this rule a second time, compiled for speed: the battery compares each play
+of a game with it. No cabinet code imports this module.
 """
 
 from collections.abc import Callable, Iterator, Sequence
