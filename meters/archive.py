@@ -21,7 +21,7 @@ from meters.errors import JournalDamaged, JournalUnwritable
 from meters.identifiers import (
     INDEX_SUFFIX,
     IdentifierIndex,
-    parse_entry_sequence,
+    parse_own_entry_sequence,
     parse_play_start,
     parse_root_sequence,
 )
@@ -165,8 +165,10 @@ class Archive:
                         )
         return last_found
 
-    def _open_intact_copies(self, first_sequence: int, last_sequence: int) -> list[Segment]:
+    def _open_copies_with_valid_trailer(self, first_sequence: int, last_sequence: int) -> list[Segment]:
         """Return the copies of an archive segment whose signed trailer is valid, at most one per medium.
+
+        The trailer must also name these entries and this journal; the entries themselves are not verified yet.
 
         Raises :class:`JournalDamaged`, with the reason for each medium, if none exists.
         """
@@ -217,7 +219,7 @@ class Archive:
                 expected = first
             if first != expected:
                 raise self._build_missing_error(expected or since + 1, first - 1)
-            copies = self._open_intact_copies(first, last)
+            copies = self._open_copies_with_valid_trailer(first, last)
             if previous_digest is not None:
                 copies = [copy for copy in copies if copy.trailer.previous_digest == previous_digest]
                 if not copies:
@@ -296,7 +298,7 @@ class Archive:
         names = [pair for pair in self._list_segment_ranges() if pair[1] > since and pair[0] <= last]
         step = -1 if newest_first else 1
         for name in names[::step]:
-            copies = self._open_intact_copies(*name)
+            copies = self._open_copies_with_valid_trailer(*name)
             trailer = copies[0].trailer
             if kinds and not any(kind in trailer.entry_count_by_kind for kind in kinds):
                 continue
@@ -320,7 +322,7 @@ class Archive:
         names = [pair for pair in self._list_segment_ranges() if pair[0] <= sequence <= pair[1]]
         if not names:
             raise self._build_missing_error(sequence, sequence)
-        copies = self._open_intact_copies(*names[0])
+        copies = self._open_copies_with_valid_trailer(*names[0])
         for number in range(copies[0].find_block_number(sequence), len(copies[0].trailer.blocks)):
             yield from (
                 entry for entry in self._read_block_entries(copies, number) if entry.sequence >= sequence
@@ -330,7 +332,7 @@ class Archive:
         """Return every kind of entry in the archive, as recorded in its newest intact segment."""
         for name in reversed(self._list_segment_ranges()):
             with suppress(JournalDamaged):  # damage is reported where the segment is read
-                trailer = self._open_intact_copies(*name)[0].trailer
+                trailer = self._open_copies_with_valid_trailer(*name)[0].trailer
                 return {*trailer.entry_count_by_kind, *trailer.kinds_before}
         return set()
 
@@ -386,7 +388,7 @@ class Archive:
             archived_entry = self.read_entry(number)
             if archived_entry.id == tx_id:
                 return archived_entry
-        own_sequence = parse_entry_sequence(tx_id)
+        own_sequence = parse_own_entry_sequence(tx_id)
         if own_sequence is not None and 0 < own_sequence <= last_archived:
             archived_entry = self.read_entry(own_sequence)
             return archived_entry if archived_entry.id == tx_id else None
@@ -396,11 +398,10 @@ class Archive:
         return next((entry for entry in self._iter_rest_of_segment(play[0]) if entry.id == tx_id), None)
 
     def has_transaction(self, tx_id: str, journal_tag: str, index: IdentifierIndex | None) -> bool:
-        """Return whether an archived entry has this transaction id; unlike :meth:`find_by_id`, do not read the entry.
+        """Return whether an archived entry has this transaction id, also if its segment file was taken away.
 
-        The index alone is sufficient for this, even if the segment files were taken away. Only if the id states
-        the number of its own entry is the segment of that entry needed; :class:`JournalDamaged` is raised if it
-        is missing.
+        If the segment cannot be read, an id that is in the index counts as found. :class:`JournalDamaged` is raised
+        for an id that is not in the index, because it states its own entry's number.
         """
         try:
             return self.find_by_id(tx_id, journal_tag, index) is not None

@@ -171,7 +171,7 @@ class Archivist:
         self._publish_new_files(fresh)
         return digest.hexdigest()
 
-    def compare_media_in_steps(self) -> Generator[None, None, list[Path]]:
+    def compare_and_repair_media_in_steps(self) -> Generator[None, None, list[Path]]:
         """Compare the archive segments on both media in small steps; return the paths of the repaired files.
 
         A segment that is missing or altered on one medium is copied from the other medium. Raises
@@ -212,7 +212,7 @@ class Archivist:
     def _find_intact_copy(self, copies: list[Segment]) -> Generator[None, None, Path]:
         """Return the path of the first intact one of these copies of a segment.
 
-        One block is verified per iteration.
+        One block is verified per iteration. Raises :class:`JournalDamaged` if no copy is intact.
         """
         reasons = []
         for copy in copies:

@@ -223,13 +223,13 @@ class JournalCopies:
         return ""
 
     def _create_empty_copies(self, log: LogCopy, scan: LogScan, *, absent: bool) -> None:
-        """Create both copies of the journal, empty, because no entry was ever acknowledged here.
+        """Make both copies of the journal empty and usable, because no entry was ever acknowledged here.
 
-        ``absent`` says that there is no database file yet.
+        ``absent`` says that there is no database file yet; one is then created. A damaged log is renamed as evidence.
         """
         location = self._location
         if absent:
-            WritableDatabase.build(location.storage, location.state_dir, self._key, ())
+            WritableDatabase.create_with_entries(location.storage, location.state_dir, self._key, ())
             self._database = WritableDatabase.open_verified(location.storage, location.state_dir, self._key)
         if scan.damage:
             log.rename_as_evidence(1)
@@ -242,11 +242,11 @@ class JournalCopies:
         """
         location = self._location
         WritableDatabase.rename_as_evidence(location.storage, location.state_dir)
-        WritableDatabase.build(
+        WritableDatabase.create_with_entries(
             location.storage,
             location.state_dir,
             self._key,
-            self._iter_authentic_entries(log.iter_entries()),
+            self._iter_entries_checking_macs(log.iter_entries()),
         )
         self._database = WritableDatabase.open_verified(location.storage, location.state_dir, self._key)
         self.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, FIRST_COPY_NAME, damage))
@@ -289,7 +289,7 @@ class JournalCopies:
             or scan_before.head_hex != self.database.read_hash(keep)
         ):
             raise JournalDamaged("both copies", f"they disagree at entry {keep}; {scan.damage}")
-        _append_all(log, self._iter_authentic_entries(self.database.iter_entries(keep)))
+        _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(keep)))
         scan_after = log.scan()
         if scan_after.damage or scan_after.sequence != last:
             raise JournalDamaged(
@@ -316,9 +316,9 @@ class JournalCopies:
         if not missing_entries:
             return
         if last < scan.sequence:
-            self.database.append_entries(self._iter_authentic_entries(log.iter_entries(last)))
+            self.database.append_entries(self._iter_entries_checking_macs(log.iter_entries(last)))
         else:
-            _append_all(log, self._iter_authentic_entries(self.database.iter_entries(common)))
+            _append_all(log, self._iter_entries_checking_macs(self.database.iter_entries(common)))
         where = FIRST_COPY_NAME if last < scan.sequence else SECOND_COPY_NAME
         kind = MemoryFindingKind.COMPLETED if missing_entries == 1 else MemoryFindingKind.REPAIRED
         self.findings.append(
@@ -327,8 +327,13 @@ class JournalCopies:
             )
         )
 
-    def _iter_authentic_entries(self, items: Iterable[AuthenticatedEntry]) -> Iterable[AuthenticatedEntry]:
-        """Yield only the entries that have this machine's valid MAC, so that no forgery gets into the other copy."""
+    def _iter_entries_checking_macs(
+        self, items: Iterable[AuthenticatedEntry]
+    ) -> Iterable[AuthenticatedEntry]:
+        """Yield the entries in order, so that they can be written to the other copy without a forgery.
+
+        Raises :class:`JournalDamaged` at the first entry without this machine's valid MAC.
+        """
         for item in items:
             check_mac(item, self._key)
             yield item

@@ -86,9 +86,9 @@ class EntriesArchived(JournalDamaged):
 class DatabaseReader:
     """Reader of the journal's first copy, the entries in one SQLite file.
 
-    Every read verifies the hash of the entry, and that the columns by which it was found match the entry. If a
-    damaged column or index hides an entry, the entry is not found at all: only :meth:`PageChecksums.verify` detects
-    that.
+    Before an entry is returned, its hash is verified, and that the columns by which it was found match the entry.
+    If a damaged column or index hides an entry, the entry is not found at all: only :meth:`PageChecksums.verify`
+    detects that.
     """
 
     def __init__(self, database: Database, path: Path) -> None:
@@ -115,7 +115,7 @@ class DatabaseReader:
         return reader
 
     def check_format(self) -> None:
-        """Raise :class:`JournalDamaged` unless the SQLite file is a journal in this program's format."""
+        """Read the format of the SQLite file; raise :class:`JournalDamaged` if this program cannot read that format."""
         self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         self._format = self.run_sql("PRAGMA user_version").fetchone()[0]
         if self._format not in _READABLE_DATABASE_FORMATS:
@@ -154,7 +154,8 @@ class DatabaseReader:
     def read_head_before_first(self) -> tuple[int, str]:
         """Return the number and hash of the entry before the first one in the file.
 
-        That entry and all earlier ones are archived.
+        That entry and all earlier ones are archived. If the file is empty or begins with entry 1, return 0 and the
+        hash that a journal's first entry states as its predecessor's.
         """
         row = self.run_sql(f"{_SELECT_ENTRIES_SQL} ORDER BY sequence LIMIT 1").fetchone()
         return (
@@ -168,7 +169,10 @@ class DatabaseReader:
         return int(self.run_sql("SELECT min(sequence) FROM entries").fetchone()[0] or 1)
 
     def read_hash(self, sequence: int) -> str:
-        """Return the hash of the entry ``sequence``; raise :class:`JournalDamaged` if it is not in the file."""
+        """Return the hash of the entry ``sequence``, which must be in the file or come directly before its first one.
+
+        Raises :class:`JournalDamaged` for any other entry.
+        """
         if sequence == 0:
             return GENESIS_HASH
         row = self.run_sql("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
@@ -321,7 +325,7 @@ class WritableDatabase(DatabaseReader):
         """The number of the last archived entry; entries up to it may be removed from the file."""
 
     @classmethod
-    def build(
+    def create_with_entries(
         cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[AuthenticatedEntry]
     ) -> None:
         """Create the journal's first copy in ``folder`` with these entries, completely or not at all.
@@ -378,7 +382,7 @@ class WritableDatabase(DatabaseReader):
 
     @classmethod
     def open_verified(cls, storage: Storage, folder: Path, key: MachineKey) -> Self:
-        """Check every byte of the journal's first copy in ``folder``, then open it for writing.
+        """Check every page of the journal's first copy in ``folder``, and open it for writing.
 
         Raises :class:`JournalDamaged` naming what is wrong, or :class:`JournalUnwritable`.
         """
@@ -432,7 +436,10 @@ class WritableDatabase(DatabaseReader):
 
     # ------------------------------------------------------------------ writing
     def insert(self, item: AuthenticatedEntry) -> None:
-        """Begin a transaction and insert the journal entry ``item``; :meth:`commit` makes it durable."""
+        """Begin a transaction and insert the journal entry ``item``; :meth:`commit` makes it durable.
+
+        At intervals the transaction also removes some archived entries (:meth:`allow_removal_through`).
+        """
         self.run_sql("BEGIN IMMEDIATE")
         self._has_unmoved_wal = True
         self.run_sql(_INSERT_ENTRY_SQL, _build_row(item))

@@ -33,13 +33,14 @@ class DiskReserve:
 
         A medium with its reserve file is full if less than a quarter of the file's size is free. A medium without
         it is full if less than twice the file's size is free, so that the file is restored only if there is room
-        for later writes as well. If any medium is full, the reserve files of all media are deleted.
+        for later writes as well. A medium that cannot be checked counts as full. If any medium is full, the reserve
+        files of all media are deleted.
         """
         full = ""
         for folder in self._folders:
             try:
                 free = self._storage.count_free_bytes(folder)
-                intact = self._is_intact(folder)
+                intact = self._is_reserve_intact(folder)
                 if free >= (self._size // 4 if intact else 2 * self._size):
                     if not intact:
                         self._allocate_reserve(folder)
@@ -62,7 +63,7 @@ class DiskReserve:
                     is_released = True
         return is_released
 
-    def _is_intact(self, folder: Path) -> bool:
+    def _is_reserve_intact(self, folder: Path) -> bool:
         """Return whether the reserve file in ``folder`` exists and has its full size."""
         path = folder / RESERVE_FILE_NAME
         if not self._storage.exists(path):

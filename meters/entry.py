@@ -318,10 +318,10 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
 
 
 def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
-    """Return the transaction of an entry with only common members, without checking each part one by one.
+    """Return the transaction of an entry that has only common members, after quick checks of these members.
 
-    Return None if the parts must be checked. ``raw`` is the parsed JSON, whose record has been checked. The
-    result equals that of :class:`Transaction`.
+    Return None if the full checks of :class:`Transaction` are necessary; otherwise the result equals what they give.
+    ``raw`` is the parsed JSON, whose record has been checked.
     """
     tx_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
     dims, counts, state = (

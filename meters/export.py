@@ -222,7 +222,7 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
                 AuthenticatedEntry(entry, key.compute_mac(bytes.fromhex(entry.hash_hex)))
                 for entry in reader.iter_entries()
             )
-            WritableDatabase.build(storage, Path(folder), key, entries)
+            WritableDatabase.create_with_entries(storage, Path(folder), key, entries)
             if reader.footer_fault:
                 raise JournalDamaged(name, reader.footer_fault)
             view = _open_copy(storage, Path(folder), reader.header)

@@ -31,7 +31,10 @@ def complete_first_start(location: JournalLocation) -> None:
 
 
 def load_or_create_key(location: JournalLocation) -> MachineKey:
-    """Load the machine key; if no journal was ever started here, create it."""
+    """Load the machine key; if there is none and no journal was ever started here, create one.
+
+    Raises :class:`JournalDamaged` if there is a journal but no key.
+    """
     key = MachineKey.load(location.storage, *location.media, repair=True)
     if key is not None:
         return key

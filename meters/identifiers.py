@@ -43,8 +43,8 @@ def make_journal_tag(first_hash_hex: str) -> str:
     return first_hash_hex[:JOURNAL_TAG_DIGIT_COUNT]
 
 
-def parse_entry_sequence(tx_id: str) -> int | None:
-    """Return the entry number that a transaction id contains, or None if it contains none."""
+def parse_own_entry_sequence(tx_id: str) -> int | None:
+    """Return the number of its own entry that a transaction id states, or None if the id does not state it."""
     match = _SELF_NUMBERED_ID_PATTERN.fullmatch(tx_id)
     return None if match is None else int(match[1] or match[2])
 
@@ -84,7 +84,7 @@ class IdentifierCollector:
         starts.
         """
         play = parse_play_start(entry.id)
-        if parse_entry_sequence(entry.id) == entry.sequence:
+        if parse_own_entry_sequence(entry.id) == entry.sequence:
             if entry.id.endswith(".start"):
                 self._sequence_by_open_play[entry.id] = entry.sequence
         elif play is None or self._sequence_by_open_play.get(play[1]) != play[0]:

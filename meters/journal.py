@@ -227,7 +227,7 @@ class Journal(JournalView):
                 and journal._database.read_head()[0] == 0
             ):
                 opening.check_new_journal_allowed()
-            journal._rebuild_or_begin(opening.machine_id, opening.memory_clear_record)
+            journal._rebuild_or_begin_journal(opening.machine_id, opening.memory_clear_record)
             write_labels(location.storage, location.media, journal._key, opening.machine_id)
             complete_first_start(location)
             journal.refresh_full_medium_error()
@@ -278,7 +278,7 @@ class Journal(JournalView):
         """Return this machine's 32-byte secret key for ``purpose``, such as ``b"tickets"``."""
         return self._key.derive_key(purpose)
 
-    def _rebuild_or_begin(self, machine_id: str, memory_clear_record: JSON) -> None:
+    def _rebuild_or_begin_journal(self, machine_id: str, memory_clear_record: JSON) -> None:
         """Rebuild the state of an existing journal or begin a new one, and record every repair."""
         if self._copies.database.read_head()[0] == 0:
             record: dict[str, JSON] = {"format": JOURNAL_FORMAT, "machine_id": machine_id}
@@ -301,7 +301,7 @@ class Journal(JournalView):
                     id=f"{finding.kind}:{self.sequence + 1}:{number}",
                     kind="event",
                     counts={finding.kind: 1},
-                    state=finding.state_to_acknowledge,
+                    state=finding.state_until_acknowledged,
                     record={"code": finding.kind, "where": finding.location, "why": finding.reason},
                 )
             )
@@ -323,9 +323,10 @@ class Journal(JournalView):
             )
 
     def _rebuild_ledger(self, machine_id: str) -> None:
-        """Rebuild the ledger from the journal's entries and run the self-audit.
+        """Rebuild the ledger from the journal's entries, run the self-audit, and repair the archive's index of ids.
 
-        Raises :class:`JournalDamaged`, also if the journal belongs to a machine other than ``machine_id``.
+        Raises :class:`JournalDamaged`, also if the journal belongs to a machine other than ``machine_id``, or if the
+        archive has later entries than both copies.
         """
         ledger, public_key = load_ledger(self._copies.database, self._key)
         if public_key != self.public_key:
@@ -363,7 +364,7 @@ class Journal(JournalView):
         self._allow_removal_of_archived(None if newest is None else read_checkpoint_archive_end(newest))
 
     def close(self) -> None:
-        """Sign a last checkpoint, close the journal's files and release its folders."""
+        """Sign a last checkpoint (unless the journal has failed), close its files and release its folders."""
         try:
             if self._failure is None:
                 self.append_checkpoint()
@@ -422,7 +423,7 @@ class Journal(JournalView):
     def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
         """Return the archived entry with this id, or None if the archive has none.
 
-        Raises :class:`TransactionIdConflict` if the archive has the id but the entry cannot be read.
+        Raises :class:`TransactionIdConflict` if the segment that has the entry with this id cannot be read.
         """
         try:
             return self._archive.find_by_id(tx_id, self.journal_tag, self._load_identifier_index())
@@ -452,13 +453,14 @@ class Journal(JournalView):
         self._reopen(error)
         self._full_medium_error = str(error)
         self._failure = None
-        self._rebuild_or_begin("", None)
+        self._rebuild_or_begin_journal("", None)
         self._record_findings((MemoryFinding(MemoryFindingKind.FULL, "reserve", self._full_medium_error),))
 
     def _write(self, transaction: Transaction) -> AppendResult:
         """Append the transaction to both copies, then update the ledger.
 
-        After any failure the journal refuses further writes.
+        A transaction that the ledger or the policy does not allow is refused, and nothing is written. If a write or
+        the self-audit fails, the journal refuses all further writes.
         """
         entry = encode(transaction, self.sequence + 1, self._now(), self.head_hash)
         effect = self._ledger.compute_effect(entry.transaction)
@@ -550,7 +552,7 @@ class Journal(JournalView):
             return
         try:
             if self._comparison_in_progress is None:
-                self._comparison_in_progress = self._create_archivist().compare_media_in_steps()
+                self._comparison_in_progress = self._create_archivist().compare_and_repair_media_in_steps()
             next(self._comparison_in_progress)
         except StopIteration as result:
             self._comparison_in_progress = None
@@ -586,7 +588,7 @@ class Journal(JournalView):
         )
 
     def _record_archive_event(self, code: str, reason: str) -> None:
-        """Append an entry about an event of the archive: ``code`` is the entry's kind, ``reason`` its text."""
+        """Append an event entry about the archive; ``code`` is the event's code, ``reason`` the explanation."""
         self.append(
             Transaction(
                 id=f"{code}:{self.sequence + 1}:0",
@@ -611,7 +613,7 @@ class Journal(JournalView):
                 MemoryFinding(MemoryFindingKind.REPAIRED, damage.location, damage.reason)
             )
         self._failure = None
-        self._rebuild_or_begin("", None)
+        self._rebuild_or_begin_journal("", None)
 
     def _reopen(self, error: JournalError) -> None:
         """Close both copies and open them again, which checks them completely.

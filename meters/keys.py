@@ -62,8 +62,9 @@ class MachineKey:
     def load(cls, storage: Storage, *folders: Path, repair: bool = False) -> "MachineKey | None":
         """Return the machine's key from the given folders, one per medium, or None if no folder has one.
 
-        If ``repair`` is True, a lost or damaged copy of the key is rewritten. Raises :class:`JournalDamaged` if copies
-        exist but none is intact, or if two intact copies differ.
+        If ``repair`` is True, a lost or damaged copy of the key is rewritten, and access by others than the
+        files' owner is removed. Raises :class:`JournalDamaged` if copies exist but none is intact, or if two
+        intact copies differ.
         """
         old_seed = _read_unmirrored_seed(storage, folders[0])
         if old_seed is not None:

@@ -156,8 +156,8 @@ class Ledger:
     def compute_effect(self, transaction: Transaction) -> LedgerEffect:
         """Return the effect of ``transaction`` after checking it against the ledger, which stays unchanged.
 
-        Raises :class:`AccountOverdrawn`, :class:`UnknownReservation`, :class:`UnknownAccount` or
-        :class:`ForbiddenTransfer`.
+        Raises :class:`AccountOverdrawn`, :class:`UnknownReservation`, or :class:`InvalidTransaction` (an account that
+        is not in the chart, a flow that the chart does not allow, an id that is already reserved).
         """
         transfers, dims = transaction.transfers, transaction.dims
         for transfer in transfers:

@@ -73,7 +73,7 @@ class LogScan:
     damage: str = ""
     """What is wrong after the last intact entry, as text; empty if nothing is."""
     damaged_segment_start: int = 0
-    """The number of the first entry of the damaged segment file."""
+    """The number of the first entry of the damaged segment file; 0 if nothing is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +332,7 @@ class LogCopy:
     def rename_as_evidence(self, sequence: int) -> None:
         """Rename the log segment that begins with entry ``sequence``, and all later ones, to keep them as evidence.
 
-        Their entries are then written again from the first copy.
+        The caller then writes their entries again from the first copy.
         """
         self.close()
         for first in reversed(self.list_segment_starts()):

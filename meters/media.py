@@ -114,8 +114,9 @@ class MediaPairing:
 def find_pairing(storage: Storage, state_dir: Path, second_dir: Path, machine_id: str) -> MediaPairing:
     """Return how the machine's two media belong together, from their labels; nothing is written.
 
-    Raises :class:`JournalDamaged` if the memory belongs to a different machine, :class:`JournalUnwritable` if a
-    medium cannot be read or the two do not belong together.
+    If the second medium cannot be used, the result says why. Raises :class:`JournalDamaged` if the memory belongs to
+    a different machine, :class:`JournalUnwritable` if the first medium cannot be read, or if the media are swapped or
+    were never used together.
     """
     first = MediumLabel.read(storage, state_dir)
     try:

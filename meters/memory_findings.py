@@ -11,7 +11,7 @@ REPLACED_MEDIUM_KEY: Final = "memory.medium_replaced"
 class MemoryFindingKind(StrEnum):
     """The kinds of findings about the two media and the journal's copies.
 
-    Each value is the kind of the journal entry that records such a finding.
+    Each value is the event code in the journal entry that records such a finding.
     """
 
     COMPLETED = "memory.completed"
@@ -42,7 +42,7 @@ class MemoryFinding:
     """The reason, as text."""
 
     @property
-    def state_to_acknowledge(self) -> dict[str, str]:
+    def state_until_acknowledged(self) -> dict[str, str]:
         """Return the machine state to set until staff acknowledge a replaced medium; empty for other findings."""
         replaced = self.kind is MemoryFindingKind.MEDIUM_REPLACED
         return {REPLACED_MEDIUM_KEY: f"{self.location}: {self.reason}"} if replaced else {}

@@ -70,9 +70,10 @@ class MirroredValue:
     def read(self, *, expected: bool = False, repair: bool = True) -> bytes | None:
         """Return the newest intact copy of the value, or None if it was never written.
 
-        If ``repair`` is True, the other copy is repaired. Otherwise nothing is written, as is necessary beside a
-        running machine. Raises :class:`JournalDamaged` if no copy is intact, if copies of one generation differ, or
-        if the value is missing although ``expected`` is True; :class:`JournalUnwritable` if no medium can be read.
+        If ``repair`` is True, a copy that is missing, damaged or older is replaced. Otherwise nothing is
+        written, as is necessary beside a running machine. Raises :class:`JournalDamaged` if no copy is intact,
+        if copies of one generation differ, or if the value is missing although ``expected`` is True;
+        :class:`JournalUnwritable` if no medium can be read.
         """
         copies = [self._read_copy(folder) for folder in self._folders]
         best = self._choose_best_copy(copies, expected=expected)

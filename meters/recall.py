@@ -35,12 +35,12 @@ def mask_validation_number(number: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """One recorded play (game) of the journal: its first entry, the choices after it, and its end."""
+    """One recorded play (game) of the journal: its first entry, the steps after it, and its end."""
 
     start_entry: StoredEntry
     """The first entry of the play, or the memory clear's entry that carried the play over."""
-    choice_entries: tuple[StoredEntry, ...]
-    """The entries of the play's choices, in order."""
+    step_entries: tuple[StoredEntry, ...]
+    """The entries of the play's choices and other steps after its first entry, in order."""
     end_entry: StoredEntry | None
     """The entry that ended the play.
 
@@ -76,7 +76,7 @@ class Play:
     @property
     def bet_cents(self) -> int:
         """Return the wager and the stakes added during the play, in minor units."""
-        staked = (t for entry in (self.start_entry, *self.choice_entries) for t in entry.transfers)
+        staked = (t for entry in (self.start_entry, *self.step_entries) for t in entry.transfers)
         carried_cents = sum(int(cents) for _, cents in read_details(self.start_entry).get("staked", ()))
         return carried_cents + sum(t.amount_cents for t in staked if t.target == "house:wager")
 
@@ -146,7 +146,7 @@ class Play:
         push = () if self.push_entry is None else (self.push_entry,)
         transfers = (
             t
-            for entry in (self.start_entry, *self.choice_entries, *push, self.end_entry)
+            for entry in (self.start_entry, *self.step_entries, *push, self.end_entry)
             for t in entry.transfers
         )
         change_cents: int = sum(
@@ -157,14 +157,12 @@ class Play:
     @property
     def outcome(self) -> object:
         """Return the play's outcome as recorded in its last step, with the data to display it again."""
-        return read_details(self.choice_entries[-1] if self.choice_entries else self.start_entry).get(
-            "outcome"
-        )
+        return read_details(self.step_entries[-1] if self.step_entries else self.start_entry).get("outcome")
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
         """Return the play's last RECALLED_STEPS_MAX steps, which recall shows of a long feature."""
-        return self.choice_entries[-RECALLED_STEPS_MAX:]
+        return self.step_entries[-RECALLED_STEPS_MAX:]
 
 
 def read_details(entry: StoredEntry) -> Mapping[str, Any]:
@@ -184,7 +182,7 @@ def iter_recent_plays(view: JournalView, size: int = RECALLED_PLAYS_MAX) -> Iter
         later_entries = later.get(str(read_details(start)["play_id"]), [])
         yield Play(
             start_entry=start,
-            choice_entries=tuple(e for e in later_entries if e.kind in PLAY_STEP_KINDS),
+            step_entries=tuple(e for e in later_entries if e.kind in PLAY_STEP_KINDS),
             end_entry=next((e for e in later_entries if e.kind in PLAY_END_KINDS), None),
             added_cents_by_source=_sum_added_credit(
                 view, _find_previous_play_start(view, start, starts[n + 1 : n + 2]), start

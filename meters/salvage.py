@@ -148,12 +148,12 @@ def inspect_journal(
     *,
     second_dir: Path | None = None,
     storage: Storage | None = None,
-    visitor: Callable[[], W] = IgnoringVisitor,  # type: ignore[assignment]  # W is IgnoringVisitor where none is given
+    create_visitor: Callable[[], W] = IgnoringVisitor,  # type: ignore[assignment]  # W is IgnoringVisitor where none is given
 ) -> JournalInspection[W]:
-    """Read each copy of a journal as far as it is intact, then both together.
+    """Read each copy of a journal as far as it is intact; then both together, if they agree where the shorter ends.
 
-    Damage raises no error, and nothing is changed. ``visitor`` creates a visitor, which receives the entries,
-    for each of these three readings.
+    Damage raises no error, and nothing is changed. ``create_visitor`` is called for each of these readings; the
+    visitor that it returns receives the entries.
     """
     medium = storage or DiskStorage()
     second_folder = second_dir or state_dir / SECOND_FOLDER
@@ -166,11 +166,11 @@ def inspect_journal(
         if key is not None:
             first_reader = _prepend_archive(first_reader, medium, state_dir, key)
             second_reader = _prepend_archive(second_reader, medium, second_folder, key)
-        first_copy = _replay_copies((first_reader,), visitor, key, reason)
-        second_copy = _replay_copies((second_reader,), visitor, key, "")
+        first_copy = _replay_copies((first_reader,), create_visitor, key, reason)
+        second_copy = _replay_copies((second_reader,), create_visitor, key, "")
         copies_agree = _are_copies_in_agreement(first_reader, second_reader, first_copy, second_copy)
         both_copies = (
-            _replay_copies((first_reader, second_reader), visitor, key, "")
+            _replay_copies((first_reader, second_reader), create_visitor, key, "")
             if copies_agree
             else _choose_longer(first_copy, second_copy)
         )
@@ -228,13 +228,13 @@ def _choose_longer(first: SalvagedJournal[W], second: SalvagedJournal[W]) -> Sal
 
 
 def _replay_copies(
-    copies: tuple[EntryReader, ...], visitor: Callable[[], W], key: MachineKey | None, reason: str
+    copies: tuple[EntryReader, ...], create_visitor: Callable[[], W], key: MachineKey | None, reason: str
 ) -> SalvagedJournal[W]:
     """Replay the entries of these copies of the journal; where one is damaged, continue with the next one.
 
     ``reason`` is what is already known to be wrong with the copies, or "".
     """
-    ledger, replay_visitor = Ledger(), visitor()
+    ledger, replay_visitor = Ledger(), create_visitor()
     unsuccessful_reads = 0  # consecutive reads of a copy that gave no new entry
     while unsuccessful_reads < len(copies):
         for read_copy in copies:
@@ -263,7 +263,7 @@ def _iter_proved_entries(
 ) -> Iterator[StoredEntry]:
     """Yield the entries of a copy that follow the last one of ``ledger``, verifying the hash chain.
 
-    With a key the MACs are verified too.
+    With a key the MACs are verified too. Raises :class:`JournalDamaged` at the first entry that is not proved.
     """
     for item in read_copy(ledger.sequence):
         entry = item.entry

@@ -125,12 +125,14 @@ class SegmentWriter:
             file.write_at(self._end_offset, data)
         return self._end_offset + len(data)
 
-    def finish(self, key: MachineKey, before: str, kinds_before: Sequence[str], genesis_hex: str) -> str:
+    def finish(
+        self, key: MachineKey, previous_digest: str, kinds_before: Sequence[str], genesis_hex: str
+    ) -> str:
         """Write the segment's signed trailer; return its digest.
 
         Args:
             key: Signs the trailer.
-            before: The digest of the previous segment.
+            previous_digest: The digest of the previous segment.
             kinds_before: The kinds of entries in earlier segments.
             genesis_hex: The hash of the journal's first entry.
         """
@@ -141,7 +143,7 @@ class SegmentWriter:
             "last": self._last_sequence,
             "previous": self._previous_hex,
             "head": self._head_hex,
-            "before": before,
+            "before": previous_digest,
             "genesis": genesis_hex,
             "kinds": dict(self._count_by_kind),
             "kinds_before": kinds_before,

@@ -121,7 +121,7 @@ class JournalView:
         Entries that are moved to the archive meanwhile are read from there.
         """
         while True:
-            base = self._find_last_archived()
+            base = self._find_last_entry_only_in_archive()
             if since < base:
                 end = base + 1 if until is None else min(until, base + 1)
                 for entry in self._archive.walk(kinds, since, end, newest_first=False):
@@ -143,7 +143,7 @@ class JournalView:
         for entry in self._database.walk(kinds, since, until, None, newest_first=True):
             until = entry.sequence
             yield entry
-        base = self._find_last_archived()
+        base = self._find_last_entry_only_in_archive()
         if since < base:
             end = base + 1 if until is None else min(until, base + 1)
             yield from self._archive.walk(kinds, since, end, newest_first=True)
@@ -164,13 +164,13 @@ class JournalView:
         """
         last_sequence = after
         while last_sequence < self.sequence:
-            base = self._find_last_archived()
+            base = self._find_last_entry_only_in_archive()
             try:
                 for sequence, body in self._iter_chained_bodies(last_sequence):
                     last_sequence = sequence
                     yield body
             except JournalDamaged:
-                if self._find_last_archived() == base:
+                if self._find_last_entry_only_in_archive() == base:
                     raise
                 # The running machine archived them while they were being read.
 
@@ -224,10 +224,11 @@ class JournalView:
             self._known = stored_boundary, ArchiveEnd.from_state(stored_boundary)
         return self._known[1]
 
-    def _find_last_archived(self) -> int:
-        """Return the number of the last archived entry, after which the journal's first copy begins.
+    def _find_last_entry_only_in_archive(self) -> int:
+        """Return the number of the last entry that is only in the archive, because the first copy begins after it.
 
-        A running machine may have archived more entries since this view was opened.
+        A running machine may have archived more entries since this view was opened; the known end of the archive is
+        then updated.
         """
         base = self._database.read_first_sequence() - 1
         boundary = self._read_archive_end()
@@ -242,7 +243,7 @@ class JournalView:
     @property
     def genesis(self) -> StoredEntry:
         """Return the first entry, which identifies the journal."""
-        if self._find_last_archived():
+        if self._find_last_entry_only_in_archive():
             boundary = self._read_archive_end()
             if boundary is not None:
                 return boundary.genesis

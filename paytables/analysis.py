@@ -134,7 +134,7 @@ class ProgressiveFigures:
     level: str
     """The id of the progressive level."""
     rate: Fraction
-    """The mean number of times that one game hits the level."""
+    """The mean number of times that one game wins the whole level."""
     reset_credits: int
     """The value of the level's meter after a hit."""
     rtp_at_reset: Fraction
@@ -144,7 +144,7 @@ class ProgressiveFigures:
     break_even_credits: Fraction | None
     """The level's amount that raises the return of the stake to 100 %, or None if no amount does."""
     ceiling_credits: int | None = None
-    """Highest secret amount of a mystery level; its ``rate`` is the mean from reset to hit."""
+    """The highest secret amount of a mystery level; its ``rate`` is then the mean over all meters from reset to hit."""
     partial_hit_rates: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The mean number of hits per game that pay only a part of the level, by that part."""
 
@@ -340,7 +340,7 @@ class BetAnalysis:
 
     @property
     def max_win_credits_with_double_up(self) -> int | None:
-        """Return the largest possible win of one game, double-up included; None if it was not computed."""
+        """Return an upper bound on the win of one game, double-up included; None if it was not computed."""
         highest = self.max_win_credits
         return (
             highest
@@ -410,17 +410,17 @@ class Analysis:
 
     @property
     def minimum_rtp(self) -> Fraction:
-        """Return the lowest RTP of all ways to bet on the game, to compare with a regulatory minimum."""
+        """Return the lowest RTP of all ways to bet on the game, without progressive levels and merchandise."""
         return min(bet.rtp for bet in self.bets)
 
     @property
     def maximum_rtp(self) -> Fraction:
-        """Return the highest RTP of all ways to bet on the game."""
+        """Return the highest RTP of all ways to bet on the game, without progressive levels and merchandise."""
         return max(bet.rtp for bet in self.bets)
 
     @property
     def worst_rtp(self) -> Fraction:
-        """Return the RTP of a player who chooses the worst bet and the worst decision every time."""
+        """Return the RTP, without progressive levels, of a player who always chooses the worst bet and decisions."""
         return min(bet.rtp if bet.worst_rtp is None else bet.worst_rtp for bet in self.bets)
 
     def list_prizes_unavailable_by_bet(self) -> dict[str, tuple[str, ...]]:

@@ -383,7 +383,7 @@ class TableLayout:
         )
 
     def compute_round_cost(self, bets: Mapping[str, int]) -> int:
-        """Return the most credits that a round with a seat's bets may cost, with all stakes added during it."""
+        """Return the most credits that a round with these bets may cost, raises of the certified strategy included."""
         return sum(bets.values()) + self.compute_raise_reserve(
             Bet(name, bet_credits) for name, bet_credits in bets.items()
         )

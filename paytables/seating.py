@@ -110,9 +110,10 @@ def can_see_seat_cards(seat: int, viewer: int | None) -> bool:
 def ask_whether_all_staked(
     display: Mapping[str, object], viewer: int | None
 ) -> Generator[Step, Choice | None, bool]:
-    """Ask the driver of the game, before anything is drawn, whether every seat's stake is recorded; return the answer.
+    """Ask the program that plays the round whether every seat's stake is recorded; return the answer.
 
-    The players win each other's stakes, so the round is played only if all stakes are recorded. If the power fails
+    It is asked before anything is drawn. The players win each other's stakes, so the round is played only if all
+    stakes are recorded. If the power fails
     while the games of a round start, some stakes may be missing; the recorded ones are then returned. For one
     player who plays all seats the result is True.
     """

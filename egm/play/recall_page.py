@@ -220,7 +220,7 @@ def _read_start(play: Play) -> GameRecord:
 def _apply_later_steps(play: Play) -> GameRecord:
     """Return the play's game record with all later steps applied."""
     game = _read_start(play)
-    for step in play.choice_entries:
+    for step in play.step_entries:
         game = game.with_step(_read_step(step))
     return game
 
@@ -300,9 +300,9 @@ def _build_play_tables(
         for source, cents in play.added_cents_by_source.items()
     ]
     steps_by_number = dict(enumerate(steps, 1))
-    first = len(game.steps) - len(play.choice_entries)
+    first = len(game.steps) - len(play.step_entries)
     numbers_by_table = {
-        n for n, entry in enumerate(play.choice_entries, first) if _read_step(entry).is_table_answer
+        n for n, entry in enumerate(play.step_entries, first) if _read_step(entry).is_table_answer
     }
     choices = [
         (

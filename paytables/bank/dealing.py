@@ -30,7 +30,7 @@ class ShoeRules(StrictTable):
     rounds: Literal[1, 2] = Field(default=1, description="2: one deck is shuffled after every second round")
     """The number of rounds dealt from one deck before it is shuffled (Québec s. 8)."""
     burn: bool | Annotated[int, Field(strict=True, ge=1, le=20)] = False
-    """The number of cards discarded after the shuffle; true: as many as the value of the first card."""
+    """The number of cards discarded after the shuffle; true: the first card, and as many more as its value."""
 
     @model_validator(mode="after")
     def _check_shoe(self) -> "ShoeRules":

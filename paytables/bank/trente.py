@@ -50,7 +50,7 @@ _ROW_POINTS_LIMIT: Final = 30
 #: The points of both rows at the refait.
 _REFAIT_TOTAL: Final = 31
 #: The name of the strategy in the figures.
-_STRATEGY_TEXT: Final = "take your part back at every refait"
+_TAKE_PART_BACK_TEXT: Final = "take your part back at every refait"
 #: The usual maximum number of cards in a row of the game; it may have more.
 _USUAL_ROW_CARDS_MAX: Final = 8
 #: End of the id of a chance's insurance spot.
@@ -360,7 +360,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         )
         worst = figures.rtp + prison_gain_credits / figures.cost_credits
         note = f"with every stake left in prison {format_percent(worst)} %, its later coups counted as of a fresh shoe"
-        return with_prison_choice(figures, _STRATEGY_TEXT, worst, note)
+        return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst, note)
 
     def _compute_prison_mean(self, bet: ImprisonedBet) -> Fraction:
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""

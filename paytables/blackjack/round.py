@@ -133,8 +133,8 @@ class BettingBox:
     """The side bets of the box that are not settled yet, each with its rules."""
     insurance_bets: dict[int, Bet] = field(default_factory=dict)
     """The insurance stake by index of the dealer's hand that it is against."""
-    first_cards: list[Card] = field(default_factory=list)
-    """The cards dealt to the box, in order, for its side bets."""
+    dealt_cards: list[Card] = field(default_factory=list)
+    """All cards dealt to the box, in order; its side bets are decided by the first of them."""
 
 
 #: A question to a seat in progress, whose result is the chosen option.
@@ -214,7 +214,7 @@ class BlackjackRound:
     def _deal_card_to_box(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[Cue]:
         """Deal a card to a hand of a box; yield the animation cue."""
         yield from self._deal_card(draw, hand.id, hand.cards)
-        box.first_cards.append(hand.cards[-1])
+        box.dealt_cards.append(hand.cards[-1])
 
     def _deal_first_cards(self, draw: DrawSource) -> Iterator[Cue]:
         """Deal the first cards; yield the animation cues.
@@ -355,7 +355,8 @@ class BlackjackRound:
     def _list_options(self, box: BettingBox, hand: BlackjackHand) -> list[str]:
         """Return the options that the rules permit for a player's hand.
 
-        On a hard 21, and on a split ace with its second card, only standing is permitted.
+        A hard 21 and a closed hand (a doubled hand, or split aces that get one card each) take no more cards; a pair
+        may still be split if the rules permit more hands.
         """
         values, house = hand.values, self.house
         best, soft = compute_best_total(values)
@@ -499,7 +500,7 @@ class BlackjackRound:
             ]
             box.side_bets = [side_bet for side_bet in box.side_bets if side_bet not in ready_bets]
             for side, bet in ready_bets:
-                row = side.find_winning_row(box.first_cards, self.dealer_hands[0][0])
+                row = side.find_winning_row(box.dealt_cards, self.dealer_hands[0][0])
                 if row is not None and row.pays.level_share and self._is_own_box(box):
                     self._levels_hit.append(build_level_hit(self._levels[side.id], row.pays))
                 yield settle_lost_bet(bet) if row is None else settle_bet(bet, row.pays, row.id)

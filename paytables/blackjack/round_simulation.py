@@ -234,7 +234,7 @@ class _SimulationRules(NamedTuple):
     cards_behind_stop: int
     """The number of cards behind the stop card; -1 without a stop card."""
     burned_cards: int
-    """The number of cards discarded after a shuffle; negative: as many as the value of the first card."""
+    """The number of cards discarded after a shuffle; negative: the first card, and as many more as its value."""
     sevens_hand_index: int
     """The index of the hand 7-7-7; -2 if the shoe cannot have it."""
     suited_hand_index: int

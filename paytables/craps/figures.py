@@ -160,10 +160,10 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
     if not spot_rules.can_outlast_throw:
         return Fraction(1)
     plays = 1 - COME_OUT_SHARE_OF_THROWS if spot_rules.bet.off else Fraction(1)
-    return plays * compute_decided_per_throw(spot_rules, None)
+    return plays * compute_decision_chance_per_throw(spot_rules, None)
 
 
-def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
+def compute_decision_chance_per_throw(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the probability that one throw decides a bet on a craps spot, if the bet is on."""
     results = (spot_rules.decide_bet(dice, point, is_switched=spot_rules.bet.off) for dice in ORDERED_THROWS)
     return Fraction(sum(not isinstance(result, str) for result in results), 36)
@@ -252,7 +252,7 @@ def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the mean number of throws until a craps bet is decided, if the bet is on at every throw."""
     if spot_rules.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
         return 1 / COME_OUT_SHARE_OF_THROWS
-    return 1 / compute_decided_per_throw(spot_rules, point)
+    return 1 / compute_decision_chance_per_throw(spot_rules, point)
 
 
 def _iter_cases(chain: BetReturnChain, start: CrapsState) -> Iterator[WeightedResult]:

@@ -68,8 +68,8 @@ class SpotRules:
     def accepts_bets(self, point: int | None) -> bool:
         """Return whether the spot accepts bets while this point is set (None: on a come-out).
 
-        A line spot accepts bets before a come-out, a come spot after it, and an odds spot once the point is
-        known.
+        Pass and don't pass accept bets on a come-out (a put bet also later), come and don't come while a point is set,
+        and odds once the number of their line bet is known. All other spots always accept bets.
         """
         has_point, kind = point is not None, self.bet.kind
         if kind in {"pass", "dontpass"}:
@@ -155,7 +155,7 @@ class SpotRules:
     def settle_decided(self, bet: Bet, odds: Odds | None, point: int | None) -> Settlement:
         """Return the settlement of a craps bet on this spot: won at ``odds``, or lost if None.
 
-        The commission is kept in both cases.
+        The house keeps the commission in both cases. Odds that pay nothing are a push: the whole bet is returned.
         """
         if odds is None:
             return settle_bet(bet, None)

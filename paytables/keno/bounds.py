@@ -89,7 +89,7 @@ def compute_bounded_figures(
         notes.append("progressive levels are left out")
     return BetAnalysis(
         bet=name,
-        cost_credits=ticket.cost,
+        cost_credits=ticket.cost_credits,
         options=ticket.to_json(),
         rtp=first * all_ways.mean / ticket.cost_per_draw_credits,
         cycle=definition.cycle,

@@ -113,7 +113,7 @@ class ClaimRefusal(StrEnum):
     VOID = "void"
     """The ticket is void."""
     NOT_PROVEN = "not_proven"
-    """The paper is void on its face, and its control number does not prove that it wins."""
+    """The control number cannot be read or is not that of the ticket, so nothing proves that it wins (s. 83)."""
     WRONG_PLACE = "wrong_place"
     """The ticket was presented elsewhere than at its place of claim."""
     TOO_LATE = "too_late"
@@ -263,7 +263,7 @@ def close_ticket_for_draw(record: TicketRecord, draw: int) -> TicketRecord:
 
     A ticket of that draw that is still unpaid becomes void (s. 83).
     """
-    _check_open(record, draw)
+    _check_draw_is_open(record, draw)
     state = _find_next_state(record, TicketEvent.CLOSE)
     return replace(record, state=state, closed_draws=record.closed_draws | {draw})
 
@@ -290,7 +290,7 @@ def record_draw_fault(record: TicketRecord, draw: int, day: date) -> TicketRecor
     )
 
 
-def _check_open(record: TicketRecord, draw: int) -> None:
+def _check_draw_is_open(record: TicketRecord, draw: int) -> None:
     """Raise :class:`TicketRefusedError` if a Keno ticket has no part in a draw, or if the draw's sales are closed."""
     if draw not in record.printed_ticket.draws:
         raise TicketRefusedError(
@@ -372,7 +372,10 @@ def claim_ticket(
 
 
 def expire_ticket(record: TicketRecord, today: date) -> tuple[TicketRecord, int]:
-    """Return the record of a Keno ticket closed after its claim period, and the credits that were not claimed."""
+    """Return the record of a Keno ticket closed after its claim period, and the credits that were not claimed.
+
+    Raises :class:`TicketRefusedError` until the claim period is over.
+    """
     state = _find_next_state(record, TicketEvent.EXPIRE)
     if record.claim_deadline is None or today <= record.claim_deadline:
         raise TicketRefusedError(

@@ -82,7 +82,7 @@ def analyse_ticket(
     top = max(distribution.counts)
     return BetAnalysis(
         bet=name,
-        cost_credits=ticket.cost,
+        cost_credits=ticket.cost_credits,
         options=ticket.to_json(),
         rtp=mean / ticket.cost_per_draw_credits,
         cycle=definition.cycle,
@@ -90,7 +90,7 @@ def analyse_ticket(
         hit_probability=1 - loss_chance**ticket.draws,
         win_at_least_bet_probability=None
         if all_draws is None
-        else all_draws.compute_chance_of_at_least(ticket.cost),
+        else all_draws.compute_chance_of_at_least(ticket.cost_credits),
         distribution=all_draws,
         max_win_credits=top * ticket.draws,
         max_win_probability=distribution.compute_chance_of_at_least(top) ** ticket.draws,
@@ -217,12 +217,12 @@ def _analyse_most_limited_ticket(
         tuple(TicketSelection((spots,), numbers, {spots: stake}) for stake in stakes), 1, options
     )
     bonuses = "".join(f" + {bonus}" for bonus in options.bought_ids)
-    least = compute_limited_return(definition.marks.cost or ticket.cost)
+    least = compute_limited_return(definition.marks.cost or ticket.cost_credits)
     return BetAnalysis(
-        bet=f"{format_count(ticket.cost, 'credit')} on the same {format_count(spots, 'spot')}{bonuses}",
-        cost_credits=ticket.cost,
+        bet=f"{format_count(ticket.cost_credits, 'credit')} on the same {format_count(spots, 'spot')}{bonuses}",
+        cost_credits=ticket.cost_credits,
         options=ticket.to_json(),
-        rtp=compute_limited_return(ticket.cost),
+        rtp=compute_limited_return(ticket.cost_credits),
         cycle=definition.cycle,
         notes=(
             "no ticket of straight selections of this number of spots returns less, for the limit of a draw",

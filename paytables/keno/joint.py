@@ -195,7 +195,7 @@ class JointDistribution:
         step: _JointStep,
         size: int,
         todo: int,
-        marked_counts: Sequence[int],
+        marks_by_group: Sequence[int],
         states: Mapping[_State, int],
     ) -> dict[_State, int]:
         """Return the calculation's states after one more atom (a set of numbers that are in the same groups).
@@ -213,7 +213,7 @@ class JointDistribution:
                 for g in step.completed_groups:
                     part = self.selection_by_group[g]
                     items[part] = tuple(
-                        sorted((*items[part], (self.group_sizes[g], open_[g], marked_counts[g])))
+                        sorted((*items[part], (self.group_sizes[g], open_[g], marks_by_group[g])))
                     )
                     open_[g] = 0
                 credits_now, levels_now = credits_, levels

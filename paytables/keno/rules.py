@@ -49,7 +49,9 @@ class KenoRules(TablelessRules):
 
         Other tickets may cost other amounts.
         """
-        return tuple(sorted({self.build_form_ticket(f, stake).cost for f, stake in self._offered_tickets}))
+        return tuple(
+            sorted({self.build_form_ticket(f, stake).cost_credits for f, stake in self._offered_tickets})
+        )
 
     @cached_property
     def _offered_tickets(self) -> list[tuple[TicketForm, int]]:
@@ -88,9 +90,9 @@ class KenoRules(TablelessRules):
         if "selections" not in wager.options:
             return self._find_form_ticket(wager.credits, wager.options)
         keno_ticket = self.build_ticket(wager.options)
-        if keno_ticket.cost != wager.credits:
+        if keno_ticket.cost_credits != wager.credits:
             raise WagerError(
-                f"the ticket costs {format_count(keno_ticket.cost, 'credit')}, not {wager.credits}"
+                f"the ticket costs {format_count(keno_ticket.cost_credits, 'credit')}, not {wager.credits}"
             )
         return keno_ticket
 
@@ -100,7 +102,7 @@ class KenoRules(TablelessRules):
             raise WagerError("a ticket must have selections, perhaps with draws and bonuses, or name a form")
         for form, stake in self._offered_tickets:
             form_ticket = self.build_form_ticket(form, stake)
-            if options.get("form", form.id) == form.id and form_ticket.cost == credits_:
+            if options.get("form", form.id) == form.id and form_ticket.cost_credits == credits_:
                 return form_ticket
         form_text = f" of form {options['form']!r}" if options else ""
         raise WagerError(

@@ -72,7 +72,7 @@ class KenoTicket:
         return staked * self.options.cost_per_staked_credit
 
     @property
-    def cost(self) -> int:
+    def cost_credits(self) -> int:
         """Return the cost of the Keno ticket for all its draws, in credits."""
         return self.cost_per_draw_credits * self.draws
 
@@ -92,7 +92,7 @@ def close_unplayed_levels(tables: KenoPays, ticket: KenoTicket) -> KenoPays:
     closed_mask = sum(
         1 << i
         for i, level in enumerate(tables.levels)
-        if level.linked and (ways != {level.spots: 1} or ticket.cost != level.stake)
+        if level.linked and (ways != {level.spots: 1} or ticket.cost_credits != level.stake)
     )
     return replace(tables, closed_levels_mask=closed_mask)
 

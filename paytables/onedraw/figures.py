@@ -17,7 +17,7 @@ from paytables.prison import ImprisonedBet, list_bets_on_table, with_prison_choi
 from paytables.wording import format_percent
 
 #: The name of the strategy in the figures.
-_STRATEGY_TEXT: Final = "take your part back at every zero"
+_TAKE_PART_BACK_TEXT: Final = "take your part back at every zero"
 
 
 def analyse(table: OneDrawBets, depth: AnalysisDepth) -> Analysis:
@@ -51,12 +51,12 @@ def analyse_bets(
     if not choices:
         return figures
     worst = analyse_cases(name, wager, iter_cases(table, bets, prison=True), AnalysisDepth.RETURN).rtp
-    ever = min(compute_prison_for_ever_rtp(table, spot) for spot in choices)
+    ever = min(compute_rtp_with_unlimited_prison(table, spot) for spot in choices)
     note = (
         f"return if every stake is left in prison at zero: {format_percent(worst)} %; "
         f"of a simple chance without a limit to the halving: {format_percent(ever)} %"
     )
-    return with_prison_choice(figures, _STRATEGY_TEXT, worst, note)
+    return with_prison_choice(figures, _TAKE_PART_BACK_TEXT, worst, note)
 
 
 def iter_cases(
@@ -83,8 +83,8 @@ def iter_cases(
             yield WeightedResult(count * Fraction(later.weight) / total, [*settlements, *later.settlements])
 
 
-def compute_prison_for_ever_rtp(table: OneDrawBets, spot: str) -> Fraction:
-    """Return an even-money bet's RTP if the player always leaves the stake in prison, halved at every further zero."""
+def compute_rtp_with_unlimited_prison(table: OneDrawBets, spot: str) -> Fraction:
+    """Return an even-money bet's RTP if the stake is always left in prison and may be halved without limit."""
     total, pays = sum(table.case_count_by_result.values()), table.rules_by_spot[spot].pays
     wins = Fraction(sum(table.case_count_by_result[result] for result in pays), total)
     zero = Fraction(sum(table.case_count_by_result[result] for result in table.zero_results), total)

@@ -136,7 +136,7 @@ class StageChain:
     def count_expected_runs(self, stage: str) -> dict[tuple[str, int, int], Fraction]:
         """Return the expected number of plays of each stage in one game that starts with ``stage``.
 
-        The keys are (stage, size, index of the multiplier).
+        The keys are (stage, size, multiplier of the series); the multiplier is 1 for a stage without memory.
         """
         expected_runs: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
         plain: dict[RunKind, Fraction] = defaultdict(Fraction)

@@ -148,12 +148,12 @@ class _StageFiguresAccumulator:
 class CascadingReels(_EnumeratedStage):
     """A reel stage with cascades: winning symbols disappear, symbols above fall, and the strips refill the window.
 
-    Each fall has its own multiplier. Scatters are counted once, in the last window, so that a scatter that
-    remains is not paid at every fall.
+    Each window of the cascade has its own multiplier. Scatters are counted once, in the last window, so that a
+    scatter that remains is not paid at every fall.
     """
 
     fall_multipliers: tuple[int, ...]
-    """The multiplier of each fall; the last is that of all later falls."""
+    """The multipliers of the first window and of the window after each fall; the last is that of all later ones."""
 
     def list_cascade_windows(
         self, stops: Sequence[int], first_hits: list[WindowWin] | None = None

@@ -235,7 +235,10 @@ class ReelsStage(StrictTable):
         default=(),
         description="winning symbols fall away; the multiplier of each fall, the last for all after",
     )
-    """The multiplier of each fall if winning symbols disappear, the last for all later falls; empty: none."""
+    """If winning symbols disappear: the multipliers of the first window and of the window after each fall.
+
+    The last multiplier is also that of all later windows. Empty: symbols do not disappear.
+    """
     player_holds: bool = Field(
         default=False, description="the player may hold reels and respin the rest once"
     )

@@ -78,7 +78,7 @@ def test_plays_are_recalled_with_the_money_added_before_them(journal):
     assert second.added_cents_by_source == {"world:bill": 2500, "world:voucher_in:cashable": 300}
     assert (second.bet_cents, second.win_cents) == (5, 10)
     assert (second.credit_before_cents, second.credit_after_cents) == (100, 105)
-    assert len(second.choice_entries) == 60
+    assert len(second.step_entries) == 60
     assert [step.record["choice"] for step in second.shown_steps] == list(range(10, 60))
     assert second.outcome == {"display": {"step": 59}}
     assert first.added_cents_by_source == {"world:bill": 500}

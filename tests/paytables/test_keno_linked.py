@@ -55,7 +55,7 @@ def test_only_a_ticket_of_one_card_at_the_right_stake_plays_for_the_level():
     quick = game.build_wager(2, selections=[{"groups": [3], "stakes": {"3": 2}}])
     assert game.list_levels(quick) == (play,)
     for ticket_options in OTHERS:
-        wager = game.build_wager(game.rules.build_ticket(ticket_options).cost, **ticket_options)
+        wager = game.build_wager(game.rules.build_ticket(ticket_options).cost_credits, **ticket_options)
         assert game.list_levels(wager) == (), ticket_options
     unlinked_game = build_game(data(linked=False), "test.toml")
     assert unlinked_game.list_every_level()[0].has_single_stake is False
@@ -67,7 +67,7 @@ def test_only_a_ticket_that_plays_for_the_level_wins_it_at_its_odds():
     game = build_game(data(), "test.toml")
     draws = list(itertools.product(range(9), range(8), range(7)))
     for ticket_options in (ALONE, *(selections for selections in OTHERS if len(selections) == 1)):
-        wager = game.build_wager(game.rules.build_ticket(ticket_options).cost, **ticket_options)
+        wager = game.build_wager(game.rules.build_ticket(ticket_options).cost_credits, **ticket_options)
         hits = 0
         for places in draws:
             recorded = [(9 - i, drawn_index, f"ball {i + 1}") for i, drawn_index in enumerate(places)]

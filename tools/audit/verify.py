@@ -20,7 +20,7 @@ from egm.play.records.game_record import GameName
 from egm.record_codec import RecordError, from_json
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
-from meters.identifiers import parse_entry_sequence, parse_play_start, parse_root_sequence
+from meters.identifiers import parse_own_entry_sequence, parse_play_start, parse_root_sequence
 from meters.keys import format_fingerprint
 from meters.ledger import Ledger
 from meters.recall import PLAY_START_KIND
@@ -468,7 +468,7 @@ class Auditor:
             self._ids_of_plays[play[1]].add(tx_id)
             if tx_id.endswith(".end"):
                 del self._ids_of_plays[play[1]]  # GameAudit reports any later entry of the game
-        elif parse_entry_sequence(tx_id) == entry.sequence:
+        elif parse_own_entry_sequence(tx_id) == entry.sequence:
             if kind == PLAY_START_KIND:
                 self._ids_of_plays[tx_id] = set()
         else:

@@ -159,7 +159,9 @@ def inspect_claims(
     ``features`` are the features of the machine that wrote the memory. ``second_dir`` has the second copy, if that is
     not at its usual place.
     """
-    inspection = inspect_journal(state_dir, second_dir=second_dir, storage=storage, visitor=MemoryEvidence)
+    inspection = inspect_journal(
+        state_dir, second_dir=second_dir, storage=storage, create_visitor=MemoryEvidence
+    )
     claims_by_copy = {
         name: _collect_claims(copy, features)[0]
         for name, copy in (("first", inspection.first_copy), ("second", inspection.second_copy))

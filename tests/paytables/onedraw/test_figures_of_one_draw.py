@@ -12,7 +12,7 @@ from paytables import AnalysisDepth, Bet, Game, WagerError, analyse, build_game,
 from paytables.definition import parse, read_source
 from paytables.errors import DefinitionError
 from paytables.game import list_remarks
-from paytables.onedraw.figures import compute_prison_for_ever_rtp
+from paytables.onedraw.figures import compute_rtp_with_unlimited_prison
 from paytables.onedraw.table import OneDrawTable
 from paytables.source import parse_toml
 
@@ -104,7 +104,7 @@ def test_a_double_of_exactly_two_dice_returns_less() -> None:
 def test_prison_figures_equal_the_markov_chain_to_the_last_level() -> None:
     """A stake in prison of value v returns p(v) = 18/37 v + 1/37 (v/4 at the last, else p(v/2))."""
     table = one_draw(load_game("monaco-roulette-european"))
-    assert compute_prison_for_ever_rtp(table, "red") == Fraction(72, 73)
+    assert compute_rtp_with_unlimited_prison(table, "red") == Fraction(72, 73)
     for stake in (8, 40, 64, 1024):
         levels = (stake & -stake).bit_length() - 2  # how often a zero leaves a part that can be halved again
         value = Fraction(stake, 2 ** (levels + 1))

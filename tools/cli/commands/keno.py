@@ -138,7 +138,7 @@ def odds(
     try:
         _, rules = _load_keno_game(game)
         options = build_ticket_request(selections, rules.definition.marks.stakes, draws, bonuses)
-        wager = rules.build_wager(rules.build_ticket(options).cost, **options)
+        wager = rules.build_wager(rules.build_ticket(options).cost_credits, **options)
         with show_progress(f"analysing a ticket of {game}"):
             bet = rules.analyse_wager(wager)
     except PaytableError as error:

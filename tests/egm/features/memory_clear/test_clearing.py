@@ -244,7 +244,7 @@ def test_a_game_with_a_pending_decision_asks_again(tmp_path):
     assert rig.state in {State.IDLE, State.HANDPAY}
     assert list_findings(rig) == []
     (play,) = iter_recent_plays(rig.journal)
-    assert (play.bet_cents, play.start_entry.kind, len(play.choice_entries)) == (50, "game.carried", 1)
+    assert (play.bet_cents, play.start_entry.kind, len(play.step_entries)) == (50, "game.carried", 1)
     rig.close()
 
 
