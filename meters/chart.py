@@ -85,6 +85,7 @@ class Account:
 #: Kinds of player's credit, as in voucher and transfer accounts.
 CREDIT_KINDS: Final = ("cashable", "restricted", "nonrestricted")
 
+#: The chart of accounts.
 ACCOUNTS: Final[tuple[Account, ...]] = (
     Account("credit:<position>:cashable", AccountRole.CREDIT, "the player's money on the credit meter"),
     Account("credit:<position>:restricted", AccountRole.CREDIT, "promotional credit that can only be played"),
@@ -235,7 +236,7 @@ ACCOUNTS: Final[tuple[Account, ...]] = (
 
 
 def compile_account_pattern(pattern: str) -> re.Pattern[str]:
-    """Return the regular expression for an account name pattern: ``<...>`` is a named word, ``*`` any ending."""
+    """Return the regular expression for an account name pattern: ``<...>`` is a named word, ``*`` any text."""
     words = re.sub(r"<(\w+)>", r"(?P<\1>[A-Za-z0-9_.-]+)", pattern)
     return re.compile(words.replace("*", ".*"))
 

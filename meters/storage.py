@@ -284,7 +284,7 @@ class _DiskFile:
 
 
 class DiskStorage:
-    """The operating system's files with the interface :class:`Storage`; every write is made durable."""
+    """The operating system's files with the interface :class:`Storage`."""
 
     _sync_pool: ThreadPoolExecutor | None = None
     """The threads that sync several files at the same time, or None until they are needed."""

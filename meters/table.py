@@ -50,7 +50,8 @@ class Meter:
 
 #: Pattern of the accounts of players' credit.
 _ANY_CREDIT: Final = "credit:*"
-_MONEY_OUT_METERS: Final = (
+#: Name, meaning and flows of each meter of amounts paid by an attendant that ``hand_paid`` adds up.
+_HAND_PAY_METERS: Final = (
     (
         "att_cancel_credit",
         "cancelled credit paid by an attendant",
@@ -119,11 +120,11 @@ METERS: Final[tuple[Meter, ...]] = (
         (("house:win", _ANY_CREDIT), ("house:push", _ANY_CREDIT)),
     ),
     Meter("push", "returned stakes, which are not wins", (("house:push", "*"),)),
-    *(Meter(name, meaning, flows) for name, meaning, flows in _MONEY_OUT_METERS),
+    *(Meter(name, meaning, flows) for name, meaning, flows in _HAND_PAY_METERS),
     Meter(
         "hand_paid",
         "all amounts paid by hand, without complements",
-        tuple(f for _, _, fs in _MONEY_OUT_METERS for f in fs),
+        tuple(f for _, _, fs in _HAND_PAY_METERS for f in fs),
     ),
     Meter(
         "att_merchandise.value",

@@ -97,8 +97,8 @@ def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, SourceFi
     for key, name in _iter_named_files(data, file):
         if name not in sources:
             sources[name] = _read_asset(name, definition, key)
-        kind = _find_sound_error if key.startswith("art.sounds.") else _find_picture_error
-        if reason := kind(sources[name].data, Path(name).suffix):
+        find_error = _find_sound_error if key.startswith("art.sounds.") else _find_picture_error
+        if reason := find_error(sources[name].data, Path(name).suffix):
             raise DefinitionError(file, key, f"{name}: {reason}")
     if len(sources) > ASSET_FILES_MAX:
         raise DefinitionError(file, "art", f"names more than {ASSET_FILES_MAX} files: {len(sources)}")
@@ -128,7 +128,8 @@ def add_asset_digests(data: Mapping[str, Any], assets: Mapping[str, SourceFile],
 def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
     """Yield each key of a definition's ``[art]`` that names a file, with that name.
 
-    Keys that name no file are left out; the definition's data model checks them.
+    Raises :class:`DefinitionError` if the name is not a plain file name. What is not a table is left out; the
+    definition's data model refuses it.
     """
     art = data.get("art", {})
     for kind in ("pictures", "sounds"):
@@ -181,7 +182,7 @@ def _find_svg_error(data: bytes) -> str:
     An SVG may contain only shapes: no document type (so no entities), nothing that is loaded or executed, and
     a bounded element count.
     """
-    trouble: list[str] = []
+    errors: list[str] = []
     count = numbers = shapes = 0
 
     def check_element(name: str, attributes: Mapping[str, str]) -> None:
@@ -194,18 +195,18 @@ def _find_svg_error(data: bytes) -> str:
         check_style(
             ";".join(f"{key}:{value}" if key != "style" else value for key, value in attributes.items())
         )
-        trouble.extend(_iter_size_errors(attributes) if count == 1 else ())
+        errors.extend(_iter_size_errors(attributes) if count == 1 else ())
         if count == 1 and name != f"{_SVG_NAMESPACE}}}svg":
-            trouble.append(f"its root is <{plain}>, not an <svg> of {_SVG_NAMESPACE}")
-        trouble.extend(_iter_element_errors(plain, attributes))
+            errors.append(f"its root is <{plain}>, not an <svg> of {_SVG_NAMESPACE}")
+        errors.extend(_iter_element_errors(plain, attributes))
 
     def check_style(text: str) -> None:
         """Record as errors what the screen cannot draw of an SVG style."""
-        trouble.extend(_iter_style_errors(text))
+        errors.extend(_iter_style_errors(text))
 
     def refuse_document_type(*_: object) -> None:
         """Record as an error that the picture has a document type."""
-        trouble.append("has a document type")
+        errors.append("has a document type")
 
     reader = xml.parsers.expat.ParserCreate(namespace_separator="}")
     reader.buffer_text = True
@@ -215,9 +216,9 @@ def _find_svg_error(data: bytes) -> str:
     try:
         reader.Parse(data, True)
     except xml.parsers.expat.ExpatError as error:
-        trouble.append(f"is not a valid SVG file: {error}")
-    trouble.extend(_iter_amount_errors(count, numbers, shapes))
-    return trouble[0] if trouble else ""
+        errors.append(f"is not a valid SVG file: {error}")
+    errors.extend(_iter_amount_errors(count, numbers, shapes))
+    return errors[0] if errors else ""
 
 
 def _iter_element_errors(element: str, attributes: Mapping[str, str]) -> Iterator[str]:

@@ -45,7 +45,11 @@ _BIDIRECTIONAL_CONTROLS: Final = frozenset(
 
 
 def check_readable(text: str) -> str:
-    """Return ``text`` unchanged, or raise ValueError if it has control characters, which a device would obey."""
+    """Return ``text`` unchanged, or raise ValueError if it has characters that a device would obey or cannot display.
+
+    They are control characters other than a line feed, bidirectional controls, and private or unassigned
+    characters.
+    """
     for at, char in enumerate(text):
         if char in _BIDIRECTIONAL_CONTROLS or (
             char != "\n" and unicodedata.category(char) in {"Cc", "Cs", "Co", "Cn"}
@@ -82,7 +86,7 @@ def _split_words(value: Any) -> Any:
 
 #: JSON Schema of a list that may also be written as one text.
 _WORD_LIST_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-#: The symbols of a reel strip in order: a list, or one text separated by spaces.
+#: Ids in order, such as the symbols of a reel strip: a list, or one text separated by spaces.
 IdentifierList = Annotated[
     tuple[Identifier, ...], BeforeValidator(_split_words), WithJsonSchema(_WORD_LIST_SCHEMA)
 ]

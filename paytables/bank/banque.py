@@ -56,6 +56,8 @@ ALL_DRAW_CHOICES: Final[tuple[DrawChoices, ...]] = (
     (STAND_ANSWER, DRAW_ANSWER),
     (STAND_ANSWER, STAND_ANSWER),
 )
+#: The points of the two tableaux.
+_TableauPoints: TypeAlias = tuple[int, int]
 #: How the tableaux compare with the banker: 1 wins, 0 ties, -1 loses.
 TableauResults: TypeAlias = tuple[int, int]
 #: The third cards, by points, against which a banker draws, for each number of points.
@@ -467,7 +469,7 @@ def _compute_result_chances(
 
 
 @cache
-def _sum_first_card_orders(decks: int) -> Mapping[tuple[TableauResults, int], _OrderSums]:
+def _sum_first_card_orders(decks: int) -> Mapping[tuple[_TableauPoints, int], _OrderSums]:
     """Return the counts of orders of the first six cards, by the points of both tableaux and of the banker.
 
     The tableaux are alike, so the points of the first are at most those of the second.
@@ -478,7 +480,7 @@ def _sum_first_card_orders(decks: int) -> Mapping[tuple[TableauResults, int], _O
         for a, b in combinations_with_replacement(range(10), 2)
     ]
     sums_by_code: dict[int, _OrderSums] = {}
-    sums: dict[tuple[TableauResults, int], list[int]] = {}
+    sums: dict[tuple[_TableauPoints, int], list[int]] = {}
     for first, second in product(pairs, pairs):
         if first[0] > second[0]:
             continue
@@ -522,7 +524,7 @@ def _unpack_counts(packed: int, number: int) -> list[int]:
 
 
 def _count_results(
-    totals: TableauResults,
+    totals: _TableauPoints,
     bank: int,
     drawing: tuple[bool, ...],
     sums: _OrderSums,

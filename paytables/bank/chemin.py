@@ -281,10 +281,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             part = min(credits_by_spot.get(where, 0), left_)
             covered[where] = part
             left_ -= part
-        banco = sum(covered.values())
-        if not banco:
+        covered_credits = sum(covered.values())
+        if not covered_credits:
             raise RefusedRoundError("bank_not_covered", "bets: nobody bets against the bank")
-        covered[banker, BANK_SPOT] = banco
+        covered[banker, BANK_SPOT] = covered_credits
         played_bets = tuple(
             Bet(spot, credits_, seat)
             for (seat, spot), credits_ in covered.items()
@@ -303,7 +303,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             if (uncovered_credits := credits_ - covered.get((seat, spot), 0))
         )
         return CheminCoup(
-            banker, banco, largest.seat if caller is None else caller, caller, played_bets, returned
+            banker, covered_credits, largest.seat if caller is None else caller, caller, played_bets, returned
         )
 
     def _list_seats_from(self, first: int) -> list[int]:

@@ -27,6 +27,7 @@ class SeatHandsView:
     face_down_card_count: int
     """Number of cards at the start of each hand that lie face down until it is turned; later cards lie face up."""
     cards: dict[str, list[Card]] = field(init=False)
+    """The cards dealt to each hand, by hand id."""
     face_up: set[str] = field(default_factory=set)
     """Ids of the hands that have been turned face up for all seats."""
 

@@ -63,15 +63,18 @@ class _RowPairCount:
     """
 
     def __init__(self, counts: Mapping[int, int]) -> None:
-        self.counts, self.cards = counts, sum(counts.values())
+        self.counts, self.card_count = counts, sum(counts.values())
         longest, both = (
             _find_row_length_bound(counts, HIGHEST_ROW_TOTAL),
             _find_row_length_bound(counts, 2 * HIGHEST_ROW_TOTAL),
         )
-        most = comb(self.cards, min(both, self.cards // 2)) * comb(both, both // 2)
-        self.t = (most * longest**2 * _TEN_VALUE).bit_length()  # no sum of ways is ever wider
-        """The width in bits of one coefficient of the packed polynomial."""
-        self.longest, self.u = longest, self.t
+        most = comb(self.card_count, min(both, self.card_count // 2)) * comb(both, both // 2)
+        self.coefficient_bits = (most * longest**2 * _TEN_VALUE).bit_length()  # no sum of ways is ever wider
+        """The width in bits of one coefficient of a packed cell."""
+        self.longest = longest
+        """One more than the most cards of one row."""
+        self.polynomial_bits = self.coefficient_bits
+        """The width in bits of the coefficients of all powers of t beside one power of u in a packed cell."""
 
     def compute_chances(self) -> tuple[Fraction, Fraction]:
         """Return the probabilities that both rows of trente et quarante end on the same point, and that both end on 31.
@@ -81,9 +84,9 @@ class _RowPairCount:
         values of d and more. Its sum is shifted so that 30 + d becomes 40, so all such rows can be treated
         alike. The rows are symmetric, so of the sums (a, b) and (b, a) only the one with a <= b is kept at the end.
         """
-        size = range(HIGHEST_ROW_TOTAL + 1)
-        free = [[int(a == b == 0) for b in size] for a in size]
-        ended = [[0 for _ in size] for _ in size]
+        row_sums = range(HIGHEST_ROW_TOTAL + 1)
+        free = [[int(a == b == 0) for b in row_sums] for a in row_sums]
+        ended = [[0 for _ in row_sums] for _ in row_sums]
         for value in range(_TEN_VALUE, 1, -1):
             free, ended = self._repack_cells(HIGHEST_ROW_TOTAL // value + 1, free, ended)
             half = value == 2
@@ -113,14 +116,14 @@ class _RowPairCount:
         A cell has the sums of both rows as powers of t and u; now ``cards`` powers of t fit beside each power
         of u. While only high cards were added, few powers are needed.
         """
-        cell_bits, self.u = self.u, self.t * cards
+        cell_bits, self.polynomial_bits = self.polynomial_bits, self.coefficient_bits * cards
         mask = (1 << cell_bits) - 1
 
         def widen_cell(cell: int) -> int:
             """Return a cell of trente et quarante row sums with more room for cards between its powers of u."""
             wide_cell, second = 0, 0
             while cell:
-                wide_cell |= (cell & mask) << (second * self.u)
+                wide_cell |= (cell & mask) << (second * self.polynomial_bits)
                 cell, second = cell >> cell_bits, second + 1
             return wide_cell
 
@@ -135,7 +138,7 @@ class _RowPairCount:
         ones, the cards of lower values are too few to reach the required sums. With ``half``, sums in which that of
         the first row is the larger one are left out.
         """
-        size = range(HIGHEST_ROW_TOTAL + 1)
+        row_sums = range(HIGHEST_ROW_TOTAL + 1)
         count = self.counts[value]
         factors = [[comb(count - i, j) for j in range(count - i + 1)] for i in range(count + 1)]
         return [
@@ -143,9 +146,9 @@ class _RowPairCount:
                 self._count_ways_into(cells, value, factors, a, b)
                 if max(a, b) <= max_sum and a + b >= min_joint_sum and not (half and a > b)
                 else 0
-                for b in size
+                for b in row_sums
             ]
-            for a in size
+            for a in row_sums
         ]
 
     def _count_ways_into(
@@ -161,9 +164,9 @@ class _RowPairCount:
             for before, factor in zip(reach, several, strict=False):
                 if row[before]:
                     ways += row[before] * factor << place
-                place += self.u
+                place += self.polynomial_bits
             if ways:
-                total_ways += ways * factors[0][i] << (i * self.t)
+                total_ways += ways * factors[0][i] << (i * self.coefficient_bits)
         return total_ways
 
     def _count_ways_with_aces(self, cells: RowSumWays, end: int) -> int:
@@ -172,25 +175,25 @@ class _RowPairCount:
         for i in range(min(count, end) + 1):
             for j in range(min(count - i, i) + 1):
                 ways = cells[end - i][end - j] * comb(count, i) * comb(count - i, j) * (1 + (j < i))
-                total_ways += ways << (i * self.t + j * self.u)
+                total_ways += ways << (i * self.coefficient_bits + j * self.polynomial_bits)
         return total_ways
 
     def _iter_terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
         """Yield the terms of a packed cell: the cards in the first row, those in the second row, and the ways."""
         second = 0
         while cell:
-            line, first = cell & ((1 << self.u) - 1), 0
+            line, first = cell & ((1 << self.polynomial_bits) - 1), 0
             while line:
-                ways = line & ((1 << self.t) - 1)
+                ways = line & ((1 << self.coefficient_bits) - 1)
                 if ways:
                     yield first, second, ways
-                line, first = line >> self.t, first + 1
-            cell, second = cell >> self.u, second + 1
+                line, first = line >> self.coefficient_bits, first + 1
+            cell, second = cell >> self.polynomial_bits, second + 1
 
     def _count_last_card_choices(self, cell: int) -> int:
         """Return the packed cell with each number of ways multiplied by the choices of the last card of each row."""
         return sum(
-            ways * first * second << (first * self.t + second * self.u)
+            ways * first * second << (first * self.coefficient_bits + second * self.polynomial_bits)
             for first, second, ways in self._iter_terms(cell)
         )
 
@@ -200,7 +203,7 @@ class _RowPairCount:
         Every order of the cards before the rows' last ones counts.
         """
         orders = sum(
-            ways * factorial(first - 1) * factorial(second - 1) * factorial(self.cards - first - second)
+            ways * factorial(first - 1) * factorial(second - 1) * factorial(self.card_count - first - second)
             for first, second, ways in self._iter_terms(cell)
         )
-        return Fraction(orders, factorial(self.cards))
+        return Fraction(orders, factorial(self.card_count))

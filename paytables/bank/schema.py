@@ -11,10 +11,12 @@ from paytables.layout import BetLimits, Odds, TableDefinition, WrittenOdds
 
 
 class BankBet(StrictTable):
-    """A betting spot of a card game against the bank (``[[bet]]``), identified by what the bet is on."""
+    """A bet of a card game against the bank, as its definition describes it, and the betting spot for it."""
 
     id: Identifier
+    """The id of the bet and of its betting spot."""
     name: Text
+    """The name of the bet on the screen."""
     pays: WrittenOdds
     """The odds of the bet."""
     limits: BetLimits = BetLimits()

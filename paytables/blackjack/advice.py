@@ -71,7 +71,7 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQ
     index_by_question: dict[HandQuestion, int] = {}
     for of_suit in (False, True)[: 1 + suited]:
         for up in range(ACE_VALUE, TEN_VALUE + 1):
-            kinds = [(HandSituation(up), playable_hands)]
+            situations_and_hands = [(HandSituation(up), playable_hands)]
             for pair in range(ACE_VALUE, TEN_VALUE + 1):
                 hands = [
                     hand
@@ -79,9 +79,11 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQ
                     if hand != PACKED_CARD_BY_VALUE[pair - 1]
                 ]
                 for has_pair_rank in (False, True)[: 1 + (same_rank and pair == up == TEN_VALUE)]:
-                    kinds.append((HandSituation(up, pair, dealer_has_pair_rank=has_pair_rank), hands))
+                    situations_and_hands.append(
+                        (HandSituation(up, pair, dealer_has_pair_rank=has_pair_rank), hands)
+                    )
                     pairs = list_hands_containing(shoe, 2 * PACKED_CARD_BY_VALUE[pair - 1])
-                    kinds.append(
+                    situations_and_hands.append(
                         (
                             HandSituation(
                                 up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=has_pair_rank
@@ -89,10 +91,10 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQ
                             pairs,
                         )
                     )
-            for kind, hands in kinds:
+            for situation, hands in situations_and_hands:
                 for hand in hands:
                     if not of_suit or hand in PACKED_STARTS_OF_SUITED_678:
-                        index_by_question[kind, hand, of_suit] = len(index_by_question)
+                        index_by_question[situation, hand, of_suit] = len(index_by_question)
     return index_by_question
 
 
@@ -157,11 +159,11 @@ class PackedStrategy:
             len(self.answer_indexes) + len(_PAIR_INDEXES) + len(_index_insurable_hands(self.house.decks)) + 2
         )
 
-    def find_answer(self, kind: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
+    def find_answer(self, situation: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
         """Return the strategy's decision for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
         of_suit = suited and self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678
-        return ANSWER_NAMES[self.packed_bytes[self.answer_indexes[kind, hand, of_suit]]]
+        return ANSWER_NAMES[self.packed_bytes[self.answer_indexes[situation, hand, of_suit]]]
 
     def count_split_hands(self, up_card_value: int, pair: int, *, has_pair_rank: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.

@@ -90,14 +90,19 @@ class TotalsChart:
             return DOUBLE
         return otherwise if otherwise in options else STAND
 
-    def build_chooser(self, table: StrategyCalculator) -> AnswerChooser:
+    def build_chooser(self, calculator: StrategyCalculator) -> AnswerChooser:
         """Return a function that makes every hit, stand or double decision as this chart does."""
 
-        def choose_from_chart(kind: HandSituation, hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of Chooser)
+        def choose_from_chart(
+            situation: HandSituation,
+            hand: int,
+            _suited: bool,  # noqa: FBT001 (signature of AnswerChooser)
+            options: SumsByAnswer,
+        ) -> int:
             """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
-            known_hand = table.rounds[0].hand_values[hand]
+            known_hand = calculator.rounds[0].hand_values[hand]
             return self.find_answer(
-                kind.dealer_up_card,
+                situation.dealer_up_card,
                 list_card_values(hand),
                 known_hand.best_total,
                 soft=known_hand.is_soft,
@@ -168,11 +173,11 @@ def parse_chart(text: Iterable[str]) -> TotalsChart:
     return chart
 
 
-def find_best_chart(table: StrategyCalculator) -> TotalsChart:
-    """Return the blackjack chart with the highest return for a table's house rules."""
+def find_best_chart(calculator: StrategyCalculator) -> TotalsChart:
+    """Return the blackjack chart with the highest return under a calculator's house rules."""
     chart = TotalsChart()
-    for round_ in table.rounds:
-        _DealerCardColumn(table.play, round_).improve_chart(chart)
+    for round_ in calculator.rounds:
+        _DealerCardColumn(calculator.play, round_).improve_chart(chart)
     return chart
 
 
@@ -245,8 +250,8 @@ class _DealerCardColumn:
         """All hands of the search; a hand comes before those that can follow it."""
         hands_of_box = self._build_hands(SplitBranch(HandSituation(round_.up), 0, 0, round_.tree))
         self.start_hands = [
-            (place, 1 if len(set(list_card_values(hand))) == 1 else 2)
-            for hand, place in hands_of_box.items()
+            (searched_hand, 1 if len(set(list_card_values(hand))) == 1 else 2)
+            for hand, searched_hand in hands_of_box.items()
             if round_.hand_values[hand].card_count == 2 and hand != PACKED_BLACKJACK
         ]
         """Every two-card hand except blackjack, with its number of card orders (1 or 2)."""
@@ -255,8 +260,10 @@ class _DealerCardColumn:
         for split in round_.splits:
             have, starts = round_.dealer.card_counts[split.card_value - 1], list[_HandInSearch]()
             for branch in split.branches[max(split.branches)]:
-                places = self._build_hands(branch)
-                starts += [places[hand] for hand in play.list_start_hands(round_.hand_values, branch)]
+                hands_of_branch = self._build_hands(branch)
+                starts += [
+                    hands_of_branch[hand] for hand in play.list_start_hands(round_.hand_values, branch)
+                ]
             part = Fraction(split.ways, have * (have - 1))
             pair = _SearchedPair(hands_of_box[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]], part, starts)
             self.pairs.setdefault(split.card_value, []).append(pair)
@@ -264,8 +271,8 @@ class _DealerCardColumn:
             hand_total: [] for hand_total in TOTALS_IN_EVALUATION_ORDER
         }
         """The hands of each hard and each soft total."""
-        for place in self.hands_in_order:
-            self.hands_by_total[place.hand_total].append(place)
+        for searched_hand in self.hands_in_order:
+            self.hands_by_total[searched_hand.hand_total].append(searched_hand)
 
     def _build_hands(self, branch: SplitBranch) -> dict[int, _HandInSearch]:
         """Return the blackjack hands of two and more cards that can occur in a branch, fewer cards first.
@@ -277,17 +284,17 @@ class _DealerCardColumn:
             if known_hands[hand].card_count < 2:
                 break
             options = self._compute_answer_values(hand, branch)
-            place = _HandInSearch(
+            searched_hand = _HandInSearch(
                 (known_hands[hand].is_soft, known_hands[hand].best_total),
                 options[STAND],
                 options.get(DOUBLE),
                 options.get(HIT),
             )
-            if place.draw_value is not None:
-                place.next_hands = [
+            if searched_hand.draw_value is not None:
+                searched_hand.next_hands = [
                     hands[child] for _, child in known_hands[hand].hands_after_card if child in hands
                 ]
-            hands[hand] = place
+            hands[hand] = searched_hand
         self.hands_in_order += reversed(hands.values())
         return hands
 
@@ -297,8 +304,10 @@ class _DealerCardColumn:
         If the rules treat cards of one suit differently, the value is the mean over both cases.
         """
         hand_value, play = self.round.hand_values[hand], self.play
-        worth: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))
-        plain = play.evaluate_options(hand_value, branch.tree, hand, worth, branch.situation, suited=False)
+        sums_by_hand: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))
+        plain = play.evaluate_options(
+            hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=False
+        )
         value_by_answer = {answer: mean for answer, (mean, _) in plain.items()}
         if (
             play.house.suited_678_odds is not None
@@ -307,11 +316,11 @@ class _DealerCardColumn:
         ):
             third = PACKED_SIX_SEVEN_EIGHT
             if third in branch.tree:
-                worth[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
+                sums_by_hand[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
             for answer in value_by_answer:
                 suited_sums = [
                     play.evaluate_options(
-                        hand_value, branch.tree, hand, worth, branch.situation, suited=suited
+                        hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=suited
                     )[answer][0]
                     for suited in (False, True)
                 ]

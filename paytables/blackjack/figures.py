@@ -192,7 +192,7 @@ def _compute_row_chances(
 ) -> dict[str, Fraction]:
     """Return the probability that each row of a blackjack side bet is paid, by the row's id."""
     return compute_row_chances(
-        side, definition.shoe.decks, hole=definition.house.has_hole_card, draws_cards=draws_cards
+        side, definition.shoe.decks, has_hole_card=definition.house.has_hole_card, draws_cards=draws_cards
     )
 
 

@@ -63,13 +63,14 @@ HandEnds: TypeAlias = Mapping[tuple[int, NetByDealerResult], int]
 class _JointResults:
     """Counts of the joint results of several hands of a blackjack box.
 
-    ``ways[row, end, n]`` is the number of ways in which the hands together hold the cards ``cards[row]`` and
+    ``ways[row, end, n]`` is the number of ways in which the hands together have the cards ``cards[row]`` and
     the net result of the box is ``lowest_net + step * n`` if the dealer ends with the result ``end``.
     """
 
     cards: Ints
-    """The number of cards of each value that the hands hold, one row per combination."""
+    """The combined cards of the hands, as one packed hand for each row of ``ways``."""
     ways: Ints
+    """The number of ways, by combined cards, result of the dealer, and net result."""
     lowest_net: int
     """The lowest net result of the box, in units; it has index 0 in the last axis of ``ways``."""
     step: int
@@ -85,45 +86,45 @@ class _JointResults:
         return _JointResults(self.cards, ways, self.lowest_net, step)
 
 
-def can_be_counted_exactly(table: StrategyCalculator, strategy: StrategyResult, max_hands: int) -> bool:
+def can_be_counted_exactly(calculator: StrategyCalculator, strategy: StrategyResult, max_hands: int) -> bool:
     """Return whether the distribution of a blackjack strategy's net result can be counted exactly.
 
     It can if the strategy splits into at most ``max_hands`` hands and no split depends on suits or ranks.
     """
-    suited = table.house.suited_678_odds is not None
+    suited = calculator.house.suited_678_odds is not None
     return all(
         hands <= max_hands
-        and not (pair == TEN_VALUE and table.house.splits_same_rank_only)
+        and not (pair == TEN_VALUE and calculator.house.splits_same_rank_only)
         and not (suited and 6 <= pair <= 8)
         for (_, pair, _), hands in strategy.hands_by_pair.items()
     )
 
 
 def compute_net_distribution(
-    table: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result, in stakes, of one initial blackjack stake.
 
     ``answers`` is the option that the strategy takes at each decision on a hand. ``strategy`` gives its decisions
     on insurance, even money and splits.
     """
-    return _NetDistribution(table, answers, strategy).compute_distribution()
+    return _NetDistribution(calculator, answers, strategy).compute_distribution()
 
 
 def compute_net_variance(
-    table: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> Fraction:
     """Return the variance of the net result of one initial blackjack stake, in stakes squared.
 
     The arguments are those of :func:`compute_net_distribution`.
     """
-    nets = _NetDistribution(table, answers, strategy).compute_distribution()
+    nets = _NetDistribution(calculator, answers, strategy).compute_distribution()
     mean = sum((net * weight for net, weight in nets.items()), Fraction(0))
     return sum((net**2 * weight for net, weight in nets.items()), -(mean**2))
 
 
 def compute_back_bet_distribution(
-    table: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+    calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result of one stake on another player's hand.
 
@@ -131,7 +132,7 @@ def compute_back_bet_distribution(
     and is never insured or doubled (Québec s. 16). The strategy must split into two hands at most.
     """
     return _BackBetDistribution(
-        table, answers, replace(strategy, insured_hands=set(), even_money_up_cards=set())
+        calculator, answers, replace(strategy, insured_hands=set(), even_money_up_cards=set())
     ).compute_distribution()
 
 
@@ -142,10 +143,10 @@ class _NetDistribution:
     """Number of stakes on a hand after a double."""
 
     def __init__(
-        self, table: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
+        self, calculator: StrategyCalculator, answers: Mapping[HandQuestion, int], strategy: StrategyResult
     ) -> None:
-        house = table.house
-        self.table, self.house, self.answers, self.strategy = table, house, answers, strategy
+        house = calculator.house
+        self.calculator, self.house, self.answers, self.strategy = calculator, house, answers, strategy
         pays = [
             house.blackjack_odds,
             house.insurance_odds or Fraction(0),
@@ -165,8 +166,8 @@ class _NetDistribution:
         If a pair is split into three hands, the result has only the right mean and variance.
         """
         chance_by_net: dict[int, Fraction] = defaultdict(Fraction)
-        for round_ in self.table.rounds:
-            part = Fraction(self.table.shoe[round_.up - 1], sum(self.table.shoe))
+        for round_ in self.calculator.rounds:
+            part = Fraction(self.calculator.shoe[round_.up - 1], sum(self.calculator.shoe))
             for net, chance in self._iter_round_nets(round_):
                 chance_by_net[net] += part * chance
         return {Fraction(net, self.unit): chance for net, chance in sorted(chance_by_net.items()) if chance}
@@ -280,7 +281,7 @@ class _NetDistribution:
         orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(
-                self.table.play.list_start_hands(round_.hand_values, branch), self.suit_parts
+                self.calculator.play.list_start_hands(round_.hand_values, branch), self.suit_parts
             )
             for hand_end, orders in self._count_hand_ends(
                 round_, branch.tree, branch.situation, starts, has_first_stake=has_first_stake
@@ -293,7 +294,7 @@ class _NetDistribution:
         self,
         round_: SolvedRound,
         tree: HandNodes,
-        kind: HandSituation,
+        situation: HandSituation,
         starts: Mapping[int, int],
         *,
         has_first_stake: bool,
@@ -312,7 +313,7 @@ class _NetDistribution:
                 if self.house.suited_678_odds is not None and hand in PACKED_STARTS_OF_SUITED_678:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
                 for suited, share in shares:
-                    answer = self.answers[kind, hand, suited]
+                    answer = self.answers[situation, hand, suited]
                     if answer not in {HIT, DOUBLE}:
                         orders_by_end[
                             hand, self._find_hand_nets(round_, hand, 1, has_first_stake=has_first_stake)

@@ -48,7 +48,7 @@ def count_orders_by_net(
     )
     order_limbs = 1 + int(removed[0].sum()) * int(full.max()).bit_length() // _LIMB_BITS
     way_limbs: Ints = np.zeros((2, ways.shape[2], order_limbs + limbs + 5), dtype=np.uint64)
-    compile_kernel(_weigh)(
+    compile_kernel(_add_net_orders)(
         full, removed, ways, drawn_counts, more, dealer.blackjack_card_value or 0, order_limbs, way_limbs
     )
     plus, less = (
@@ -79,7 +79,7 @@ def _compile_kernel(kernel: Callable[..., object], *, counts_references: bool) -
     return njit(kernel, nogil=True, _nrt=counts_references)
 
 
-def _weigh(  # noqa: C901, PLR0912 (one loop, compiled by numba)
+def _add_net_orders(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     full: Ints,
     removed_counts: Ints,
     ways: Ints,

@@ -109,7 +109,7 @@ class StrategyCalculator:
         The decisions about splits and insurance are recorded in ``result``.
         """
         values = self.play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(round_.up), choose)
-        mean = staked = 0
+        net = staked = 0
         for hand, unsplit in values.items():
             if round_.hand_values[hand].card_count > 2:
                 continue
@@ -124,9 +124,9 @@ class StrategyCalculator:
                 played_sums = self._sum_pair(round_, hand, unsplit, splits, choose, take, result)
             beaten = round_.tree[hand].blackjack_ways * self.play.unit
             beaten_ways = beaten if self.play.original_bets_only and hand != PACKED_BLACKJACK else 0
-            mean += orders * (played_sums[0] - beaten_ways + insured[0])
+            net += orders * (played_sums[0] - beaten_ways + insured[0])
             staked += orders * (played_sums[1] + insured[1])
-        return mean, staked
+        return net, staked
 
     def _sum_pair(
         self,
@@ -144,7 +144,7 @@ class StrategyCalculator:
         """
         pair_cards = round_.dealer.card_counts[splits[0].card_value - 1]
         orders = pair_cards * (pair_cards - 1)
-        mean, staked = unsplit
+        net, staked = unsplit
         for split in splits:
             own_sums = (unsplit[0] * split.ways // orders, unsplit[1] * split.ways // orders)
             most = max(split.branches)
@@ -159,11 +159,11 @@ class StrategyCalculator:
                 )
                 if chosen_index + 1 < most:  # record what is actually played
                     self.play.evaluate_split(round_, split, chosen_index + 1, choose)
-            mean, staked = (
-                mean + sums[chosen_index][0] - own_sums[0],
+            net, staked = (
+                net + sums[chosen_index][0] - own_sums[0],
                 staked + sums[chosen_index][1] - own_sums[1],
             )
-        return mean, staked
+        return net, staked
 
     def _sum_with_insurance(
         self, round_: SolvedRound, hand: int, take: OfferChooser, result: StrategyResult
@@ -197,12 +197,12 @@ class StrategyCalculator:
         return sums[chosen_index]
 
 
-def choose_best(_kind: HandSituation, _hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of Chooser)
+def choose_best(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of AnswerChooser)
     """Return the decision with the highest value for a blackjack hand; among equal ones, the one that stakes less."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
-def choose_worst(_kind: HandSituation, _hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of Chooser)
+def choose_worst(_situation: HandSituation, _hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of AnswerChooser)
     """Return the decision with the lowest value for a blackjack hand."""
     return min(options, key=lambda answer: options[answer][0])
 
@@ -225,7 +225,7 @@ def decline_every_offer(_question: PairQuestion, _sums: list[NetAndStakeSums]) -
 def build_dealer_rule_chooser(house: ExactHouseRules) -> AnswerChooser:
     """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
-    def choose_like_dealer(_kind: HandSituation, hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
+    def choose_like_dealer(_situation: HandSituation, hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
         """Return "hit" if it is permitted and the dealer would draw with this hand, otherwise "stand"."""
         return HIT if HIT in options and house.should_dealer_draw(list_card_values(hand)) else STAND
 
@@ -237,9 +237,9 @@ def build_recording_chooser(
 ) -> AnswerChooser:
     """Return a strategy function that decides as ``choose`` does and stores each decision in ``recorded_answers``."""
 
-    def choose_and_record(kind: HandSituation, hand: int, suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
+    def choose_and_record(situation: HandSituation, hand: int, suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
         """Return the wrapped strategy's decision for a blackjack hand, after storing it."""
-        recorded_answers[kind, hand, suited] = choose(kind, hand, suited, options)
-        return recorded_answers[kind, hand, suited]
+        recorded_answers[situation, hand, suited] = choose(situation, hand, suited, options)
+        return recorded_answers[situation, hand, suited]
 
     return choose_and_record

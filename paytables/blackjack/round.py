@@ -277,15 +277,17 @@ class BlackjackRound:
             self.up_card_value, pair, has_pair_rank=has_pair_rank
         ) > len(box.hands):
             return {"advice": "split"}
-        kind = HandSituation(self.up_card_value)
+        situation = HandSituation(self.up_card_value)
         if hand.is_from_split:
-            kind = HandSituation(
+            situation = HandSituation(
                 self.up_card_value,
                 pair,
                 is_unsplittable_pair=values[1] == pair,
                 dealer_has_pair_rank=has_pair_rank,
             )
-        return {"advice": best.find_answer(kind, values, suited=get_suit(first) == get_suit(hand.cards[1]))}
+        return {
+            "advice": best.find_answer(situation, values, suited=get_suit(first) == get_suit(hand.cards[1]))
+        }
 
     def _offer_insurance(self, box: BettingBox) -> Iterator[Step]:
         """Offer a box insurance and even money, before the first box plays."""

@@ -154,13 +154,13 @@ def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> t
     """Return a blackjack strategy as arrays: decisions by situation and hand, hands per split, insured hands."""
     shape = TEN_VALUE + 1, TEN_VALUE + 1, 2, 2, 2, len(index_of_hand)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
-    for (kind, hand, suited), answer in zip(play.answer_indexes, play.packed_bytes, strict=False):
+    for (situation, hand, suited), answer in zip(play.answer_indexes, play.packed_bytes, strict=False):
         rows = slice(suited, None) if suited else slice(None)
         answers[
-            kind.dealer_up_card,
-            kind.split_pair_value,
-            int(kind.is_unsplittable_pair),
-            int(kind.dealer_has_pair_rank),
+            situation.dealer_up_card,
+            situation.split_pair_value,
+            int(situation.is_unsplittable_pair),
+            int(situation.dealer_has_pair_rank),
             rows,
             index_of_hand[hand],
         ] = answer

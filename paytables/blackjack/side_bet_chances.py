@@ -31,18 +31,18 @@ RowChances: TypeAlias = dict[str, Fraction]
 
 @lru_cache(maxsize=64)
 def compute_row_chances(
-    side: BlackjackSideBet, decks: int, *, hole: bool, draws_cards: bool = True
+    side: BlackjackSideBet, decks: int, *, has_hole_card: bool, draws_cards: bool = True
 ) -> RowChances:
     """Return the probability that each row of the side bet's pay table is paid.
 
-    With ``hole`` the dealer looks at a hidden second card, so that a blackjack ends the round. With
+    With ``has_hole_card`` the dealer looks at a hidden second card, so that a blackjack ends the round. With
     ``draws_cards`` the player draws further cards while a row needs them; otherwise rows of three and more
     cards are never paid.
     """
     ways_by_row: dict[tuple[str, int], int | Fraction] = {}
     rows = tuple(row for row in side.row if draws_cards or row.cards <= 2)
     for ways, dealt_cards, up in _iter_deal_orders(rows, (), [decks] * _DECK_CARD_COUNT, 1):
-        for row, part in _iter_won_rows(rows, dealt_cards, up, decks, hole=hole):
+        for row, part in _iter_won_rows(rows, dealt_cards, up, decks, has_hole_card=has_hole_card):
             key = row.id, len(dealt_cards) + (up is not None)
             ways_by_row[key] = ways_by_row.get(key, 0) + ways * part
     return {
@@ -124,12 +124,17 @@ def _can_complete_row(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
 
 
 def _iter_won_rows(
-    rows: Sequence[SideBetRow], dealt_cards: Sequence[Card], up_card: Card | None, decks: int, *, hole: bool
+    rows: Sequence[SideBetRow],
+    dealt_cards: Sequence[Card],
+    up_card: Card | None,
+    decks: int,
+    *,
+    has_hole_card: bool,
 ) -> Iterator[tuple[SideBetRow, int | Fraction]]:
     """Yield the side-bet row that these cards win, with its weight; nothing if they win none.
 
     The weight is 1. For a row of three or more cards it is the probability that the round continues to the
-    third card: with ``hole``, the dealer's blackjack ends the round before.
+    third card: with ``has_hole_card``, the dealer's blackjack ends the round before.
     """
     remaining: int | Fraction = 1
     for row in rows:
@@ -138,7 +143,7 @@ def _iter_won_rows(
         cards = [*dealt_cards[: row.cards], *([up_card] if row.dealer and up_card is not None else [])]
         if not row.is_satisfied_by(cards):
             continue
-        if row.cards <= 2 or not hole:
+        if row.cards <= 2 or not has_hole_card:
             yield row, remaining
             return
         goes_on = 1 - _compute_blackjack_chance(dealt_cards[: row.cards], decks)

@@ -144,6 +144,7 @@ class SolvedRound:
         self._weights = [
             self._count_ways_to_continue(cards_left) for cards_left in range(self.cards_left + 1)
         ]
+        """The result of :meth:`_count_ways_to_continue` for each number of cards left in the shoe."""
         removals: list[tuple[int, int]] = [(0, 0)]
         self.splits = self._list_splits()
         """The pairs that may be split."""
@@ -336,19 +337,22 @@ class SolvedRound:
                         times * part.first_paired_hand,
                         of_value if ranked else 1,
                     )
-        kind = HandSituation(self.up, pair, dealer_has_pair_rank=split.dealer_has_pair_rank)
-        pairs = HandSituation(
+        situation = HandSituation(self.up, pair, dealer_has_pair_rank=split.dealer_has_pair_rank)
+        pair_situation = HandSituation(
             self.up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=split.dealer_has_pair_rank
         )
-        branches = [SplitBranch(kind, one_card, pair, plain), SplitBranch(pairs, two_cards, 0, paired)]
-        return [*branches, SplitBranch(pairs, two_cards, 0, unlike)] if ranked else branches
+        branches = [
+            SplitBranch(situation, one_card, pair, plain),
+            SplitBranch(pair_situation, two_cards, 0, paired),
+        ]
+        return [*branches, SplitBranch(pair_situation, two_cards, 0, unlike)] if ranked else branches
 
 
 class StrategyEvaluation:
     """The calculation of a blackjack strategy's value over all hands.
 
     A value is an integer: the player's net result in ``unit`` parts of a stake, summed over all ways to deal
-    the cards.
+    the cards. Added stakes are summed in the same way.
     """
 
     def __init__(self, house: ExactHouseRules) -> None:
@@ -392,11 +396,11 @@ class StrategyEvaluation:
         tree: HandNodes,
         hand: int,
         values: Mapping[int, NetAndStakeSums],
-        kind: HandSituation,
+        situation: HandSituation,
         *,
         suited: bool,
     ) -> dict[int, NetAndStakeSums]:
-        """Return the value, and the mean additional stake, of each permitted decision for a blackjack hand.
+        """Return the value, and the added stakes, of each permitted decision for a blackjack hand.
 
         ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit.
         """
@@ -406,10 +410,10 @@ class StrategyEvaluation:
             hand == _PACKED_THREE_SEVENS and house.sevens_odds is not None
         ):
             return sums_by_answer
-        one_card = kind.split_pair_value == ACE_VALUE and house.aces_get_one_card
+        one_card = situation.split_pair_value == ACE_VALUE and house.aces_get_one_card
         if one_card and hand_value.card_count > 1:
             return sums_by_answer
-        mean = staked = doubled = 0
+        net = staked = doubled = 0
         ways_at_risk = self._count_ways_at_risk(node)
         for _, child in hand_value.hands_after_card:
             if (child_node := tree.get(child)) is None:
@@ -424,9 +428,9 @@ class StrategyEvaluation:
                 double = (
                     3 * double + self._compute_immediate_win_value(child_node, house.suited_678_odds, 2)
                 ) // 4
-            mean, staked, doubled = mean + value, staked + more_staked, doubled + double
-        sums_by_answer[HIT] = (mean - ways_at_risk * self.unit, staked)
-        if house.can_double(list_card_values(hand), split=bool(kind.split_pair_value)):
+            net, staked, doubled = net + value, staked + more_staked, doubled + double
+        sums_by_answer[HIT] = (net - ways_at_risk * self.unit, staked)
+        if house.can_double(list_card_values(hand), split=bool(situation.split_pair_value)):
             sums_by_answer[DOUBLE] = (
                 doubled - 2 * ways_at_risk * self.unit,
                 self.count_completed_ways(node) * self.unit,
@@ -437,10 +441,10 @@ class StrategyEvaluation:
         self,
         hand_values: Mapping[int, HandValue],
         tree: HandNodes,
-        kind: HandSituation,
+        situation: HandSituation,
         choose: AnswerChooser,
     ) -> dict[int, NetAndStakeSums]:
-        """Return the value, and the mean additional stake, of every blackjack hand in ``tree`` under a strategy.
+        """Return the value, and the added stakes, of every blackjack hand in ``tree`` under a strategy.
 
         ``choose`` makes the decisions. Hands of one card are left out.
         """
@@ -449,31 +453,33 @@ class StrategyEvaluation:
         for hand in reversed(tree):
             if hand_values[hand].card_count < 2:
                 break
-            options = self.evaluate_options(hand_values[hand], tree, hand, sums_by_hand, kind, suited=False)
-            sums_by_hand[hand] = options[choose(kind, hand, False, options)]
+            options = self.evaluate_options(
+                hand_values[hand], tree, hand, sums_by_hand, situation, suited=False
+            )
+            sums_by_hand[hand] = options[choose(situation, hand, False, options)]
             if mixed and hand_values[hand].card_count == 2 and hand in PACKED_STARTS_OF_SUITED_678:
                 options = self.evaluate_options(
-                    hand_values[hand], tree, hand, sums_by_hand, kind, suited=True
+                    hand_values[hand], tree, hand, sums_by_hand, situation, suited=True
                 )
-                suited_sums = options[choose(kind, hand, True, options)]
-                mean, staked = sums_by_hand[hand]
-                sums_by_hand[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
+                suited_sums = options[choose(situation, hand, True, options)]
+                net, staked = sums_by_hand[hand]
+                sums_by_hand[hand] = ((3 * net + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
         return sums_by_hand
 
     def evaluate_split(
         self, round_: SolvedRound, split: SplitPair, hands: int, choose: AnswerChooser
     ) -> NetAndStakeSums:
-        """Return the value, and the mean additional stake, of a blackjack pair that is split.
+        """Return the value, and the added stakes, of a blackjack pair that is split.
 
         ``hands`` is how many hands it may become at most.
         """
-        mean, staked = 0, 0
+        net, staked = 0, 0
         for branch in split.branches[hands]:
             values = self.evaluate_hands(round_.hand_values, branch.tree, branch.situation, choose)
             for hand in self.list_start_hands(round_.hand_values, branch):
-                mean += values[hand][0]
+                net += values[hand][0]
                 staked += values[hand][1] + self.count_completed_ways(branch.tree[hand]) * self.unit
-        return mean, staked - self.count_completed_ways(self.build_pair_node(round_, split)) * self.unit
+        return net, staked - self.count_completed_ways(self.build_pair_node(round_, split)) * self.unit
 
     @staticmethod
     def list_start_hands(hand_values: Mapping[int, HandValue], branch: SplitBranch) -> list[int]:

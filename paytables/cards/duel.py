@@ -44,38 +44,40 @@ def count_duel_results(
     chosen: Ints,
     strengths: Ints,
     dealer: CardSets,
-    dealers: Ints,
+    dealer_strengths: Ints,
     *,
     up: bool,
-    opens: int = 0,
+    opening_strength: int = 0,
 ) -> DuelCounts:
     """Count the dealer's hands that are weaker than, and equal to, each of the player's hands in ``chosen``.
 
-    ``player`` and ``dealer`` are the sets of cards from which the two hands come. ``strengths`` are the strengths of
-    the chosen player's hands, ``dealers`` those of all dealer's hands. With ``up`` one of the dealer's cards is
-    visible. The dealer opens with a strength of at least ``opens``.
+    ``player`` and ``dealer`` are the sets of cards from which the two hands come. ``strengths`` are the
+    strengths of the chosen player's hands, ``dealer_strengths`` those of all dealer's hands. With ``up`` one of
+    the dealer's cards is visible. The dealer opens with a strength of at least ``opening_strength``.
     """
     cards = player.cards
     binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(cards)])
     starts = np.cumsum([0] + [comb(cards, size) for size in range(dealer.size + 1)])
     table = np.zeros(starts[-1], dtype=np.int32)
-    weakest_first = np.argsort(dealers, kind="stable")
+    weakest_first = np.argsort(dealer_strengths, kind="stable")
     hands = dealer.cards_by_set[weakest_first]
-    dealer_hands = dealers[weakest_first]
+    sorted_dealer_strengths = dealer_strengths[weakest_first]
     asking = np.argsort(strengths, kind="stable")
     player_hands = player.cards_by_set[chosen]
     columns = cards if up else 1
     counts = [np.zeros((len(chosen), columns), dtype=np.int64) for _ in range(3)]
     fill_table, count_hands = _compile_kernels()
     counted_hands = 0
-    marks = np.unique(np.append(strengths, opens)) if opens else np.unique(strengths)
-    for mark in marks:
-        below, through = np.searchsorted(dealer_hands, [mark, mark + 1])
+    thresholds = (
+        np.unique(np.append(strengths, opening_strength)) if opening_strength else np.unique(strengths)
+    )
+    for threshold in thresholds:
+        below, through = np.searchsorted(sorted_dealer_strengths, [threshold, threshold + 1])
         fill_table(hands[counted_hands:below], table, starts, binomial)
-        if mark == opens:
+        if threshold == opening_strength:
             count_hands(player_hands, np.arange(len(player_hands)), table, starts, binomial, counts[2], up)
         hand_rows = asking[
-            np.searchsorted(strengths[asking], mark) : np.searchsorted(strengths[asking], mark + 1)
+            np.searchsorted(strengths[asking], threshold) : np.searchsorted(strengths[asking], threshold + 1)
         ]
         count_hands(player_hands, hand_rows, table, starts, binomial, counts[0], up)
         fill_table(hands[below:through], table, starts, binomial)

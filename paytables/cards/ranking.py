@@ -1,6 +1,6 @@
 """Poker hand rankings: one implementation for hands of two to five cards, by each game's own order.
 
-An :class:`RankingRules` is data: how many cards count, the combinations from highest to lowest, the rank of the
+A :class:`RankingRules` is data: how many cards count, the combinations from highest to lowest, the rank of the
 straight that begins with an ace, and what is wild. A strength is an integer that is larger for the better
 hand and equal for equal hands: ``category << 20``, then up to five nibbles of ranks in the order in which
 they decide. :class:`HandRanking` evaluates single hands, or the best of more cards, with small tables that fill
@@ -54,7 +54,7 @@ class RankingRules:
     """The number of cards in a hand."""
     categories: tuple[str, ...] = HAND_CATEGORIES
     """The combinations from the highest to the lowest."""
-    low_ace: Literal["lowest", "second"] = "lowest"
+    ace_low_straight: Literal["lowest", "second"] = "lowest"
     """Whether ace-two-three... is the lowest straight, or second after the one that ends with the ace."""
     wild_ranks: tuple[int, ...] = ()
     """The ranks of the wild cards; 13 is the joker."""
@@ -83,7 +83,7 @@ FOUR_CARD_RANKING: Final = RankingRules(
     ),
 )
 #: Pai gow poker (ss.39-40): its joker, and its straights that begin with an ace.
-PAI_GOW_RANKING: Final = RankingRules(low_ace="second", wild_ranks=(JOKER_RANK,), is_joker_bug=True)
+PAI_GOW_RANKING: Final = RankingRules(ace_low_straight="second", wild_ranks=(JOKER_RANK,), is_joker_bug=True)
 #: The low hand of pai gow poker: two cards, in which the joker is an ace.
 PAI_GOW_LOW_RANKING: Final = RankingRules(
     hand_size=2, categories=("pair", "high-card"), wild_ranks=(JOKER_RANK,), is_joker_bug=True
@@ -114,7 +114,7 @@ class HandRanking:
         self._strength_by_ranks: dict[tuple[int, ...], int] = {}
         self._flush_strength_by_mask: dict[tuple[int, int], int] = {}
         """Flush strengths computed so far, by (ranks held in one suit as bits, number of wild cards)."""
-        self._suits_count = bool({"flush", "straight-flush", "royal-flush"} & self._level.keys())
+        self._has_flush_categories = bool({"flush", "straight-flush", "royal-flush"} & self._level.keys())
         """Whether any combination needs cards of one suit."""
 
     def compute_strength(self, cards: Iterable[Card]) -> int:
@@ -128,7 +128,7 @@ class HandRanking:
             if rank not in wild:
                 masks[get_suit(card)] |= 1 << rank
         best = self.compute_rank_strength(tuple(sorted(ranks)))
-        if self._suits_count:
+        if self._has_flush_categories:
             wilds = sum(rank in wild for rank in ranks)
             for mask in masks:
                 if mask.bit_count() + wilds >= self.order.hand_size:
@@ -152,9 +152,9 @@ class HandRanking:
         return strength
 
     def compute_flush_strength(self, mask: int, wilds: int) -> int:
-        """Return the strength of the best flush from cards of one suit and wild cards, or 0 if there is no flush.
+        """Return the strength of the best flush, straight flush or royal flush that the cards make, or 0 if none.
 
-        ``mask`` has the ranks of the cards of the suit as bits; ``wilds`` is the number of wild cards.
+        ``mask`` has the ranks of the cards of one suit as bits; ``wilds`` is the number of wild cards.
         """
         strength = self._flush_strength_by_mask.get((mask, wilds))
         if strength is None:
@@ -219,7 +219,7 @@ class HandRanking:
         places = {run << low: low + 1 for low in range(len(RANK_LETTERS) - size + 1)}
         wheel = 1 << ACE_RANK | (run >> 1)
         top = places[self._highest_straight_mask]
-        if self.order.low_ace == "second":
+        if self.order.ace_low_straight == "second":
             places[self._highest_straight_mask] = top + 1
             places[wheel] = top
         else:

@@ -137,7 +137,7 @@ class CardSets:
         return best
 
     def count_wilds(self, order: RankingRules) -> tuple[Ints, int]:
-        """Return the number of wild cards in each set, and the order's wild ranks as bits."""
+        """Return the number of wild cards in each set, and the order's wild ranks as bits, the joker's left out."""
         wild = np.array([(card >> 2) in order.wild_ranks for card in range(self.cards)], dtype=np.int8)
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):

@@ -100,9 +100,10 @@ class HoldemSolver:
     ) -> None:
         self.streets, self.parallel_map, self.report_progress = streets, parallel_map, report_progress
         self.tables = build_strength_tables(streets.lowest_opening_strength)
-        self.flops, self.like = build_sets(52, 3).suit_classes_and_sizes
+        self.flops, self.flops_per_class = build_sets(52, 3).suit_classes_and_sizes
+        """The set number of one flop of each class of flops that differ in suits only, and the class sizes."""
         self.cards = build_sets(52, 3).cards_by_set[self.flops].astype(np.int64)
-        """The three cards of one flop from each class of flops that differ in suits only."""
+        """The three cards of each of ``flops``."""
         self.holes = build_sets(52, 2).cards_by_set
         """All 1,326 pairs of hole cards."""
         self.pays = np.array(streets.super_ante_pays, dtype=np.int64)
@@ -118,8 +119,8 @@ class HoldemSolver:
         )  # under 10 ** 15
         for n, flop_decision in enumerate(self.parallel_map(self._find_best_bets, range(count))):
             flop[n], turn_bits[n] = flop_decision[:2]
-            best += flop_decision[2] * int(self.like[n])
-            worst += flop_decision[3] * int(self.like[n])
+            best += flop_decision[2] * int(self.flops_per_class[n])
+            worst += flop_decision[3] * int(self.flops_per_class[n])
             self.report_progress(n + 1, 2 * count)
         chosen, first, mean, worst_mean = self._decide_before_flop(best, worst)
         distribution = np.zeros((3 + firsts, 13), dtype=np.int64)
@@ -223,7 +224,7 @@ class HoldemSolver:
             tables.ranks,
             tables.combination_by_strength,
             tables.lowest_qualifying_index,
-            int(self.like[n]),
+            int(self.flops_per_class[n]),
         )
         count(*known, strengths, standings, counts, early, plays, distribution)
         return distribution
@@ -268,10 +269,10 @@ class StrengthTables:
     """The index in ``strengths`` of the lowest strength with which the bank qualifies."""
 
 
-def build_strength_tables(opens: int) -> StrengthTables:
+def build_strength_tables(lowest_opening_strength: int) -> StrengthTables:
     """Return the lookup tables for the poker strength of seven cards, with strengths numbered without gaps.
 
-    ``opens`` is the strength of the lowest hand with which the bank qualifies.
+    ``lowest_opening_strength`` is the strength of the lowest hand with which the bank qualifies.
     """
     steps, keys = build_rank_steps(7, 13)
     ranking = HandRanking(FIVE_CARD_RANKING)
@@ -293,7 +294,7 @@ def build_strength_tables(opens: int) -> StrengthTables:
         ),
         strengths=strengths,
         combination_by_strength=(strengths >> 20).astype(np.int8),
-        lowest_qualifying_index=int(np.searchsorted(strengths, opens)),
+        lowest_qualifying_index=int(np.searchsorted(strengths, lowest_opening_strength)),
     )
 
 
@@ -341,7 +342,7 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     unseen: Ints,
     low: int,
     high: int,
-    opens: int,
+    lowest_qualifying_index: int,
     strengths: Ints,
     sorted_holes: Ints,
     strength_counts: Ints,
@@ -380,16 +381,16 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
         for card in unseen:
             before[card] += group[card]
             group[card] = 0
-            if level < opens:
+            if level < lowest_qualifying_index:
                 shut[card] = before[card]
-        if level < opens:
+        if level < lowest_qualifying_index:
             closed = end
         at = end
     for nb in range(47):
         for na in range(nb):
             a, b = unseen[na], unseen[nb]
             hole = b * (b - 1) // 2 + a
-            if strengths[hole] < opens:
+            if strengths[hole] < lowest_qualifying_index:
                 counts[hole, 0] = closed - shut[a] - shut[b] + 1
                 counts[hole, 1] = counts[hole, 2] = 0
             else:
@@ -400,8 +401,8 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 def _add_flop_nets(
     flop: Ints,
     ranks: Ints,
-    kind: Ints,
-    opens: int,
+    combination_by_strength: Ints,
+    lowest_qualifying_index: int,
     money: Ints,
     pays: Ints,
     strengths: Callable[..., tuple[int, int]],
@@ -419,7 +420,7 @@ def _add_flop_nets(
     ante, turn_bet, river_bet = money
     shown = [0] * 1326
     place = [0] * 1081
-    bucket = [0] * len(kind)
+    bucket = [0] * len(combination_by_strength)
     unseen_by_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second in range(49):
         for first in range(second):
@@ -427,13 +428,17 @@ def _add_flop_nets(
             unseen = [card for card in unseen_by_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
             low, high = strengths(board, unseen, ranks, shown, bucket)
-            standings(unseen, low, high, opens, shown, place, bucket, counts)
+            standings(unseen, low, high, lowest_qualifying_index, shown, place, bucket, counts)
             for nb in range(47):
                 for na in range(nb):
                     hole = unseen[nb] * (unseen[nb] - 1) // 2 + unseen[na]
-                    none, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
-                    better = 990 - none - weaker - equal
-                    base = none * ante + weaker * (ante + pays[kind[shown[hole]]]) - 2 * ante * better
+                    unqualified, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
+                    better = 990 - unqualified - weaker - equal
+                    base = (
+                        unqualified * ante
+                        + weaker * (ante + pays[combination_by_strength[shown[hole]]])
+                        - 2 * ante * better
+                    )
                     edge = weaker - better
                     played = base + edge * turn_bet
                     best, worst = played + max(0, edge * river_bet), played + min(0, edge * river_bet)
@@ -447,8 +452,8 @@ def _add_flop_nets(
 def _count_flop_cases(
     flop: Ints,
     ranks: Ints,
-    kind: Ints,
-    opens: int,
+    combination_by_strength: Ints,
+    lowest_qualifying_index: int,
     equal_flops: int,
     strengths: Callable[..., tuple[int, int]],
     standings: Callable[..., object],
@@ -459,14 +464,15 @@ def _count_flop_cases(
 ) -> None:
     """Count the results of all rounds with one flop, for given decisions before the river.
 
-    ``early[hole]`` is the index of the bet made before the turn, 0 for none; ``on[turn, hole]`` says whether a player
-    without such a bet continues. ``equal_flops`` is the number of flops that this one represents. ``distribution[bet,
-    result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and river, then the bets before the turn.
-    Results: the bank does not qualify, the player is worse, equal, then better by combination.
+    ``early[hole]`` is the index of the bet made before the turn, 0 for none; ``on[turn, hole]`` says
+    whether a player without such a bet continues. ``equal_flops`` is the number of flops that this one
+    represents. ``distribution[bet, result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and
+    river, then the bets before the turn. Results: the bank does not qualify, the player is worse, equal, then
+    better by combination.
     """
     shown = [0] * 1326
     place = [0] * 1081
-    bucket = [0] * len(kind)
+    bucket = [0] * len(combination_by_strength)
     unseen_by_flop = [card for card in range(52) if card not in (flop[0], flop[1], flop[2])]
     for second in range(49):
         for first in range(second):
@@ -474,12 +480,12 @@ def _count_flop_cases(
             unseen = [card for card in unseen_by_flop if card not in (turn, river)]
             board = (flop[0], flop[1], flop[2], turn, river)
             low, high = strengths(board, unseen, ranks, shown, bucket)
-            standings(unseen, low, high, opens, shown, place, bucket, counts)
+            standings(unseen, low, high, lowest_qualifying_index, shown, place, bucket, counts)
             for nb in range(47):
                 for na in range(nb):
                     hole = unseen[nb] * (unseen[nb] - 1) // 2 + unseen[na]
-                    none, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
-                    better = 990 - none - weaker - equal
+                    unqualified, weaker, equal = counts[hole, 0], counts[hole, 1], counts[hole, 2]
+                    better = 990 - unqualified - weaker - equal
                     for card in (turn, river):
                         bet = 2 if weaker > better else 1
                         if early[hole]:
@@ -487,10 +493,10 @@ def _count_flop_cases(
                         elif not on[card, hole]:
                             distribution[0, 0] += 990 * equal_flops
                             continue
-                        distribution[bet, 0] += none * equal_flops
+                        distribution[bet, 0] += unqualified * equal_flops
                         distribution[bet, 1] += better * equal_flops
                         distribution[bet, 2] += equal * equal_flops
-                        distribution[bet, 3 + kind[shown[hole]]] += weaker * equal_flops
+                        distribution[bet, 3 + combination_by_strength[shown[hole]]] += weaker * equal_flops
 
 
 @cache

@@ -19,7 +19,7 @@ def build_rules(data: ReelsDefinition, file: str) -> ReelRules:
         for name in data.stage:
             stages[mode.id].get_stage(name)
         try:
-            build_chain(stages[mode.id], second=False).count_expected_runs(mode.stage)
+            build_chain(stages[mode.id], with_second_moment=False).count_expected_runs(mode.stage)
         except BeyondExactAnalysis:
             continue  # playable and open to simulation; analyse() reports that its return is beyond reach
         except AnalysisError as error:

@@ -112,6 +112,7 @@ class WinGraph:
     _node_by_end: dict[GraphEnd, int] = field(default_factory=dict)
     """The final node of each result, so that equal results have one node."""
     _live_steps_by_node: dict[int, list[LiveStep]] = field(default_factory=dict)
+    """The results of :meth:`list_live_steps` so far."""
 
     def _add_node(self, end: GraphEnd) -> int:
         """Add a final node with this result (``end``), or an inner node without one; return the node's number."""

@@ -85,8 +85,8 @@ class _EnumerableBonusStage(ABC):
         """Return the exact figures of one play of the bonus stage (means, award odds, moments), computed once."""
         return build_run_figures(self._distribution)
 
-    def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
-        """Return the exact figures of one play. They always include second moments, whatever ``second`` is."""
+    def compute_figures(self, *, with_second_moment: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
+        """Return the exact figures of one play, always with second moments."""
         return self._play_figures
 
 

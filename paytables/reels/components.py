@@ -21,6 +21,7 @@ SymbolColumn = tuple[int, ...]
 #: The state of a pay line while its reels are read: the best prize already won, and the (pattern, its
 #: multipliers so far) that are still possible.
 LineState = tuple[GraphEnd, tuple[tuple[int, tuple[int, ...]], ...]]
+#: A step of a ways win: from a reel, a state and a letter to the next state or the end, and the factor of its ways.
 WaysStep = Callable[[int, str, int], tuple[str | GraphEnd, int]]
 
 #: How the factors of several multipliers are combined, by the name in a definition.
@@ -55,20 +56,20 @@ class WinPattern:
 
 @dataclass(frozen=True, slots=True)
 class WinComponent:
-    """One pay component of a reel stage (line, ways or scatter): its start node and how it reads each column."""
+    """One component of a reel stage (line, ways, scatter, sticky symbol): its start node, and how it reads columns."""
 
     kind: str
-    """``line``, ``ways`` or ``scatter``."""
+    """``line``, ``ways``, ``scatter`` or ``stick``."""
     number: int
-    """The number of the line, from 1, or of the ways or scatter pay."""
+    """The number of the line, or of the ways or scatter pay, from 1; 1 for the sticky symbol."""
     start_node: int
     """The start node of the component's automaton."""
     read_letter: Callable[[int, SymbolColumn], int]
     """The function that returns the letter that the component reads in a column of a reel."""
     cells: tuple[tuple[int, int], ...] = ()
-    """The (reel, row) cells of a line; empty for ways and scatters."""
+    """The (reel, row) cells of a line; empty for other components."""
     win_symbols: SymbolMultipliers = ()
-    """For ways and scatters, the symbols that take part in the win; empty for lines."""
+    """For ways and scatters, the symbols that take part in the win; empty for other components."""
     rows: tuple[tuple[int, int], ...] = ()
     """The rows (first, end) of each reel's column that are read; empty: all rows."""
 

@@ -84,8 +84,8 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         """Return the exact figures of one play (means, award odds, moments), computed once from its distribution."""
         return build_run_figures(self._figures.distribution)
 
-    def compute_figures(self, *, second: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
-        """Return the exact figures of one play. They always include second moments, whatever ``second`` is."""
+    def compute_figures(self, *, with_second_moment: bool) -> RunFigures:  # noqa: ARG002 (both moments are computed together here)
+        """Return the exact figures of one play, always with second moments."""
         return self._play_figures
 
     def list_prize_rates(self) -> list[PrizeRate]:

@@ -56,20 +56,23 @@ def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=bets)
 
 
-def build_chain(stages: ModeStages, *, second: bool) -> StageChain:
+def build_chain(stages: ModeStages, *, with_second_moment: bool) -> StageChain:
     """Return the chain that combines the figures of one mode's stages.
 
-    With ``second``, the figures include the second moments that variances need.
+    With ``with_second_moment``, the figures include the second moments that variances need.
     """
     return StageChain(
-        lambda name, size: stages.get_stage(name, size).compute_figures(second=second), stages.memory
+        lambda name, size: stages.get_stage(name, size).compute_figures(
+            with_second_moment=with_second_moment
+        ),
+        stages.memory,
     )
 
 
 def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: AnalysisDepth) -> BetAnalysis:
     """Return the exact figures of a reel game in one mode, to the given depth."""
     mode = stages.mode
-    chain = build_chain(stages, second=False)
+    chain = build_chain(stages, with_second_moment=False)
     runs = {key: rate for key, rate in chain.count_expected_runs(mode.stage).items() if rate}
     mean = sum(
         (rate * times * chain.get_run_figures(name, size).mean for (name, size, times), rate in runs.items()),
@@ -97,7 +100,9 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     )
     if depth is AnalysisDepth.PRIZES:
         return figures
-    worth = build_chain(stages, second=True).compute_award_moments(Award("stage", mode.stage, 1, 0))
+    worth = build_chain(stages, with_second_moment=True).compute_award_moments(
+        Award("stage", mode.stage, 1, 0)
+    )
     if worth.mean != mean:
         raise AnalysisError(
             f"{mode.id}: two computations of the mean win differ: {mean} forwards, {worth.mean} backwards"

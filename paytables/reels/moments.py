@@ -95,19 +95,23 @@ def _count_end_nodes_of_component(
 
 
 def count_end_nodes(
-    reels: ReelSet, components: Sequence[int], weighted: Sequence[bool], *, need: Sequence[int] = ()
+    reels: ReelSet,
+    components: Sequence[int],
+    weighted: Sequence[bool],
+    *,
+    required_winners: Sequence[int] = (),
 ) -> dict[AutomatonNodes, int]:
     """Return how many windows of the reels' cycle lead to each combination of the components' final nodes.
 
     If ``weighted[i]``, each window counts as often as component i's weight says (its ways). Windows in which
-    a component at one of the indices ``need`` does not win are left out.
+    a component at one of the indices ``required_winners`` does not win are left out.
     """
     return _count_windows_by_nodes(
         reels.graph,
         tuple(reels.components[c].start_node for c in components),
         count_letters(reels, components),
         tuple(weighted),
-        tuple(need),
+        tuple(required_winners),
     )
 
 
@@ -116,13 +120,13 @@ def _count_windows_by_nodes(
     start: AutomatonNodes,
     counts: list[list[tuple[LetterCombination, int]]],
     weighted: tuple[bool, ...],
-    need: tuple[int, ...],
+    required_winners: tuple[int, ...],
 ) -> dict[AutomatonNodes, int]:
     """Return how many windows lead from the nodes ``start`` to each combination of final nodes.
 
     ``counts`` has, for each reel, the number of cases of each combination of letters. If ``weighted[i]``, a
     window counts as often as the product of component i's factors says. Windows in which a component in
-    ``need`` does not win are left out.
+    ``required_winners`` does not win are left out.
     """
     current_windows: dict[AutomatonNodes, int] = {start: 1}
     places = range(len(start))
@@ -144,7 +148,8 @@ def _count_windows_by_nodes(
                         if weighted[i]:
                             factor *= g.step_factors[k]
                 if not factor or any(
-                    g.letter_offsets[target[i]] < 0 and not g.win_value_by_node[target[i]] for i in need
+                    g.letter_offsets[target[i]] < 0 and not g.win_value_by_node[target[i]]
+                    for i in required_winners
                 ):
                     continue
                 next_windows[tuple(target)] += factor
@@ -187,11 +192,11 @@ def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
     return select_given_awards(awards)
 
 
-def compute_run_figures(reels: ReelSet, ends: EndCounts, *, second: bool) -> RunFigures:
-    """Return the exact figures of one play of a reel stage; ``second``: with the moments that variances need.
+def compute_run_figures(reels: ReelSet, ends: EndCounts, *, with_second_moment: bool) -> RunFigures:
+    """Return the exact figures of one play of a reel stage; ``with_second_moment``: with what variances need.
 
     ``ends`` is the result of :func:`count_ends_by_component`. If too many
-    components give awards to be walked together, ``odds_by_awards`` is empty; with ``second`` that raises
+    components give awards to be walked together, ``odds_by_awards`` is empty; with ``with_second_moment`` that raises
     :class:`BeyondExactAnalysis`.
     """
     award_components = list_award_components(reels)
@@ -208,12 +213,12 @@ def compute_run_figures(reels: ReelSet, ends: EndCounts, *, second: bool) -> Run
             reels, award_components, [False] * len(award_components)
         ).items():
             odds[find_given_awards(reels, nodes)] += Fraction(amount, reels.cycle)
-    elif second:
+    elif with_second_moment:
         raise BeyondExactAnalysis(
             f"stage {reels.name}: {len(award_components)} components give awards, too many for its variance to be "
             "computed"
         )
-    if second:
+    if with_second_moment:
         parts = _compute_mean_by_awards(reels, award_components)
         return RunFigures(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
     value = reels.graph.win_value_by_node
@@ -232,7 +237,7 @@ def _compute_mean_by_awards(reels: ReelSet, award_components: Sequence[int]) -> 
     value = reels.graph.win_value_by_node
     for c in range(len(reels.components)):
         for nodes, amount in count_end_nodes(
-            reels, [*award_components, c], weighted, need=[len(award_components)]
+            reels, [*award_components, c], weighted, required_winners=[len(award_components)]
         ).items():
             parts[find_given_awards(reels, nodes[:-1])] += amount * value[nodes[-1]]
     return defaultdict(Fraction, {g: Fraction(n * reels.multiplier, reels.cycle) for g, n in parts.items()})

@@ -21,7 +21,7 @@ SeriesKey = tuple[str, StageState]
 #: Probabilities of cyclic stages are whole multiples of 1 / PROBABILITY_ONE.
 PROBABILITY_ONE = 1 << 64
 #: How often the estimate for a cyclic stage is recomputed at most.
-GENERATIONS_MAX = 400
+ITERATIONS_MAX = 400
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class NoWinChance:
         self.is_rounded = False
         chance = self._compute_one_run_chance(key)
         if self.is_rounded:
-            for _ in range(GENERATIONS_MAX):
+            for _ in range(ITERATIONS_MAX):
                 chance_before = self._estimate_by_open_play[key]
                 self._estimate_by_open_play[key] = Fraction(int(chance * PROBABILITY_ONE), PROBABILITY_ONE)
                 if self._estimate_by_open_play[key] == chance_before:

@@ -323,7 +323,7 @@ class ReelBuilder:
         return lines, groups
 
     def build_count_prizes(self, number: int, pay: PayTableRow) -> dict[int, LinePrize]:
-        """Return the prizes of a ways or scatter row of the pay table, by count of the symbol."""
+        """Return the prizes of the pay-table row with this number, which counts a symbol, by that count."""
         return self._build_prizes(f"{self.key}.pay.{number}", pay)
 
     def _find_rows_read(self, kind: str) -> tuple[tuple[int, int], ...]:

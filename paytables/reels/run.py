@@ -85,10 +85,10 @@ class Stage(Protocol):
     def run(self, draw: DrawSource) -> StageRun | StageRunSteps:
         """Play the stage once: return its result, or a generator of the player's decisions that returns it."""
 
-    def compute_figures(self, *, second: bool) -> RunFigures:
+    def compute_figures(self, *, with_second_moment: bool) -> RunFigures:
         """Return the exact figures of one play of the stage.
 
-        ``mean_by_awards`` and ``second_moment`` are computed only if ``second`` is true.
+        ``mean_by_awards`` and ``second_moment`` are computed only if ``with_second_moment`` is true.
         """
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:

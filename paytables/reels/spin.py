@@ -161,21 +161,21 @@ class ReelSpinStage(ReelsStageBase):
     @cached_property
     def _figures_without_moments(self) -> RunFigures:
         """Return the exact figures of one spin without second moments."""
-        return moments.compute_run_figures(self.reels, self._end_counts, second=False)
+        return moments.compute_run_figures(self.reels, self._end_counts, with_second_moment=False)
 
     @cached_property
     def _figures_with_moments(self) -> RunFigures:
         """Return the exact figures of one spin with second moments."""
         if len(moments.list_award_components(self.reels)) > moments.JOINT_AWARDS_MAX:
             return build_run_figures(self.compute_distribution())
-        return moments.compute_run_figures(self.reels, self._end_counts, second=True)
+        return moments.compute_run_figures(self.reels, self._end_counts, with_second_moment=True)
 
-    def compute_figures(self, *, second: bool) -> RunFigures:
-        """Return the exact figures of one spin; ``second``: with the moments that variances need.
+    def compute_figures(self, *, with_second_moment: bool) -> RunFigures:
+        """Return the exact figures of one spin; ``with_second_moment``: with the moments that variances need.
 
         They come from dynamic programming, or from the spin's distribution if many components give awards.
         """
-        return self._figures_with_moments if second else self._figures_without_moments
+        return self._figures_with_moments if with_second_moment else self._figures_without_moments
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often each prize of the stage is won over the cycle of all its windows."""

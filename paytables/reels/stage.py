@@ -182,7 +182,7 @@ class ReelSet:
             if column not in letters_by_column:
                 letters_by_column[column] = tuple(c.find_letter(x, column) for c in self.components)
             letters += letters_by_column[column]
-        return self._settle(letters, [x * count for x in range(len(window))])
+        return self._evaluate_letters(letters, [x * count for x in range(len(window))])
 
     def evaluate_stops(self, stops: Sequence[int]) -> tuple[int, list[WindowWin]]:
         """Return the credits at level 1 and the prizes that the window at these stops wins.
@@ -192,7 +192,7 @@ class ReelSet:
         letters: list[int] = []
         for reel_letters, at, stop in zip(self.letters, self.column_index_by_stop, stops, strict=True):
             letters += reel_letters[at[stop]]
-        return self._settle(letters, self._letter_offsets)
+        return self._evaluate_letters(letters, self._letter_offsets)
 
     def iter_winning_stops(self) -> Iterator[tuple[tuple[int, ...], list[WindowWin], int]]:
         """Yield the stops of every window that wins, with its prizes and its number of equally likely cases.
@@ -236,7 +236,7 @@ class ReelSet:
         """Return, for each reel, the offset of its letters in a window's flat list for :func:`evaluate_window`."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
-    def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[WindowWin]]:
+    def _evaluate_letters(self, letters: list[int], at: list[int]) -> tuple[int, list[WindowWin]]:
         """Return the credits and prizes of a window, given the letters that the pay components read in it.
 
         ``at[x]`` is the offset in ``letters`` of the column of reel x.

@@ -59,7 +59,7 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
         parts: list[_CaseArrays] = []
         for row, weight in _merge_letters(letters, weights):
             parts.append(tables.extend_by_reel(cases, row, weight))
-            if sum(len(part.counts) for part in parts) > ROWS_BEFORE_MERGE:
+            if sum(len(part.counts) for part in parts) > CASES_BEFORE_MERGE:
                 parts = [_combine_equivalent_cases(reels, parts)]
         cases = _combine_equivalent_cases(reels, parts)
     distribution: dict[tuple[int, GivenAwards], int] = defaultdict(int)
@@ -109,21 +109,20 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     return dict(windows_by_awards)
 
 
-#: Number of rows collected before equal ones are merged: limits the memory.
-ROWS_BEFORE_MERGE = 400_000
+#: Number of cases collected before equivalent ones are combined: limits the memory.
+CASES_BEFORE_MERGE = 400_000
 
 
 class _CaseArrays(NamedTuple):
     """The windows of the reels read so far. Equivalent windows are one case, and each column of an array is a case.
 
-    ``nodes`` and ``weights`` have a row for each component of the pays; ``counts`` has the number of windows of each
-    case.
+    ``nodes`` has a row for each pay component, ``weights`` has one for each ways component.
     """
 
     nodes: "Ints"
     """The current node of each pay component (row) in each case (column)."""
     weights: "Ints"
-    """The current weight (ways) of each pay component (row) in each case (column)."""
+    """The current weight (ways) of each ways component (row) in each case (column)."""
     credits: "Ints"
     """The credits that each case has won already."""
     award_codes: "Ints"

@@ -70,24 +70,24 @@ def _check_bet(bet: BetGroup, key: str, file: str) -> None:
 def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
     """Return the betting spots of one kind of roulette bet. Raises ValueError."""
     spot_rules = []
-    for ground in list_bet_areas(bet, cylinder):
-        if bet.spins > 1 and len(ground.covered_pockets) > 1:
+    for area in list_bet_areas(bet, cylinder):
+        if bet.spins > 1 and len(area.covered_pockets) > 1:
             raise ValueError(
-                f"{ground.id!r} covers several numbers; a bet on several spins must cover a single one"
+                f"{area.id!r} covers several numbers; a bet on several spins must cover a single one"
             )
-        if bet.on_zero != "lost" and set(ground.covered_pockets) & set(cylinder.zeros):
-            raise ValueError(f"{ground.id!r} covers a zero, so that no zero can return half of it")
+        if bet.on_zero != "lost" and set(area.covered_pockets) & set(cylinder.zeros):
+            raise ValueError(f"{area.id!r} covers a zero, so that no zero can return half of it")
         spot = Spot(
-            id=ground.id,
+            id=area.id,
             group=bet.id,
-            names=ground.names,
+            names=area.names,
             odds=bet.pays.text,
             bet_min=bet.least,
             bet_max=bet.most,
             bet_step=bet.step,
-            covered_results=ground.covered_pockets,
+            covered_results=area.covered_pockets,
         )
         spot_rules.append(
-            SpotRules(spot, dict.fromkeys(ground.covered_pockets, bet.pays), bet.spins, bet.on_zero)
+            SpotRules(spot, dict.fromkeys(area.covered_pockets, bet.pays), bet.spins, bet.on_zero)
         )
     return spot_rules

@@ -9,6 +9,7 @@ from paytables.contract import Spot
 from paytables.roulette.names import BET_NAMES
 from paytables.roulette.schema import BetGroup, Cylinder
 
+#: The highest number of a cylinder.
 _LAST_NUMBER: Final = 36
 
 
@@ -25,22 +26,25 @@ class BetArea:
 def list_bet_areas(bet: BetGroup, cylinder: Cylinder) -> tuple[BetArea, ...]:
     """Return every betting area of a roulette bet. Raises ValueError for numbers that are not pockets."""
     if bet.replacing_areas:
-        grounds = [
+        areas = [
             _build_area(bet, name, _parse_numbers(text, cylinder))
             for name, text in bet.replacing_areas.items()
         ]
     else:
-        grounds = list(_iter_usual_areas(bet, cylinder))
+        areas = list(_iter_usual_areas(bet, cylinder))
     for text in bet.further_areas:
         covers = _parse_numbers(text, cylinder)
-        grounds.append(_build_area(bet, f"{bet.id}-{'-'.join(covers)}", covers))
-    if not grounds:
+        areas.append(_build_area(bet, f"{bet.id}-{'-'.join(covers)}", covers))
+    if not areas:
         raise ValueError(f"{bet.id!r} is not a bet of the usual layout: list its `places`")
-    return tuple(grounds)
+    return tuple(areas)
 
 
 def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
-    """Return the roulette pockets in a text such as ``0-1``. Raises ValueError for a number that is not a pocket."""
+    """Return the roulette pockets in a text such as ``0-1``.
+
+    Raises ValueError for a number that is not a pocket or occurs twice.
+    """
     numbers = tuple(text.split("-"))
     unknown_numbers = [number for number in numbers if number not in cylinder.pockets]
     if unknown_numbers or len(set(numbers)) != len(numbers):
@@ -93,6 +97,7 @@ def _list_dozen_numbers(dozen: int) -> tuple[int, ...]:
     return tuple(range(12 * dozen - 11, 12 * dozen + 1))
 
 
+#: The numbers of each row of three.
 _STREET_ROWS: Final = tuple((n, n + 1, n + 2) for n in range(1, _LAST_NUMBER + 1, 3))
 #: The betting areas within the numbers, by the id of their bet.
 _INSIDE_BETS: Final[dict[str, tuple[tuple[int, ...], ...]]] = {
@@ -148,19 +153,21 @@ _CALL_BETS: Final[tuple[tuple[str, tuple[str, str], dict[tuple[str, ...], int]],
         dict.fromkeys((("1",), ("6", "9"), ("14", "17"), ("17", "20"), ("31", "34")), 1),
     ),
 )
+#: The number of pockets of a cylinder with one zero.
 _SINGLE_ZERO_POCKETS: Final = 37
 
 
-def list_call_bets(spots: Iterable[Spot], parts: Sequence[str]) -> list[dict[str, object]]:
+def list_call_bets(spots: Iterable[Spot], pockets: Sequence[str]) -> list[dict[str, object]]:
     """Return the call bets of a roulette with one zero, each as chips by spot.
 
-    The result is empty if the layout lacks one of the betting areas that call bets use.
+    A call bet is left out if the layout lacks one of its betting areas. A cylinder with another number of pockets has
+    no call bets.
     """
     by_covers = {
         tuple(sorted(spot.covered_results, key=int)): spot.id for spot in spots if spot.covered_results
     }
     call_bets: list[dict[str, object]] = []
-    for name, (en, fr), chips in _CALL_BETS if len(parts) == _SINGLE_ZERO_POCKETS else ():
+    for name, (en, fr), chips in _CALL_BETS if len(pockets) == _SINGLE_ZERO_POCKETS else ():
         bets = {by_covers[covers]: count for covers, count in chips.items() if covers in by_covers}
         if len(bets) == len(chips):
             call_bets.append({"id": name, "names": {"en": en, "fr": fr}, "bets": bets})

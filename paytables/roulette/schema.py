@@ -48,8 +48,8 @@ class Cylinder(StrictTable):
         return self
 
     @model_validator(mode="after")
-    def _check_colours(self) -> "Cylinder":
-        """Refuse a cylinder with duplicate pockets, or with pockets without exactly one colour."""
+    def _check_pockets_and_turns(self) -> "Cylinder":
+        """Refuse duplicate pockets, pockets without exactly one colour, and too few turns for a valid spin."""
         if len(set(self.pockets)) != len(self.pockets):
             raise ValueError("a pocket is listed twice")
         for colour, of in (

@@ -60,18 +60,18 @@ def analyse_bets(
 ) -> BetAnalysis:
     """Return the exact figures of stakes on several areas of the wheel's layout, credits by area."""
     parts = definition.wheel.parts
-    at = compute_expected_spins(definition)
+    spins_by_factor = compute_expected_spins(definition)
     areas = {area.id: area for area in definition.area}
     respin_symbols = {s.id for s in definition.symbol if s.again is not None}
     cost, options = sum(stakes.values()), {"bets": dict(stakes)}
-    mean_factor = sum((n * f for f, n in at.items()), Fraction(0)) / len(parts)
+    mean_factor = sum((n * f for f, n in spins_by_factor.items()), Fraction(0)) / len(parts)
     prizes = tuple(
         PrizeFigures(
             name=symbol,
             stage_or_spot=area,
             credits=stake * pay,
             hits=parts.count(symbol),
-            rate=sum(at.values(), Fraction(0)) * parts.count(symbol) / len(parts),
+            rate=sum(spins_by_factor.values(), Fraction(0)) * parts.count(symbol) / len(parts),
             rtp=mean_factor * parts.count(symbol) * stake * pay / cost,
         )
         for area, stake in stakes.items()
@@ -83,7 +83,7 @@ def analyse_bets(
     chances: dict[int, Fraction] = {}
     for symbol in set(parts) - respin_symbols:
         win = sum(stake * areas[area].pays.get(symbol, 0) for area, stake in stakes.items())
-        for factor, n in at.items():
+        for factor, n in spins_by_factor.items():
             p = n * parts.count(symbol) / len(parts)
             chances[win * factor] = chances.get(win * factor, Fraction(0)) + p
     distribution = build_distribution(chances)
@@ -107,9 +107,9 @@ def _build_respin_figures(
     rate = Fraction(sum(part in respin_symbols for part in parts), len(parts))
     if not rate:
         return ()
-    at = compute_expected_spins(definition)
-    extra_spins = sum(at.values(), Fraction(0)) - 1
-    total = sum((n * f for f, n in at.items()), Fraction(0))
+    spins_by_factor = compute_expected_spins(definition)
+    extra_spins = sum(spins_by_factor.values(), Fraction(0)) - 1
+    total = sum((n * f for f, n in spins_by_factor.items()), Fraction(0))
     paid_return = mean * (total - 1) / total
     return (
         FeatureFigures(

@@ -74,7 +74,7 @@ def test_compiled_and_interpreted_evaluation_agree_on_a_million_draws():
 def test_enumerating_the_full_cycle_equals_the_exact_analysis():
     stage = load_game("seven-rivers").rules.stages["three"].get_stage("base")
     total, squares = enumerate_cycle(stage.reels, stage.reels.cycle)
-    table = stage.compute_figures(second=True)
+    table = stage.compute_figures(with_second_moment=True)
     assert (table.mean, table.second_moment) == (total / stage.reels.cycle, squares / stage.reels.cycle)
 
 

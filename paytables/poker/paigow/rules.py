@@ -228,14 +228,15 @@ class PaiGowPokerRules(TwoHandsRules):
         return [bank, *([last] if self._undealt_total_bets else []), *other_hands]
 
     # ------------------------------------------------------------ figures
-    def prove(self, *how: object) -> ProvedFigures:
+    def prove(self, *solver_options: object) -> ProvedFigures:
         """Compute the exact figures that the definition stores as its proof.
 
-        It needs the laboratory packages and takes some minutes.
+        It needs the laboratory packages and takes some minutes. ``solver_options`` are as in
+        :func:`paytables.poker.paigow.solve.solve`.
         """
         from paytables.poker.paigow.solve import solve  # noqa: PLC0415 (laboratory packages)
 
-        return solve(self.definition, *how)
+        return solve(self.definition, *solver_options)
 
     @cached_property
     def _proof(self) -> ProvedFigures:

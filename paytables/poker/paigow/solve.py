@@ -191,15 +191,18 @@ class WinLossCounts:
         )
 
 
-def solve(definition: PaiGowPokerDefinition, *how: Json) -> ProvedFigures:
-    """Return the exact figures of a game: for cards set as the bank sets them, and for the best settings."""
+def solve(definition: PaiGowPokerDefinition, *solver_options: Json) -> ProvedFigures:
+    """Return the exact figures of a game: for cards set as the bank sets them, and for the best settings.
+
+    ``solver_options`` are the last arguments of :func:`count_wins_and_losses`: ``parallel_map``, ``report_progress``.
+    """
     stake = definition.commission.of
     counts = count_wins_and_losses(
         HouseWayRules(definition.house),
         stake - definition.commission.compute_credits(stake),
         stake,
         ALL_RANKS,
-        *how,
+        *solver_options,
     )
     return ProvedFigures(
         best=counts.compute_chances(counts.best_wins_and_losses),

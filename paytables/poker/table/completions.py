@@ -79,7 +79,7 @@ def solve_completions(
         policy=None
         if seen_card_count is None
         else pack_policy(bytes(np.array(answers, dtype=np.uint8)[keeps_bet.astype(int)])),
-        won=_list_row_rates(
+        won=_list_rates_with_withdrawal(
             spot,
             (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist(),
             returned_share,
@@ -88,7 +88,7 @@ def solve_completions(
     )
 
 
-def _list_row_rates(
+def _list_rates_with_withdrawal(
     spot: BetSpot, rows: list[int], returned_share: Fraction, total: int
 ) -> tuple[BetPaymentRate, ...]:
     """Return how often each row of a poker bet's pay table pays, and how often the bet is withdrawn.

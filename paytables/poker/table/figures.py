@@ -32,14 +32,15 @@ def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
     return SideBet(level, (spot.id,), spot.limits.least, rates)
 
 
-def prove(definition: PokerDefinition, *how: object) -> dict[str, ProvedFigures]:
+def prove(definition: PokerDefinition, *solver_options: object) -> dict[str, ProvedFigures]:
     """Compute the exact figures (proofs) of all bets of a game.
 
-    It needs the laboratory packages and takes seconds to minutes.
+    It needs the laboratory packages and takes seconds to minutes. ``solver_options`` are the further arguments of
+    :class:`~paytables.poker.community.HoldemSolver`; only hold'em uses them.
     """
     from paytables.poker.table.solve import solve  # noqa: PLC0415 (laboratory packages)
 
-    return solve(definition, *how)
+    return solve(definition, *solver_options)
 
 
 def analyse(definition: PokerDefinition) -> Analysis:

@@ -524,9 +524,12 @@ class PokerRules(SeatedRules):
         """Return the exact figures of any combination of a seat's bets."""
         return figures.analyse_bets(self.definition, self.build_wager(wager.credits, **wager.options))
 
-    def prove(self, *how: object) -> dict[str, ProvedFigures]:
-        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
-        return figures.prove(self.definition, *how)
+    def prove(self, *solver_options: object) -> dict[str, ProvedFigures]:
+        """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages.
+
+        ``solver_options`` are as in :func:`paytables.poker.table.figures.prove`.
+        """
+        return figures.prove(self.definition, *solver_options)
 
     def verify(self) -> None:
         """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""

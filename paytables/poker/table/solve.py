@@ -49,10 +49,11 @@ if TYPE_CHECKING:
 POLICY_CHARACTERS_MAX = 64_000
 
 
-def solve(definition: PokerDefinition, *how: object) -> dict[str, ProvedFigures]:
+def solve(definition: PokerDefinition, *solver_options: object) -> dict[str, ProvedFigures]:
     """Return the exact figures (proofs) of a poker game's bets, by the id of the bet.
 
-    The ante and the bets placed together with it have one proof, each independent bet its own.
+    The ante and the bets placed together with it have one proof, each independent bet its own. ``solver_options`` are
+    the further arguments of :class:`~paytables.poker.community.HoldemSolver`; only hold'em uses them.
     """
     proofs = {}
     if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
@@ -62,7 +63,7 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, ProvedFigures]
     ):
         from paytables.poker.table.streets import solve_holdem  # noqa: PLC0415 (slow to load)
 
-        proofs[MAIN_BET] = solve_holdem(definition, *how)
+        proofs[MAIN_BET] = solve_holdem(definition, *solver_options)
     elif not definition.ante.is_independent_of_bank:
         proofs[MAIN_BET] = StudSolver(definition).build_proof()
     else:
@@ -208,12 +209,12 @@ def solve_withdrawable_bets(definition: PokerDefinition) -> ProvedFigures:
                 table[known][hands.find_held_set_indexes(chosen_hands, mask)] > 0
                 for known, mask in zip(seen_cards, masks, strict=True)
             ]
-            pays = [
-                won[hands.find_held_set_indexes(chosen_hands, mask)] >= 0
-                for won, mask in zip(seen_rows, masks, strict=True)
+            stay_with_win = [
+                row_by_hand[hands.find_held_set_indexes(chosen_hands, mask)] >= 0
+                for row_by_hand, mask in zip(seen_rows, masks, strict=True)
             ]
             for net_cases, left_on in zip(
-                net_cases_by_play, (stay, [~each for each in stay], pays), strict=True
+                net_cases_by_play, (stay, [~each for each in stay], stay_with_win), strict=True
             ):
                 bets = np.sum(left_on, axis=0, dtype=np.int64) + 1
                 cases = np.zeros((4, len(nets)), dtype=np.int64)
@@ -284,7 +285,8 @@ class StudSolver:
         self.open_bank_card_count = sum(deal.bank for deal in deals_before)
         """The number of bank cards that are face up when the player decides."""
         self.player: CardSets = build_sets(52, self.own_card_count)
-        self.chosen, self.like = self.player.suit_classes_and_sizes
+        self.chosen, self.hands_per_class = self.player.suit_classes_and_sizes
+        """The set number of one hand of each class of hands that differ in suits only, and the class sizes."""
         order = RANKING_RULES_BY_NAME[duel.order]
         self.strengths = self.player.compute_strengths(order)[self.chosen]
         """The strength of the player's hand in each class."""
@@ -303,7 +305,7 @@ class StudSolver:
         The array is indexed by the result (as in :data:`HAND_COMPARISONS`), the class, and the bank's visible card.
         """
         bank = build_sets(52, self.duel.bank)
-        opens = self.duel.lowest_opening_strength
+        opening_strength = self.duel.lowest_opening_strength
         counts = count_duel_results(
             self.player,
             self.chosen,
@@ -311,12 +313,12 @@ class StudSolver:
             bank,
             bank.compute_strengths(RANKING_RULES_BY_NAME[self.duel.order]),
             up=self.open_bank_card_count > 0,
-            opens=opens,
+            opening_strength=opening_strength,
         )
         total = comb(
             52 - self.own_card_count - self.open_bank_card_count, self.duel.bank - self.open_bank_card_count
         )
-        above = self.strengths[:, None] >= opens
+        above = self.strengths[:, None] >= opening_strength
         better = np.where(above, counts.weaker_counts - counts.unqualified_counts, 0)
         equal = np.where(above, counts.equal_counts, 0)
         worse = total - counts.unqualified_counts - better - equal
@@ -449,7 +451,7 @@ class StudSolver:
         """
         net_cases: Counter[Fraction] = Counter()
         staked = Fraction(0)
-        hands_per_class = self.like if weight is None else weight
+        hands_per_class = self.hands_per_class if weight is None else weight
         for n, choice in enumerate(choices):
             for standing in range(len(HAND_COMPARISONS)):
                 cases = np.where(chosen_options == n, standings[standing], 0).sum(axis=1) * hands_per_class
@@ -481,7 +483,7 @@ class StudSolver:
         ``chosen_options`` has the index of the chosen option by class of hands (row) and visible bank card (column).
         ``weight`` is the number of hands in each class; None: as in the whole deck.
         """
-        hands_per_class = self.like if weight is None else weight
+        hands_per_class = self.hands_per_class if weight is None else weight
         payment_counts: Counter[BetPayment] = Counter()
         for n, choice in enumerate(choices):
             for number, standing in enumerate(HAND_COMPARISONS):

@@ -74,10 +74,13 @@ def build_street_bets(definition: PokerDefinition) -> StreetBets:
     )
 
 
-def solve_holdem(definition: PokerDefinition, *how: object) -> ProvedFigures:
-    """Return the exact figures (proof) of a hold'em game's ante and super ante, with all raises."""
+def solve_holdem(definition: PokerDefinition, *solver_options: object) -> ProvedFigures:
+    """Return the exact figures (proof) of a hold'em game's ante and super ante, with all raises.
+
+    ``solver_options`` are the further arguments of :class:`HoldemSolver`.
+    """
     streets = build_street_bets(definition)
-    solved = HoldemSolver(streets, *how).solve_strategy()  # type: ignore[arg-type]
+    solved = HoldemSolver(streets, *solver_options).solve_strategy()  # type: ignore[arg-type]
     net_cases = Counter({Fraction(net, streets.unit): cases for net, cases in solved.net_counts.items()})
     return ProvedFigures(
         law={

@@ -84,7 +84,8 @@ class HoldEvaluation:
         self.definition = definition
         self.sets: CardSets = build_sets(53 if definition.deck.joker else 52, POLICY_HAND_CARD_COUNT)
         """All hands of five cards of the deck."""
-        self.deals, self.like = self.sets.suit_classes_and_sizes
+        self.deals, self.deals_per_class = self.sets.suit_classes_and_sizes
+        """The set number of one deal of each class of deals that differ in suits only, and the class sizes."""
         undealt = self.sets.cards - POLICY_HAND_CARD_COUNT
         finished = [
             comb(undealt, POLICY_HAND_CARD_COUNT - mask.bit_count())
@@ -152,12 +153,12 @@ class HoldEvaluation:
         """
         total = self.unit * self.sets.count
         finished = self.sets.sum_over_draws(self.winning_hand_counts, self.deals, masks) * (
-            self.scale[masks] * self.like
+            self.scale[masks] * self.deals_per_class
         )
         rates = tuple(Fraction(sum(row.tolist()), total) for row in finished)
         means, mean_indexes = np.unique(values[masks, np.arange(len(masks))], return_inverse=True)
         often = np.zeros(len(means), dtype=np.int64)
-        np.add.at(often, mean_indexes, self.like)
+        np.add.at(often, mean_indexes, self.deals_per_class)
         squares = sum(
             mean * mean * like_deals for mean, like_deals in zip(means.tolist(), often.tolist(), strict=True)
         )
@@ -233,5 +234,5 @@ class HoldEvaluation:
         ``masks`` has one number for each class of deals: its bit *i* is set if the card with index *i* is held.
         ``values`` is what :meth:`compute_mean_wins` returns.
         """
-        wins = values[masks, np.arange(len(masks))] * self.like
+        wins = values[masks, np.arange(len(masks))] * self.deals_per_class
         return Fraction(sum(wins.tolist()), self.unit * self.sets.count)

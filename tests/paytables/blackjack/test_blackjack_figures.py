@@ -112,7 +112,7 @@ def test_progressive_rows_have_the_probabilities_of_their_formulas(decks):
     """Each row's probability is computed by falling factorials, less the higher rows."""
     cards, n = 52 * decks, decks
     first, second, third = (
-        compute_row_chances(side(*PROGRESSIVE[table]), n, hole=False) for table in (1, 2, 3)
+        compute_row_chances(side(*PROGRESSIVE[table]), n, has_hole_card=False) for table in (1, 2, 3)
     )
     run = Fraction(120 * 4 * n**5, perm(cards, 5))
     assert first["row-0"] == third["row-0"] == run
@@ -136,7 +136,7 @@ def test_progressive_rows_have_the_probabilities_of_their_formulas(decks):
 def test_a_hidden_blackjack_ends_the_round_before_a_third_card():
     """Counted separately: 7-7-7 and then two cards of the dealer, in all orders of one deck."""
     rows = side({"cards": 3, "ranks": ["777"], "pays": "500:1"}, {"ranks": ["77"], "pays": "50:1"})
-    seen, hidden = (compute_row_chances(rows, 1, hole=hole) for hole in (False, True))
+    seen, hidden = (compute_row_chances(rows, 1, has_hole_card=hole) for hole in (False, True))
     assert seen["row-0"] == Fraction(24, 52 * 51 * 50)
     assert hidden["row-0"] == seen["row-0"] * (1 - Fraction(2 * 4 * 16, 49 * 48))
     assert sum(hidden.values()) == sum(seen.values()) == Fraction(12, 52 * 51)

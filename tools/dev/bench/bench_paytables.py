@@ -58,7 +58,7 @@ def _create_base_reels(factor: int = 1) -> ReelSet:
 
 
 def _compute_moments(reels: ReelSet) -> None:
-    moments.compute_run_figures(reels, moments.count_ends_by_component(reels), second=False)
+    moments.compute_run_figures(reels, moments.count_ends_by_component(reels), with_second_moment=False)
     moments.compute_second_moment(reels)
 
 
