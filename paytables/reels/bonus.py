@@ -288,29 +288,29 @@ class HoldBonus(_EnumerableBonusStage):
     def run(self, draw: DrawSource) -> StageRun:
         """Spin the empty cells of the board until the respins run out or no cell is empty; return the result."""
         weights = [p.count for p in self.items]
-        worth: list[int | None] = [None] * self.cell_count
+        item_by_cell: list[int | None] = [None] * self.cell_count
         order = list(range(self.cell_count))
         # positions of the first coins: a uniform sample, each with its own value draw
         for n in range(self.start_coins):
             k = n + draw.below(self.cell_count - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]
-            worth[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
-        spins = [{"left": self.respin_count, "cells": list(worth)}]
+            item_by_cell[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
+        spins = [{"left": self.respin_count, "cells": list(item_by_cell)}]
         respins_left = self.respin_count
-        while respins_left and None in worth:
+        while respins_left and None in item_by_cell:
             respins_left -= 1
-            for cell in [c for c, w in enumerate(worth) if w is None]:
+            for cell in [c for c, w in enumerate(item_by_cell) if w is None]:
                 if draw.below(self.coin_denominator, f"{self.name}.land") < self.coin_numerator:
-                    worth[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
+                    item_by_cell[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
                     respins_left = self.respin_count
-            spins.append({"left": respins_left, "cells": list(worth)})
+            spins.append({"left": respins_left, "cells": list(item_by_cell)})
         paid_wins: list[PaidWin] = []
         awards: list[Award] = []
-        for cell, index in enumerate(worth):
+        for cell, index in enumerate(item_by_cell):
             if index is not None:
                 paid_wins += self.items[index].build_payments({"cell": cell})
                 awards += self.items[index].awards
-        if None not in worth and self.full_board_prize is not None:
+        if None not in item_by_cell and self.full_board_prize is not None:
             paid_wins += self.full_board_prize.build_payments({})
             awards += self.full_board_prize.awards
         coins = [{"item": p.name, "credits": p.credits} for p in self.items]

@@ -118,7 +118,7 @@ class _HighestPaySearch:
             if branch.pay_bound < best:
                 continue
             if branch.reels_read < len(totals) and (
-                branch.live_components or any(row_of[n] >= 0 for n in branch.award_components)
+                branch.live_components or any(row_of[n] >= 0 for n in branch.award_nodes)
             ):
                 self._branch_count += 1
                 if self._branch_count > BRANCHES_MAX:
@@ -145,13 +145,13 @@ class _HighestPaySearch:
         row_of, delta, gain, value = g.letter_offsets, g.next_nodes, g.step_factors, g.win_value_by_node
         branch_by_key: dict[tuple[int, tuple[ComponentProgress, ...], tuple[int, ...]], _SearchBranch] = {}
         for letters, times in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
-            award_components = tuple(
+            award_nodes = tuple(
                 [
                     self._follow_letter(n, letters[c])[0]
-                    for n, c in zip(branch.award_components, self.award_components, strict=True)
+                    for n, c in zip(branch.award_nodes, self.award_components, strict=True)
                 ]
             )
-            if given_awards not in self.find_possible_awards(x + 1, award_components):
+            if given_awards not in self.find_possible_awards(x + 1, award_nodes):
                 continue
             sure = bound = branch.won_credits
             alive = []
@@ -166,12 +166,12 @@ class _HighestPaySearch:
                 else:
                     alive.append((c, node_after, held_after))
                     bound += held_after * self.find_highest_win_from(node_after)
-            key = (sure, tuple(alive), award_components)
+            key = (sure, tuple(alive), award_nodes)
             if key in branch_by_key:
                 branch_by_key[key].cases += branch.cases * times
             else:
                 branch_by_key[key] = _SearchBranch(
-                    bound, x + 1, branch.cases * times, sure, tuple(alive), award_components
+                    bound, x + 1, branch.cases * times, sure, tuple(alive), award_nodes
                 )
         return list(branch_by_key.values())
 
@@ -185,10 +185,10 @@ class _SearchBranch:
     reels_read: int
     """The number of reels read so far."""
     cases: int
-    """The number of windows of the reels read so far."""
+    """The number of equally likely cases of the reels read so far that lead to these windows."""
     won_credits: int
     """The pay that these windows have won already."""
     live_components: tuple[ComponentProgress, ...]
     """The components that can still win, with their nodes and factors."""
-    award_components: tuple[int, ...]
+    award_nodes: tuple[int, ...]
     """The current nodes of the components that can give awards."""

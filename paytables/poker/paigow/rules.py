@@ -318,10 +318,10 @@ class PaiGowPokerRules(TwoHandsRules):
     def _undealt_total_chances(self) -> dict[str, Fraction]:
         """Return the probability that the four undealt cards total under, over or exactly the number of the bet."""
         counts = Counter({(0, 0): 1})
-        for worth in map(self.get_undealt_points, range(JOKER + 1)):
+        for points in map(self.get_undealt_points, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):
                 if n < UNDEALT_CARD_COUNT:
-                    counts[n + 1, total + worth] += ways
+                    counts[n + 1, total + points] += ways
         ways_by_result = Counter[str]()
         for (n, total), ways in counts.items():
             if n == UNDEALT_CARD_COUNT:

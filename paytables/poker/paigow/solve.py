@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
 
     #: ``map``, or that of a thread pool.
-    Each: TypeAlias = Callable[..., Iterator[tuple[Ints, ...]]]
+    ParallelMap: TypeAlias = Callable[..., Iterator[tuple[Ints, ...]]]
 
 #: Every rank of a deck.
 ALL_RANKS: Final = tuple(range(13))
-#: The other cards of a hand with a flush: two of the ranks, one or none; again with the joker.
+#: The ranks of the other cards of a hand with a flush, the joker left out: two ranks, one, or none.
 OTHER_CARDS_OF_FLUSH: Final = (
     *combinations_with_replacement(ALL_RANKS, 2),
     *((rank,) for rank in ALL_RANKS),
@@ -76,7 +76,8 @@ class RankPatterns:
     """The strengths of the low and the high hand that the bank makes of these ranks, by row."""
     offered_ways: list[list[HandSetting]]
     """The ways in which a player may set cards of these ranks, by row; the bank's way is first."""
-    row_by_counts: dict[tuple[int, ...], int]
+    row_by_ranks: dict[tuple[int, ...], int]
+    """The row of each combination of ranks, by the ranks of its cards in ascending order."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def list_flush_patterns(
                 bank_way = house.choose_way_by_ranks(key, ways)
                 masks.append(sum(1 << rank for rank in suited))
                 planes.append(joker * len(OTHER_CARDS_OF_FLUSH) + n)
-                at.append(patterns.row_by_counts[key])
+                at.append(patterns.row_by_ranks[key])
                 bank_strengths.append(bank_way[:2])
                 offered_ways.append(list_unsurpassed_ways(ways, bank_way))
     pattern = np.array(at, dtype=np.int32)
@@ -215,7 +216,7 @@ def count_wins_and_losses(
     win: int,
     lose: int,
     ranks: Sequence[int] = ALL_RANKS,
-    parallel_map: Each = map,
+    parallel_map: ParallelMap = map,
     report_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> WinLossCounts:
     """Count wins and losses over all pairs of a player's and a bank's hand, from a deck of these ranks and the joker.
@@ -224,16 +225,16 @@ def count_wins_and_losses(
     all hands of the bank. ``parallel_map`` is ``map``, or the ``map`` of a thread pool. ``report_progress`` is called
     with the number of steps done, and the number of all steps.
     """
-    patterns = list_rank_patterns(house, ranks)
+    rank_patterns = list_rank_patterns(house, ranks)
     report_progress(1, 5)
-    suited = list_flush_patterns(house, patterns, ranks)
+    flush_patterns = list_flush_patterns(house, rank_patterns, ranks)
     report_progress(2, 5)
-    questions = SuitQuestions(patterns, suited)
-    plain = questions.count_without_flushes(parallel_map)
+    questions = SuitQuestions(rank_patterns, flush_patterns)
+    flushless_counts = questions.count_without_flushes(parallel_map)
     report_progress(3, 5)
-    right = questions.correct_for_flushes(parallel_map)
+    corrections = questions.correct_for_flushes(parallel_map)
     report_progress(4, 5)
-    sums = questions.count_pairs(parallel_map, plain, right, win, lose)
+    sums = questions.count_pairs(parallel_map, flushless_counts, corrections, win, lose)
     report_progress(5, 5)
     cards = 4 * len(ranks) + 1
     return WinLossCounts(
@@ -250,24 +251,26 @@ class SuitQuestions:
     that the way beats, and the number that beat it?
     """
 
-    def __init__(self, patterns: RankPatterns, suited: FlushPatterns) -> None:
-        self.known, self.suited = patterns, suited
-        all_ways = [*patterns.offered_ways, *suited.offered_ways]
+    def __init__(self, rank_patterns: RankPatterns, flush_patterns: FlushPatterns) -> None:
+        self.rank_patterns, self.flush_patterns = rank_patterns, flush_patterns
+        all_ways = [*rank_patterns.offered_ways, *flush_patterns.offered_ways]
         self.first_way_by_hand = np.cumsum([0, *map(len, all_ways)]).astype(np.int64)
         """For each player hand, the index in ``ways`` of its first way."""
         self.ways = np.array([way[:2] for offered in all_ways for way in offered], dtype=np.int32)
         """The strengths of the low and the high hand of every way to set every player hand."""
-        of = np.concatenate([np.arange(len(patterns.offered_ways)), suited.pattern_rows]).astype(np.int32)
+        of = np.concatenate([np.arange(len(rank_patterns.offered_ways)), flush_patterns.pattern_rows]).astype(
+            np.int32
+        )
         self.pattern_row_by_way = np.repeat(of, np.diff(self.first_way_by_hand))
         """For each way, the row in :class:`RankPatterns` with the ranks of its hand."""
 
-    def count_without_flushes(self, parallel_map: Each) -> Ints:
+    def count_without_flushes(self, parallel_map: ParallelMap) -> Ints:
         """Return how many bank hands each way of setting cards beats and loses to, if flushes do not count."""
-        nodes, ends = build_pattern_steps(self.known)
+        nodes, ends = build_pattern_steps(self.rank_patterns)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
         order = np.argsort(self.pattern_row_by_way, kind="stable")
-        at = np.searchsorted(self.pattern_row_by_way[order], np.arange(len(self.known.counts) + 1))
-        lows, highs = (np.ascontiguousarray(self.known.bank_hands[:, n]) for n in (0, 1))
+        at = np.searchsorted(self.pattern_row_by_way[order], np.arange(len(self.rank_patterns.counts) + 1))
+        lows, highs = (np.ascontiguousarray(self.rank_patterns.bank_hands[:, n]) for n in (0, 1))
         plain_counts = np.zeros((len(self.ways), 2), dtype=np.int64)
 
         def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
@@ -276,14 +279,16 @@ class SuitQuestions:
             parts = []
             for n in numbers:
                 part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int64)
-                compile_kernel(count_bank_hands_by_ranks)(self.known.counts[n], nodes, choose, weights)
+                compile_kernel(count_bank_hands_by_ranks)(
+                    self.rank_patterns.counts[n], nodes, choose, weights
+                )
                 compile_kernel(count_hands_beaten)(
                     self.ways[order[at[n] : at[n + 1]]], lows, highs, weights[ends], part
                 )
                 parts.append(part)
             return (np.concatenate(parts),)
 
-        batches = split_into_batches(len(self.known.counts))
+        batches = split_into_batches(len(self.rank_patterns.counts))
         for numbers, (part,) in zip(batches, parallel_map(compute_batch, batches), strict=True):
             plain_counts[np.concatenate([order[at[n] : at[n + 1]] for n in numbers])] = part
         return plain_counts
@@ -297,13 +302,13 @@ class SuitQuestions:
         that may be in one suit. A hand with a flush has five: its own suit; a suit with none of its other cards; with
         the first of them; with the second; with both.
         """
-        bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
+        bits = (self.rank_patterns.counts[:, :13] > 0) @ (1 << np.arange(13))
         masks = [_list_subsets(int(each)) for each in bits]
         others = [
             OTHER_CARDS_OF_FLUSH[plane % len(OTHER_CARDS_OF_FLUSH)]
-            for plane in self.suited.other_cards_indexes.tolist()
+            for plane in self.flush_patterns.other_cards_indexes.tolist()
         ]
-        for mask, other_ranks in zip(self.suited.flush_rank_masks.tolist(), others, strict=True):
+        for mask, other_ranks in zip(self.flush_patterns.flush_rank_masks.tolist(), others, strict=True):
             first_rank, second_rank = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
             masks.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
         sizes = np.repeat([len(each) for each in masks], np.diff(self.first_way_by_hand))
@@ -316,7 +321,7 @@ class SuitQuestions:
         )
         return base, questions.astype(np.int32)
 
-    def correct_for_flushes(self, parallel_map: Each) -> Ints:
+    def correct_for_flushes(self, parallel_map: ParallelMap) -> Ints:
         """Return, for each question, the corrections to the numbers of bank hands that its way beats and loses to.
 
         A question is one suit of one way to set the cards. The corrections account for the bank's flushes.
@@ -334,7 +339,9 @@ class SuitQuestions:
             table = np.zeros((8192, 2 * len(OTHER_CARDS_OF_FLUSH)), dtype=np.int32)
             part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
             rows = questions[order[at[n] : at[n + 1]]]
-            compile_kernel(correct_for_flushes)(levels[n], rows, self.known.counts, events, table, part)
+            compile_kernel(correct_for_flushes)(
+                levels[n], rows, self.rank_patterns.counts, events, table, part
+            )
             return (part,)
 
         for n, (part,) in enumerate(parallel_map(compute_level, range(len(levels)))):
@@ -343,7 +350,7 @@ class SuitQuestions:
 
     def _list_flush_events(self) -> Ints:
         """Return the corrections for the bank's flushes: +1 at the true strength, -1 at the strength by ranks alone."""
-        suited = self.suited
+        suited = self.flush_patterns
         moved = np.flatnonzero((suited.bank_hands != suited.flushless_bank_hands).any(axis=1))
         rows = [
             np.column_stack(
@@ -361,7 +368,7 @@ class SuitQuestions:
         return events[np.argsort(events[:, 0], kind="stable")]
 
     def count_pairs(
-        self, parallel_map: Each, flushless_counts: Ints, corrections: Ints, win: int, lose: int
+        self, parallel_map: ParallelMap, flushless_counts: Ints, corrections: Ints, win: int, lose: int
     ) -> list[int]:
         """Return four numbers of pairs of hands: won and lost with the best settings, won and lost with the bank's way.
 
@@ -372,7 +379,7 @@ class SuitQuestions:
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
         subsets = np.array([[len(some), *some, *[0] * (6 - len(some))] for some in suits], dtype=np.int32)
-        counts, hands = self.known.counts, len(self.known.offered_ways)
+        counts, hands = self.rank_patterns.counts, len(self.rank_patterns.offered_ways)
 
         def compute_batch(numbers: range) -> tuple[Ints]:
             """Return the pairs won and lost (best settings, bank's way) for the rank combinations ``numbers``.
@@ -396,7 +403,7 @@ class SuitQuestions:
 
         rests = [
             OTHER_CARDS_OF_FLUSH[plane % len(OTHER_CARDS_OF_FLUSH)]
-            for plane in self.suited.other_cards_indexes.tolist()
+            for plane in self.flush_patterns.other_cards_indexes.tolist()
         ]
         kinds = np.array(
             [len(other_ranks) + (len(set(other_ranks)) == 2) for other_ranks in rests], dtype=np.int32

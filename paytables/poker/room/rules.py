@@ -348,9 +348,9 @@ class RoomRules(SeatedRules):
                 betting.start_round(self.definition.find_bet_sizes(number), self._find_first_to_act(hands))
             else:
                 self._post_bring_in(hands)
-            while (player_number := betting.find_next_player()) is not None:
-                decision = self._build_decision(betting, player_number, hands)
-                betting.apply_option(player_number, str(decision.get_chosen_option((yield decision))))
+            while (next_player := betting.find_next_player()) is not None:
+                decision = self._build_decision(betting, next_player, hands)
+                betting.apply_option(next_player, str(decision.get_chosen_option((yield decision))))
         return len(self.definition.deal)
 
     def _post_blinds(self, betting: Betting) -> None:
@@ -385,14 +385,14 @@ class RoomRules(SeatedRules):
         if self.definition.forced.bring_in is None:
             return 0
         players = hands.betting.players
-        card_by_player = {
+        strength_by_index = {
             n: _HAND_RANKING.compute_rank_strength(
                 tuple(sorted(map(get_rank, hands.list_open_cards(player.seat))))
             )
             for n, player in enumerate(players)
             if not player.is_folded
         }
-        return max(card_by_player, key=lambda n: (card_by_player[n], -n))
+        return max(strength_by_index, key=lambda n: (strength_by_index[n], -n))
 
     def _build_decision(self, betting: Betting, player: Player, hands: _SeatHandsView) -> Decision:
         """Return the decision of the player whose turn it is."""

@@ -75,8 +75,10 @@ class PaiGowRules(TwoHandsRules):
 
         The text of a hand is its points, or its rank among the twenty combinations.
         """
-        points = {"en": 0, "fr": 1}
-        return {code: " / ".join(_describe_hand(hand, n) for hand in way[:2]) for code, n in points.items()}
+        return {
+            code: " / ".join(_describe_hand(hand, n) for hand in way[:2])
+            for n, code in enumerate(("en", "fr"))
+        }
 
     def prove(self, *_: object) -> ProvedFigures:
         """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""

@@ -6,7 +6,7 @@ from paytables.poker.video.schema import VideoPokerDefinition
 
 
 def build_rules(data: VideoPokerDefinition, file: str) -> VideoPokerRules:  # noqa: ARG001 (the definition has been checked)
-    """Build the rules of a video poker game from its definition. Raises :class:`DefinitionError`."""
+    """Build the rules of a video poker game from its definition."""
     return VideoPokerRules(data)
 
 

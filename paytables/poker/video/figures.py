@@ -12,7 +12,8 @@ from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_fraction
 from paytables.poker.video.schema import ProvedFigures, ProvedFiguresByBet, VideoPokerDefinition
 
-STRATEGY_TEXT: Final = "of the 32 ways to hold, always the one with the highest exact mean"
+#: How the best strategy chooses the cards to hold.
+BEST_STRATEGY_TEXT: Final = "of the 32 ways to hold, always the one with the highest exact mean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
         distribution=_build_win_distribution(rates, pays) if is_one_hand else None,
         max_win_credits=most * hands,
         max_win_probability=_compute_chance_of_at_least(rates, pays, most) if is_one_hand else None,
-        strategy=STRATEGY_TEXT,
+        strategy=BEST_STRATEGY_TEXT,
         worst_rtp=Fraction(proof.worst),
         simplest_strategy=None
         if definition.simplest is None
