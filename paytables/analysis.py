@@ -1,7 +1,7 @@
 """Exact figures of any game: returns, prizes, variance, win distribution and confidence bands.
 
 Everything is ``int`` and ``Fraction``; floats appear only where a square root or printed output needs one.
-Amounts are credits; ``variance`` is in squared credits, and :attr:`BetAnalysis.sigma` in units of the bet.
+Amounts are credits; ``variance`` is in squared credits, and :attr:`BetAnalysis.standard_deviation` in units of the bet.
 """
 
 import math
@@ -366,7 +366,7 @@ class BetAnalysis:
         return (self.mean_staked_credits or Fraction(self.cost_credits)) - self.cost_credits
 
     @property
-    def sigma(self) -> float | None:
+    def standard_deviation(self) -> float | None:
         """Return the standard deviation of one game's win in units of its bet, or None if it was not requested."""
         return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
 

@@ -248,7 +248,7 @@ class _DealerCardColumn:
         self.play, self.round = play, round_
         self.hands_in_order: list[_HandInSearch] = []
         """All hands of the search; a hand comes before those that can follow it."""
-        hands_of_box = self._build_hands(SplitBranch(HandSituation(round_.up), 0, 0, round_.tree))
+        hands_of_box = self._build_hands(SplitBranch(HandSituation(round_.up_card_value), 0, 0, round_.tree))
         self.start_hands = [
             (searched_hand, 1 if len(set(list_card_values(hand))) == 1 else 2)
             for hand, searched_hand in hands_of_box.items()
@@ -343,8 +343,8 @@ class _DealerCardColumn:
             answers, split = better, pairs
         for hand_total, answer in answers.items():
             if any(hand.weight and hand.draw_value is not None for hand in self.hands_by_total[hand_total]):
-                chart.answer_by_situation[self.round.up, hand_total] = answer
-        chart.split_pairs |= {(self.round.up, pair) for pair in split}
+                chart.answer_by_situation[self.round.up_card_value, hand_total] = answer
+        chart.split_pairs |= {(self.round.up_card_value, pair) for pair in split}
 
     def _count_orders(self, answers: Mapping[HandTotal, Answer], split: set[int]) -> None:
         """Set the weight of each blackjack hand: the number of card orders in which these decisions lead to it."""

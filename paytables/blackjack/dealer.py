@@ -77,14 +77,14 @@ class DealerFinalHands:
     orders of ``max_drawn_cards`` cards from the shoe, or of all its cards if it has fewer.
     """
 
-    def __init__(self, house: ExactHouseRules, up: int, shoe: ShoeCounts) -> None:
-        self.card_counts = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
+    def __init__(self, house: ExactHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
+        self.card_counts = tuple(count - (value == up_card_value) for value, count in enumerate(shoe, 1))
         """The number of cards of each value in the full shoe without the dealer's first card."""
-        self.final_hands = list_final_hands(house, up, self.card_counts)
+        self.final_hands = list_final_hands(house, up_card_value, self.card_counts)
         """The final hands: the cards drawn, the number of orders of drawing them, and the result."""
         self.max_drawn_cards = max(sum(drawn) for drawn, _, _ in self.final_hands)
         """The largest number of cards that the dealer can draw after the first one."""
-        self.blackjack_card_value = {ACE_VALUE: TEN_VALUE, TEN_VALUE: ACE_VALUE}.get(up)
+        self.blackjack_card_value = {ACE_VALUE: TEN_VALUE, TEN_VALUE: ACE_VALUE}.get(up_card_value)
         """The card value that makes a blackjack with the dealer's first card, or None."""
         highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.final_hands))
         self._falls = np.zeros((highest, max(self.card_counts) + 1), dtype=np.int64)

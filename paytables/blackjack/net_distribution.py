@@ -167,7 +167,7 @@ class _NetDistribution:
         """
         chance_by_net: dict[int, Fraction] = defaultdict(Fraction)
         for round_ in self.calculator.rounds:
-            part = Fraction(self.calculator.shoe[round_.up - 1], sum(self.calculator.shoe))
+            part = Fraction(self.calculator.shoe[round_.up_card_value - 1], sum(self.calculator.shoe))
             for net, chance in self._iter_round_nets(round_):
                 chance_by_net[net] += part * chance
         return {Fraction(net, self.unit): chance for net, chance in sorted(chance_by_net.items()) if chance}
@@ -178,12 +178,13 @@ class _NetDistribution:
         divided = {
             2 * PACKED_CARD_BY_VALUE[split.card_value - 1]: split
             for split in round_.splits
-            if (round_.up, split.card_value, split.dealer_has_pair_rank) in self.strategy.hands_by_pair
+            if (round_.up_card_value, split.card_value, split.dealer_has_pair_rank)
+            in self.strategy.hands_by_pair
         }
         for hand in (hand for hand in round_.tree if round_.hand_values[hand].card_count == 2):
-            insurance_nets = self._find_insurance_nets(round_.up, hand)
+            insurance_nets = self._find_insurance_nets(round_.up_card_value, hand)
             if hand == _PACKED_BLACKJACK:
-                even = round_.up in self.strategy.even_money_up_cards
+                even = round_.up_card_value in self.strategy.even_money_up_cards
                 nets = (
                     (self.unit,) * (DEALER_RESULT_COUNT + 1)
                     if even
@@ -193,13 +194,19 @@ class _NetDistribution:
             elif hand not in divided:
                 orders = self.suit_parts * (1 if len(set(list_card_values(hand))) == 1 else 2)
                 ends = self._count_hand_ends(
-                    round_, round_.tree, HandSituation(round_.up), {hand: orders}, has_first_stake=True
+                    round_,
+                    round_.tree,
+                    HandSituation(round_.up_card_value),
+                    {hand: orders},
+                    has_first_stake=True,
                 )
                 for (cards, nets), end_orders in ends.items():
                     single_hand_ends[cards, _add_nets(nets, insurance_nets)] += end_orders
         yield from _iter_net_chances(round_, _create_one_hand_results(single_hand_ends), self.suit_parts)
         for hand, split in divided.items():
-            yield from self._iter_split_nets(round_, split, self._find_insurance_nets(round_.up, hand))
+            yield from self._iter_split_nets(
+                round_, split, self._find_insurance_nets(round_.up_card_value, hand)
+            )
 
     def _convert_odds_to_units(self, odds: Fraction) -> int:
         """Return what net odds pay on one stake, in units (``unit`` units are one stake)."""
@@ -220,7 +227,9 @@ class _NetDistribution:
         The pair is split into two hands, or into three if a second card has the pair's value. ``insurance_nets`` are
         the net results of insurance, which are added.
         """
-        hands = self.strategy.hands_by_pair[round_.up, split.card_value, split.dealer_has_pair_rank]
+        hands = self.strategy.hands_by_pair[
+            round_.up_card_value, split.card_value, split.dealer_has_pair_rank
+        ]
         first_hand_ends, other_hand_ends = (
             self._count_split_hand_ends(round_, split.branches[hands], has_first_stake=first)
             for first in (True, False)
@@ -387,7 +396,9 @@ class _BackBetDistribution(_NetDistribution):
         insurance_nets: NetByDealerResult,  # noqa: ARG002 (signature of the base class)
     ) -> Iterable[tuple[int, Fraction]]:
         """Yield each net result of the first hand of a split pair, with its probability, without insurance."""
-        hands = self.strategy.hands_by_pair[round_.up, split.card_value, split.dealer_has_pair_rank]
+        hands = self.strategy.hands_by_pair[
+            round_.up_card_value, split.card_value, split.dealer_has_pair_rank
+        ]
         ends = self._count_split_hand_ends(round_, split.branches[hands], has_first_stake=True)
         yield from _iter_net_chances(
             round_,

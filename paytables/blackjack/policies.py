@@ -94,7 +94,7 @@ class StrategyCalculator:
         result = StrategyResult(mean_staked=Fraction(0))
         for round_ in self.rounds:
             mean, staked = self._sum_round(round_, choose, take, result)
-            ways = self.shoe[round_.up - 1]
+            ways = self.shoe[round_.up_card_value - 1]
             total = sum(self.shoe) * round_.total_ways * self.play.unit
             result.mean += Fraction(ways * mean, total)
             result.mean_staked += Fraction(ways * staked, total)
@@ -108,7 +108,9 @@ class StrategyCalculator:
 
         The decisions about splits and insurance are recorded in ``result``.
         """
-        values = self.play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(round_.up), choose)
+        values = self.play.evaluate_hands(
+            round_.hand_values, round_.tree, HandSituation(round_.up_card_value), choose
+        )
         net = staked = 0
         for hand, unsplit in values.items():
             if round_.hand_values[hand].card_count > 2:
@@ -152,9 +154,9 @@ class StrategyCalculator:
                 own_sums,
                 *(self.play.evaluate_split(round_, split, n, choose) for n in range(2, most + 1)),
             ]
-            chosen_index = take(PairQuestion("split", round_.up, hand), sums)
+            chosen_index = take(PairQuestion("split", round_.up_card_value, hand), sums)
             if chosen_index:
-                result.hands_by_pair[round_.up, split.card_value, split.dealer_has_pair_rank] = (
+                result.hands_by_pair[round_.up_card_value, split.card_value, split.dealer_has_pair_rank] = (
                     chosen_index + 1
                 )
                 if chosen_index + 1 < most:  # record what is actually played
@@ -173,7 +175,7 @@ class StrategyCalculator:
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
         if the dealer's first card allows it.
         """
-        node, unit, up = round_.tree[hand], self.play.unit, round_.up
+        node, unit, up = round_.tree[hand], self.play.unit, round_.up_card_value
         blackjack_net = (
             int(self.house.blackjack_odds * unit) * node.ordinary_ways if hand == PACKED_BLACKJACK else 0
         )

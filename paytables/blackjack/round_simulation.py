@@ -436,8 +436,8 @@ def _draw_dealer_hand(
     shoe: _SimulationShoe,
     rules: _SimulationRules,
     values: Ints,
-    up: int,
-    hidden: int,
+    up_card_value: int,
+    hidden_card_value: int,
     reveals_second_card: bool,  # noqa: FBT001
     must_finish_hand: bool,  # noqa: FBT001
 ) -> tuple[int, bool]:  # pragma: no cover (compiled)
@@ -446,9 +446,9 @@ def _draw_dealer_hand(
     With ``must_finish_hand`` the dealer draws by the rules of the house. Otherwise only the second card is
     added, if it is dealt with the players' cards or ``reveals_second_card`` is set.
     """
-    total, aces, card_count = up, int(up == 1), 1
+    total, aces, card_count = up_card_value, int(up_card_value == 1), 1
     if rules.has_hole_card:
-        total, aces, card_count = up + hidden, aces + int(hidden == 1), 2
+        total, aces, card_count = up_card_value + hidden_card_value, aces + int(hidden_card_value == 1), 2
     elif reveals_second_card:
         value = values[steps.deal_card(shoe) >> 2]
         total, aces, card_count = total + value, aces + int(value == 1), 2

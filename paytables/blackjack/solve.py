@@ -130,9 +130,9 @@ class SplitPair:
 class SolvedRound:
     """All blackjack hands against one first card of the dealer, each with its number of card orders, and all splits."""
 
-    def __init__(self, house: ExactHouseRules, up: int, shoe: ShoeCounts) -> None:
-        self.house, self.up, self.shoe = house, up, shoe
-        self.dealer = DealerFinalHands(house, up, shoe)
+    def __init__(self, house: ExactHouseRules, up_card_value: int, shoe: ShoeCounts) -> None:
+        self.house, self.up_card_value, self.shoe = house, up_card_value, shoe
+        self.dealer = DealerFinalHands(house, up_card_value, shoe)
         self.hand_values = list_every_hand(shoe)
         """The properties of every possible hand of up to 21, by packed hand."""
         self._full = pack_counts(self.dealer.card_counts)
@@ -215,7 +215,7 @@ class SolvedRound:
                 splits.append(SplitPair(pair, have * (have - 1), have - 2))
                 continue
             rank_cards = 4 * self.house.decks
-            if self.up == TEN_VALUE:
+            if self.up_card_value == TEN_VALUE:
                 splits.append(
                     SplitPair(
                         pair,
@@ -337,9 +337,12 @@ class SolvedRound:
                         times * part.first_paired_hand,
                         of_value if ranked else 1,
                     )
-        situation = HandSituation(self.up, pair, dealer_has_pair_rank=split.dealer_has_pair_rank)
+        situation = HandSituation(self.up_card_value, pair, dealer_has_pair_rank=split.dealer_has_pair_rank)
         pair_situation = HandSituation(
-            self.up, pair, is_unsplittable_pair=True, dealer_has_pair_rank=split.dealer_has_pair_rank
+            self.up_card_value,
+            pair,
+            is_unsplittable_pair=True,
+            dealer_has_pair_rank=split.dealer_has_pair_rank,
         )
         branches = [
             SplitBranch(situation, one_card, pair, plain),

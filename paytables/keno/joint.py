@@ -73,17 +73,19 @@ _State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[WayCatch, 
 class JointDistribution:
     """The calculation of the joint distribution of several Keno selections on one field of numbers."""
 
-    def __init__(self, parts: Sequence[JointSelection], numbers: int, drawn: int, named: int = 0) -> None:
+    def __init__(
+        self, selections: Sequence[JointSelection], numbers: int, drawn: int, named: int = 0
+    ) -> None:
         """Split the Keno field of numbers into atoms. Bonuses name ``named`` of the ``drawn`` balls."""
-        self.parts = parts
+        self.selections = selections
         """The selections of the joint calculation."""
         self.drawn_count = drawn
         self.named = named
         self.number_count = numbers
         """The number of numbers on the Keno field."""
-        self.selection_by_group = [p for p, part in enumerate(parts) for _ in part.groups]
+        self.selection_by_group = [p for p, selection in enumerate(selections) for _ in selection.groups]
         """The index of the selection to which each group belongs."""
-        groups = [group for part in parts for group in part.groups]
+        groups = [group for selection in selections for group in selection.groups]
         self.group_sizes = [len(group) for group in groups]
         """The number of numbers in each group."""
         members: dict[tuple[int, ...], int] = {}
@@ -107,20 +109,20 @@ class JointDistribution:
         while unordered:
             need: dict[int, list[tuple[int, ...]]] = {}
             for key in unordered:
-                for part in {self.selection_by_group[g] for g in key}:
-                    need.setdefault(part, []).append(key)
-            part = min(need, key=lambda p: (len(need[p]), p))
-            for key in sorted(need[part]):
+                for selection_index in {self.selection_by_group[g] for g in key}:
+                    need.setdefault(selection_index, []).append(key)
+            selection_index = min(need, key=lambda p: (len(need[p]), p))
+            for key in sorted(need[selection_index]):
                 order.append(key)
                 del unordered[key]
         last_of_group = {g: i for i, key in enumerate(order) for g in key}
-        last_of_part = {self.selection_by_group[g]: i for i, key in enumerate(order) for g in key}
+        last_of_selection = {self.selection_by_group[g]: i for i, key in enumerate(order) for g in key}
         steps = [
             _JointStep(
                 atom=i,
                 touched_groups=key,
                 completed_groups=tuple(g for g in key if last_of_group[g] == i),
-                completed_selections=tuple(p for p, last in last_of_part.items() if last == i),
+                completed_selections=tuple(p for p, last in last_of_selection.items() if last == i),
             )
             for i, key in enumerate(order)
         ]
@@ -174,13 +176,13 @@ class JointDistribution:
         for step in self.steps:
             for g in step.touched_groups:
                 marks_by_group[g] |= marks[step.atom]
-        start: _State = (0, 0, 0, tuple(h.bit_count() for h in marks_by_group), ((),) * len(self.parts))
+        start: _State = (0, 0, 0, tuple(h.bit_count() for h in marks_by_group), ((),) * len(self.selections))
         states: dict[_State, int] = {start: 1}
         for step in self.steps:
             states = self._process_atom(step, sizes[step.atom], todo, marks_by_group, states)
             if len(states) > states_max:
                 raise AnalysisError(
-                    f"the joint distribution of {len(self.parts)} overlapping selections needs more than "
+                    f"the joint distribution of {len(self.selections)} overlapping selections needs more than "
                     f"{states_max} states at once: it is too costly to compute exactly"
                 )
         won: dict[CreditsAndLevels, int] = {}
@@ -211,9 +213,9 @@ class JointDistribution:
                     open_[g] += j
                 items = list(completed_items)
                 for g in step.completed_groups:
-                    part = self.selection_by_group[g]
-                    items[part] = tuple(
-                        sorted((*items[part], (self.group_sizes[g], open_[g], marks_by_group[g])))
+                    selection_index = self.selection_by_group[g]
+                    items[selection_index] = tuple(
+                        sorted((*items[selection_index], (self.group_sizes[g], open_[g], marks_by_group[g])))
                     )
                     open_[g] = 0
                 credits_now, levels_now = credits_, levels
@@ -226,15 +228,15 @@ class JointDistribution:
                 states_after[state] = states_after.get(state, 0) + count * comb(size, j)
         return states_after
 
-    def _find_selection_win(self, part: int, groups: tuple[WayCatch, ...]) -> CreditsAndLevels:
+    def _find_selection_win(self, selection_index: int, groups: tuple[WayCatch, ...]) -> CreditsAndLevels:
         """Return the win of a Keno selection from the number of catches in each of its groups.
 
         Each group is given as (numbers, catch, named balls in it).
         """
-        key = (part, groups)
+        key = (selection_index, groups)
         if key not in self._win_by_catches:
-            self._win_by_catches[key] = self.parts[part].compute_win(
-                count_ways_by_catch(groups, self.parts[part].spots)
+            self._win_by_catches[key] = self.selections[selection_index].compute_win(
+                count_ways_by_catch(groups, self.selections[selection_index].spots)
             )
         return self._win_by_catches[key]
 

@@ -51,11 +51,11 @@ def build_joint_selection(
 
 
 def compute_joint_distribution(
-    definition: KenoDefinition, parts: Sequence[JointSelection], options: BonusOptions
+    definition: KenoDefinition, selections: Sequence[JointSelection], options: BonusOptions
 ) -> WinCounts:
     """Return the joint win distribution of marked selections. Raises :class:`AnalysisError` if too large."""
     return JointDistribution(
-        parts, definition.field.numbers, definition.field.drawn, len(options.balls)
+        selections, definition.field.numbers, definition.field.drawn, len(options.balls)
     ).compute_distribution()
 
 
@@ -98,9 +98,11 @@ def compute_win_before_multipliers(
 
     Raises :class:`AnalysisError` if it is too large.
     """
-    parts = list_marked_selections(ticket, tables)
+    selections = list_marked_selections(ticket, tables)
     distribution = (
-        compute_joint_distribution(definition, parts, ticket.options) if parts else NO_WIN_DISTRIBUTION
+        compute_joint_distribution(definition, selections, ticket.options)
+        if selections
+        else NO_WIN_DISTRIBUTION
     )
     for quick_pick in list_quick_pick_distributions(definition, tables, ticket):
         distribution = add_independent_wins(distribution, quick_pick)

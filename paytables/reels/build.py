@@ -43,12 +43,12 @@ def expand_inherited_stages(data: Mapping[str, Any], file: str) -> Mapping[str, 
         parent = table.get("like")
         if parent is None:
             return dict(table)
-        where = f"stage.{name}.like"
+        key = f"stage.{name}.like"
         if not isinstance(parent, str) or parent not in stages or parent == name:
-            raise DefinitionError(file, where, f"{parent!r} is not the name of another stage")
+            raise DefinitionError(file, key, f"{parent!r} is not the name of another stage")
         if parent in descendants:
             circle = " is like ".join([*descendants[descendants.index(parent) :], name, parent])
-            raise DefinitionError(file, where, f"inherits from itself: {circle}")
+            raise DefinitionError(file, key, f"inherits from itself: {circle}")
         return {**expand_stage(parent, (*descendants, name)), **table}
 
     def get_stage_table(name: str) -> dict[str, Any]:

@@ -391,10 +391,10 @@ def build_stick_component(
     return WinComponent("stick", 1, graph.add_automaton(0, add_to_mask, widths, build_mask_end), mask_column)
 
 
-def _find_end_for_count(prizes: dict[int, LinePrize], count: int, part: tuple[bool, ...]) -> GraphEnd:
+def _find_end_for_count(prizes: dict[int, LinePrize], count: int, winning_mask: tuple[bool, ...]) -> GraphEnd:
     """Return the win of the prize with the highest count up to ``count``, or :data:`NO_WIN_END` if there is none."""
     reached_counts = [c for c in prizes if c <= count]
-    return GraphEnd(prizes[max(reached_counts)], winning_mask=part) if reached_counts else NO_WIN_END
+    return GraphEnd(prizes[max(reached_counts)], winning_mask=winning_mask) if reached_counts else NO_WIN_END
 
 
 def _build_constant_finish(end: GraphEnd) -> Callable[[str], GraphEnd]:

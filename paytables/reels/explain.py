@@ -418,23 +418,23 @@ class _StagePaySentences:
         for n, pay in enumerate(table.pay):
             if pay.on == "line":
                 continue
-            where = f"{key}.pay.{n}"
-            element = self._builder.find_symbol_multipliers(where, str(pay.of))
-            own_element = self._builder.find_symbol_multipliers(where, "=" + str(pay.of).removeprefix("="))
+            row_key = f"{key}.pay.{n}"
+            element = self._builder.find_symbol_multipliers(row_key, str(pay.of))
+            own_element = self._builder.find_symbol_multipliers(row_key, "=" + str(pay.of).removeprefix("="))
             for wild in self._list_symbols_on_strips():
                 if not element[wild] or own_element[wild]:
                     continue
                 name = self._ids[wild]
                 if pay.on == "scatter":
                     yield DefinitionRemark(
-                        where, f"{name} counts as {pay.of} anywhere (its `not_for` says otherwise)"
+                        row_key, f"{name} counts as {pay.of} anywhere (its `not_for` says otherwise)"
                     )
                 elif count := self._find_longest_run(wild, n, pay):
                     prize = self._builder.build_count_prizes(n, pay)[count]
                     times = 1 if pay.once_a_reel else element[wild] ** count
                     worth = _format_worth(prize.credits * times, prize.awards)
                     text = f"{count} {name} on reels in a row {worth}: as {prize.name}"
-                    yield DefinitionRemark(where, f"{text} x {times}" if times > 1 else text)
+                    yield DefinitionRemark(row_key, f"{text} x {times}" if times > 1 else text)
 
     @staticmethod
     def _iter_paid_twice_remarks(key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:

@@ -29,14 +29,14 @@ class PrizeStageBuilder(Protocol):
     def build_error(self, key: str, reason: str) -> DefinitionError:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
 
-    def find_symbol_multipliers(self, where: str, name: str) -> parts.SymbolMultipliers:
+    def find_symbol_multipliers(self, key: str, name: str) -> parts.SymbolMultipliers:
         """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit)."""
 
     def list_defined_lines(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the pay lines that the definition lists for the stage, each as (reel, row) cells."""
 
     def list_patterns_with_own_symbol(
-        self, where: str, pay: PayTableRow, pattern: parts.WinPattern
+        self, key: str, pay: PayTableRow, pattern: parts.WinPattern
     ) -> list[parts.WinPattern]:
         """Return a copy of a line pattern for each cell, in which that cell accepts no wild."""
 
@@ -47,15 +47,15 @@ class PrizeChecker:
 
     _builder: PrizeStageBuilder
 
-    def _refuse_or_drop_prize(self, where: str, prize: LinePrize, reason: str) -> None:
+    def _refuse_or_drop_prize(self, key: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
         if self._builder.table.like is None:
-            raise self._builder.build_error(where, f"{prize.name} {reason}")
+            raise self._builder.build_error(key, f"{prize.name} {reason}")
         self._builder.omitted_prizes.append(prize.name)
 
     def select_line_patterns(
         self,
-        where: str,
+        key: str,
         pay: PayTableRow,
         patterns: Sequence[parts.WinPattern],
         columns: Sequence[Sequence[parts.SymbolColumn]],
@@ -68,7 +68,7 @@ class PrizeChecker:
         lines = self._builder.list_defined_lines()
         if pay.lines is not None and max(pay.lines) > len(lines):
             raise self._builder.build_error(
-                f"{where}.lines", f"no line {max(pay.lines)}: there are {len(lines)}"
+                f"{key}.lines", f"no line {max(pay.lines)}: there are {len(lines)}"
             )
 
         def can_any_show(patterns: Sequence[parts.WinPattern]) -> bool:
@@ -79,17 +79,15 @@ class PrizeChecker:
         for prize in {p.prize: None for p in patterns}:
             prize_patterns = [p for p in patterns if p.prize == prize]
             if not can_any_show(prize_patterns):
-                self._refuse_or_drop_prize(
-                    where, prize, "can never be won: some reel shows nothing that fits"
-                )
+                self._refuse_or_drop_prize(key, prize, "can never be won: some reel shows nothing that fits")
             elif not can_any_show(
                 [
                     own
                     for p in prize_patterns
-                    for own in self._builder.list_patterns_with_own_symbol(where, pay, p)
+                    for own in self._builder.list_patterns_with_own_symbol(key, pay, p)
                 ]
             ):
-                self._refuse_or_drop_prize(where, prize, _SUBSTITUTES_ONLY_REASON)
+                self._refuse_or_drop_prize(key, prize, _SUBSTITUTES_ONLY_REASON)
             else:
                 continue
             winnable = [p for p in winnable if p.prize != prize]
@@ -97,7 +95,7 @@ class PrizeChecker:
 
     def select_scatter_prizes(
         self,
-        where: str,
+        key: str,
         pay: PayTableRow,
         element: parts.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
@@ -112,16 +110,16 @@ class PrizeChecker:
         for count in sorted(prizes, reverse=True):
             if count > most:
                 self._refuse_or_drop_prize(
-                    f"{where}.pays.{count}", winnable.pop(count), f"can never be won: at most {most} can show"
+                    f"{key}.pays.{count}", winnable.pop(count), f"can never be won: at most {most} can show"
                 )
-        if winnable and not self._is_own_symbol_shown(where, pay, columns):
-            self._refuse_or_drop_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+        if winnable and not self._is_own_symbol_shown(key, pay, columns):
+            self._refuse_or_drop_prize(key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 
     def select_ways_prizes(
         self,
-        where: str,
+        key: str,
         pay: PayTableRow,
         element: parts.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
@@ -129,12 +127,12 @@ class PrizeChecker:
     ) -> dict[int, LinePrize]:
         """Return the prizes of a symbol paid by ways, by count, that some window shows; refuse or drop the others."""
         if pay.direction not in {"left", "right", "both"}:
-            raise self._builder.build_error(f"{where}.direction", f"ways are not read {pay.direction}")
+            raise self._builder.build_error(f"{key}.direction", f"ways are not read {pay.direction}")
         if sorted(prizes) != list(range(min(prizes), max(prizes) + 1)):
-            raise self._builder.build_error(f"{where}.pays", "counts of a ways prize must follow one another")
+            raise self._builder.build_error(f"{key}.pays", "counts of a ways prize must follow one another")
         if max(prizes) > len(columns):
             raise self._builder.build_error(
-                f"{where}.pays.{max(prizes)}", f"the stage has only {format_count(len(columns), 'reel')}"
+                f"{key}.pays.{max(prizes)}", f"the stage has only {format_count(len(columns), 'reel')}"
             )
         shows = [any(element[s] for column in reel for s in column) for reel in columns]
         winnable = dict(prizes)
@@ -145,15 +143,15 @@ class PrizeChecker:
             if missing_reel is None:
                 break
             reason = f"can never be won: {pay.of} never shows on reel {missing_reel % len(columns) + 1}"
-            self._refuse_or_drop_prize(f"{where}.pays.{count}", winnable.pop(count), reason)
-        if winnable and not self._is_own_symbol_shown(where, pay, columns):
-            self._refuse_or_drop_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+            self._refuse_or_drop_prize(f"{key}.pays.{count}", winnable.pop(count), reason)
+        if winnable and not self._is_own_symbol_shown(key, pay, columns):
+            self._refuse_or_drop_prize(key, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 
     def _is_own_symbol_shown(
-        self, where: str, pay: PayTableRow, columns: Sequence[Sequence[parts.SymbolColumn]]
+        self, key: str, pay: PayTableRow, columns: Sequence[Sequence[parts.SymbolColumn]]
     ) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
-        own_element = self._builder.find_symbol_multipliers(where, "=" + str(pay.of).removeprefix("="))
+        own_element = self._builder.find_symbol_multipliers(key, "=" + str(pay.of).removeprefix("="))
         return any(own_element[s] for reel in columns for column in reel for s in column)

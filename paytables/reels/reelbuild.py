@@ -135,11 +135,11 @@ class ReelBuilder:
         for n, pay in enumerate(self.table.pay):
             if pay.lines is not None and min(pay.lines) > played_lines:
                 continue
-            where = f"{self.key}.pay.{n}"
+            key = f"{self.key}.pay.{n}"
             prizes = (
-                [self._build_pattern_prize(where, pay)]
+                [self._build_pattern_prize(key, pay)]
                 if pay.pattern
-                else self._build_prizes(where, pay).values()
+                else self._build_prizes(key, pay).values()
             )
             promised_prizes += [(p.name, p.credits) for p in prizes if p.credits or p.awards]
         return tuple(dict.fromkeys(promised_prizes))
@@ -187,13 +187,13 @@ class ReelBuilder:
             )
         strips = []
         for x, (strip, height) in enumerate(zip(self.table.strips, self.table.heights, strict=True)):
-            where = f"{self.key}.strips.{x}"
+            key = f"{self.key}.strips.{x}"
             if len(strip) < height:
                 raise self.build_error(
-                    where,
+                    key,
                     f"a strip of {format_count(len(strip), 'stop')} is shorter than its window of {height}",
                 )
-            strips.append(tuple(self.symbols.find_number(s, where) for s in strip))
+            strips.append(tuple(self.symbols.find_number(s, key) for s in strip))
         return tuple(strips)
 
     def _build_weights(self, strips: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
@@ -205,21 +205,21 @@ class ReelBuilder:
             if self.table.weights_row is not None:
                 raise self.build_error(f"{self.key}.weights_row", "is only valid with `weights`")
             return tuple((1,) * len(s) for s in strips)
-        where = f"{self.key}.weights"
+        key = f"{self.key}.weights"
         if len(self.table.weights) != len(strips):
             raise self.build_error(
-                where,
+                key,
                 f"has {format_count(len(self.table.weights), 'list')} for {format_count(len(strips), 'reel')}",
             )
         for x, (w, strip) in enumerate(zip(self.table.weights, strips, strict=True)):
             if len(w) != len(strip):
                 raise self.build_error(
-                    f"{where}.{x}",
+                    f"{key}.{x}",
                     f"reel {x + 1} has {format_count(len(w), 'weight')} for a strip of {len(strip)}: one a stop",
                 )
             if not any(w):
                 raise self.build_error(
-                    f"{where}.{x}", "every stop has weight zero; expected at least one above 0"
+                    f"{key}.{x}", "every stop has weight zero; expected at least one above 0"
                 )
         rows = self._find_weights_rows()
         return tuple(w[row:] + w[:row] for w, row in zip(self.table.weights, rows, strict=True))
@@ -255,24 +255,24 @@ class ReelBuilder:
         components: list[parts.WinComponent] = []
         numbers = {"ways": 0, "scatter": 0}
         for n, pay in enumerate(self.table.pay):
-            where = f"{self.key}.pay.{n}"
+            key = f"{self.key}.pay.{n}"
             if pay.on == "line":
                 if not lines:
-                    raise self.build_error(where, "is a line prize, but the stage has no lines")
-                patterns = self._build_patterns(where, pay, {len(line) for line in lines})
+                    raise self.build_error(key, "is a line prize, but the stage has no lines")
+                patterns = self._build_patterns(key, pay, {len(line) for line in lines})
                 if not self.size:
-                    patterns = winnable.select_line_patterns(where, pay, patterns, evaluated)
+                    patterns = winnable.select_line_patterns(key, pay, patterns, evaluated)
                 groups.setdefault(pay.group, []).extend(patterns)
                 continue
-            element = self.find_symbol_multipliers(where, str(pay.of))
-            prizes = self._build_prizes(where, pay)
+            element = self.find_symbol_multipliers(key, str(pay.of))
+            prizes = self._build_prizes(key, pay)
             numbers[pay.on] += 1
             seen_parts = (
                 parts_before if pay.on == "scatter" and self._are_scatters_counted_first else evaluated
             )
             if not self.size:
                 check = winnable.select_scatter_prizes if pay.on == "scatter" else winnable.select_ways_prizes
-                prizes = check(where, pay, element, prizes, seen_parts)
+                prizes = check(key, pay, element, prizes, seen_parts)
                 if not prizes:
                     continue
             if pay.on == "scatter":
@@ -352,17 +352,17 @@ class ReelBuilder:
 
         return parts.build_stick_component(graph, symbol, columns, list_mask_awards)
 
-    def find_symbol_multipliers(self, where: str, name: str) -> parts.SymbolMultipliers:
+    def find_symbol_multipliers(self, key: str, name: str) -> parts.SymbolMultipliers:
         """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit).
 
         ``"*"`` is refused.
         """
         element = self.symbols.find_symbol_multipliers(
-            name, f"{where}.of", multiply_own=self.table.multiply_own
+            name, f"{key}.of", multiply_own=self.table.multiply_own
         )
         if element is None:
             raise self.build_error(
-                f"{where}.of", f"{ANY_SYMBOL!r} stands for every symbol, so there is nothing to count"
+                f"{key}.of", f"{ANY_SYMBOL!r} stands for every symbol, so there is nothing to count"
             )
         return element
 
@@ -403,12 +403,12 @@ class ReelBuilder:
             )
         return lines[: self.mode.lines]
 
-    def _compute_credits(self, where: str, pay: PayTableRow, value: Any) -> int:
+    def _compute_credits(self, key: str, pay: PayTableRow, value: Any) -> int:
         """Return a prize's credits at level 1: its value in the mode's pay column, per credit or per total bet."""
         if isinstance(value, tuple):
             if self.mode.column >= len(value):
                 raise self.build_error(
-                    where, f"has no column {self.mode.column}, which bet {self.mode.id!r} uses"
+                    key, f"has no column {self.mode.column}, which bet {self.mode.id!r} uses"
                 )
             value = value[self.mode.column]
         unit = pay.unit or ("bet" if pay.on == "scatter" else "line")
@@ -418,57 +418,57 @@ class ReelBuilder:
         """Return the awards that a row of the pay table gives in this mode if ``count`` of its symbols win."""
         return build_awards(pay.gives, self.mode, count)
 
-    def _build_prizes(self, where: str, pay: PayTableRow) -> dict[int, LinePrize]:
+    def _build_prizes(self, key: str, pay: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of a row of the pay table, by count of the symbol."""
         label = pay.id or pay.of
         prizes = {}
         for count, value in sorted(pay.pays.items()):
-            credits_ = self._compute_credits(f"{where}.pays.{count}", pay, value)
+            credits_ = self._compute_credits(f"{key}.pays.{count}", pay, value)
             prizes[count] = LinePrize(f"{count} {label}", credits_, self._build_awards(pay, count))
         return prizes
 
-    def _build_pattern_prize(self, where: str, pay: PayTableRow) -> LinePrize:
+    def _build_pattern_prize(self, key: str, pay: PayTableRow) -> LinePrize:
         """Return the prize of a row of the pay table that states a pattern: its name, credits and awards."""
         name = pay.id or " ".join(pay.pattern or ())
-        return LinePrize(name, self._compute_credits(where, pay, pay.pay or 0), self._build_awards(pay, None))
+        return LinePrize(name, self._compute_credits(key, pay, pay.pay or 0), self._build_awards(pay, None))
 
-    def _build_patterns(self, where: str, pay: PayTableRow, lengths: set[int]) -> list[parts.WinPattern]:
+    def _build_patterns(self, key: str, pay: PayTableRow, lengths: set[int]) -> list[parts.WinPattern]:
         """Return the line patterns of a pay-table row.
 
         If the row excludes wins made of substitutes only, patterns for these are left out.
         """
-        patterns = self._build_every_pattern(where, pay, lengths)
+        patterns = self._build_every_pattern(key, pay, lengths)
         if pay.needs_own or (pay.needs_own is None and self.table.wilds_alone == "own"):
             return [
-                own for pattern in patterns for own in self.list_patterns_with_own_symbol(where, pay, pattern)
+                own for pattern in patterns for own in self.list_patterns_with_own_symbol(key, pay, pattern)
             ]
         return patterns
 
-    def _build_every_pattern(self, where: str, pay: PayTableRow, lengths: set[int]) -> list[parts.WinPattern]:
+    def _build_every_pattern(self, key: str, pay: PayTableRow, lengths: set[int]) -> list[parts.WinPattern]:
         """Return the line patterns of a pay-table row: one per count and placement, or the one that it states."""
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
                 raise self.build_error(
-                    f"{where}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}"
+                    f"{key}.pattern", f"no line has {format_count(len(pay.pattern), 'cell')}"
                 )
             elements = tuple(
                 self.symbols.find_symbol_multipliers(
-                    e, f"{where}.pattern", multiply_own=self.table.multiply_own
+                    e, f"{key}.pattern", multiply_own=self.table.multiply_own
                 )
                 for e in pay.pattern
             )
-            return [parts.WinPattern(elements, self._build_pattern_prize(where, pay), pay.lines)]
-        element = self.find_symbol_multipliers(where, str(pay.of))
+            return [parts.WinPattern(elements, self._build_pattern_prize(key, pay), pay.lines)]
+        element = self.find_symbol_multipliers(key, str(pay.of))
         patterns = []
-        for count, prize in self._build_prizes(where, pay).items():
+        for count, prize in self._build_prizes(key, pay).items():
             if count > max(lengths):
-                raise self.build_error(f"{where}.pays.{count}", f"no line has {format_count(count, 'cell')}")
+                raise self.build_error(f"{key}.pays.{count}", f"no line has {format_count(count, 'cell')}")
             for cells in sorted(lengths):
                 if count > cells:
                     continue
                 if pay.direction == "anywhere" and comb(cells, count) > 1000:
                     raise self.build_error(
-                        f"{where}.direction",
+                        f"{key}.direction",
                         f"a count of {count} anywhere on {cells} cells makes too many patterns (more than 1000)",
                     )
                 for placement in parts.list_placements(count, cells, pay.direction):
@@ -477,7 +477,7 @@ class ReelBuilder:
         return patterns
 
     def list_patterns_with_own_symbol(
-        self, where: str, pay: PayTableRow, pattern: parts.WinPattern
+        self, key: str, pay: PayTableRow, pattern: parts.WinPattern
     ) -> list[parts.WinPattern]:
         """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell.
 
@@ -488,7 +488,7 @@ class ReelBuilder:
             if element is None:
                 continue
             name = str(pay.of) if pay.pattern is None else pay.pattern[i]
-            own_element = self.find_symbol_multipliers(where, "=" + name.removeprefix("="))
+            own_element = self.find_symbol_multipliers(key, "=" + name.removeprefix("="))
             elements = (*pattern.elements[:i], own_element, *pattern.elements[i + 1 :])
             patterns.append(replace(pattern, elements=elements))
         return patterns

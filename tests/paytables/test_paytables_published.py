@@ -54,7 +54,7 @@ def test_blazing_7s_by_coins():
     hits = {p.name: p.hits for p in bets[2].prizes}
     assert (hits["B7 B7 B7"], hits["R7 R7 R7"], hits["AB AB AB"], hits["B7 B7 DJ"]) == (92, 336, 17373, 4)
     sigmas = [4.056733171799938, 7.712201918909558, 10.031624987772204]  # per coin, recomputed from the sheet
-    assert [b.sigma for b in bets] == pytest.approx(sigmas, rel=1e-14)
+    assert [b.standard_deviation for b in bets] == pytest.approx(sigmas, rel=1e-14)
 
 
 @pytest.mark.requirement("R-03")

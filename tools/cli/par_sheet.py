@@ -39,7 +39,7 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
         )
     for bet in analysis.bets:
         tables = [table for table in _build_bet_tables(bet, game.denominations_cents) if table]
-        bands = _build_band_tables(build_bet_sheet(bet)) if bet.sigma is not None else ()
+        bands = _build_band_tables(build_bet_sheet(bet)) if bet.standard_deviation is not None else ()
         notes = [
             f"note: {note}" for note in (*list_notes(bet), *([_CONFIDENCE_BANDS_LEGEND] if bands else []))
         ]
@@ -89,8 +89,12 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
         yield "win of the bet or more", format_percent(bet.win_at_least_bet_probability), ""
     if bet.profit_probability is not None:
         yield "win of more than the bet", format_percent(bet.profit_probability), ""
-    if bet.sigma is not None:
-        yield "standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)"
+    if bet.standard_deviation is not None:
+        yield (
+            "standard deviation",
+            f"{bet.standard_deviation:.6f} bets",
+            f"index {1.65 * bet.standard_deviation:.3f} (z 1.65)",
+        )
     if bet.max_win_credits is not None:
         less = "highest win, less what was added" if bet.mean_raise_credits else "highest win"
         yield less, format_count(bet.max_win_credits, "credit"), format_one_in(bet.max_win_probability)

@@ -455,12 +455,12 @@ class RoomRules(SeatedRules):
         return analyse_stack(self.definition, accepted.credits, AnalysisDepth.FULL)
 
 
-def _list_showdown_seats(betting: Betting, live: Iterable[int]) -> list[int]:
+def _list_showdown_seats(betting: Betting, showdown_seats: Iterable[int]) -> list[int]:
     """Return the seats in the order in which they show their cards (s. 67.102).
 
     The seat that made the last bet is first, then clockwise.
     """
     order = [player.seat for player in betting.players]
     first = order.index(betting.last_bettor) if betting.last_bettor in order else 0
-    seats = set(live)
+    seats = set(showdown_seats)
     return [seat for seat in (*order[first:], *order[:first]) if seat in seats]

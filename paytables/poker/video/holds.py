@@ -164,7 +164,7 @@ class HoldEvaluation:
         )
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
-    def select_cards_held_by(self, way: SimpleStrategy) -> Ints:
+    def select_cards_held_by(self, strategy: SimpleStrategy) -> Ints:
         """Return which cards a simple strategy holds in each class of deals, as bits of indices.
 
         Raises :class:`AnalysisError` if some deal fits no line of the strategy.
@@ -172,7 +172,7 @@ class HoldEvaluation:
         order = self.definition.deck.ranking_rules
         categories = self.strengths[self.deals] >> BITS_BELOW_COMBINATION
         masks = np.full(len(self.deals), -1, dtype=np.int64)
-        for line in way.line:
+        for line in strategy.line:
             open_classes = np.flatnonzero(masks < 0)
             if line.made:
                 open_classes = open_classes[
@@ -191,7 +191,7 @@ class HoldEvaluation:
                 lowest[fits] = ranks[fits]
         if masks.min() < 0:
             raise AnalysisError(
-                f"{self.definition.game.id}: {way.name.en}: some deals match no line of the strategy"
+                f"{self.definition.game.id}: {strategy.name.en}: some deals match no line of the strategy"
             )
         return masks
 

@@ -94,8 +94,8 @@ def _iter_sentences(bet: BetAnalysis) -> Iterator[str]:
     yield f"The ticket costs {format_count(bet.cost_credits, 'credit')} and returns {format_percent(bet.rtp, 4)}%."
     if bet.hit_probability is not None:
         yield f"It wins once in {float(1 / bet.hit_probability):,.2f} tickets."
-    if bet.sigma is not None:
-        yield f"Standard deviation {bet.sigma:,.4f} of its cost."
+    if bet.standard_deviation is not None:
+        yield f"Standard deviation {bet.standard_deviation:,.4f} of its cost."
     for share in bet.progressives:
         yield (
             f"Progressive {share.level}: once in {float(1 / share.rate):,.0f} tickets, "

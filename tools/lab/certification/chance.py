@@ -38,7 +38,11 @@ def check_chance_decides(case: CertificationCase) -> Iterator[Finding]:
             yield Finding("chance-decides", ("B-01",), FindingStatus.NOTED, evidence)
         else:
             first = "" if bet.cycle is None else f"{bet.cycle:,} equally likely first results; "
-            evidence = f"sigma {bet.sigma:.3f} bets" if bet.variance else "every game wins the same amount"
+            evidence = (
+                f"sigma {bet.standard_deviation:.3f} bets"
+                if bet.variance
+                else "every game wins the same amount"
+            )
             yield Finding(
                 "chance-decides",
                 ("B-01",),

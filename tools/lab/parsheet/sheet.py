@@ -93,7 +93,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
         "win_of_the_bet_or_more": to_exact_data(bet.win_at_least_bet_probability),
         "win_of_more_than_the_bet": to_exact_data(bet.profit_probability),
         "variance_credits": to_exact_data(bet.variance),
-        "sigma_bets": bet.sigma,
+        "sigma_bets": bet.standard_deviation,
         "max_win_credits": bet.max_win_credits,
         "mean_added_credits": to_exact_data(bet.mean_raise_credits),
         **_build_always_doubled_figures(bet),
@@ -204,17 +204,22 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
 
     Empty if the standard deviation is not known.
     """
-    if bet.sigma is None:
+    if bet.standard_deviation is None:
         return []
     rows = []
     for name, quantile in CONFIDENCE_QUANTILES.items():
         z = float(quantile)
         bands = [
-            {"games": n, "band": compute_confidence_band(float(bet.rtp), bet.sigma, n, z)}
+            {"games": n, "band": compute_confidence_band(float(bet.rtp), bet.standard_deviation, n, z)}
             for n in CONFIDENCE_BAND_GAME_COUNTS
         ]
         rows.append(
-            {"quantile": name, "z": quantile, "index": compute_volatility_index(bet.sigma, z), "bands": bands}
+            {
+                "quantile": name,
+                "z": quantile,
+                "index": compute_volatility_index(bet.standard_deviation, z),
+                "bands": bands,
+            }
         )
     return rows
 
