@@ -40,7 +40,7 @@ def encode_ledger(ledger: Ledger) -> dict[str, Any]:
             for r in ledger.pending.values()
         ],
         "flows": [
-            [source, target, dict(key), flow.amount_cents, flow.times]
+            [source, target, dict(key), flow.amount_cents, flow.transfer_count]
             for (source, target, key), flow in sorted(ledger.flows.items(), key=_build_flow_sort_key)
         ],
         "counts": [

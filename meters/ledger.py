@@ -34,7 +34,7 @@ class FlowSum:
 
     amount_cents: int = 0
     """The total amount, in minor units."""
-    times: int = 0
+    transfer_count: int = 0
     """The number of transfers that were added up."""
 
 
@@ -262,7 +262,7 @@ class Ledger:
         if cell is None:
             cell = self.flows[meter_cell] = FlowSum()
         cell.amount_cents += amount_cents
-        cell.times += transfer_count
+        cell.transfer_count += transfer_count
 
     def replay(self, entries: Iterable[StoredEntry]) -> None:
         """Apply stored journal entries in order.

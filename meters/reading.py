@@ -31,7 +31,7 @@ class MeterCell:
     """The value of each dimension of the cell, by the dimension's name, such as ``game``."""
     amount_cents: int
     """The amount that flowed, in minor units; 0 for a count."""
-    times: int
+    count: int
     """The number of transfers, or the count."""
 
 
@@ -107,9 +107,9 @@ def _list_meter_changes(cell: MeterCell) -> list[tuple[str, int]]:
     The amount is negative if the cell reduces the meter.
     """
     if not cell.target:
-        return [(cell.source, cell.times)]
+        return [(cell.source, cell.count)]
     return [
-        (meter.name, sign * (cell.times if meter.unit is MeterUnit.TIMES else cell.amount_cents))
+        (meter.name, sign * (cell.count if meter.unit is MeterUnit.TIMES else cell.amount_cents))
         for meter, sign in find_flow_meters(cell.source, cell.target)
     ]
 
@@ -127,7 +127,13 @@ def compute_displayed_value(value: int, digits: int = METER_DIGIT_COUNT) -> int:
 def read_meters(ledger: Ledger) -> MeterReading:
     """Return the meter reading that results from a ledger."""
     flows = [
-        MeterCell(source, target, _build_cell_dimensions(key, source, target), flow.amount_cents, flow.times)
+        MeterCell(
+            source,
+            target,
+            _build_cell_dimensions(key, source, target),
+            flow.amount_cents,
+            flow.transfer_count,
+        )
         for (source, target, key), flow in ledger.flows.items()
     ]
     counts = [

@@ -10,9 +10,9 @@ from paytables.layout import check_forms
 def build_rules(data: CrapsDefinition, file: str) -> CrapsRules:
     """Build the rules of a craps table from its definition. Raises :class:`DefinitionError`."""
     check_definition(data, file)
-    felt = CrapsSpots(data)
-    check_spots(felt, file)
-    rules = CrapsRules(felt)
+    craps_spots = CrapsSpots(data)
+    check_spots(craps_spots, file)
+    rules = CrapsRules(craps_spots)
     check_forms(rules.table_layout, file)
     return rules
 

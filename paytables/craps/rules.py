@@ -30,7 +30,7 @@ from paytables.wording import format_count
 class CrapsRules(TableRules):
     """The rules of a playable craps table, in the state after the last throw."""
 
-    felt: CrapsSpots
+    craps_spots: CrapsSpots
     """The betting spots of the table."""
     state: CrapsState = OPENING_STATE
     """The point, the shooter and the standing bets."""
@@ -38,27 +38,27 @@ class CrapsRules(TableRules):
     @property
     def definition(self) -> CrapsDefinition:
         """Return the definition of these craps rules."""
-        return self.felt.definition
+        return self.craps_spots.definition
 
     @property
     def rules_by_spot(self) -> Mapping[str, SpotRules]:
         """Return the rules of every betting spot, by id."""
-        return self.felt.rules_by_spot
+        return self.craps_spots.rules_by_spot
 
     @cached_property
     def table_layout(self) -> TableLayout:
         """Return the layout of betting spots and limits in the table's current state."""
         return TableLayout(
-            spots=tuple(self.felt.spots[self.state.point].values()),
+            spots=tuple(self.craps_spots.spots[self.state.point].values()),
             table=self.definition.table,
             forms=self.definition.form,
             standing_bets=self.state.bets,
-            removable_spots=self.felt.removable_spots,
+            removable_spots=self.craps_spots.removable_spots,
         )
 
     def with_table_state(self, table: object) -> Self:
         """Return the craps rules for a stored table state. Raises ValueError for a state that no throw can leave."""
-        return replace(self, state=state_from_json(table, self.felt))
+        return replace(self, state=state_from_json(table, self.craps_spots))
 
     @property
     def shared_state_keys(self) -> frozenset[str]:

@@ -254,19 +254,19 @@ class CrapsSpots:
         }
 
 
-def check_spots(felt: CrapsSpots, file: str) -> None:
+def check_spots(craps_spots: CrapsSpots, file: str) -> None:
     """Refuse a craps layout with two spots of the same id, or with limits that no bet can meet.
 
     Raises :class:`DefinitionError`.
     """
-    ids = [spot_rules.id for spot_rules in _build_spot_rules(felt.definition)]
+    ids = [spot_rules.id for spot_rules in _build_spot_rules(craps_spots.definition)]
     for name in ids:
         if ids.count(name) > 1:
             raise DefinitionError(file, "bet", f"two spots have the id {name!r}")
-    for spots in felt.spots.values():
+    for spots in craps_spots.spots.values():
         for spot in spots.values():
             if spot.bet_min > spot.bet_max:
-                bet = felt.definition.bet.index(felt.rules_by_spot[spot.id].bet)
+                bet = craps_spots.definition.bet.index(craps_spots.rules_by_spot[spot.id].bet)
                 reason = f"no bet within the limits of {spot.id!r} is a multiple of {spot.bet_step}"
                 raise DefinitionError(file, f"bet.{bet}.most", reason)
 

@@ -65,14 +65,14 @@ class CrapsState:
 OPENING_STATE: Final = CrapsState()
 
 
-def state_from_json(data: object, felt: CrapsSpots) -> CrapsState:
+def state_from_json(data: object, craps_spots: CrapsSpots) -> CrapsState:
     """Return the craps table state that is stored in ``data``.
 
     Raises ValueError, with the reason, for a state that no throw can leave.
     """
     if data is None:
         return OPENING_STATE
-    seats = felt.definition.table.seats
+    seats = craps_spots.definition.table.seats
     if isinstance(data, Mapping) and seats > 1 and data and set(data) <= {"point", "shooter"}:
         data = {"point": None, "shooter": 0, "bets": [], "told": [], **data}
     if not isinstance(data, Mapping) or set(data) != {"point", "shooter", "bets", "told"}:
@@ -82,7 +82,7 @@ def state_from_json(data: object, felt: CrapsSpots) -> CrapsState:
         raise ValueError(f"{point!r} is not a point of craps")
     if isinstance(shooter, bool) or not isinstance(shooter, int) or shooter not in range(seats):
         raise ValueError(f"the shooter's seat {shooter!r} does not exist")
-    bets = bets_from_json(data["bets"], felt.rules_by_spot, seats)
+    bets = bets_from_json(data["bets"], craps_spots.rules_by_spot, seats)
     try:
         switched_bets = frozenset((int(seat), str(spot)) for seat, spot in data["told"])
     except (TypeError, ValueError):
@@ -95,13 +95,13 @@ def state_from_json(data: object, felt: CrapsSpots) -> CrapsState:
     ):
         raise ValueError(f"no throw can leave the table in this state: {data!r}")
     for bet in bets:
-        _check_standing_bet(bet, felt, state)
+        _check_standing_bet(bet, craps_spots, state)
     return state
 
 
-def _check_standing_bet(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
+def _check_standing_bet(bet: Bet, craps_spots: CrapsSpots, state: CrapsState) -> None:
     """Raise ValueError for a craps bet that cannot stay on the table between throws."""
-    spot_rules, spot = felt.rules_by_spot[bet.spot], felt.spots[state.point][bet.spot]
+    spot_rules, spot = craps_spots.rules_by_spot[bet.spot], craps_spots.spots[state.point][bet.spot]
     is_switched = (bet.seat, bet.spot) in state.switched_bets
     lacks_point = (
         state.point is None
