@@ -38,3 +38,4 @@ class BaccaratCommission(Commission):
     """
 
     of: PositiveInt = Field(alias="per")
+    """The number of credits staked for each credit of commission."""

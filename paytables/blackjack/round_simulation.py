@@ -109,7 +109,7 @@ def sample_rounds(
         compile_kernel(_settle_sampled_box, counts_references=False),
     )
     cards: Ints = np.arange(52 * house.decks) % 52
-    at: Ints = np.zeros(4, dtype=np.int64)
+    counters: Ints = np.zeros(4, dtype=np.int64)
     net_counts: Ints = np.zeros((hands, 2 * hands * _BOX_RESULT_MAX * unit + 1), dtype=np.int64)
     shoes: Ints = np.zeros(6, dtype=np.int64)
     block = 0
@@ -117,9 +117,9 @@ def sample_rounds(
         words = np.frombuffer(
             shake_256(f"{seed} {block}".encode()).digest(4 * _RANDOM_WORD_COUNT), dtype="<u4"
         )
-        at[0], block = 0, block + 1
+        counters[0], block = 0, block + 1
         compile_kernel(_play_sampled_rounds, counts_references=False)(
-            steps, _SimulationShoe(words, cards, at), rules, tables, box, net_counts, shoes
+            steps, _SimulationShoe(words, cards, counters), rules, tables, box, net_counts, shoes
         )
     middle = hands * _BOX_RESULT_MAX * unit
     nets = {
@@ -300,18 +300,18 @@ class _CompiledSteps(NamedTuple):
 
 def _draw_card(shoe: _SimulationShoe) -> int:  # pragma: no cover (compiled)
     """Draw a random card from the simulated blackjack shoe; every remaining card is equally likely."""
-    words, cards, at = shoe
-    cards_left = np.uint64(len(cards) - at[1])
+    words, cards, counters = shoe
+    cards_left = np.uint64(len(cards) - counters[1])
     word_range = np.uint64(1 << 32)
-    product = np.uint64(words[at[0]]) * cards_left
-    at[0] += 1
+    product = np.uint64(words[counters[0]]) * cards_left
+    counters[0] += 1
     while product % word_range < word_range % cards_left:
-        product = np.uint64(words[at[0]]) * cards_left
-        at[0] += 1
-    drawn_at = at[1] + np.int64(product // word_range)
-    cards[at[1]], cards[drawn_at] = cards[drawn_at], cards[at[1]]
-    at[1] += 1
-    return int(cards[at[1] - 1])
+        product = np.uint64(words[counters[0]]) * cards_left
+        counters[0] += 1
+    drawn_at = counters[1] + np.int64(product // word_range)
+    cards[counters[1]], cards[drawn_at] = cards[drawn_at], cards[counters[1]]
+    counters[1] += 1
+    return int(cards[counters[1] - 1])
 
 
 def _record_shoe_and_shuffle(
@@ -321,18 +321,18 @@ def _record_shoe_and_shuffle(
 
     Return True if another shoe can be played. Return False, without shuffling, if enough rounds were simulated.
     """
-    at = shoe.counters
-    if at[2]:
+    counters = shoe.counters
+    if counters[2]:
         shoes[0] += 1
-        shoes[1] += at[2]
-        shoes[2] += at[3]
-        shoes[3] += at[2] * at[2]
-        shoes[4] += at[3] * at[3]
-        shoes[5] += at[2] * at[3]
-        at[2] = at[3] = 0
+        shoes[1] += counters[2]
+        shoes[2] += counters[3]
+        shoes[3] += counters[2] * counters[2]
+        shoes[4] += counters[3] * counters[3]
+        shoes[5] += counters[2] * counters[3]
+        counters[2] = counters[3] = 0
         if shoes[1] >= rules.rounds:
             return False
-    at[1] = 0
+    counters[1] = 0
     burnt_cards = rules.burned_cards
     if burnt_cards < 0:
         burnt_cards = values[steps.deal_card(shoe) >> 2]
@@ -500,10 +500,12 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     shoes: Ints,
 ) -> None:  # pragma: no cover (compiled)
     """Simulate blackjack rounds until the random words run out or, at the end of a shoe, enough rounds were played."""
-    at, values, first, second = shoe.counters, tables.value_by_rank, box.first_cards, box.second_cards
-    while at[0] + _ROUND_WORDS_MAX < len(shoe.words):
+    counters, values, first, second = shoe.counters, tables.value_by_rank, box.first_cards, box.second_cards
+    while counters[0] + _ROUND_WORDS_MAX < len(shoe.words):
         is_shoe_over = (
-            at[1] == 0 or len(shoe.cards) - at[1] <= rules.cards_behind_stop or at[2] >= rules.rounds_per_shoe
+            counters[1] == 0
+            or len(shoe.cards) - counters[1] <= rules.cards_behind_stop
+            or counters[2] >= rules.rounds_per_shoe
         )
         if is_shoe_over and not steps.end_shoe(steps, shoe, rules, values, shoes):
             return
@@ -557,5 +559,5 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
                 total += steps.settle_box(rules, tables.totals, box, hands, best, has_dealer_blackjack)
             net_counts[bank, total + net_counts.shape[1] // 2] += 1
             if bank == 0:
-                at[3] += total
-        at[2] += 1
+                counters[3] += total
+        counters[2] += 1

@@ -65,6 +65,7 @@ class ExactHouseRules:
     """The house rules of a blackjack table as the exact analysis needs them; odds are net, per credit staked."""
 
     decks: int
+    """The number of decks in the shoe."""
     has_hole_card: bool
     """Whether the dealer looks at a hidden second card before the players act."""
     hits_soft_17: bool
@@ -163,10 +164,13 @@ class HouseRules(StrictTable):
     even_money: Literal["no", "ace", "ten"] = "no"
     """The dealer's first cards for which the holder of a blackjack may take 1:1: none, an ace, or also a ten."""
     sevens: WrittenOdds | None = Field(None, description="a hand of three sevens wins at once (s. 18.1 (1))")
+    """The odds at which a hand of three sevens wins at once; None: it does not."""
     suited_678: WrittenOdds | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
+    """The odds at which 6, 7 and 8 of one suit win at once; None: they do not."""
     back_bets: bool = Field(
         default=False, description="a player without a box may bet on another player's hand (s. 16)"
     )
+    """Whether a player without a box may bet on another player's hand."""
 
 
 @cache

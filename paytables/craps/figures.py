@@ -42,6 +42,7 @@ class BetReturnChain:
     """The Markov chain of a craps table: what its bets return until all are decided, without new stakes."""
 
     rules_by_spot: Mapping[str, SpotRules]
+    """The rules of each betting spot."""
     _returns_by_state: dict[CrapsState, SumsByKey[int]] = field(default_factory=dict)
     """The results computed so far, by table state."""
 

@@ -85,9 +85,11 @@ class TwoHandsDefinition(TableDefinition):
     surrender: bool = True
     """Whether a player may give up the stake before the bank's hands are shown (ss. 52, 115)."""
     spot_name: Text = Text(en="Stake", fr="Mise")
+    """The name of the stake's betting spot."""
     player_bank: PlayerBank | None = None
     """The terms on which a player may be the bank; None: the machine always is."""
     proved: WinPushLoseChances | None = None
+    """The stored exact probabilities of the stake's results, or None."""
 
     @model_validator(mode="after")
     def _check_player_bank(self) -> Self:

@@ -284,7 +284,9 @@ class PokerDefinition(TableDefinition):
     progressive: tuple[Progressive, ...] = ()
     """The progressive levels for which side bets play."""
     strategy: Text | None = Field(None, description="not read: the words are made of `best`")
+    """Not used: the text of the best strategy is generated from ``best``."""
     simplest: Text | None = Field(None, description="not read: the words are made of `simple`")
+    """Not used: the text of the simplest strategy is generated from ``simple``."""
     best: tuple[AdviceLine, ...] = Field(
         (), description="the best play, where such lines are the best there is"
     )
