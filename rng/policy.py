@@ -123,9 +123,9 @@ class Personalization:
     def encode(self) -> bytes:
         """Return the generator's personalization string: each text preceded by its length, so encodings are unique."""
         texts = (text.encode() for text in (self.product, self.version, self.machine_serial))
-        return b"".join(len(text).to_bytes(4) + text for text in texts) + self.nonce()
+        return b"".join(len(text).to_bytes(4) + text for text in texts) + self.build_nonce()
 
-    def nonce(self) -> bytes:
+    def build_nonce(self) -> bytes:
         """Return the 16-byte nonce (SP 800-90A section 8.6.7) from ``instance`` and ``boot_counter``.
 
         The two numbers never repeat together.

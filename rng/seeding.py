@@ -85,14 +85,14 @@ class SeedGatherer:
         self._tests = tuple(HealthTests(s.name, s.entropy_bits, HEALTH_TEST_ALPHA_EXPONENT) for s in sources)
         #: Fingerprints of the latest seeds, oldest first.
         self.fingerprints: list[bytes] = list(known_fingerprints)[-STORED_SEED_FINGERPRINTS_MAX:]
-        self.start_up_test()
+        self.run_start_up_test()
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def source_names(self) -> tuple[str, ...]:
         """Return the names of the entropy sources, in the order of concatenation."""
         return tuple(source.name for source in self._sources)
 
-    def start_up_test(self) -> None:
+    def run_start_up_test(self) -> None:
         """Test :data:`START_UP_TEST_SAMPLE_COUNT` consecutive samples of each entropy source and discard them."""
         for source, tests in zip(self._sources, self._tests, strict=True):
             tests.feed(self._read_samples(source, START_UP_TEST_SAMPLE_COUNT))

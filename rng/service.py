@@ -175,7 +175,7 @@ class RandomService:
             "rng_started",
             {
                 "mechanism": policy.mechanism.value,
-                "sources": gatherer.names,
+                "sources": gatherer.source_names,
                 "self_tests": len(tested),
                 "instance": personalization.instance,
                 "boot_counter": personalization.boot_counter,
@@ -196,7 +196,7 @@ class RandomService:
         """
         mechanism = MECHANISMS[self._policy.mechanism]
         self._drbg = mechanism(
-            self._gatherer.gather(), personalization.nonce(), personalization.encode() + reserved
+            self._gatherer.gather(), personalization.build_nonce(), personalization.encode() + reserved
         )
         self._last_seeded = self._clock()
         service = weakref.ref(self)
@@ -263,7 +263,7 @@ class RandomService:
             pause_us = low * 1000 + int.from_bytes(self._generate(8)) % ((high - low) * 1000 + 1)
             return pause_us * 1000
 
-    def self_test(self) -> tuple[str, ...]:
+    def run_self_test(self) -> tuple[str, ...]:
         """Test the code of the generator and the entropy sources on demand; return the names of the tests passed.
 
         A failure puts the service out of service.
@@ -272,7 +272,7 @@ class RandomService:
             self._check_in_service()
             try:
                 passed_tests = run_self_test()
-                self._gatherer.start_up_test()
+                self._gatherer.run_start_up_test()
             except Exception as error:  # noqa: BLE001 (after any error nothing may be drawn)
                 self._take_out_of_service(error)
             self._last_tested = self._generates
@@ -313,7 +313,7 @@ class RandomService:
         policy = self._policy
         test_interval = policy.self_test_every_generates
         if test_interval and self._generates - self._last_tested >= test_interval:
-            self.self_test()
+            self.run_self_test()
         if policy.prediction_resistance:
             self._reseed("prediction_resistance")
         elif policy.every_generates and self._drbg.reseed_counter > policy.every_generates:

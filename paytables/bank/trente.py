@@ -295,8 +295,10 @@ class TrenteRules(BankRules[TrenteDefinition]):
         if not won and insured and not bet.times_held_over:
             return settle_push(bet, "insured"), None
         if not won:
-            met = replace(bet, times_held_over=bet.times_held_over + 1)
-            return settle_partial_return(met), met if met.can_stay else None
+            bet_after_refait = replace(bet, times_held_over=bet.times_held_over + 1)
+            return settle_partial_return(
+                bet_after_refait
+            ), bet_after_refait if bet_after_refait.can_stay else None
         if bet.times_held_over:
             return settle_imprisoned_stake(bet, won=rule.on in won), None
         return settle_bet(bet, rule.pays if rule.on in won else None), None
@@ -345,11 +347,11 @@ class TrenteRules(BankRules[TrenteDefinition]):
         """Return a bet's figures for always taking part of the stake back, and for always leaving it in prison."""
         figures = super().analyse_stakes(name, stakes, depth)
         choices = [
-            met
+            bet_after_refait
             for spot, credits_ in stakes.items()
             if spot in self.bets_by_chance and spot + INSURANCE_SPOT_SUFFIX not in stakes
-            for met in [ImprisonedBet(spot, credits_, times_held_over=1)]
-            if met.can_stay
+            for bet_after_refait in [ImprisonedBet(spot, credits_, times_held_over=1)]
+            if bet_after_refait.can_stay
         ]
         if not choices:
             return figures
@@ -365,8 +367,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
     def _compute_prison_mean(self, bet: ImprisonedBet) -> Fraction:
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
         tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
-        met = replace(bet, times_held_over=bet.times_held_over + 1)
-        later = self._compute_prison_mean(met) if met.can_stay else Fraction(met.half_stake_credits)
+        bet_after_refait = replace(bet, times_held_over=bet.times_held_over + 1)
+        later = (
+            self._compute_prison_mean(bet_after_refait)
+            if bet_after_refait.can_stay
+            else Fraction(bet_after_refait.half_stake_credits)
+        )
         return ((1 - tie) / 2 * bet.stake_credits + refait * later) / (1 - tie + refait)
 
 

@@ -89,7 +89,7 @@ class TestFailure:
         for action in (
             lambda: service.step().__enter__(),
             lambda: service.reseed("door_closed"),
-            service.self_test,
+            service.run_self_test,
             service.build_carry_over,
             service.cycle,
         ):
@@ -110,7 +110,7 @@ class TestFailure:
         with monkeypatch.context() as broken:
             broken.setattr("rng.health.compute_repetition_cutoff", lambda *_: 1 << 30)
             with pytest.raises(OutOfService, match="stuck source"):
-                service.self_test()
+                service.run_self_test()
         self.out_of_service(service, log)
 
     def test_a_periodic_self_test_runs_when_due_and_ends_service(
@@ -161,7 +161,7 @@ class TestFailure:
             with monkeypatch.context() as broken:
                 broken.setattr("rng.health.compute_repetition_cutoff", lambda *_: 1 << 30)
                 with pytest.raises(OutOfService, match="stuck source"):
-                    service.self_test()
+                    service.run_self_test()
             with pytest.raises(OutOfService, match="stuck source"):
                 draws.below(22)
         self.out_of_service(service, log)

@@ -37,7 +37,7 @@ def selftest(*, output_format: OutputFormat) -> None:
     try:
         with show_progress("testing the generator"):
             service = start_service()
-            passed_tests = service.self_test()
+            passed_tests = service.run_self_test()
     except rng.RngError as error:
         raise click.ClickException(str(error)) from error
     rows = [(name, "passed" if name in passed_tests else "not run") for name in SELF_TESTS]
