@@ -52,10 +52,10 @@ class HealthTests:
         "_apt_seen",
         "_apt_value",
         "_apt_window",
-        "_last",
+        "_last_sample",
         "_name",
         "_rct_cutoff",
-        "_run",
+        "_run_length",
         "samples",
     )
 
@@ -69,9 +69,9 @@ class HealthTests:
         """The adaptive proportion test fails if the first sample of a window occurs this many times in the window."""
         self._apt_window = window
         """The number of samples in a window of the adaptive proportion test."""
-        self._last = -1
+        self._last_sample = -1
         """The last sample, or -1 before the first."""
-        self._run = 0
+        self._run_length = 0
         """The number of equal samples in a row, up to the last one."""
         self._apt_value = -1
         """The first sample of the current window, or -1 before the first window."""
@@ -86,12 +86,12 @@ class HealthTests:
         Raises :class:`HealthTestFailed`; its message has the source, the failed test and the count.
         """
         for sample in samples:
-            self._run = self._run + 1 if sample == self._last else 1
-            self._last = sample
-            if self._run >= self._rct_cutoff:
+            self._run_length = self._run_length + 1 if sample == self._last_sample else 1
+            self._last_sample = sample
+            if self._run_length >= self._rct_cutoff:
                 raise HealthTestFailed(
                     f"source {self._name!r} failed the repetition count test: "
-                    f"{self._run} equal samples in a row"
+                    f"{self._run_length} equal samples in a row"
                 )
             if self.samples % self._apt_window == 0:
                 self._apt_value, self._apt_seen = sample, 1

@@ -48,12 +48,12 @@ class DrawStep(WordDraws):
     once the service has failed, even for bytes that the step already holds.
     """
 
-    __slots__ = ("_buffer", "_ended", "_open", "_service", "_used", "generates")
+    __slots__ = ("_buffer", "_has_ended", "_is_open", "_service", "_used", "generates")
 
     def __init__(self, service: "RandomService") -> None:
         super().__init__(self._take)
         self._service = service
-        self._open = self._ended = False
+        self._is_open = self._has_ended = False
         self._buffer = b""
         """Bytes from the generator that this step has fetched."""
         self._used = 0
@@ -62,21 +62,21 @@ class DrawStep(WordDraws):
         self.generates = 0
 
     def __enter__(self) -> Self:
-        if self._ended:
+        if self._has_ended:
             raise StepClosed("a step was opened a second time; each step has its own draws")
         self._service._open_step(self)  # noqa: SLF001 (steps are part of the service)
-        self._open = True
+        self._is_open = True
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._open = False
-        self._ended = True
+        self._is_open = False
+        self._has_ended = True
         self._buffer = b""
         self._service._close_step(self)  # noqa: SLF001
 
     def _take(self, count: int) -> bytes:
         """Return the next ``count`` random bytes of this step; generate more if the step's buffer has too few."""
-        if not self._open:
+        if not self._is_open:
             raise StepClosed("a number was drawn outside the step it belongs to")
         if self._service._failure is not None:  # noqa: SLF001 (the step's remaining bytes must not be used)
             self._service._check_in_service()  # noqa: SLF001
@@ -109,9 +109,24 @@ class RandomService:
     """
 
     __slots__ = (
-        "__weakref__", "_clock", "_cycles", "_drbg", "_failure", "_fresh_input", "_gatherer", "_generates",
-        "_last_seeded", "_last_tested", "_lock", "_on_event", "_open", "_pid", "_policy", "_rejections",
-        "_reseeds", "_steps",
+        "__weakref__",
+        "_clock",
+        "_current_step",
+        "_cycles",
+        "_drbg",
+        "_failure",
+        "_fresh_input",
+        "_gatherer",
+        "_generates",
+        "_last_seeded",
+        "_last_tested",
+        "_lock",
+        "_on_event",
+        "_pid",
+        "_policy",
+        "_rejections",
+        "_reseeds",
+        "_steps",
     )  # fmt: skip
 
     def __init__(
@@ -134,7 +149,7 @@ class RandomService:
         """The id of the process that started the service; a forked child may not use the service."""
         self._failure: str | None = None
         """Why the service is out of service, or None while it works."""
-        self._open: DrawStep | None = None
+        self._current_step: DrawStep | None = None
         """The step that is open now, or None."""
         self._generates = self._last_tested = self._reseeds = self._cycles = self._steps = (
             self._rejections
@@ -255,7 +270,7 @@ class RandomService:
             return 0
         with self._lock:
             self._check_in_service()
-            if self._open is None:
+            if self._current_step is None:
                 turns = 1 + self._generate(1)[0] % _CYCLE_GENERATES_MAX
                 for _ in range(turns):
                     self._generate(BYTES_PER_STEP_REQUEST)
@@ -292,20 +307,20 @@ class RandomService:
         """Mark this step as open and run the maintenance that is due. Raises StepClosed if another step is open."""
         with self._lock:
             self._check_in_service()
-            if self._open is not None:
+            if self._current_step is not None:
                 raise StepClosed("a step was opened inside another; end the first one before")
-            self._open = step
+            self._current_step = step
             self._steps += 1
             try:
                 self._run_due_maintenance()
             except BaseException:
-                self._open = None
+                self._current_step = None
                 raise
 
     def _close_step(self, step: DrawStep) -> None:
         """End the open step of draws and count its rejected words."""
         with self._lock:
-            self._open = None
+            self._current_step = None
             self._rejections += step.rejections
 
     def _run_due_maintenance(self) -> None:

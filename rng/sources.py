@@ -146,12 +146,12 @@ class JitterSource:
         self._clock = clock
         self._memory = bytearray(self._MEMORY_SIZE_BYTES)
         """The memory that the measured work walks through."""
-        self._at = 0
+        self._next_index = 0
         """The index of the byte of memory that the measured work accesses next."""
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` samples: the durations of the measured work in nanoseconds, modulo 256."""
-        clock, memory, at = self._clock, self._memory, self._at
+        clock, memory, at = self._clock, self._memory, self._next_index
         gathered = bytearray(count)
         digest = b""
         time_before = clock()
@@ -163,7 +163,7 @@ class JitterSource:
             now = clock()
             gathered[i] = (now - time_before) & 0xFF
             time_before = now
-        self._at = (at + digest[0]) % self._MEMORY_SIZE_BYTES
+        self._next_index = (at + digest[0]) % self._MEMORY_SIZE_BYTES
         return bytes(gathered)
 
 

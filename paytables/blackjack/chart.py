@@ -177,7 +177,7 @@ def find_best_chart(calculator: StrategyCalculator) -> TotalsChart:
     """Return the blackjack chart with the highest return under a calculator's house rules."""
     chart = TotalsChart()
     for round_ in calculator.rounds:
-        _DealerCardColumn(calculator.play, round_).improve_chart(chart)
+        _DealerCardColumn(calculator.evaluation, round_).improve_chart(chart)
     return chart
 
 
@@ -244,8 +244,8 @@ class _SearchedPair:
 class _DealerCardColumn:
     """The search for a strategy chart's best decisions against one first card of the dealer."""
 
-    def __init__(self, play: StrategyEvaluation, round_: SolvedRound) -> None:
-        self.play, self.round = play, round_
+    def __init__(self, evaluation: StrategyEvaluation, round_: SolvedRound) -> None:
+        self.evaluation, self.round = evaluation, round_
         self.hands_in_order: list[_HandInSearch] = []
         """All hands of the search; a hand comes before those that can follow it."""
         hands_of_box = self._build_hands(SplitBranch(HandSituation(round_.up_card_value), 0, 0, round_.tree))
@@ -262,7 +262,7 @@ class _DealerCardColumn:
             for branch in split.branches[max(split.branches)]:
                 hands_of_branch = self._build_hands(branch)
                 starts += [
-                    hands_of_branch[hand] for hand in play.list_start_hands(round_.hand_values, branch)
+                    hands_of_branch[hand] for hand in evaluation.list_start_hands(round_.hand_values, branch)
                 ]
             part = Fraction(split.ways, have * (have - 1))
             pair = _SearchedPair(hands_of_box[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]], part, starts)
@@ -303,23 +303,23 @@ class _DealerCardColumn:
 
         If the rules treat cards of one suit differently, the value is the mean over both cases.
         """
-        hand_value, play = self.round.hand_values[hand], self.play
+        hand_value, evaluation = self.round.hand_values[hand], self.evaluation
         sums_by_hand: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))
-        plain = play.evaluate_options(
+        plain = evaluation.evaluate_options(
             hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=False
         )
         value_by_answer = {answer: mean for answer, (mean, _) in plain.items()}
         if (
-            play.house.suited_678_odds is not None
+            evaluation.house.suited_678_odds is not None
             and hand_value.card_count == 2
             and hand in PACKED_STARTS_OF_SUITED_678
         ):
             third = PACKED_SIX_SEVEN_EIGHT
             if third in branch.tree:
-                sums_by_hand[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
+                sums_by_hand[third] = (evaluation.compute_standing_value(third, branch.tree[third]), 0)
             for answer in value_by_answer:
                 suited_sums = [
-                    play.evaluate_options(
+                    evaluation.evaluate_options(
                         hand_value, branch.tree, hand, sums_by_hand, branch.situation, suited=suited
                     )[answer][0]
                     for suited in (False, True)

@@ -290,7 +290,7 @@ class _NetDistribution:
         orders_by_end: dict[tuple[int, NetByDealerResult], int] = defaultdict(int)
         for branch in branches:
             starts = dict.fromkeys(
-                self.calculator.play.list_start_hands(round_.hand_values, branch), self.suit_parts
+                self.calculator.evaluation.list_start_hands(round_.hand_values, branch), self.suit_parts
             )
             for hand_end, orders in self._count_hand_ends(
                 round_, branch.tree, branch.situation, starts, has_first_stake=has_first_stake

@@ -77,7 +77,7 @@ class StrategyCalculator:
         report_progress: Callable[[int, int], None] = lambda *_: None,
         shoe: ShoeCounts | None = None,
     ) -> None:
-        self.house, self.play = house, StrategyEvaluation(house)
+        self.house, self.evaluation = house, StrategyEvaluation(house)
         self.shoe = shoe or build_shoe(house.decks)
         self.rounds: list[SolvedRound] = []
         """One calculation for each first card of the dealer."""
@@ -95,7 +95,7 @@ class StrategyCalculator:
         for round_ in self.rounds:
             mean, staked = self._sum_round(round_, choose, take, result)
             ways = self.shoe[round_.up_card_value - 1]
-            total = sum(self.shoe) * round_.total_ways * self.play.unit
+            total = sum(self.shoe) * round_.total_ways * self.evaluation.unit
             result.mean += Fraction(ways * mean, total)
             result.mean_staked += Fraction(ways * staked, total)
         result.mean_staked += 1
@@ -108,7 +108,7 @@ class StrategyCalculator:
 
         The decisions about splits and insurance are recorded in ``result``.
         """
-        values = self.play.evaluate_hands(
+        values = self.evaluation.evaluate_hands(
             round_.hand_values, round_.tree, HandSituation(round_.up_card_value), choose
         )
         net = staked = 0
@@ -124,8 +124,8 @@ class StrategyCalculator:
                 played_sums = 0, 0
             elif splits:
                 played_sums = self._sum_pair(round_, hand, unsplit, splits, choose, take, result)
-            beaten = round_.tree[hand].blackjack_ways * self.play.unit
-            beaten_ways = beaten if self.play.original_bets_only and hand != PACKED_BLACKJACK else 0
+            beaten = round_.tree[hand].blackjack_ways * self.evaluation.unit
+            beaten_ways = beaten if self.evaluation.original_bets_only and hand != PACKED_BLACKJACK else 0
             net += orders * (played_sums[0] - beaten_ways + insured[0])
             staked += orders * (played_sums[1] + insured[1])
         return net, staked
@@ -152,7 +152,7 @@ class StrategyCalculator:
             most = max(split.branches)
             sums = [
                 own_sums,
-                *(self.play.evaluate_split(round_, split, n, choose) for n in range(2, most + 1)),
+                *(self.evaluation.evaluate_split(round_, split, n, choose) for n in range(2, most + 1)),
             ]
             chosen_index = take(PairQuestion("split", round_.up_card_value, hand), sums)
             if chosen_index:
@@ -160,7 +160,7 @@ class StrategyCalculator:
                     chosen_index + 1
                 )
                 if chosen_index + 1 < most:  # record what is actually played
-                    self.play.evaluate_split(round_, split, chosen_index + 1, choose)
+                    self.evaluation.evaluate_split(round_, split, chosen_index + 1, choose)
             net, staked = (
                 net + sums[chosen_index][0] - own_sums[0],
                 staked + sums[chosen_index][1] - own_sums[1],
@@ -175,7 +175,7 @@ class StrategyCalculator:
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
         if the dealer's first card allows it.
         """
-        node, unit, up = round_.tree[hand], self.play.unit, round_.up_card_value
+        node, unit, up = round_.tree[hand], self.evaluation.unit, round_.up_card_value
         blackjack_net = (
             int(self.house.blackjack_odds * unit) * node.ordinary_ways if hand == PACKED_BLACKJACK else 0
         )

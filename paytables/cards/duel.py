@@ -55,16 +55,16 @@ def count_duel_results(
     strengths of the chosen player's hands, ``dealer_strengths`` those of all dealer's hands. With ``up`` one of
     the dealer's cards is visible. The dealer opens with a strength of at least ``opening_strength``.
     """
-    cards = player.cards
-    binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(cards)])
-    starts = np.cumsum([0] + [comb(cards, size) for size in range(dealer.size + 1)])
+    deck_size = player.deck_size
+    binomial = np.array([[comb(card, k) for k in range(dealer.size + 2)] for card in range(deck_size)])
+    starts = np.cumsum([0] + [comb(deck_size, size) for size in range(dealer.size + 1)])
     table = np.zeros(starts[-1], dtype=np.int32)
     weakest_first = np.argsort(dealer_strengths, kind="stable")
     hands = dealer.cards_by_set[weakest_first]
     sorted_dealer_strengths = dealer_strengths[weakest_first]
     asking = np.argsort(strengths, kind="stable")
     player_hands = player.cards_by_set[chosen]
-    columns = cards if up else 1
+    columns = deck_size if up else 1
     counts = [np.zeros((len(chosen), columns), dtype=np.int64) for _ in range(3)]
     fill_table, count_hands = _compile_kernels()
     counted_hands = 0

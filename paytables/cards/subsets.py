@@ -22,37 +22,37 @@ if TYPE_CHECKING:
 
 
 class CardSets:
-    """Arrays over every set of ``size`` cards of a deck of ``cards`` (52, or 53 with the joker).
+    """Arrays over every set of ``size`` cards of a deck of ``deck_size`` cards (52, or 53 with the joker).
 
     A set's number is its index in each array.
     """
 
-    def __init__(self, cards: int, size: int) -> None:
-        self.cards, self.size = cards, size
-        self.count = comb(cards, size)
+    def __init__(self, deck_size: int, size: int) -> None:
+        self.deck_size, self.size = deck_size, size
+        self.count = comb(deck_size, size)
         """The number of sets."""
 
     @cached_property
     def smaller_sets(self) -> CardSets:
         """Return the arrays for sets of one card fewer from the same deck."""
-        return build_sets(self.cards, self.size - 1)
+        return build_sets(self.deck_size, self.size - 1)
 
     @cached_property
     def highest_card(self) -> Ints:
         """Return the highest card of each set of cards, as an array."""
-        runs = [comb(card, self.size - 1) for card in range(self.cards)]
-        return np.repeat(np.arange(self.cards, dtype=np.int8), runs)
+        runs = [comb(card, self.size - 1) for card in range(self.deck_size)]
+        return np.repeat(np.arange(self.deck_size, dtype=np.int8), runs)
 
     @cached_property
     def index_without_highest_card(self) -> Ints:
         """Return, for each set of cards, the index of the set without its highest card."""
-        runs = [np.arange(comb(card, self.size - 1), dtype=np.int32) for card in range(self.cards)]
+        runs = [np.arange(comb(card, self.size - 1), dtype=np.int32) for card in range(self.deck_size)]
         return np.concatenate(runs)
 
     @cached_property
     def index_without_each_card(self) -> tuple[Ints, ...]:
         """Return one array per card of a set, lowest first: the index of each set without that card."""
-        base = np.array([comb(card, self.size - 1) for card in range(self.cards)], dtype=np.int32)
+        base = np.array([comb(card, self.size - 1) for card in range(self.deck_size)], dtype=np.int32)
         if self.size == 1:
             return (self.index_without_highest_card,)
         return (
@@ -68,7 +68,7 @@ class CardSets:
         """Return the ranks of each set of cards as bits, 13 per suit, clubs lowest. The joker has no bit."""
         if not self.size:
             return np.zeros(1, dtype=np.int64)
-        bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.cards)]
+        bits = [1 << (card % 4 * 13 + card // 4) if card != JOKER else 0 for card in range(self.deck_size)]
         return (
             self.smaller_sets.suit_masks[self.index_without_highest_card]
             | np.array(bits, dtype=np.int64)[self.highest_card]
@@ -109,7 +109,7 @@ class CardSets:
         parts = np.stack([self.suit_masks >> 13 * suit & 8191 for suit in range(4)], axis=1)
         parts.sort(axis=1)
         key = parts[:, 0] | parts[:, 1] << 13 | parts[:, 2] << 26 | parts[:, 3] << 39
-        if self.cards > JOKER:
+        if self.deck_size > JOKER:
             key = key << 1 | (self.highest_card == JOKER)
         known_keys = key[chosen_sets]
         order = np.argsort(known_keys)
@@ -138,17 +138,17 @@ class CardSets:
 
     def count_wilds(self, order: RankingRules) -> tuple[Ints, int]:
         """Return the number of wild cards in each set, and the order's wild ranks as bits, the joker's left out."""
-        wild = np.array([(card >> 2) in order.wild_ranks for card in range(self.cards)], dtype=np.int8)
+        wild = np.array([(card >> 2) in order.wild_ranks for card in range(self.deck_size)], dtype=np.int8)
         count = np.zeros(1, dtype=np.int8)
         for size in range(1, self.size + 1):
-            level = build_sets(self.cards, size)
+            level = build_sets(self.deck_size, size)
             count = count[level.index_without_highest_card] + wild[level.highest_card]
         return count, sum(1 << rank for rank in order.wild_ranks if rank != JOKER_RANK)
 
     @cached_property
     def _rank_combinations(self) -> tuple[Ints, list[tuple[int, ...]]]:
         """Return, for each set of cards, the index of its combination of ranks, and the list of these combinations."""
-        steps, keys = build_rank_steps(self.size, get_rank(self.cards - 1) + 1)
+        steps, keys = build_rank_steps(self.size, get_rank(self.deck_size - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
         fewer, _ = self.smaller_sets._rank_combinations  # noqa: SLF001 (another object of this class)
@@ -181,7 +181,7 @@ class CardSets:
         number = np.zeros(len(chosen), dtype=np.int64)
         cards = self.cards_by_set[chosen]
         for held, index in enumerate([index for index in range(self.size) if held_mask >> index & 1], 1):
-            binomial = np.array([comb(card, held) for card in range(self.cards)])
+            binomial = np.array([comb(card, held) for card in range(self.deck_size)])
             number += binomial[cards[:, index]]
         return number
 
@@ -243,6 +243,6 @@ def build_rank_steps(size: int, ranks: int) -> tuple[list[Ints], list[tuple[int,
 
 
 @lru_cache(maxsize=16)
-def build_sets(cards: int, size: int) -> CardSets:
-    """Return the sets of ``size`` cards of a deck of ``cards`` cards; each is created only once."""
-    return CardSets(cards, size)
+def build_sets(deck_size: int, size: int) -> CardSets:
+    """Return the sets of ``size`` cards of a deck of ``deck_size`` cards; each is created only once."""
+    return CardSets(deck_size, size)

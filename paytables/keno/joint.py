@@ -80,7 +80,9 @@ class JointDistribution:
         self.selections = selections
         """The selections of the joint calculation."""
         self.drawn_count = drawn
-        self.named = named
+        """The number of balls drawn."""
+        self.named_ball_count = named
+        """The number of drawn balls that bonuses name."""
         self.number_count = numbers
         """The number of numbers on the Keno field."""
         self.selection_by_group = [p for p, selection in enumerate(selections) for _ in selection.groups]
@@ -92,8 +94,9 @@ class JointDistribution:
         for number in sorted(set().union(*groups)):
             key = tuple(g for g, group in enumerate(groups) if number in group)
             members[key] = members.get(key, 0) + 1
-        self.steps, self.sizes = self._order_atoms(members)
-        self.numbers_outside = numbers - sum(self.sizes)
+        self.steps, self.atom_sizes = self._order_atoms(members)
+        """The atoms in the order of processing, and the number of numbers in each."""
+        self.numbers_outside = numbers - sum(self.atom_sizes)
         """How many numbers of the field no group contains."""
         self._win_by_catches: dict[tuple[int, tuple[WayCatch, ...]], CreditsAndLevels] = {}
         """The wins computed so far, by selection and what its groups have caught."""
@@ -134,11 +137,11 @@ class JointDistribution:
         Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
         """
         cases_by_win: dict[CreditsAndLevels, int] = {}
-        for weight, sizes, marks in self._iter_placements(list(self.sizes), self.numbers_outside, 0):
+        for weight, sizes, marks in self._iter_placements(list(self.atom_sizes), self.numbers_outside, 0):
             for won, count in self._count_results(sizes, marks, states_max).items():
                 cases_by_win[won] = cases_by_win.get(won, 0) + weight * count
-        total = perm(self.number_count, self.named) * comb(
-            self.number_count - self.named, self.drawn_count - self.named
+        total = perm(self.number_count, self.named_ball_count) * comb(
+            self.number_count - self.named_ball_count, self.drawn_count - self.named_ball_count
         )
         return WinCounts(total, cases_by_win)
 
@@ -150,7 +153,7 @@ class JointDistribution:
         An atom is a set of numbers that are in the same groups. Each item has the number of ways, the sizes
         of the atoms without these balls, and per atom the bits of the named balls in it.
         """
-        if ball == self.named:
+        if ball == self.named_ball_count:
             yield 1, [*sizes, outside], [0] * len(sizes)
             return
         for atom in range(len(sizes)):
@@ -171,7 +174,7 @@ class JointDistribution:
         An atom is a set of numbers that are in the same groups. Raises AnalysisError if there are more than
         ``states_max`` states at once.
         """
-        todo = self.drawn_count - self.named
+        todo = self.drawn_count - self.named_ball_count
         marks_by_group = [0] * len(self.group_sizes)
         for step in self.steps:
             for g in step.touched_groups:

@@ -86,7 +86,7 @@ class HoldEvaluation:
         """All hands of five cards of the deck."""
         self.deals, self.deals_per_class = self.sets.suit_classes_and_sizes
         """The set number of one deal of each class of deals that differ in suits only, and the class sizes."""
-        undealt = self.sets.cards - POLICY_HAND_CARD_COUNT
+        undealt = self.sets.deck_size - POLICY_HAND_CARD_COUNT
         finished = [
             comb(undealt, POLICY_HAND_CARD_COUNT - mask.bit_count())
             for mask in range(1 << POLICY_HAND_CARD_COUNT)

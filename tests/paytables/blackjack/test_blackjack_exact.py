@@ -198,7 +198,7 @@ def test_two_cards_against_an_ace_have_the_returns_of_the_wizard_of_odds(case):
         decks=decks, hits_soft_17=hits, has_hole_card=hidden, original_bets_only=hidden, hands_max=1
     )
     table = policies.StrategyCalculator(rules, (1,))
-    round_, play = table.rounds[0], table.play
+    round_, play = table.rounds[0], table.evaluation
     values = play.evaluate_hands(round_.hand_values, round_.tree, HandSituation(1), policies.choose_best)
     for (first, other), published in WIZARD[case].items():
         hand = PACKED_CARD_BY_VALUE[first - 1] + PACKED_CARD_BY_VALUE[other - 1]
