@@ -157,7 +157,11 @@ VOUCHER_IN: Final = EntryDeclaration(
     settled_reservations=(VOUCHER_ESCROW,),
     counts={"vouchers_accepted": 1},
     written_keys=(MoneyKey.PAPER_BEING_STACKED,),
-    optional_keys=(HostKey.LAST_TICKET_REDEMPTION, MoneyKey.RESTRICTED_CREDIT_TERMS, MoneyKey.TICKET_LEDGER_ANCHOR),
+    optional_keys=(
+        HostKey.LAST_TICKET_REDEMPTION,
+        MoneyKey.RESTRICTED_CREDIT_TERMS,
+        MoneyKey.TICKET_LEDGER_ANCHOR,
+    ),
     significance=Significance(EventEffect.LOG),
     logs=(Log.VOUCHERS,),
 )

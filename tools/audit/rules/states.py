@@ -23,7 +23,15 @@ _STATES_NOT_STORED: Final = frozenset({State.BOOT, State.SELF_TEST, State.BETTIN
 
 #: Prefixes of storage keys that do not affect the machine's state.
 _KEY_PREFIXES_WITHOUT_EFFECT: Final = tuple(
-    map(str, (PlayKey.GAME_DEFINITION, PlayKey.LARGEST_PRIZES, HostKey.PRINTED_TICKET_RING, ProgressiveKey.OWN_LEVEL))
+    map(
+        str,
+        (
+            PlayKey.GAME_DEFINITION,
+            PlayKey.LARGEST_PRIZES,
+            HostKey.PRINTED_TICKET_RING,
+            ProgressiveKey.OWN_LEVEL,
+        ),
+    )
 )
 
 
