@@ -78,7 +78,7 @@ def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
 
 
 class Timekeeper:
-    """Judges during one run of the machine whether its clock can be trusted, and returns the best known time."""
+    """The judgement, during one run of the machine, whether its clock can be trusted; and the best known time."""
 
     def __init__(
         self, clock: Clock, last_trusted_time: datetime | None = None, *, was_set_unconfirmed: bool = False

@@ -34,7 +34,7 @@ WinProbabilities = list[int]
 
 @dataclass(slots=True)
 class TotalWinDistributions:
-    """Computes the win distributions of a mode: of each stage, of each series of plays, and of the whole game.
+    """The win distributions of a mode, computed when needed: by stage, by series of plays, and of the whole game.
 
     Wins are at bet level 1; wins of ``credits_limit`` credits or more are left out.
     """

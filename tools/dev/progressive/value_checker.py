@@ -4,7 +4,7 @@ from egm.progressive.messages import LevelValue, LevelWin
 
 
 class ValueChecker:
-    """Compares each published value of a level with the previous one."""
+    """A comparison of each published value of a level with the previous one."""
 
     def __init__(self) -> None:
         self._last: dict[str, LevelValue] = {}
