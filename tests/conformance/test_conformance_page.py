@@ -59,7 +59,7 @@ def tree(tmp_path):
 def test_marks_are_what_pytest_collects(tree):
     evidence = collect(load(), tree)
     exact = EvidenceTest("tests/egm/test_small.py", "test_exact")
-    soak = EvidenceTest("tests/egm/test_small.py", "test_soak", slow=True)
+    soak = EvidenceTest("tests/egm/test_small.py", "test_soak", is_slow=True)
     clause = EvidenceTest("tests/egm/test_small.py", "test_clause")
     assert evidence.tests == {
         "A-01": (clause, exact, soak),
@@ -68,7 +68,7 @@ def test_marks_are_what_pytest_collects(tree):
         "F-06": (clause,),
         "F-06:a": (clause,),
     }
-    assert evidence.library == {"M-06": (clause,)}
+    assert evidence.tests_of_unused_modules == {"M-06": (clause,)}
 
 
 def test_a_claim_on_a_row_that_does_not_exist_is_refused(tree):
@@ -138,7 +138,9 @@ def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulati
 
 def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_that_lead_somewhere():
     requirements = load()
-    tests = tuple(EvidenceTest("tests/egm/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
+    tests = tuple(
+        EvidenceTest("tests/egm/test_a.py", f"TestLine::test_{n}", is_slow=n == 0) for n in range(5)
+    )
     shown = {"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2], "F-06": tests[:1], "F-06:a": tests[:1]}
     written = format_pages(requirements, Evidence(shown, {"P-11": tests[2:3]}))
     summary, _, listing = written.pop("CONFORMANCE.md").partition(f"\n{NOT_FULLY_SHOWN_HEADING}\n")

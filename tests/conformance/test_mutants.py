@@ -91,7 +91,7 @@ def scratch(tmp_path):
 
 
 def verdict(scratch, *names, mutant=LESS, limit=60.0):
-    tests = tuple(EvidenceTest("test_money.py", f"test_{name}", slow=name == "slow") for name in names)
+    tests = tuple(EvidenceTest("test_money.py", f"test_{name}", is_slow=name == "slow") for name in names)
     trial = Trial(name="A-01", row=load().rows["A-01"], mutant=mutant, tests=tests)
     outcome = run_trial(trial, scratch, limit)
     assert (scratch.root / "money.py").read_text() == MONEY  # nothing stays taken away
@@ -210,7 +210,7 @@ def test_a_key_that_is_not_there_or_stays_as_it_is_is_refused(tmp_path, key, bec
 def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
     requirements = load()
     soak, quick, slow = (
-        EvidenceTest(f"tests/{f}.py", "test", slow=f == "z") for f in ("end_to_end/a", "egm/b", "z")
+        EvidenceTest(f"tests/{f}.py", "test", is_slow=f == "z") for f in ("end_to_end/a", "egm/b", "z")
     )
     found = create_trials(requirements, Evidence({"F-06:a": (soak, quick, slow), "F-14": (quick,)}))
     by_name = {trial.name: trial for trial in found}

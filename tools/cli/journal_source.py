@@ -28,7 +28,7 @@ EXPORT_OPTION = click.option(
 
 
 @contextmanager
-def iter_journals(
+def open_journal_entries(
     state: Path | None, file: Path | None, *, after: int = 0
 ) -> Iterator[Iterator[StoredEntry]]:
     """Yield the entries with a number above ``after``, of a machine's journal or of an exported one (``file``).

@@ -25,7 +25,7 @@ from meters.transaction import JSON
 R = TypeVar("R")
 
 
-def carry_roster(
+def carry_over_roster(
     roster: Roster,
     folder: Path,
     second: Path | None,

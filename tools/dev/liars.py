@@ -501,14 +501,14 @@ class FalsificationScore:
 
     lies_by_subject: Counter[tuple[str, str]] = field(default_factory=Counter)
     found_by_subject: Counter[tuple[str, str]] = field(default_factory=Counter)
-    found_at_the_entry: int = 0
-    missed: list[tuple[str, Falsification]] = field(default_factory=list)
+    found_at_changed_entry_count: int = 0
+    missed_lies: list[tuple[str, Falsification]] = field(default_factory=list)
     """Each lie that the audit did not report, with its subject."""
 
     @property
     def undetected(self) -> list[tuple[str, Falsification]]:
         """Return the undetected lies for which no outside evidence is listed."""
-        return [each for each in self.missed if find_known_gap(*each) is None]
+        return [each for each in self.missed_lies if find_known_gap(*each) is None]
 
     def to_json(self) -> dict[str, Any]:
         """Return the score as JSON data."""
@@ -524,7 +524,7 @@ class FalsificationScore:
         return {
             "lies": self.lies_by_subject.total(),
             "named": self.found_by_subject.total(),
-            "at_the_entry": self.found_at_the_entry,
+            "at_the_entry": self.found_at_changed_entry_count,
             "by_what_they_touch": {
                 about: [
                     sum(n for (a, _), n in self.lies_by_subject.items() if a == about),
@@ -535,7 +535,9 @@ class FalsificationScore:
             "by_kind": by_kind,
             "witnessed": dict(
                 Counter(
-                    row.outside_evidence for about, lie in self.missed if (row := find_known_gap(about, lie))
+                    row.outside_evidence
+                    for about, lie in self.missed_lies
+                    if (row := find_known_gap(about, lie))
                 )
             ),
             "undetected": [
@@ -587,8 +589,8 @@ def run_falsifications(
         score.lies_by_subject[subject, lie.kind] += 1
         if report.finding_count:
             score.found_by_subject[subject, lie.kind] += 1
-            score.found_at_the_entry += any(f.sequence == lie.sequence for f in report.findings)
+            score.found_at_changed_entry_count += any(f.sequence == lie.sequence for f in report.findings)
         else:
-            score.missed.append((subject, lie))
+            score.missed_lies.append((subject, lie))
         progress(number + 1)
     return score

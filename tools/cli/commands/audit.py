@@ -36,7 +36,7 @@ from tools.audit.log_text import format_log_lines
 from tools.audit.tickets import find_ticket_ledger_error
 from tools.audit.verify import AuditFinding, Auditor, AuditReport
 from tools.cli.commands.clearing import clear_, inspect_
-from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals, open_journal
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal, open_journal_entries
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.result_file import open_result_file, resolve_links
 from tools.cli.tables import OutputFormat, Table, add_format_options, find_terminal_width, show, show_progress
@@ -467,7 +467,7 @@ def _build_play_row(play: recall.Play) -> dict[str, Any]:
 @EXPORT_OPTION
 def entry(*, number: int, state: Path | None, file: Path | None) -> None:
     """Print the complete journal entry NUMBER as JSON."""
-    with iter_journals(state, file, after=number - 1) as entries:
+    with open_journal_entries(state, file, after=number - 1) as entries:
         stored_entry = next(entries, None)
     if stored_entry is None or stored_entry.sequence != number:
         raise click.ClickException(

@@ -33,7 +33,7 @@ from meters.table import METER_BY_NAME, MeterUnit
 from tools.cli.journal_source import STATE_OPTION
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import REASON_TYPE, PrintedText
-from tools.cli.roster_entries import carry_roster
+from tools.cli.roster_entries import carry_over_roster
 from tools.cli.sheet_head import find_currency
 from tools.cli.staff import authenticate_for
 from tools.cli.tables import (
@@ -391,7 +391,7 @@ def clear_(
             roster=proof,
         )
         evidence = clear_memory(folder, decided, now=_read_clock, second_dir=second, machine_id=machine_id)
-        carry_roster(roster, folder, second, machine_id, now=_read_clock)
+        carry_over_roster(roster, folder, second, machine_id, now=_read_clock)
     except JournalError as error:
         raise click.ClickException(str(error)) from error
     echo(f"cleared; the evidence is in {evidence}")

@@ -17,7 +17,7 @@ from egm.staff.sheet import InterventionSheet, iter_sheets
 from egm.staff.words import build_column_titles, build_plain_text, build_text, build_time_text
 from paytables.wording import format_count, format_known_names
 from tools.cli.day import DayParameter
-from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal_entries
 from tools.cli.result_file import write_result
 from tools.cli.sheet_head import SheetHead
 from tools.cli.sheets import LANGUAGE_OPTION, NO_CURRENCY_CODE, build_pdf, format_as_text
@@ -38,7 +38,7 @@ def _read_sheets(state: Path | None, file: Path | None) -> tuple[list[Interventi
     damaged or missing.
     """
     head = SheetHead()
-    with iter_journals(state, file) as entries:
+    with open_journal_entries(state, file) as entries:
         sheets = list(iter_sheets(head.watch_entries(entries), FEATURES.entry_declarations))
     return sheets, head.gaming_day
 

@@ -9,7 +9,7 @@ import click
 
 from egm.screen.text import Texts
 from egm.staff.inventory import InventorySheet, read_technical_sheet
-from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals, open_journal
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal, open_journal_entries
 from tools.cli.result_file import write_result
 from tools.cli.sheets import LANGUAGE_OPTION, NO_CURRENCY_CODE, build_pdf, format_as_text
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options
@@ -85,7 +85,7 @@ def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
     machines_read = []
     for path in machines:
         folder, file = (path, None) if path.is_dir() else (None, path)
-        with iter_journals(folder, file) as entries:
+        with open_journal_entries(folder, file) as entries:
             machines_read.append(house.read_machine(str(path), entries))
         if not machines_read[-1].inventory_entry:
             raise click.ClickException(f"{path}: no inventory entry is recorded yet: start the machine once")

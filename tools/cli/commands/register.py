@@ -25,7 +25,7 @@ from tools.audit.collusion import (
 )
 from tools.audit.statement import StatementPeriod, compute_statement
 from tools.cli.day import DayParameter
-from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals
+from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal_entries
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import (
     BAD_STYLE,
@@ -78,7 +78,7 @@ def list_(*, output_format: OutputFormat) -> None:
 @add_format_options
 def show_(*, name: str, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
     """Print one of the machine's registers, oldest line first."""
-    with iter_journals(state, file) as entries:
+    with open_journal_entries(state, file) as entries:
         rows = list(iter_register_lines(STAFF_REGISTERS[name], entries))
     position_columns = ("position",) if any(row["position"] is not None for row in rows) else ()
     columns = ("entry", "time_utc", *position_columns, *STAFF_REGISTERS[name].columns)
@@ -120,7 +120,7 @@ def statement_(
     A day is a gaming day of the venue: in its time zone, up to the hour set in the cabinet file.
     """
     head = SheetHead()
-    with iter_journals(state, file) as entries:
+    with open_journal_entries(state, file) as entries:
         periods = compute_statement(head.watch_entries(entries), by, position)
     texts = Texts("en")
     rows = (
@@ -161,7 +161,7 @@ def statement_(
 @add_format_options
 def collusion(*, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
     """Print the money that moved between positions at poker, and the signs of collusion."""
-    with iter_journals(state, file) as entries:
+    with open_journal_entries(state, file) as entries:
         flows = compute_pair_flows(iter_round_results(entries))
     columns = (
         Column("verdict", style=_STYLE_BY_VERDICT.get),

@@ -183,7 +183,7 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
     return run_action
 
 
-def _is_date_known(folder: Path, clock: Clock) -> bool:
+def _is_clock_trusted(folder: Path, clock: Clock) -> bool:
     """Return whether this computer's clock agrees with the machine's journal; if not, no ticket is called expired."""
     try:
         with open_view(folder, check_pages=True) as view:
@@ -200,7 +200,7 @@ def _format_state(record: TicketRecord, at: datetime | None) -> str:
 def _read_plausible_time(folder: Path) -> datetime | None:
     """Return the current time, or None if this computer's clock does not agree with the machine's journal."""
     clock = SystemClock()
-    return clock.now() if _is_date_known(folder, clock) else None
+    return clock.now() if _is_clock_trusted(folder, clock) else None
 
 
 def _format_money(amount_cents: int, currency: str) -> str:

@@ -231,7 +231,7 @@ def results(
     Each EXPORT (`egm audit export`) is verified first, as by `egm audit verify`; one with anything wrong is
     refused. The machines must have played with exactly this RULES file.
     """
-    derived = _derive(_read_rules(rules_file), rules_file, exports, corrections)
+    derived = _derive_results(_read_rules(rules_file), rules_file, exports, corrections)
     text = derived.model_dump_json(indent=2) + "\n"
     sold = format_count(len(derived.entries), "entry", "entries")
     write_result(results_file, text, f"{sold}; try: egm tournament settle {rules_file} {results_file}")
@@ -256,7 +256,7 @@ def standings_(
     Participants with equal results go on together, so that more can go on than the rules say.
     """
     rules = _read_rules(rules_file)
-    derived = _derive(rules, rules_file, exports, corrections)
+    derived = _derive_results(rules, rules_file, exports, corrections)
     try:
         ranked, qualified = rank_participants_of_round(rules, derived, number)
     except OperatorError as error:
@@ -291,7 +291,7 @@ def standings_(
     )
 
 
-def _derive(
+def _derive_results(
     rules: Tournament, rules_file: Path, exports: tuple[Path, ...], corrections: _Corrections
 ) -> Results:
     """Return the results of a tournament, computed from the verified journal exports of its machines.
@@ -343,7 +343,7 @@ def _iter_entries(path: Path) -> Iterator[StoredEntry]:
 
 
 #: The option for the amount that the operator adds to the prizes.
-_add_option: Final = click.option(
+_added_amount_option: Final = click.option(
     "--add",
     "added_cents",
     type=WholeNumber(min=0),
@@ -352,7 +352,7 @@ _add_option: Final = click.option(
 )
 
 
-def _settle(rules: Tournament, results_file: Path, added_cents: int) -> TournamentSettlement:
+def _compute_settlement(rules: Tournament, results_file: Path, added_cents: int) -> TournamentSettlement:
     """Return the settlement of a tournament: standings, prizes and refunds.
 
     ``added_cents`` is the money that the venue adds to the prizes. Raises ClickException if the results do
@@ -375,7 +375,7 @@ def _settle(rules: Tournament, results_file: Path, added_cents: int) -> Tourname
 @command.command("settle")
 @click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @click.argument("results_file", metavar="RESULTS", type=_FILE_TYPE)
-@_add_option
+@_added_amount_option
 @add_format_options
 def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_format: OutputFormat) -> None:
     """Print standings and prizes of a tournament from its RULES and its RESULTS, a JSON file.
@@ -387,7 +387,7 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_fo
     If the prizes return less than 30 % of the fees sold, nothing is settled, and the amount to add is stated.
     """
     rules = _read_rules(rules_file)
-    settlement = _settle(rules, results_file, added_cents)
+    settlement = _compute_settlement(rules, results_file, added_cents)
     table = Table(
         (
             build_number_column("rank"),
@@ -417,7 +417,7 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_fo
 @click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @click.argument("results_file", metavar="RESULTS", type=_FILE_TYPE)
 @click.argument("exports", metavar="EXPORT...", nargs=-1, required=True, type=_FILE_TYPE)
-@_add_option
+@_added_amount_option
 @add_format_options
 def paid(
     rules_file: Path,
@@ -433,7 +433,7 @@ def paid(
     entry that won none. A prize that is still owed is listed.
     """
     rules = _read_rules(rules_file)
-    settlement = _settle(rules, results_file, added_cents)
+    settlement = _compute_settlement(rules, results_file, added_cents)
     try:
         for path in exports:
             _verify_export(path)

@@ -42,20 +42,20 @@ class EvidenceTest:
 
     file: str
     name: str
-    slow: bool = False
+    is_slow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The tests of each requirement and of each clause (``F-05:b``), sorted; an id without tests has no entry.
 
-    ``library`` has tests of modules that no command and no engine uses yet, so they show nothing of the product.
-    ``sas`` has the tests of each row of the SAS tables, by table and code, such as ``polls:0F``.
+    ``tests_of_unused_modules`` has tests of modules that no command and no engine uses yet, so they show nothing of the
+    product. ``tests_by_sas_row`` has the tests of each row of the SAS tables, by table and code, such as ``polls:0F``.
     """
 
     tests: Mapping[str, tuple[EvidenceTest, ...]]
-    library: Mapping[str, tuple[EvidenceTest, ...]] = field(default_factory=dict)
-    sas: Mapping[str, tuple[EvidenceTest, ...]] = field(default_factory=dict)
+    tests_of_unused_modules: Mapping[str, tuple[EvidenceTest, ...]] = field(default_factory=dict)
+    tests_by_sas_row: Mapping[str, tuple[EvidenceTest, ...]] = field(default_factory=dict)
 
     def list_tests(self, mark: str) -> tuple[EvidenceTest, ...]:
         """Return the tests that cover the row or clause with this id."""
@@ -64,12 +64,12 @@ class Evidence:
     def status(self, row: RequirementRow) -> Status:
         """Return the status of a requirement.
 
-        It is shown if tests cover all of its clauses and the requirement names nothing that remains to be done.
+        A requirement is shown if tests cover all of its clauses and it names nothing that remains to be done.
         """
         if self.list_tests(row.id):
             is_complete = all(self.list_tests(mark) for mark in row.marks) and not row.reasons_not_shown
             return Status.SHOWN if is_complete else Status.IN_PART
-        if row.id in self.library:
+        if row.id in self.tests_of_unused_modules:
             return Status.LIBRARY
         return Status.OPEN if row.open else Status.NOT_YET
 

@@ -192,7 +192,11 @@ def _format_row_text(row: RequirementRow, evidence: Evidence) -> str:
 
 def _format_evidence(row: RequirementRow, evidence: Evidence) -> str:
     status = evidence.status(row)
-    found = evidence.library.get(row.id, ()) if status is Status.LIBRARY else evidence.list_tests(row.id)
+    found = (
+        evidence.tests_of_unused_modules.get(row.id, ())
+        if status is Status.LIBRARY
+        else evidence.list_tests(row.id)
+    )
     reason = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.reasons_not_shown}"
     judged = f"*{len(row.mutants)} mutants*" if len(row.mutants) > 1 else "*1 mutant*" if row.mutants else ""
     return "<br>".join(filter(None, (format_tests(found, _PATH_TO_ROOT), judged, reason)))
@@ -207,7 +211,7 @@ def format_tests(tests: Sequence[EvidenceTest], root: str = "") -> str:
 
 
 def _format_test(test: EvidenceTest, root: str) -> str:
-    tier = " (slow tier)" if test.slow else ""
+    tier = " (slow tier)" if test.is_slow else ""
     return f"[{test.file.rpartition('/')[2]}]({root}{test.file}): *{_format_test_name(test.name)}*{tier}"
 
 

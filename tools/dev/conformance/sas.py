@@ -93,8 +93,8 @@ def format_sas_page(evidence: Evidence) -> str:
     known |= {f"meters:{c:02X}" for c in METER_DEFINITION_BY_CODE}
     unknown = [
         f"{test.file}::{test.name}: {row}"
-        for row in evidence.sas.keys() - known
-        for test in evidence.sas[row]
+        for row in evidence.tests_by_sas_row.keys() - known
+        for test in evidence.tests_by_sas_row[row]
     ]
     if unknown:
         raise EvidenceError("no such row of the SAS tables:\n" + "\n".join(sorted(unknown)))
@@ -123,7 +123,7 @@ def format_sas_page(evidence: Evidence) -> str:
 
 
 def _format_tests_of_row(evidence: Evidence, name: str, code: int) -> str:
-    return format_tests(evidence.sas.get(f"{name}:{code:02X}", ()), _PATH_TO_ROOT)
+    return format_tests(evidence.tests_by_sas_row.get(f"{name}:{code:02X}", ()), _PATH_TO_ROOT)
 
 
 def _list_poll_rows(evidence: Evidence) -> Sequence[Sequence[str]]:

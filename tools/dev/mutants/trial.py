@@ -62,7 +62,7 @@ def create_trials(
             names[mark] = names.get(mark, 0) + 1
             name = mark if names[mark] == 1 else f"{mark}/{names[mark]}"
             tests = sorted(
-                (test for test in evidence.list_tests(mark) if not test.slow), key=_build_cost_sort_key
+                (test for test in evidence.list_tests(mark) if not test.is_slow), key=_build_cost_sort_key
             )
             found.append(Trial(name=name, row=row, mutant=mutant, tests=tuple(tests)))
     return tuple(found)

@@ -12,7 +12,7 @@ from typing import Final
 from egm.testing.jumping_loop import jump
 from tools.dev.simulation.actions import Action, Crowd, create_script
 from tools.dev.simulation.cabinet_setup import CabinetSetup
-from tools.dev.simulation.oracle import Verdict, reconcile
+from tools.dev.simulation.oracle import ReconciliationResult, reconcile
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.world import SimulatedWorld
 
@@ -62,7 +62,7 @@ class SimulationResult:
     restarts: int = 0
     cabinet_seconds: float = 0.0
     states: Counter[str] = field(default_factory=Counter)
-    verdict: Verdict = field(default_factory=Verdict)
+    verdict: ReconciliationResult = field(default_factory=ReconciliationResult)
     reconciliations: int = 0
 
 

@@ -27,7 +27,7 @@ from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
 from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
 from meters.log import LOG_SUFFIX
-from tools.cli.roster_entries import carry_roster
+from tools.cli.roster_entries import carry_over_roster
 from tools.dev.simulation.history import SUMMED_ACCOUNTS, History, read_copy
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class MemoryClears:
                     )
                     clear_memory(folder, decided, now=world.now, storage=storage)
                     roster = Roster.load(world.folder.staff)
-                    carry_roster(roster, folder, None, "", now=world.now, storage=storage)
+                    carry_over_roster(roster, folder, None, "", now=world.now, storage=storage)
             except Exception:
                 if not world.medium.dead:
                     raise

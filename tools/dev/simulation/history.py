@@ -62,7 +62,7 @@ SUMMED_ACCOUNTS: Final = (
     *CREDIT_TAKEN_ACCOUNTS,
     *RETURNED_CREDIT_ACCOUNTS,
 )
-#: Key of :attr:`History.in_doubt` for tickets that an acceptor may have taken.
+#: Key of :attr:`History.disputed_cents_by_device` for tickets that an acceptor may have taken.
 DISPUTED_TICKET_KEY: Final = "ticket"
 
 
@@ -85,12 +85,12 @@ class History:
     """All credit of players at the end, including credit reserved for a payment."""
     carried_cents: int = 0
     """The credit that a memory clear carried over from the previous journal."""
-    in_doubt: Counter[str] = field(default_factory=Counter)
+    disputed_cents_by_device: Counter[str] = field(default_factory=Counter)
     """The most that can have been in question in disputes, by device.
 
     These are amounts whose location was unknown and on which people ruled.
     """
-    forfeited: Counter[str] = field(default_factory=Counter)
+    forfeited_cents_by_account: Counter[str] = field(default_factory=Counter)
     """The hand-pays that people ruled forfeit or unclaimed, by the account from which they were reserved."""
     orphan_cents: int = 0
     """The total amount of tickets that were found."""
@@ -176,16 +176,16 @@ def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, Store
             ruled = read_details(entry)
             if "number" not in ruled:  # a bill or coins whose location is unknown
                 history.ruled_cents += int(ruled["amount_cents"])
-                history.in_doubt[str(ruled["device"])] += int(ruled["most_cents"])
+                history.disputed_cents_by_device[str(ruled["device"])] += int(ruled["most_cents"])
             elif ruled["device"] == "bill_acceptor":  # a ticket that it may have taken
                 history.ruled_cents += int(ruled["amount_cents"])
-                history.in_doubt[DISPUTED_TICKET_KEY] += int(ruled["most_cents"])
+                history.disputed_cents_by_device[DISPUTED_TICKET_KEY] += int(ruled["most_cents"])
         case "forfeit.prize" | "handpay.unclaimed":
             # An unclaimed hand-pay was won nevertheless, and left the venue through the orphan register.
             for flow in reserved[entry.transaction.ref or ""].transfers:
                 if flow.target.startswith("out:"):
                     source = flow.source if entry.kind == "forfeit.prize" else "house:orphan"
-                    history.forfeited[source] += flow.amount_cents
+                    history.forfeited_cents_by_account[source] += flow.amount_cents
         case "orphan.ticket":
             history.orphan_cents += int(read_details(entry)["amount_cents"])
         case "table.returned":

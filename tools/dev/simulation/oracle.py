@@ -35,7 +35,7 @@ _PRINTED_AMOUNT_PATTERN: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+
 
 
 @dataclass(slots=True)
-class Verdict:
+class ReconciliationResult:
     """Result of a reconciliation: sums in minor units by name, the number of games replayed, and every disagreement."""
 
     entries: int = 0
@@ -115,12 +115,12 @@ def _read_printed_cents(lines: list[str]) -> int:
 
 def reconcile(
     world: SimulatedWorld, players: Mapping[int, Player], now: datetime, *, audit_from: int = 0
-) -> Verdict:
+) -> ReconciliationResult:
     """Compare the machine, which is idle and off, with the books, the tickets and the audit.
 
     The current journal is audited if it has at least ``audit_from`` entries.
     """
-    verdict = Verdict()
+    verdict = ReconciliationResult()
     books = CountedBooks.count(world, players)
     paid_at_clears = world.clears.paid
     current = read_history(
@@ -131,7 +131,11 @@ def reconcile(
         machine.add(history)
     verdict.entries, verdict.games = machine.entries, machine.games
     verdict.audited_entries = current.entries if current.is_audited else 0
-    balance, disputed_cents, forfeited = machine.balance, machine.in_doubt, machine.forfeited
+    balance, disputed_cents, forfeited_cents_by_account = (
+        machine.balance,
+        machine.disputed_cents_by_device,
+        machine.forfeited_cents_by_account,
+    )
     books.redeemed_cents += machine.orphan_cents
     for position, cents in books.bills_cents.items():
         verdict.compare(
@@ -152,16 +156,20 @@ def reconcile(
     hand_paid_cents = sum(
         balance[account] for account in MONEY_OUT_ACCOUNTS if account.startswith("out:handpay")
     )
-    books.hand_paid_cents += paid_at_clears.total() - forfeited.total() + machine.ruled_cents
+    books.hand_paid_cents += paid_at_clears.total() - forfeited_cents_by_account.total() + machine.ruled_cents
     verdict.compare("paid by hand", hand_paid_cents, books.hand_paid_cents)
     double_up_cents = balance["house:double_up_win"] - balance["house:double_up_bet"]
-    books.won_cents += machine.returned_cents + paid_at_clears["table"] - forfeited["house:attendant_jackpot"]
+    books.won_cents += (
+        machine.returned_cents
+        + paid_at_clears["table"]
+        - forfeited_cents_by_account["house:attendant_jackpot"]
+    )
     verdict.compare(
         "won", sum(balance[account] for account in WIN_ACCOUNTS) + double_up_cents, books.won_cents
     )
     linked_accounts = {name for name in machine.levels if name.rpartition(":")[2] in LINKED_LEVELS}
     own_levels_cents = sum(cents for name, cents in machine.levels.items() if name not in linked_accounts)
-    given_up_own = sum(forfeited[name] for name in machine.levels.keys() - linked_accounts)
+    given_up_own = sum(forfeited_cents_by_account[name] for name in machine.levels.keys() - linked_accounts)
     verdict.compare("own levels", own_levels_cents, books.own_levels_cents - given_up_own)
     verdict.compare("credit left", machine.credit_cents, 0)
     cents_in = sum(books.bills_cents.values()) + books.coins_cents + books.redeemed_cents
@@ -200,13 +208,15 @@ def reconcile(
     return verdict
 
 
-def _check_clears(histories: Sequence[History], verdict: Verdict) -> None:
+def _check_clears(histories: Sequence[History], verdict: ReconciliationResult) -> None:
     """Check that each clear carried over as much credit as the previous journal owed."""
     for number, (before, after) in enumerate(pairwise(histories), 1):
         verdict.compare(f"carried over by clear {number}", after.carried_cents, before.owed_cents)
 
 
-def _check_contributions(link: FloorLink, players: Mapping[int, Player], verdict: Verdict) -> None:
+def _check_contributions(
+    link: FloorLink, players: Mapping[int, Player], verdict: ReconciliationResult
+) -> None:
     """Check the contributions that the controller counted.
 
     They must be the share of every stake whose game a screen has shown to its end.
@@ -223,7 +233,7 @@ def _check_contributions(link: FloorLink, players: Mapping[int, Player], verdict
             )
 
 
-def _check_tickets(world: SimulatedWorld, books: CountedBooks, verdict: Verdict) -> None:
+def _check_tickets(world: SimulatedWorld, books: CountedBooks, verdict: ReconciliationResult) -> None:
     """Check that the ticket ledger of the validator and the printed tickets agree, ticket by ticket."""
     if world.host is not None:
         vouchers = world.host.tickets.items()
