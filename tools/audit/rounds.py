@@ -47,11 +47,8 @@ class _Round:
     """The steps of the round in order: each has the draws and, after the first, a player's choice."""
     first_recorders: list[str] = field(default_factory=list)
     """For each step of the round, the id of the play that recorded the step first ("" if unknown)."""
-    position_by_seat: dict[int, int | None] = field(default_factory=dict)
-    """The seat of each player position that plays the round; None at a table without seats.
-
-    The key is the position, and the value is its seat (the name of the field says the reverse).
-    """
+    seat_by_position: dict[int, int | None] = field(default_factory=dict)
+    """The seat of each player position that plays the round; None at a table without seats."""
     open_plays: set[str] = field(default_factory=set)
     """The ids of the round's plays that have not ended. A position may record its steps much later than others."""
     has_void_play: bool = False
@@ -70,7 +67,7 @@ class _Round:
         Seats are numbered in the order of the positions, so the occupied seats below and above limit the range.
         """
         position_by_seat = {
-            seat: position for position, seat in self.position_by_seat.items() if seat is not None
+            seat: position for position, seat in self.seat_by_position.items() if seat is not None
         }
         positions = position_by_seat.items()
         lower = max((position for seat, position in positions if seat < seat_number), default=0)
@@ -139,13 +136,13 @@ class RoundAudit:
                 f"record.wager: the bets on the table differ from those recorded by another seat of the round "
                 f"{game.round_id}",
             )
-        sat = seat is not None and seat in round_.position_by_seat.values()
-        if sat or any(position in table.position_by_seat for table in tables.values()):
+        sat = seat is not None and seat in round_.seat_by_position.values()
+        if sat or any(position in table.seat_by_position for table in tables.values()):
             self._report_finding(
                 entry,
                 f"position {position} or its seat has already started a game of the round {game.round_id}",
             )
-        round_.position_by_seat[position] = seat
+        round_.seat_by_position[position] = seat
         if any(
             seat_before > seat_after for seat_before, seat_after in pairwise(_sort_occupied_seats(round_))
         ):
@@ -154,7 +151,7 @@ class RoundAudit:
                 f"the seats of the round {game.round_id} are not in the order of the positions: found "
                 f"{_sort_occupied_seats(round_)}",
             )
-        if not carried and (len(round_.position_by_seat) == 1 or self.is_in_starting_round(game)):
+        if not carried and (len(round_.seat_by_position) == 1 or self.is_in_starting_round(game)):
             self._starting_round, self._is_start_followed = (entry, round_), False
             self._unable_seats = {
                 seat for seat in _list_missing_seats(round_) if not self._can_start(round_, seat)
@@ -428,9 +425,9 @@ class RoundAudit:
 
 def _list_missing_seats(round_: _Round) -> list[int]:
     """Return the seats that have a bet on the table but have started no game of the round, ascending."""
-    return sorted({bet.seat for bet in round_.table_bets} - set(round_.position_by_seat.values()))
+    return sorted({bet.seat for bet in round_.table_bets} - set(round_.seat_by_position.values()))
 
 
 def _sort_occupied_seats(round_: _Round) -> list[int]:
     """Return the numbers of the occupied seats, in the order of their positions."""
-    return [place for _, place in sorted(round_.position_by_seat.items()) if place is not None]
+    return [seat for _, seat in sorted(round_.seat_by_position.items()) if seat is not None]

@@ -314,3 +314,7 @@ def test_a_reply_cut_after_the_address_is_damaged_if_the_poll_has_an_answer(code
     """Taken as an acknowledgement, it made the host go on, and the machine's record counted as read."""
     assert decode_answer(bytes((1, code)), b"\x01").outcome is ReplyKind.DAMAGED
     assert decode_answer(bytes((1, code)), b"\x81").outcome is ReplyKind.NACK
+
+
+def test_a_software_signature_is_acknowledged_before_it_is_sent():
+    assert decode_answer(bytes((1, 0x21)), b"\x01").outcome is ReplyKind.ACK

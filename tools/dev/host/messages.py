@@ -142,10 +142,11 @@ def _decode_one_byte(request: bytes, received: bytes) -> SasReply:
     address, byte = request[0] & 0x7F, received[0]
     if is_general_poll(request):
         return SasReply(ReplyKind.EXCEPTION if byte else ReplyKind.NOTHING_TO_REPORT, received, byte)
-    if byte == address and POLL_BY_CODE[request[1]].answer is not None:
-        return SasReply(ReplyKind.DAMAGED, received, error="the reply ends after the address")
     if byte == address:
-        return SasReply(ReplyKind.ACK, received, request[1])
+        # A signature is acknowledged, and sent in reply to a later general poll.
+        if request[1] == _SIGNATURE_POLL_CODE or POLL_BY_CODE[request[1]].answer is None:
+            return SasReply(ReplyKind.ACK, received, request[1])
+        return SasReply(ReplyKind.DAMAGED, received, error="the reply ends after the address")
     if byte == address | 0x80:
         return SasReply(ReplyKind.NACK, received, request[1])
     return SasReply(ReplyKind.DAMAGED, received, error=f"{byte:02X} is neither ACK nor NACK of {address}")

@@ -24,7 +24,7 @@ def find_unbalanced_rounds(
 ) -> Iterator[str]:
     """Yield a text for each round in which all positions together lost more or less than the venue keeps.
 
-    ``plays_by_round`` has the ids of the games of each round, by the round's id. A round is left out if a screen has
+    ``plays_by_round`` has pairs of a round's id and the id of a game played in it. A round is left out if a screen has
     not shown one of its games to the end, because that game was refunded, or paid at a memory clear.
     """
     play_ids: defaultdict[str, set[str]] = defaultdict(set)
