@@ -381,14 +381,14 @@ def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: st
     The check goes through every part of the definition.
     """
     if isinstance(part, BetLimits):
-        worth, stakes = part.worth_cents, range(part.least, part.most + 1, part.step)
-        if worth and not any(
-            worth % cents == 0 and worth // cents in stakes for cents in denominations_cents
+        worth_cents, stakes = part.worth_cents, range(part.least, part.most + 1, part.step)
+        if worth_cents and not any(
+            worth_cents % cents == 0 and worth_cents // cents in stakes for cents in denominations_cents
         ):
             raise DefinitionError(
                 file,
                 f"{key}.worth_cents",
-                f"no bet of {part.least:,} to {format_count(part.most, 'credit')} is worth {worth} minor units "
+                f"no bet of {part.least:,} to {format_count(part.most, 'credit')} is worth {worth_cents} minor units "
                 f"at any of {list(denominations_cents)}",
             )
     elif isinstance(part, BaseModel | tuple):

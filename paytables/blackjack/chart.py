@@ -258,13 +258,13 @@ class _DealerCardColumn:
         self.pairs: dict[int, list[_SearchedPair]] = {}
         """The pairs that may be split, by card value."""
         for split in round_.splits:
-            have, starts = round_.dealer.card_counts[split.card_value - 1], list[_HandInSearch]()
+            card_count, starts = round_.dealer.card_counts[split.card_value - 1], list[_HandInSearch]()
             for branch in split.branches[max(split.branches)]:
                 hands_of_branch = self._build_hands(branch)
                 starts += [
                     hands_of_branch[hand] for hand in evaluation.list_start_hands(round_.hand_values, branch)
                 ]
-            part = Fraction(split.ways, have * (have - 1))
+            part = Fraction(split.ways, card_count * (card_count - 1))
             pair = _SearchedPair(hands_of_box[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]], part, starts)
             self.pairs.setdefault(split.card_value, []).append(pair)
         self.hands_by_total: dict[HandTotal, list[_HandInSearch]] = {

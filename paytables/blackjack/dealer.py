@@ -135,20 +135,20 @@ class DealerFinalHands:
         """
         differences: Ints = np.zeros(len(cards), dtype=object)
         sizes = sorted(set(cards.tolist()))
-        place = np.searchsorted(np.array(sizes), cards)
+        size_indexes = np.searchsorted(np.array(sizes), cards)
         for length in range(1, self.max_drawn_cards + 1):
             rests = [
                 compute_falling_factorial(size - length, min(self.max_drawn_cards, size) - length)
                 for size in sizes
             ]
-            weights = np.array(rests, dtype=object)[place]
+            weights = np.array(rests, dtype=object)[size_indexes]
             for stand in range(STAND_CLASS_COUNT):
-                of = np.flatnonzero(total == stand)
-                row = ways_by_end[:, length, of]
+                rows_of_class = np.flatnonzero(total == stand)
+                row = ways_by_end[:, length, rows_of_class]
                 net = (
                     row[: max(stand - 1, 0)].sum(axis=0)
                     + row[DEALER_RESULT_COUNT - 1]
                     - row[stand : DEALER_RESULT_COUNT - 1].sum(axis=0)
                 )
-                differences[of] += net.astype(object) * weights[of]
+                differences[rows_of_class] += net.astype(object) * weights[rows_of_class]
         return list(differences.tolist())

@@ -49,8 +49,8 @@ def compute_row_chances(
         row.id: sum(
             (
                 Fraction(ways) / perm(_DECK_CARD_COUNT * decks, cards)
-                for (of, cards), ways in ways_by_row.items()
-                if of == row.id
+                for (row_id, cards), ways in ways_by_row.items()
+                if row_id == row.id
             ),
             Fraction(0),
         )

@@ -208,11 +208,11 @@ class SolvedRound:
         """
         splits: list[SplitPair] = []
         for pair in range(ACE_VALUE, TEN_VALUE + 1):
-            have = self.dealer.card_counts[pair - 1]
-            if self._find_most_hands(pair) < 2 or have < 2:
+            card_count = self.dealer.card_counts[pair - 1]
+            if self._find_most_hands(pair) < 2 or card_count < 2:
                 continue
             if pair < TEN_VALUE or not self.house.splits_same_rank_only:
-                splits.append(SplitPair(pair, have * (have - 1), have - 2))
+                splits.append(SplitPair(pair, card_count * (card_count - 1), card_count - 2))
                 continue
             rank_cards = 4 * self.house.decks
             if self.up_card_value == TEN_VALUE:
@@ -495,12 +495,12 @@ class StrategyEvaluation:
     @staticmethod
     def build_pair_node(round_: SolvedRound, split: SplitPair) -> HandNode:
         """Return the counts of card orders in which the two cards of a splittable blackjack pair are dealt."""
-        have = round_.dealer.card_counts[split.card_value - 1]
+        card_count = round_.dealer.card_counts[split.card_value - 1]
         node = HandNode()
         node.add_counts(
             round_.tree[2 * PACKED_CARD_BY_VALUE[split.card_value - 1]],
             split.ways,
             split.ways,
-            have * (have - 1),
+            card_count * (card_count - 1),
         )
         return node

@@ -123,7 +123,7 @@ class CardSets:
         best = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[states]
         if not any("flush" in name for name in order.categories):
             return best
-        wilds, odd = self.count_wilds(order)
+        wilds, wild_rank_mask = self.count_wilds(order)
         most = int(wilds.max())
         table = np.zeros((most + 1, 8192), dtype=np.int32)
         for count in range(most + 1):
@@ -132,7 +132,7 @@ class CardSets:
             ]
             table[count, fitting] = [ranking.compute_flush_strength(mask, count) for mask in fitting]
         for suit in range(4):
-            masks = self.suit_masks >> 13 * suit & (8191 & ~odd)
+            masks = self.suit_masks >> 13 * suit & (8191 & ~wild_rank_mask)
             np.maximum(best, table[wilds, masks], out=best)
         return best
 

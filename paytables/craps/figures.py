@@ -68,10 +68,10 @@ class BetReturnChain:
         if start not in self._returns_by_state:
             same_bet_states = [start]
             rows: list[dict[int, Fraction]] = []
-            right: list[SumsByKey[int]] = []
+            later_chances: list[SumsByKey[int]] = []
             for state in same_bet_states:  # grows by the states with the same bets
                 row: dict[int, Fraction] = {}
-                later: SumsByKey[int] = {}
+                later_chances_of_state: SumsByKey[int] = {}
                 for chance, settled, next_state in self.iter_throws(state):
                     if (next_state.bets, next_state.switched_bets) == (start.bets, start.switched_bets):
                         if next_state not in same_bet_states:
@@ -81,13 +81,13 @@ class BetReturnChain:
                         returned_credits = sum(settlement.credits for settlement in settled)
                         later_wins = self.compute_return_chances(next_state)
                         add_sums(
-                            later,
+                            later_chances_of_state,
                             {returned_credits + later_win: share for later_win, share in later_wins.items()},
                             chance,
                         )
                 rows.append(row)
-                right.append(later)
-            self._returns_by_state |= zip(same_bet_states, solve_chain(rows, right), strict=True)
+                later_chances.append(later_chances_of_state)
+            self._returns_by_state |= zip(same_bet_states, solve_chain(rows, later_chances), strict=True)
         return self._returns_by_state[start]
 
 

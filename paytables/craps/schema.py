@@ -151,10 +151,10 @@ def describe_terms(bet: CrapsBet, odds: str) -> dict[str, str] | None:
         return {code: _format_pays(bet, code) for code in ("en", "fr")}
     if bet.commission is None:
         return None
-    of = {"stake": ("the stake", "la mise"), "win": ("the win", "le gain")}[bet.commission.of]
+    base_texts = {"stake": ("the stake", "la mise"), "win": ("the win", "le gain")}[bet.commission.of]
     return {
-        "en": f"{odds}, less {bet.commission.percent}% of {of[0]}, paid with the bet",
-        "fr": f"{odds}, moins {bet.commission.percent}\u00a0% sur {of[1]}, payés avec la mise",
+        "en": f"{odds}, less {bet.commission.percent}% of {base_texts[0]}, paid with the bet",
+        "fr": f"{odds}, moins {bet.commission.percent}\u00a0% sur {base_texts[1]}, payés avec la mise",
     }
 
 

@@ -69,7 +69,7 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
     states = [OPENING_STATE]
     at = {OPENING_STATE: 0}
     rows: list[dict[int, Fraction]] = []
-    right: list[SumsByKey[str]] = []
+    sums_by_state: list[SumsByKey[str]] = []
     first = Wager(0)
     for state in states:  # grows by the states it leads to
         rules_now = replace(rules, state=state)
@@ -94,8 +94,8 @@ def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
         if len(states) > _TABLE_STATES_MAX:
             raise AnalysisError(f"strategy {strategy.id}: more than {_TABLE_STATES_MAX} states of the table")
         rows.append(row)
-        right.append(sums)
-    return _build_figures(strategy, first, solve_chain(rows, right)[0])
+        sums_by_state.append(sums)
+    return _build_figures(strategy, first, solve_chain(rows, sums_by_state)[0])
 
 
 def _build_figures(strategy: CrapsStrategy, first: Wager, hand: SumsByKey[str]) -> BetAnalysis:

@@ -60,9 +60,11 @@ def build_bonus_options(definition: KenoDefinition, bought: Iterable[str]) -> Bo
 
 def list_every_bonus_combination(definition: KenoDefinition) -> list[BonusOptions]:
     """Return every combination of the bonuses that a Keno game sells, starting with no bonus."""
-    sold = [b.id for b in definition.bonus if b.fee]
+    sold_ids = [b.id for b in definition.bonus if b.fee]
     return [
-        build_bonus_options(definition, some) for n in range(len(sold) + 1) for some in combinations(sold, n)
+        build_bonus_options(definition, bought_ids)
+        for n in range(len(sold_ids) + 1)
+        for bought_ids in combinations(sold_ids, n)
     ]
 
 

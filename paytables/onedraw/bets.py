@@ -175,9 +175,9 @@ class OneDrawBets(TableRules):
                 return None, replace(bet, times_held_over=bet.times_held_over + 1)
             return settle_bet(bet, rules.pays.get(result)), None
         if result in self.zero_results and rules.on_zero != "lost" and result not in rules.pays:
-            met = replace(bet, times_held_over=bet.times_held_over + 1)
-            may_stand = self._can_stay_between_spins(rules, met)
-            return settle_partial_return(met), met if may_stand else None
+            bet_after_zero = replace(bet, times_held_over=bet.times_held_over + 1)
+            may_stand = self._can_stay_between_spins(rules, bet_after_zero)
+            return settle_partial_return(bet_after_zero), bet_after_zero if may_stand else None
         if bet.times_held_over:
             return settle_imprisoned_stake(bet, won=result in rules.pays), None
         return settle_bet(bet, rules.pays.get(result)), None

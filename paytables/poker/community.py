@@ -190,21 +190,21 @@ class HoldemSolver:
         Return the bet by class of hole cards, the index of the bet by pair of hole cards, and the mean net result with
         the best and with the worst decisions.
         """
-        of = build_sets(52, 2).suit_class_by_set
+        class_by_hole_cards = build_sets(52, 2).suit_class_by_set
         sizes = (0, *self.streets.preflop_bets)
         chosen: list[int] = []
-        mean = low = 0
+        mean = worst_sum = 0
         for hands in range(len(build_sets(52, 2).suit_classes_and_sizes[0])):
-            options = [sum(row[of == hands].tolist()) for row in best]
+            options = [sum(row[class_by_hole_cards == hands].tolist()) for row in best]
             mean += max(options)
-            low += min(sum(row[of == hands].tolist()) for row in worst)
+            worst_sum += min(sum(row[class_by_hole_cards == hands].tolist()) for row in worst)
             chosen.append(options.index(max(options)))
         ways = HOLE_CARD_PAIR_COUNT * FLOP_COUNT * COMPLETION_COUNT_AFTER_FLOP
         return (
             tuple(sizes[place] for place in chosen),
-            np.array(chosen)[of],
+            np.array(chosen)[class_by_hole_cards],
             Fraction(mean, ways),
-            Fraction(low, ways),
+            Fraction(worst_sum, ways),
         )
 
     def _count_flop_results(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:

@@ -217,18 +217,18 @@ class StageChain:
         The stages' figures must include second moments.
         """
         if self.memory[award.name].is_plain:
-            run_worth = self._compute_plain_run_moments(award.name, award.start_size)
-            return WinMoments(run_worth.mean * award.run_count, run_worth.variance * award.run_count)
+            run_moments = self._compute_plain_run_moments(award.name, award.start_size)
+            return WinMoments(run_moments.mean * award.run_count, run_moments.variance * award.run_count)
         if award.name in self._stages_in_progress:
             raise AnalysisError(
                 f"stage {award.name} keeps state during its series and is started again by its own awards"
             )
         self._stages_in_progress.append(award.name)
-        worth = self._compute_series_moments(
+        series_moments = self._compute_series_moments(
             award.name, build_first_state(self.memory[award.name], award.run_count, award.start_size)
         )
         self._stages_in_progress.pop()
-        return worth
+        return series_moments
 
     def _compute_plain_run_moments(self, stage: str, size: int) -> WinMoments:
         """Return mean and variance of the credits of one play of a plain stage and of all plays that it starts."""
@@ -264,7 +264,7 @@ class StageChain:
         square += figures.second_moment
         for given_awards, p in figures.odds_by_awards.items():
             part = figures.mean_by_awards[given_awards]
-            outside = self._sum_worth_outside_group(given_awards, group)
+            outside = self._sum_moments_outside_group(given_awards, group)
             expected = outside.mean + sum(
                 (
                     inside[a.name, a.start_size] * a.run_count
@@ -277,12 +277,14 @@ class StageChain:
             square += 2 * expected * part + p * expected**2 + p * outside.variance
         return square - mean**2
 
-    def _sum_worth_outside_group(self, given_awards: GivenAwards, group: tuple[str, ...]) -> WinMoments:
+    def _sum_moments_outside_group(self, given_awards: GivenAwards, group: tuple[str, ...]) -> WinMoments:
         """Return mean and variance of the credits of all plays that these awards start in stages outside ``group``."""
-        worths = [
+        moments_by_award = [
             self.compute_award_moments(a) for a in given_awards if a.kind == "stage" and a.name not in group
         ]
-        return WinMoments(sum((w.mean for w in worths), ZERO), sum((w.variance for w in worths), ZERO))
+        return WinMoments(
+            sum((w.mean for w in moments_by_award), ZERO), sum((w.variance for w in moments_by_award), ZERO)
+        )
 
     def _compute_series_moments(self, stage: str, state: StageState) -> WinMoments:
         """Return mean and variance of the credits that a series still wins from this state; (0, 0) at its end."""
@@ -298,11 +300,11 @@ class StageChain:
                 part = table.mean_by_awards[given_awards]
                 state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given_awards)
                 remaining = self._compute_series_moments(stage, state_after)
-                elsewhere_worth = self._sum_worth_outside_group(elsewhere, (stage,))
-                expected = remaining.mean + elsewhere_worth.mean
+                elsewhere_moments = self._sum_moments_outside_group(elsewhere, (stage,))
+                expected = remaining.mean + elsewhere_moments.mean
                 mean += factor * part + p * expected
                 square += 2 * factor * part * expected + p * (
-                    expected**2 + remaining.variance + elsewhere_worth.variance
+                    expected**2 + remaining.variance + elsewhere_moments.variance
                 )
             self._moments_by_series[key] = WinMoments(mean, square - mean**2)
         return self._moments_by_series[key]

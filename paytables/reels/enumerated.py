@@ -341,7 +341,7 @@ class HeldReels(_EnumeratedStage):
         self._check_window_count()
         masks = range(1 << len(self._column_classes))
         return {
-            key: max(masks, key=lambda m: (self._compute_hold_worth(key, m), -m.bit_count()))
+            key: max(masks, key=lambda m: (self._compute_hold_mean(key, m), -m.bit_count()))
             for key in self._window_results
         }
 
@@ -354,7 +354,7 @@ class HeldReels(_EnumeratedStage):
             for mask in range(1 << count)
         ]
 
-    def _compute_hold_worth(self, key: tuple[int, ...], mask: int) -> Fraction:
+    def _compute_hold_mean(self, key: tuple[int, ...], mask: int) -> Fraction:
         """Return the expected credits of holding some reels after a first window, before the stage's multiplier.
 
         The bits of ``mask`` state which reels are held; ``key`` has the column classes of the first window.
@@ -373,7 +373,7 @@ class HeldReels(_EnumeratedStage):
         self._check_window_count()
         masks = range(1 << len(self._column_classes))
         least = (
-            self._compute_first_window_chance(key) * min(self._compute_hold_worth(key, m) for m in masks)
+            self._compute_first_window_chance(key) * min(self._compute_hold_mean(key, m) for m in masks)
             for key in self._window_results
         )
         return self.reels.multiplier * sum(least, Fraction(0))
@@ -384,7 +384,7 @@ class HeldReels(_EnumeratedStage):
         for key, mask in self.best_hold_mask_by_column_classes.items():
             odds = self._compute_first_window_chance(key)
             odds_by_mask[mask][0] += odds
-            odds_by_mask[mask][1] += odds * self._compute_hold_worth(key, mask) * self.reels.multiplier
+            odds_by_mask[mask][1] += odds * self._compute_hold_mean(key, mask) * self.reels.multiplier
         return {mask: (odds, paid) for mask, (odds, paid) in sorted(odds_by_mask.items())}
 
     def _enumerate(self) -> _EnumeratedFigures:

@@ -217,8 +217,8 @@ class _StagePaySentences:
             shown_symbols = [s for s in cells if s is not None]
             if all(own_element[s] for s in shown_symbols):
                 names = [self._ids[s] for s in self._list_symbols_on_strips() if own_element[s]]
-                worth = _format_worth(end.value, prize.awards)
-                yield f"{len(shown_symbols)} mixed of {_format_list(names)} on a line {worth}: as {prize.name}"
+                worth_text = _format_worth(end.value, prize.awards)
+                yield f"{len(shown_symbols)} mixed of {_format_list(names)} on a line {worth_text}: as {prize.name}"
             else:
                 yield self._format_sentence(cells, end)
 
@@ -432,8 +432,8 @@ class _StagePaySentences:
                 elif count := self._find_longest_run(wild, n, pay):
                     prize = self._builder.build_count_prizes(n, pay)[count]
                     times = 1 if pay.once_a_reel else element[wild] ** count
-                    worth = _format_worth(prize.credits * times, prize.awards)
-                    text = f"{count} {name} on reels in a row {worth}: as {prize.name}"
+                    worth_text = _format_worth(prize.credits * times, prize.awards)
+                    text = f"{count} {name} on reels in a row {worth_text}: as {prize.name}"
                     yield DefinitionRemark(row_key, f"{text} x {times}" if times > 1 else text)
 
     @staticmethod
@@ -469,8 +469,8 @@ def _iter_item_texts(items: Sequence[BonusItem], unit: str) -> Iterator[str]:
         counts[item] += item.count if unit != "parts" else items.count(item)
     for item, count in counts.items():
         ends = " and end the picking" if item.ends_picking else ""
-        worth = _format_worth(item.credits, item.awards)
-        yield f"{item.name} ({count:,} of {counts.total():,} {unit}) {worth}{ends}"
+        worth_text = _format_worth(item.credits, item.awards)
+        yield f"{item.name} ({count:,} of {counts.total():,} {unit}) {worth_text}{ends}"
 
 
 def _format_side(pay: PayTableRow) -> str:

@@ -153,25 +153,25 @@ class _HighestPaySearch:
             )
             if given_awards not in self.find_possible_awards(x + 1, award_nodes):
                 continue
-            sure = bound = branch.won_credits
+            won_credits = bound = branch.won_credits
             alive = []
-            for c, node, held in branch.live_components:
+            for c, node, weight in branch.live_components:
                 k = row_of[node] + letters[c]
-                node_after, held_after = delta[k], held * gain[k]
-                if not held_after:
+                node_after, weight_after = delta[k], weight * gain[k]
+                if not weight_after:
                     continue
                 if row_of[node_after] < 0:
-                    sure += held_after * value[node_after]
-                    bound += held_after * value[node_after]
+                    won_credits += weight_after * value[node_after]
+                    bound += weight_after * value[node_after]
                 else:
-                    alive.append((c, node_after, held_after))
-                    bound += held_after * self.find_highest_win_from(node_after)
-            key = (sure, tuple(alive), award_nodes)
+                    alive.append((c, node_after, weight_after))
+                    bound += weight_after * self.find_highest_win_from(node_after)
+            key = (won_credits, tuple(alive), award_nodes)
             if key in branch_by_key:
                 branch_by_key[key].cases += branch.cases * times
             else:
                 branch_by_key[key] = _SearchBranch(
-                    bound, x + 1, branch.cases * times, sure, tuple(alive), award_nodes
+                    bound, x + 1, branch.cases * times, won_credits, tuple(alive), award_nodes
                 )
         return list(branch_by_key.values())
 

@@ -393,9 +393,11 @@ class _WinProductSums:
             for step in self._steps.get(nodes) or self._list_steps(nodes):
                 cases = count(number, step)
                 if cases:
-                    worth = step.win_product
+                    win_product = step.win_product
                     total += cases * (
-                        self.sum_pays(step.next_nodes, later) if worth is None else worth * windows
+                        self.sum_pays(step.next_nodes, later)
+                        if win_product is None
+                        else win_product * windows
                     )
             self._sums[key] = total
         return total

@@ -91,17 +91,17 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
         cases_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
         for (alive, given_awards), count in cases.items():
             for column, weight in columns:
-                going, awards = [], given_awards
+                still_alive, awards = [], given_awards
                 for component, node in alive:
                     target = graph.next_nodes[graph.letter_offsets[node] + column[component]]
                     if graph.letter_offsets[target] >= 0:
-                        going.append((component, target))
+                        still_alive.append((component, target))
                     elif graph.win_value_by_node[target]:
                         break
                     elif (prize := graph.ends[target].prize) is not None:
                         awards = select_given_awards((*awards, *prize.awards))
                 else:
-                    cases_after[tuple(going), awards] += count * weight
+                    cases_after[tuple(still_alive), awards] += count * weight
         cases = cases_after
     windows_by_awards: dict[GivenAwards, int] = defaultdict(int)
     for (_, given_awards), count in cases.items():

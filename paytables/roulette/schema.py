@@ -52,13 +52,13 @@ class Cylinder(StrictTable):
         """Refuse duplicate pockets, pockets without exactly one colour, and too few turns for a valid spin."""
         if len(set(self.pockets)) != len(self.pockets):
             raise ValueError("a pocket is listed twice")
-        for colour, of in (
+        for colour, pockets_of_colour in (
             ("red", self.red),
             ("black", self.black),
             ("yellow", self.yellow),
             ("zeros", self.zeros),
         ):
-            for pocket in of:
+            for pocket in pockets_of_colour:
                 if pocket not in self.pockets:
                     raise ValueError(f"{colour} names {pocket!r}, which is not a pocket")
         coloured = (*self.red, *self.black, *self.yellow, *self.zeros)

@@ -130,15 +130,17 @@ class WheelRules(TablelessRules):
     ) -> dict[str, Json]:
         """Return one spin for the screen: every segment with its pay for these stakes, and the segment at the pin."""
         parts = self.definition.wheel.parts
-        worth = {s: sum(win.credits for win in self._list_wins(s, stakes, factor)) for s in set(parts)}
+        credits_by_symbol = {
+            s: sum(win.credits for win in self._list_wins(s, stakes, factor)) for s in set(parts)
+        }
         return {
             "stage": "wheel",
-            "parts": [{"item": symbol, "credits": worth[symbol]} for symbol in parts],
+            "parts": [{"item": symbol, "credits": credits_by_symbol[symbol]} for symbol in parts],
             "part": segment_index,
             "symbol": parts[segment_index],
             "factor": factor,
             "wins": [win.to_json() for win in wins],
-            "credits": worth[parts[segment_index]],
+            "credits": credits_by_symbol[parts[segment_index]],
         }
 
     def build_presentation(self) -> dict[str, Json]:

@@ -82,7 +82,10 @@ class HouseWayRules:
         for shapes, most, least, low, high in self._lines:
             if shapes and shape not in shapes:
                 continue
-            if any(not under <= rank <= over for rank, over, under in zip(sets, most, least, strict=False)):
+            if any(
+                not lowest_rank <= rank <= highest_rank
+                for rank, highest_rank, lowest_rank in zip(sets, most, least, strict=False)
+            ):
                 continue
             for way in offered:
                 if way[0] >= low and way[1] >= high:

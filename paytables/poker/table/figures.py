@@ -113,9 +113,11 @@ def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
     """
     proofs = definition.proved or prove(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}
-    staked = {name: definition.ante.id if name == MAIN_BET else name for name in proofs}
+    spot_by_proof = {name: definition.ante.id if name == MAIN_BET else name for name in proofs}
     parts = [
-        _analyse_proof(definition, name, proofs[name], bets[on]) for name, on in staked.items() if on in bets
+        _analyse_proof(definition, name, proofs[name], bets[staked_spot])
+        for name, staked_spot in spot_by_proof.items()
+        if staked_spot in bets
     ]
     if not parts:
         raise AnalysisError("the wager has no bet of which anything is worked out")

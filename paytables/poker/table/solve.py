@@ -541,8 +541,8 @@ class StudSolver:
             if mask.bit_count() != self.known_card_count:
                 continue
             number = self.player.find_held_set_indexes(self.chosen, mask)
-            for n, taken in enumerate(ways):
-                net_cases, cost = self._count_nets(standings, choices, taken[number][:, None])
+            for n, chosen_options in enumerate(ways):
+                net_cases, cost = self._count_nets(standings, choices, chosen_options[number][:, None])
                 net_cases_by_play[n] += net_cases
                 staked += cost if n == 0 else 0
             won += self._count_bet_payments(standings, choices, ways[0][number][:, None])
