@@ -76,7 +76,7 @@ def test_a_first_start_needs_an_empty_folder_or_one_with_a_roster_alone(tmp_path
 
 def test_a_first_start_interrupted_after_creating_its_key_continues(tmp_path, monkeypatch):
     with monkeypatch.context() as cut:
-        cut.setattr(Journal, "_rebuild_or_begin", lambda *_: 1 / 0)
+        cut.setattr(Journal, "_rebuild_or_begin_journal", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             Journal.open(tmp_path, now=StoppedClock().now)
     assert (tmp_path / "machine.key").exists()
