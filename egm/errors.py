@@ -9,7 +9,7 @@ What happens next depends on where the cause is, so it is part of the type:
 
 
 class LocalError(Exception):
-    """The error that the machine itself has a bug or a fault. Play stops until staff have examined it."""
+    """The error that the machine itself has a bug or a fault. Play stops until staff have examined the machine."""
 
 
 class InvariantError(LocalError):

@@ -32,64 +32,70 @@ def _are_distinct(values: tuple[str, ...]) -> bool:
 
 
 #: The condition that a number is an amount of money above zero.
-POSITIVE_AMOUNT: Final = FieldCondition(
+POSITIVE_AMOUNT_CONDITION: Final = FieldCondition(
     "amount above zero, in minor units", "not above zero", lambda value: value > 0
 )
 #: The condition that a number is above zero.
-POSITIVE_NUMBER: Final = FieldCondition("number above zero", "not above zero", lambda value: value > 0)
+POSITIVE_NUMBER_CONDITION: Final = FieldCondition(
+    "number above zero", "not above zero", lambda value: value > 0
+)
 #: The condition that a number is zero or more.
-NON_NEGATIVE_COUNT: Final = FieldCondition("number, zero or more", "below zero", lambda value: value >= 0)
+NON_NEGATIVE_COUNT_CONDITION: Final = FieldCondition(
+    "number, zero or more", "below zero", lambda value: value >= 0
+)
 #: The condition that a text is not blank.
-NON_BLANK_TEXT: Final = FieldCondition("text, not blank", "blank", lambda value: bool(value.strip()))
+NON_BLANK_TEXT_CONDITION: Final = FieldCondition(
+    "text, not blank", "blank", lambda value: bool(value.strip())
+)
 #: The condition that a text is a date and time in ISO 8601.
-ISO_TIME: Final = FieldCondition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
+ISO_TIME_CONDITION: Final = FieldCondition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
 #: The condition that a text is a SHA-256 digest.
-SHA256_DIGEST: Final = FieldCondition(
+SHA256_DIGEST_CONDITION: Final = FieldCondition(
     "SHA-256, hexadecimal",
     "not a SHA-256 in hexadecimal",
     lambda value: _SHA256_DIGEST_PATTERN.fullmatch(value) is not None,
 )
 #: The condition that a ticket number shows at most its last four digits (E-06).
-MASKED_TICKET_NUMBER: Final = FieldCondition(
+MASKED_TICKET_NUMBER_CONDITION: Final = FieldCondition(
     "ticket number, at most the last four digits shown",
     "not a number of which at most four digits are shown",
     lambda value: _MASKED_TICKET_NUMBER_PATTERN.fullmatch(value) is not None,
 )
-STAFF_NUMBER: Final = FieldCondition("staff number", "not a member of staff", bool)
-ACTOR_ID: Final = FieldCondition(
+STAFF_NUMBER_CONDITION: Final = FieldCondition("staff number", "not a member of staff", bool)
+ACTOR_ID_CONDITION: Final = FieldCondition(
     "staff number, key switch, or `host:` and a host's name",
     "neither a member of staff, nor a key switch, nor a host",
     bool,
 )
-KEY_SWITCH_NAME: Final = FieldCondition("name of a key switch", "blank", bool)
-STAFF_NUMBERS: Final = FieldCondition(
+KEY_SWITCH_NAME_CONDITION: Final = FieldCondition("name of a key switch", "blank", bool)
+STAFF_NUMBERS_CONDITION: Final = FieldCondition(
     "list of different staff numbers", "not one or more different members of staff", _are_distinct
 )
-MACHINE_SERIAL_NUMBER: Final = FieldCondition(
+MACHINE_SERIAL_NUMBER_CONDITION: Final = FieldCondition(
     "the machine's serial number", "not the machine's serial number", bool
 )
 
-Cents: TypeAlias = Annotated[int, POSITIVE_AMOUNT]
+Cents: TypeAlias = Annotated[int, POSITIVE_AMOUNT_CONDITION]
 """An amount above zero, in minor units."""
-PositiveNumber: TypeAlias = Annotated[int, POSITIVE_NUMBER]
+PositiveNumber: TypeAlias = Annotated[int, POSITIVE_NUMBER_CONDITION]
 """A whole number above zero that is not an amount of money."""
-Count: TypeAlias = Annotated[int, NON_NEGATIVE_COUNT]
+Count: TypeAlias = Annotated[int, NON_NEGATIVE_COUNT_CONDITION]
 """A whole number, zero or more."""
-NonBlankText: TypeAlias = Annotated[str, NON_BLANK_TEXT]
+NonBlankText: TypeAlias = Annotated[str, NON_BLANK_TEXT_CONDITION]
 """Text that is not empty or blank."""
-IsoTime: TypeAlias = Annotated[str, ISO_TIME]
+IsoTime: TypeAlias = Annotated[str, ISO_TIME_CONDITION]
 """A date and time in ISO 8601."""
-Sha256Digest: TypeAlias = Annotated[str, SHA256_DIGEST]
+Sha256Digest: TypeAlias = Annotated[str, SHA256_DIGEST_CONDITION]
 """A SHA-256 digest, in hexadecimal."""
-MaskedTicketNumber: TypeAlias = Annotated[str, MASKED_TICKET_NUMBER]
+MaskedTicketNumber: TypeAlias = Annotated[str, MASKED_TICKET_NUMBER_CONDITION]
 """A ticket's number of which at most the last four digits are shown (E-06)."""
-StaffNumber: TypeAlias = Annotated[str, STAFF_NUMBER]
+StaffNumber: TypeAlias = Annotated[str, STAFF_NUMBER_CONDITION]
 """The staff number of a person."""
-ActorId: TypeAlias = Annotated[str, ACTOR_ID]
+ActorId: TypeAlias = Annotated[str, ACTOR_ID_CONDITION]
 """Who acted: a staff number, the name of a key switch, or ``host:`` and a host's name."""
-KeySwitchName: TypeAlias = Annotated[str, KEY_SWITCH_NAME]
+KeySwitchName: TypeAlias = Annotated[str, KEY_SWITCH_NAME_CONDITION]
 """The name of a key switch, such as ``attendant``."""
-StaffNumbers: TypeAlias = Annotated[tuple[str, ...], STAFF_NUMBERS]
+StaffNumbers: TypeAlias = Annotated[tuple[str, ...], STAFF_NUMBERS_CONDITION]
 """The staff numbers of the persons who acted together, the person who started the action first."""
-MachineSerialNumber: TypeAlias = Annotated[str, MACHINE_SERIAL_NUMBER]
+MachineSerialNumber: TypeAlias = Annotated[str, MACHINE_SERIAL_NUMBER_CONDITION]
 """The machine's own serial number."""

@@ -308,7 +308,7 @@ class BillDriver(LineDriver[M]):
             and item.content is not None
             and not self._escrow.is_stacking_ordered()
         ):
-            if not self._escrow.may_order_stacking():
+            if not self._escrow.can_order_stacking():
                 item.machine_decision, item.return_reason = EscrowCommand.RETURN, ReturnReason.NOT_ENABLED
                 return EscrowCommand.RETURN
             self._escrow.record_stack_order(item.content, exchange_progress)

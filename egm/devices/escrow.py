@@ -78,9 +78,9 @@ class EscrowRules:
         record = self._ledger.find_open()
         return None if record is None else record.exchange_progress
 
-    def may_order_stacking(self) -> bool:
+    def can_order_stacking(self) -> bool:
         """Return whether the machine now permits an order to stack the item in escrow."""
-        return self._ledger.may_order_stacking()
+        return self._ledger.can_order_stacking()
 
     def record_stack_order(self, content: PaperContent, exchange_progress: int = 0) -> None:
         """Record the decision to stack ``content``, before the acceptor is ordered to stack it."""

@@ -49,7 +49,7 @@ class EscrowLedger(Protocol):
     def find_open(self) -> EscrowRecord | None:
         """Return the record of the bill or ticket being stacked, also after a restart; None if none exists."""
 
-    def may_order_stacking(self) -> bool:
+    def can_order_stacking(self) -> bool:
         """Return whether the machine still accepts money, so that the item in escrow may be stacked."""
 
     def reserve_credit_before_stacking(self, content: PaperContent, exchange_progress: int) -> None:

@@ -43,7 +43,7 @@ class TransientEscrowLedger:
             raise LedgerOrderError(f"expected the open escrow record in phase {phase}, found {self._record}")
         return self._record
 
-    def may_order_stacking(self) -> bool:
+    def can_order_stacking(self) -> bool:
         """Return True: without a machine, nothing forbids the stacking of an item."""
         return True
 

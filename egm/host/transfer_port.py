@@ -102,18 +102,18 @@ class HostTransferInterface:
 
     # ------------------------------------------------------------------ orders
     def execute_or_refuse_order(
-        self, order: TransferOrder, *, asset_number: int, key: bytes = b"", if_locked: bool = False
+        self, order: TransferOrder, *, asset_number: int, key: bytes = b"", only_if_locked: bool = False
     ) -> TransferStatus:
         """Execute a host's transfer order now or after the current game, or return why it is refused.
 
         ``PENDING`` means accepted: read the result from :attr:`last_result`. ``key`` must be the registration key; a
-        key of all zeros is not checked. With ``if_locked``, the order is refused unless the host holds the transfer
-        lock.
+        key of all zeros is not checked. With ``only_if_locked``, the order is refused unless the host holds the
+        transfer lock.
         """
         host = self._machine.component(HostMoney)
         if self.has_unread_result or host.transfer_order is not None:
             return TransferStatus.PREVIOUS_RESULT_UNREAD
-        refusal = self._find_refusal(order, asset_number, key, if_locked=if_locked)
+        refusal = self._find_refusal(order, asset_number, key, only_if_locked=only_if_locked)
         if refusal is not None:
             record_failed_order(self._machine, order, refusal, host_has_result=True)
             return refusal
@@ -122,7 +122,7 @@ class HostTransferInterface:
         return TransferStatus.PENDING
 
     def _find_refusal(
-        self, order: TransferOrder, asset_number: int, key: bytes, *, if_locked: bool
+        self, order: TransferOrder, asset_number: int, key: bytes, *, only_if_locked: bool
     ) -> TransferStatus | None:
         """Return the first reason to refuse a host's transfer order before it starts, or None."""
         machine, restricted = self._machine, CreditKind.RESTRICTED
@@ -145,7 +145,7 @@ class HostTransferInterface:
                 machine.memory.get(HostKey.TRANSFER_IDENTIFIERS_LOST) is not None,
                 TransferStatus.NOT_REGISTERED,
             ),
-            (if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
+            (only_if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
             (min(order.cents_by_credit_kind.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
             # A host sets its cash-out mode with an order over nothing. An award over nothing is invalid.
             (order.kind.is_bonus and not order.total_cents, TransferStatus.BAD_AMOUNT),

@@ -300,7 +300,8 @@ def end_transfer_lock(machine: Machine, _: Event) -> None:
 def _decline_cash_out(machine: Machine, lock: TransferLock) -> None:
     """Mark the cash-out that the host has declined, so that it is paid another way.
 
-    If the host has forbidden other ways, the credit stays, and the player is shown a notice.
+    If the host has forbidden other ways, the credit stays, and the player is shown a notice. Do nothing if ``lock`` was
+    not held to offer a cash-out, or if no credit is left.
     """
     money = machine.component(HostMoney)
     if lock.has_open_cash_out_offer and machine.credit_cents:
@@ -320,7 +321,7 @@ def _require_lock(machine: Machine) -> TransferLock:
 
 # ---------------------------------------------------------------------------------------------- promotions
 def expire_restricted_credit(machine: Machine, _: Event) -> None:
-    """Remove restricted credit that has expired from the credit meter."""
+    """Remove the expired restricted credit from the credit meter."""
     amount_cents = machine.read_credit_cents(CreditKind.RESTRICTED)
     flow = Transfer(machine.name_credit_account(CreditKind.RESTRICTED), "house:expired", amount_cents)
     machine.post(CREDIT_EXPIRED, transfers=(flow,), state={MoneyKey.RESTRICTED_CREDIT_TERMS: None})

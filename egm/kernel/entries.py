@@ -19,7 +19,7 @@ from egm.kernel.keys import StorageKey, StorageKeys
 from egm.kernel.logs import Log
 from egm.kernel.significance import Significance, find_significance_by_pattern
 from egm.record_codec import RecordError, check_value, get_stored_key, list_conditions
-from egm.record_fields import KEY_SWITCH_NAME
+from egm.record_fields import KEY_SWITCH_NAME_CONDITION
 from meters import JournalView, PeriodMark, Phase, Transaction
 from meters.entry import StoredEntry
 from meters.transaction import JSON
@@ -216,7 +216,7 @@ class EntryDeclaration(Generic[RecordT]):
         return tuple(
             get_stored_key(member)
             for member in record_fields
-            if KEY_SWITCH_NAME in list_conditions(member.type)
+            if KEY_SWITCH_NAME_CONDITION in list_conditions(member.type)
         )
 
     @cached_property

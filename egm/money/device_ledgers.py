@@ -84,7 +84,7 @@ class JournalEscrowLedger:
             is_returning=bool(paper.is_returning),
         )
 
-    def may_order_stacking(self) -> bool:
+    def can_order_stacking(self) -> bool:
         """Return whether the driver may order the acceptor to stack the bill or ticket in escrow.
 
         False while a door is open, or while the machine waits for staff.

@@ -125,7 +125,7 @@ class Picture:
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
-        if _may_delay_frame(view):
+        if _can_delay_frame(view):
             # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
             draw_background(replace(stage, has_feature_colours=True))
 
@@ -287,7 +287,7 @@ class Picture:
         return None
 
 
-def _may_delay_frame(view: View) -> bool:
+def _can_delay_frame(view: View) -> bool:
     """Return whether the next frame may be drawn late, because nobody would notice the delay.
 
     Nobody notices it if the selected game has several stages, no game is in progress, and nobody has used the machine

@@ -15,7 +15,7 @@ from egm.people import Permission
 from egm.people.roles import Role
 from egm.record_codec import FieldCondition, omit_if_default, stored_as
 from egm.record_fields import (
-    KEY_SWITCH_NAME,
+    KEY_SWITCH_NAME_CONDITION,
     ActorId,
     Cents,
     Count,
@@ -38,7 +38,7 @@ MENU_OPENER: Final = FieldCondition(
     "key switch, or `screen`", "neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"}
 )
 #: The key switch that opened the menu, or ``screen``.
-OpenedBy: TypeAlias = Annotated[str, MENU_OPENER, KEY_SWITCH_NAME]
+OpenedBy: TypeAlias = Annotated[str, MENU_OPENER, KEY_SWITCH_NAME_CONDITION]
 
 
 # ---------------------------------------------------------------------------------------------- values in memory

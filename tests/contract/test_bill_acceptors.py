@@ -102,7 +102,7 @@ class TestRefusals:
     def test_a_bill_is_returned_when_stacking_may_not_be_ordered(self, protocol):
         async def scene():
             rig = BillRig(protocol)
-            rig.ledger.may_order_stacking = lambda: False
+            rig.ledger.can_order_stacking = lambda: False
             await rig.insert()
             await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.advance_until(rig.quiet)

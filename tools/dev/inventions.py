@@ -17,16 +17,16 @@ from egm.app.features import FEATURES
 from egm.kernel.entries import AnyEntryDeclaration
 from egm.record_codec import FieldCondition, get_stored_key, list_conditions
 from egm.record_fields import (
-    ACTOR_ID,
-    ISO_TIME,
-    MACHINE_SERIAL_NUMBER,
-    MASKED_TICKET_NUMBER,
-    NON_BLANK_TEXT,
-    NON_NEGATIVE_COUNT,
-    POSITIVE_AMOUNT,
-    SHA256_DIGEST,
-    STAFF_NUMBER,
-    STAFF_NUMBERS,
+    ACTOR_ID_CONDITION,
+    ISO_TIME_CONDITION,
+    MACHINE_SERIAL_NUMBER_CONDITION,
+    MASKED_TICKET_NUMBER_CONDITION,
+    NON_BLANK_TEXT_CONDITION,
+    NON_NEGATIVE_COUNT_CONDITION,
+    POSITIVE_AMOUNT_CONDITION,
+    SHA256_DIGEST_CONDITION,
+    STAFF_NUMBER_CONDITION,
+    STAFF_NUMBERS_CONDITION,
 )
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
@@ -71,16 +71,16 @@ _PATTERN_TYPE_BY_FIELD_TYPE: Final[Mapping[object, str]] = {
     int: "int",
     str: "text",
     bool: "bool",
-    POSITIVE_AMOUNT: "cents",
-    NON_NEGATIVE_COUNT: "count",
-    NON_BLANK_TEXT: "words",
-    ISO_TIME: "time",
-    SHA256_DIGEST: "digest",
-    MASKED_TICKET_NUMBER: "masked",
-    MACHINE_SERIAL_NUMBER: "serial",
-    ACTOR_ID: "person",
-    STAFF_NUMBER: "staff",
-    STAFF_NUMBERS: "persons",
+    POSITIVE_AMOUNT_CONDITION: "cents",
+    NON_NEGATIVE_COUNT_CONDITION: "count",
+    NON_BLANK_TEXT_CONDITION: "words",
+    ISO_TIME_CONDITION: "time",
+    SHA256_DIGEST_CONDITION: "digest",
+    MASKED_TICKET_NUMBER_CONDITION: "masked",
+    MACHINE_SERIAL_NUMBER_CONDITION: "serial",
+    ACTOR_ID_CONDITION: "person",
+    STAFF_NUMBER_CONDITION: "staff",
+    STAFF_NUMBERS_CONDITION: "persons",
 }
 """The pattern type that the audit's rules use for each record field type and each field condition."""
 _NOT_YET_DERIVABLE: Final = object()

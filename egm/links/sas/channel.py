@@ -225,9 +225,9 @@ class SasChannelState:
         yield from self._process_acknowledgement(now_ns)
 
     def _handle_general_poll(self, now_ns: int) -> Iterator[ChannelAction]:
-        """Reply to a general poll with the next exception.
+        """Reply to a general poll with the next delayed result of a long poll or, without one, the next exception.
 
-        If the host repeats the general poll, send the last reply again.
+        If the host repeats the general poll because it has missed the reply, send the last reply again.
         """
         last_reply = self._last_reply
         if (
@@ -260,7 +260,8 @@ class SasChannelState:
         """Reply to a long poll, or schedule its effect on the machine.
 
         If the host repeats a poll whose reply has ``executes_once``, send that reply again. If real-time event
-        reporting is on and an exception waits, send the exception instead of the reply.
+        reporting is on and an exception waits, send the exception instead of the reply. A poll that this machine does
+        not implement gets no reply.
         """
         last_reply = self._last_reply
         is_repeated = last_reply is not None and last_reply.request_frame == request.frame
@@ -345,7 +346,7 @@ class SasChannelState:
         if acknowledged.is_delayed:
             self._delayed.popleft()
         if acknowledged.reported_exception is not None:
-            self._queue.remove_received(acknowledged.reported_exception, now_ns)
+            self._queue.remove_received_exception(acknowledged.reported_exception, now_ns)
         if acknowledged.answered_poll is not None:
             poll, request, reply = acknowledged.answered_poll
             self._queue.remove_ended_exceptions(acknowledged.ended_exceptions)

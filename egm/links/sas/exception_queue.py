@@ -93,13 +93,13 @@ class ExceptionQueue:
         self._priority_exceptions.pop(code, None)
 
     def find_next_exception(self, now_ns: int) -> SasException | None:
-        """Return the exception to send to the host now, or None; it stays queued until :meth:`remove_received`."""
+        """Return the exception to send to the host now, or None; :meth:`remove_received_exception` removes it later."""
         for raised in self._priority_exceptions.values():
             if raised.due_ns <= now_ns:
                 return raised.exception
         return self._ordinary_exceptions[0] if self._ordinary_exceptions else None
 
-    def remove_received(self, exception: SasException, now_ns: int) -> None:
+    def remove_received_exception(self, exception: SasException, now_ns: int) -> None:
         """Remove from the queue an exception that the host has received.
 
         A priority exception that only a long poll ends stays raised, and is sent again later.

@@ -61,11 +61,11 @@ def order(
 
 
 def ask(
-    rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **options
+    rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", only_if_locked=False, **options
 ) -> TransferStatus:
     """Order a transfer, acknowledge its result if it is final, and return the status."""
     answer = rig.port.execute_or_refuse_order(
-        order(identifier, kind, **options), asset_number=asset, key=key, if_locked=if_locked
+        order(identifier, kind, **options), asset_number=asset, key=key, only_if_locked=only_if_locked
     )
     if answer is not Status.PENDING:
         return answer
@@ -148,7 +148,7 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
         ({"kind": JACKPOT, "nonrestricted": 1}, Status.BAD_AMOUNT),
         ({"restricted": 1, "expiry_date": date(2025, 12, 31)}, Status.BAD_EXPIRY),
         ({"key": b"k" * 20, "cashable": 1}, Status.NOT_REGISTERED),
-        ({"if_locked": True, "cashable": 1}, Status.NOT_LOCKED),
+        ({"only_if_locked": True, "cashable": 1}, Status.NOT_LOCKED),
         ({"cashable": 300_001}, Status.OVER_LIMIT),
         ({"kind": BONUS, "cashable": 300_001}, Status.OVER_LIMIT),
     ],
@@ -280,7 +280,7 @@ def test_the_transfer_history_holds_the_last_results_and_survives_a_restart(make
 def test_the_transfer_log_shows_the_result_of_each_transfer_and_no_locks(make):
     rig = make()
     rig.port.request_lock(1, 500)
-    ask(rig, cashable=1000, if_locked=True)
+    ask(rig, cashable=1000, only_if_locked=True)
     ask(rig, "T-2", cashable=300_001)
     ask(rig, "T-3", OUT, cashable=400)
     shown = [
@@ -362,9 +362,9 @@ def test_a_lock_blocks_play_until_a_transfer_releases_it(make):
     lock = build_snapshot(rig.engine).lock
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
-    assert ask(rig, cashable=500, if_locked=True, stays_locked_afterwards=True) is Status.COMPLETED_IN_FULL
+    assert ask(rig, cashable=500, only_if_locked=True, stays_locked_afterwards=True) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
-    assert ask(rig, "T-2", OUT, cashable=600, if_locked=True) is Status.COMPLETED_IN_FULL
+    assert ask(rig, "T-2", OUT, cashable=600, only_if_locked=True) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, False)
 
 

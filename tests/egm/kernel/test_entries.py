@@ -25,18 +25,18 @@ from paytables import Outcome, Wager
 
 #: A value that fulfils each condition, and one of the same type that does not.
 CONDITIONS = {
-    record_fields.POSITIVE_AMOUNT: (5, 0),
-    record_fields.POSITIVE_NUMBER: (5, 0),
-    record_fields.NON_NEGATIVE_COUNT: (0, -1),
-    record_fields.NON_BLANK_TEXT: ("words", " "),
-    record_fields.ISO_TIME: ("2026-01-01T00:00:00+00:00", "noon"),
-    record_fields.SHA256_DIGEST: ("0" * 64, "0" * 63),
-    record_fields.MASKED_TICKET_NUMBER: ("••••1234", "001234567890123456"),
-    record_fields.STAFF_NUMBER: ("1001", ""),
-    record_fields.ACTOR_ID: ("1001", ""),
-    record_fields.KEY_SWITCH_NAME: ("attendant", ""),
-    record_fields.STAFF_NUMBERS: (("1001", "1002"), ("1001", "1001")),
-    record_fields.MACHINE_SERIAL_NUMBER: ("EGM-1", ""),
+    record_fields.POSITIVE_AMOUNT_CONDITION: (5, 0),
+    record_fields.POSITIVE_NUMBER_CONDITION: (5, 0),
+    record_fields.NON_NEGATIVE_COUNT_CONDITION: (0, -1),
+    record_fields.NON_BLANK_TEXT_CONDITION: ("words", " "),
+    record_fields.ISO_TIME_CONDITION: ("2026-01-01T00:00:00+00:00", "noon"),
+    record_fields.SHA256_DIGEST_CONDITION: ("0" * 64, "0" * 63),
+    record_fields.MASKED_TICKET_NUMBER_CONDITION: ("••••1234", "001234567890123456"),
+    record_fields.STAFF_NUMBER_CONDITION: ("1001", ""),
+    record_fields.ACTOR_ID_CONDITION: ("1001", ""),
+    record_fields.KEY_SWITCH_NAME_CONDITION: ("attendant", ""),
+    record_fields.STAFF_NUMBERS_CONDITION: (("1001", "1002"), ("1001", "1001")),
+    record_fields.MACHINE_SERIAL_NUMBER_CONDITION: ("EGM-1", ""),
     MENU_OPENER: ("attendant", "nobody"),
 }
 #: Values of classes that do not take just any.

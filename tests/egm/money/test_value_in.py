@@ -183,10 +183,10 @@ STOPS = {
 @pytest.mark.parametrize("stop", STOPS)
 def test_no_order_to_stack_is_recorded_once_the_machine_has_stopped(rig, stop):
     """The acceptor's driver asks again just before the order; the audit would report an entry recorded later."""
-    assert rig.ledger.may_order_stacking()
+    assert rig.ledger.can_order_stacking()
     event, values = STOPS[stop]
     rig.engine.handle(event, **values)
-    assert not rig.ledger.may_order_stacking()
+    assert not rig.ledger.can_order_stacking()
     rig.ledger.reserve_credit_before_stacking(Banknote(500), 0)
     entries = adopt_entries(list(rig.journal.iter_bodies()), KEY)
     assert "is not allowed while the machine is" in audit_findings(entries)[len(entries)]
@@ -198,4 +198,4 @@ def test_a_game_started_meanwhile_does_not_prevent_stacking(rig):
     rig.insert(500)
     rig.play()
     assert rig.state is State.PLAYING
-    assert rig.ledger.may_order_stacking()
+    assert rig.ledger.can_order_stacking()

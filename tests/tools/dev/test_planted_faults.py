@@ -83,7 +83,7 @@ def bills_taken_with_a_door_open(monkeypatch):
     """Disable all three checks that refuse a bill: at its insertion, at its return and before its stacking."""
     monkeypatch.setattr(value_in, "_is_ready_for_money", lambda *_: True)
     monkeypatch.setattr(BillDriver, "return_bill", BillDriver.stack)
-    monkeypatch.setattr(JournalEscrowLedger, "may_order_stacking", lambda _: True)
+    monkeypatch.setattr(JournalEscrowLedger, "can_order_stacking", lambda _: True)
 
 
 def staff_that_refunds(monkeypatch):

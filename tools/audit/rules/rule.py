@@ -10,7 +10,12 @@ from egm.kernel.events import State
 from egm.people import Permission
 from egm.play.keys import PlayKey
 from egm.record_codec import FieldCondition, get_stored_key, list_conditions
-from egm.record_fields import ACTOR_ID, MACHINE_SERIAL_NUMBER, STAFF_NUMBER, STAFF_NUMBERS
+from egm.record_fields import (
+    ACTOR_ID_CONDITION,
+    MACHINE_SERIAL_NUMBER_CONDITION,
+    STAFF_NUMBER_CONDITION,
+    STAFF_NUMBERS_CONDITION,
+)
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Transaction, Transfer
@@ -34,10 +39,10 @@ Check: TypeAlias = Callable[[CheckContext], None]
 
 #: Conditions of record fields that only the journal's own facts decide.
 _CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]] = {
-    STAFF_NUMBER: Facts.is_staff,
-    ACTOR_ID: Facts.is_known_actor,
-    STAFF_NUMBERS: lambda facts, persons: all(map(facts.is_staff, persons)),
-    MACHINE_SERIAL_NUMBER: Facts.is_serial_number,
+    STAFF_NUMBER_CONDITION: Facts.is_staff,
+    ACTOR_ID_CONDITION: Facts.is_known_actor,
+    STAFF_NUMBERS_CONDITION: lambda facts, persons: all(map(facts.is_staff, persons)),
+    MACHINE_SERIAL_NUMBER_CONDITION: Facts.is_serial_number,
 }
 
 

@@ -149,7 +149,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
         ),
         asset_number=decode_binary(body[19:23]),
         key=body[23:43],
-        if_locked=bool(flags & _IF_LOCKED),
+        only_if_locked=bool(flags & _IF_LOCKED),
     )
     if status is TransferStatus.PENDING:
         if flags & _SET_CASH_OUT:
