@@ -128,9 +128,9 @@ def _has_unconfirmed_entries(view: View) -> bool:
 def _shorten_presentation(view: View, theme: Theme) -> View:
     """Shorten the presentation of a game after a press of PLAY.
 
-    While reels move, stop them. During the roll-up of a win, end it and remember to request the next game; for a win of
-    celebration level 3 or higher, only end the roll-up. While a wheel has not completed the turns that a valid spin
-    needs, change nothing.
+    While reels or other parts move, stop them. During the roll-up of a win, end it and remember to request the next
+    game; for a win of celebration level 3 or higher, only end the roll-up. While a wheel has not completed the turns
+    that a valid spin needs, change nothing.
     """
     show, line = view.presentation, build_view_timeline(view, theme)
     if show is None or line is None:

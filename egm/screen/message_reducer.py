@@ -95,7 +95,7 @@ def _start_presentation(view: View, play: GameOutcome) -> View:
         play.display,
         play.cues,
         play.settlements,
-        continues=_is_round_shown(view, play.play_id),
+        continues=_was_presented_up_to_decision(view, play.play_id),
     )
     result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
     show = replace(_build_continued_presentation(view, play, steps), round_result=result)
@@ -161,7 +161,7 @@ def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequ
     """Return the steps of the game up to a decision, with the step in which the player decides as the last."""
     details: Mapping[str, Any] = decision.display
     if game_id in view.tables:
-        continues = _is_round_shown(view, decision.play_id)
+        continues = _was_presented_up_to_decision(view, decision.play_id)
         display = {"kind": "table", **details}
         return read_steps({}, display, decision.cues, decision.settlements, continues=continues)
     steps = list(details.get("steps", ()))
@@ -174,8 +174,8 @@ def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequ
     return read_steps(view.reel_fields_by_game.get(game_id, {}), display) if steps else ()
 
 
-def _is_round_shown(view: View, play_id: str) -> bool:
-    """Return whether a table round has already been presented up to its most recent decision."""
+def _was_presented_up_to_decision(view: View, play_id: str) -> bool:
+    """Return whether the game ``play_id`` is the one that was presented up to the decision on the screen."""
     return (
         view.presentation is not None
         and view.decision is not None
@@ -186,12 +186,17 @@ def _is_round_shown(view: View, play_id: str) -> bool:
 def _build_continued_presentation(
     view: View, play: GameOutcome, steps: tuple[Step, ...]
 ) -> OutcomePresentation:
-    """Return the presentation of a game's steps after a decision.
+    """Return the presentation of a game's steps.
 
     Steps that were already presented, before an earlier decision of the same game, are not presented again.
     """
     old_show, decision = view.presentation, view.decision
-    if old_show is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
+    if (
+        old_show is None
+        or decision is None
+        or not _was_presented_up_to_decision(view, play.play_id)
+        or view.game is None
+    ):
         return OutcomePresentation(play, view.now, steps, find_shown_reel_spin(view))
     last = old_show.steps[-1]
     if isinstance(last, TableStep):
@@ -220,7 +225,8 @@ def _build_continued_presentation(
 def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
     """Return the last step of the outcome that the machine reported most recently.
 
-    None if there is no such outcome, or if this machine no longer offers its game.
+    None if there is no such outcome, if this machine no longer offers the outcome's game, or if the outcome's data
+    cannot be read, because another version of the game has written them.
     """
     if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
@@ -244,7 +250,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
         or old_snapshot.game_id != snapshot.game_id
     ):
         changed_view = replace(changed_view, last_display_step=_read_last_display_step(view, snapshot))
-    changed_view = _update_bet(changed_view, old_snapshot, snapshot)
+    changed_view = _update_credit_bet_and_levels(changed_view, old_snapshot, snapshot)
     if old_snapshot is None or old_snapshot.page != snapshot.page:
         changed_view = _update_page(changed_view, snapshot)
     if old_snapshot is None or old_snapshot.state != snapshot.state:
@@ -299,7 +305,7 @@ def _should_remove_shown_game(view: View, old_snapshot: Snapshot, snapshot: Snap
     return win_is_taken or credit_is_taken
 
 
-def _update_bet(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
+def _update_credit_bet_and_levels(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the credit, the marks of the bet and the progressive levels from a new snapshot."""
     view = _update_chips(view, old_snapshot, snapshot)
     bet = keno_slip.build_slip_from_wager(snapshot.bet_wager)
@@ -378,7 +384,7 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
 def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
     """Return a view that shows a recalled game as the player saw it.
 
-    None if this machine does not have the data to draw the game.
+    None if this machine does not offer the game, or cannot read the data of the recalled outcome.
     """
     recalled = now.model_copy(
         update={

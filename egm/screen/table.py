@@ -618,8 +618,9 @@ def _update_dependent_bets(table: TableGameData, bets: BetsBySpot, limits: BetLi
 def _remove_bet(table: TableGameData, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
     """Return the chips after a touch of a spot with the tool that removes bets.
 
-    A new bet on the spot is removed. If it has no new bet, its standing bet is marked to be taken down, or unmarked. If
-    there is no bet at all, or if another bet depends on it, only ``refusal_key`` changes.
+    A new bet on the spot is removed. If the spot has no new bet, its standing bet is marked to be taken down, or
+    unmarked. If the spot has no bet at all, or if another bet depends on its bet, no bet changes and ``refusal_key``
+    has the reason.
     """
     spot = _find_recorded_spot(table, spot)
     current_credits, standing_credits = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
@@ -687,8 +688,8 @@ def replace_bets(
 ) -> ChipsOnTable:
     """Return the chips with the bets ``target_bets``, each lowered to its maximum.
 
-    If the credit or the limit of the total bet does not cover all of them, the bets do not change and ``refusal_key``
-    has the reason.
+    Standing bets that were marked to be taken down stay marked. If the credit or the limit of the total bet does not
+    cover all of the target bets, the bets do not change and ``refusal_key`` has the reason.
     """
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
     refusal_reason = "" if target_bets else "nothing"

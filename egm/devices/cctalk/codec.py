@@ -257,8 +257,10 @@ class HopperTestFlags:
     def encode(self) -> bytes:
         """Return the hopper's self-test results as data of a ccTalk reply."""
         fraud, blocked = self.fraud_attempted, self.exit_sensor_blocked
-        power_up, disabled = self.power_up_detected, self.payout_disabled
-        flags = (self.jammed, self.timed_out, False, False, fraud, blocked, power_up, disabled)
+        flags = (
+            *(self.jammed, self.timed_out, False, False, fraud, blocked),
+            *(self.power_up_detected, self.payout_disabled),
+        )
         return bytes((sum(flag << index for index, flag in enumerate(flags)),))
 
 
