@@ -293,8 +293,10 @@ class BillDriver(LineDriver[M]):
         stack order.
 
         The acceptor stacks whatever is in escrow when a stack order arrives. The order is therefore recorded in one
-        cycle and sent in a later one, and only after a recent reply that the same item is still in escrow. If the
-        machine has stopped since its decision (a door, a tilt, a hand-pay), the item is returned.
+        cycle and sent in a later one, and only after a recent reply that the same item is still in escrow.
+
+        The item is returned if the machine does not decide in time, if the machine has stopped since its decision (a
+        door, a tilt, a hand-pay), or if the acceptor leaves the item in escrow for too long after a stack order.
         """
         item = self._escrowed_item
         if item is None or item.reported_code != self._in_escrow:
@@ -347,7 +349,8 @@ class BillDriver(LineDriver[M]):
     def _handle_stacked_item(self) -> None:
         """Handle the acceptor's report that the item is in the box for good: credit it once.
 
-        Only then may the report be acknowledged. If no stacking was ordered, a disputed amount is opened.
+        The report may be acknowledged only after this. If no stacking was ordered, a disputed amount is opened. If the
+        item is disputed already, because its report came too late, nothing is credited.
         """
         if self._given_up and self._escrow.content is None:
             self._given_up = False

@@ -128,7 +128,8 @@ class HostTicketInterface:
     def assign_ticket_number(self, number: str) -> TicketNumberReplyResult:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
-        If the ticket already has this number, nothing changes and the number counts as accepted.
+        If no ticket waits and a ticket already has this number, the host has repeated its message: nothing changes, and
+        the number counts as accepted. If a ticket waits, a number that another ticket has is not valid.
         """
         desk, request = self._machine.find_installed(TicketDesk), self.pending_ticket_number_request
         is_known = desk is not None and desk.has_ticket(number)
@@ -166,9 +167,10 @@ class HostTicketInterface:
     ) -> RedemptionState:
         """Stack the ticket in escrow for the amount that the host authorises; return the state of the redemption.
 
-        If this machine must refuse the ticket, it is returned to the player, and the status names the reason. For a
-        ticket that was already accepted with these digits, nothing changes and the same state is returned. For
-        restricted credit, ``expires`` is the expiry date and ``pool`` the host's number of the pool.
+        If this machine must refuse the ticket, it is returned to the player, and the status names the reason. If no
+        ticket waits for the host, nothing changes: the returned state is that of the last ticket if it has these
+        digits, otherwise NOT_NOW. For restricted credit, ``expires`` is the expiry date and ``pool`` the host's number
+        of the pool.
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
@@ -231,7 +233,8 @@ class HostTicketInterface:
     def decline_redemption(self, status: RedemptionStatus, reason: TicketRefusalReason) -> RedemptionState:
         """Return the ticket in escrow to the player because the host declines it; return the redemption's state.
 
-        ``status`` is the state to report to the host, ``reason`` is shown to the player.
+        ``status`` is the state to report to the host, ``reason`` is shown to the player. If no ticket waits for the
+        host, nothing changes.
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:

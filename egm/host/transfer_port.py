@@ -106,9 +106,9 @@ class HostTransferInterface:
     ) -> TransferStatus:
         """Execute a host's transfer order now or after the current game, or return why it is refused.
 
-        ``PENDING`` means accepted: read the result from :attr:`last_result`. ``key`` must be the registration key; a
-        key of all zeros is not checked. With ``only_if_locked``, the order is refused unless the host holds the
-        transfer lock.
+        ``PENDING`` means accepted: read the result from :attr:`last_result`. ``INCOMPATIBLE``: another order is
+        pending, or the host has not read the result of the last one. ``key`` must be the registration key; a key of all
+        zeros is not checked. With ``only_if_locked``, the order is refused unless the host holds the transfer lock.
         """
         host = self._machine.component(HostMoney)
         if self.has_unread_result or host.transfer_order is not None:
@@ -228,7 +228,7 @@ class HostTransferInterface:
         return None if transfer is None else _build_result(transfer)
 
     def find_result_in_history(self, index: int) -> HostTransferResult | None:
-        """Return a host's latest transfer by its index (1 to 35) in the transfer history, or None."""
+        """Return the latest executed transfer with this index (1 to 35) in the transfer history, or None."""
         for entry in self._machine.journal.entries(
             AFT_COMPLETE.kind, limit=TRANSFER_HISTORY_SIZE, newest_first=True
         ):

@@ -89,7 +89,10 @@ class PresentationTimeline:
     """The celebration level of the win, from 0 (no celebration)."""
 
     def find_step_index(self, elapsed_seconds: float) -> int:
-        """Return the index of the step that is on the screen ``elapsed_seconds`` after the presentation began."""
+        """Return the index of the step that is on the screen ``elapsed_seconds`` after the presentation began.
+
+        After the end of the last step, that step stays on the screen.
+        """
         return next(
             (i for i, step in enumerate(self.steps) if elapsed_seconds < step.end), len(self.steps) - 1
         )

@@ -134,7 +134,10 @@ class SasLineService:
             restore_thread_priority()
 
     def process_change(self, now: Snapshot) -> None:
-        """Update the exceptions about money; for new journal entries, send their exceptions and a new readout."""
+        """Update the exceptions about money; for new journal entries, send their exceptions and a new readout.
+
+        After an accepted bill, also close the bill acceptor if the host has asked for that.
+        """
         self._money.update_exceptions()
         if now.journal_sequence <= self._seen:
             return

@@ -117,7 +117,7 @@ class SasLinkMonitor:
     def _take_out_of_service_if_host_does_not_poll(self) -> None:
         """Take the machine out of service if the host has not polled for as long as the jurisdiction allows.
 
-        Until then, call this again when that time will have passed.
+        Otherwise schedule this check again for the moment at which that time has passed.
 
         Clauses: SC 12-22; AGE 11.1.2(2)(iv).
         """
