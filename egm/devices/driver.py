@@ -262,7 +262,10 @@ class LineDriver(ABC, Generic[M]):
             )
 
     def _handle_valid_message(self) -> None:
-        """Reset the count of messages that cannot be decoded, and report that the device replies."""
+        """Reset the count of messages that cannot be decoded, and report that the device replies.
+
+        Do nothing if the last query got no reply.
+        """
         if not self._silent_questions:
             self._unreadable = 0
             self._report_line_up()

@@ -107,8 +107,8 @@ def build_series(meter: str) -> PrometheusSeries:
 def iter_known_occurrences(declarations: EntryDeclarations) -> Iterator[str]:
     """Yield the names of the occurrence meters that are known in advance: of door openings, faults and some others.
 
-    They are exported as 0 before anything has happened. Prometheus sees no increase if a series first appears as 1, so
-    an alert on the first occurrence would never fire.
+    These meters are exported as 0 before anything has happened. Prometheus sees no increase if a series first appears
+    as 1, so an alert on the first occurrence would never fire.
     """
     for subject, _ in declarations.iter_significant():
         kind, _, about = subject.partition(":")
@@ -177,8 +177,8 @@ class MachineCollector(Collector):
 class _QuietHandler(WSGIRequestHandler):
     """Handler of one HTTP request for metrics.
 
-    It writes no log. When the request is complete, it informs the server, which then does not close its connection
-    early.
+    It writes no log. When the request is complete, the handler informs the server, which then does not close the
+    request's connection early.
     """
 
     def parse_request(self) -> bool:

@@ -169,8 +169,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     def _handle_accept_without_event(self, counted_bills: int) -> None:
         """Handle an advance of the accept counter by ``counted_bills`` bills, while a stacking is ordered.
 
-        If it is one bill, the ordered bill is in the box. Any other count must come from another validator: it is
-        reported as disputed.
+        One bill is the ordered bill, which is then in the box. More bills cannot have been counted by this validator:
+        it may have been exchanged, and the amount is reported as disputed.
         """
         if counted_bills == 1:
             self._handle_stacked_item()

@@ -127,7 +127,8 @@ def _format_fault_for_player(texts: Texts, code: str) -> str:
 def choose_status_text_and_colour(stage: Stage) -> tuple[str, str]:
     """Return the text of the status line and its colour.
 
-    It is a new notice, or else what happens in the game, or else what the player can do next.
+    It is a new notice, or else the question of a pending decision, or else what happens in the game. Between games it
+    is the notice of a lasting condition, or what the player can do next.
     """
     view = stage.view
     snapshot = view.snapshot
@@ -228,7 +229,7 @@ def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
 
 
 def _has_bet_changed(view: View) -> bool:
-    """Return whether the player has pressed a key that changes the bet since the presented game began.
+    """Return whether the key that was pressed last changes the bet, and was pressed after the presented game began.
 
     Times are compared, because a round that several positions play together begins without a press of PLAY.
     """
