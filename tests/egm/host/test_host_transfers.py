@@ -362,7 +362,9 @@ def test_a_lock_blocks_play_until_a_transfer_releases_it(make):
     lock = build_snapshot(rig.engine).lock
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
-    assert ask(rig, cashable=500, only_if_locked=True, stays_locked_afterwards=True) is Status.COMPLETED_IN_FULL
+    assert (
+        ask(rig, cashable=500, only_if_locked=True, stays_locked_afterwards=True) is Status.COMPLETED_IN_FULL
+    )
     assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
     assert ask(rig, "T-2", OUT, cashable=600, only_if_locked=True) is Status.COMPLETED_IN_FULL
     assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, False)
