@@ -50,12 +50,13 @@ _SIGNATURE_HMAC_PURPOSE: Final = b"cabinet file"
 
 @dataclass(frozen=True, slots=True)
 class CabinetFileSignature:
-    """A signature of a cabinet file: the file's SHA-256, who signed it, why, and when (``at``, ISO 8601 UTC)."""
+    """A signature of a cabinet file: the file's SHA-256, who signed it, why, and when."""
 
     digest: str
     persons: tuple[str, ...]
     reason: str
     at: str
+    """The time of the signature, ISO 8601, UTC."""
 
     @classmethod
     def read(cls, path: Path) -> "tuple[Self, bool] | None":
@@ -190,7 +191,7 @@ def _find_rejection_reason(machine: Machine, signed: CabinetFileSignature, *, ha
     and then money on the machine does not prevent the signature.
     """
     roster = machine.component(Roster)
-    people = [roster.get(number) for number in signed.persons]
+    people = [roster.find_enabled_person(number) for number in signed.persons]
     if not people or not all(
         person is not None and person.has_permission(Permission.CONFIGURE) for person in people
     ):

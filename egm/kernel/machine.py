@@ -76,7 +76,9 @@ class Machine:
     entry_declarations: EntryDeclarations
     profile: Profile
     games: Mapping[str, Game]
+    """The games that are offered, by game id."""
     denominations_cents: Mapping[str, tuple[int, ...]]
+    """The denominations at which each game is offered, in minor units, by game id."""
     clock: Clock
     timekeeper: Timekeeper
     """The timekeeper, which decides whether the clock can be trusted."""

@@ -57,13 +57,17 @@ class RosterChange:
     """One change of the staff roster, as the file stores it."""
 
     number: int
+    """The running number of the change, from 1."""
     at: str
+    """The time of the change, ISO 8601."""
     by: str
     """The staff number of the author; empty for the first change."""
     what: str
     """The kind of change: ``added``, ``disabled``, ``enabled`` or ``pin``."""
     person: str
+    """The staff number of the person whom the change concerns."""
     role: str
+    """The role of that person after the change."""
     digest: str = ""
     """SHA-256 of the whole roster after the change, hexadecimal; empty in files of the first format."""
 
@@ -125,7 +129,7 @@ class Roster:
         return self.changes[-1].digest if self.changes else ""
 
     # ------------------------------------------------------------------ look-ups
-    def get(self, person_id: str) -> Person | None:
+    def find_enabled_person(self, person_id: str) -> Person | None:
         """Return the person with this staff number, or None if none exists or the person is disabled."""
         person = self.people.get(person_id)
         return None if person is None or person.disabled else person
@@ -136,7 +140,7 @@ class Roster:
         For an unknown number this takes as long as for a known one.
         """
         digest = self.pin_digest_by_staff_number.get(person_id, UNMATCHABLE_PIN_DIGEST)
-        return self.get(person_id) if digest.is_digest_of(pin) else None
+        return self.find_enabled_person(person_id) if digest.is_digest_of(pin) else None
 
     def list_changes_after(self, number: int) -> tuple[RosterChange, ...]:
         """Return the roster's changes with a higher number than ``number``."""

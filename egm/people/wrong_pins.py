@@ -31,8 +31,11 @@ class WrongPin:
     """One wrong PIN that was typed: for which staff number, and when."""
 
     id: str
+    """A random id of this record."""
     number: str
+    """The staff number for which the PIN was typed; ``?`` if what was typed cannot be a staff number."""
     up_seconds: int
+    """The seconds from the start of the computer until the PIN was typed."""
     at: str
     """The time of day at which the PIN was typed, for display only."""
     recorded: bool = False

@@ -26,7 +26,9 @@ class SharedRound:
 
     round_id: str
     wagers: Mapping[int, Wager] = field(default_factory=dict)
+    """The wager of each seat, by the number of the seat."""
     steps: list[RecordedStep] = field(default_factory=list)
+    """The steps that any game of the round has recorded, in order."""
 
     def find_step(self, step_index: int) -> RecordedStep | None:
         """Return the step with the index ``step_index``, or None if no seat's game has recorded it yet."""

@@ -109,6 +109,7 @@ class SharedTables:
     """The tables at which positions of one machine play together, each with its betting period."""
 
     seats: dict[int, SeatedPosition] = field(default_factory=dict)
+    """The registered player positions, by position number."""
     betting_deadlines_ns: dict[str, int] = field(default_factory=dict)
     """The end of each open betting period in monotonic nanoseconds, by the game's digest."""
 

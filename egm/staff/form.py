@@ -144,7 +144,7 @@ def is_authorised(machine: Machine, event: Event, permission: Permission, person
     person_ids = event.read_payload(Authorisation).persons
     if len(set(person_ids)) < person_count:
         return False
-    people = [machine.component(Roster).get(person_id) for person_id in person_ids]
+    people = [machine.component(Roster).find_enabled_person(person_id) for person_id in person_ids]
     return all(person is not None and person.has_permission(permission) for person in people)
 
 

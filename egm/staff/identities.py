@@ -1,4 +1,4 @@
-"""Register of identities: names of persons who were paid by hand, stored outside the journal.
+"""Register of identities: names of persons who were paid by hand or excluded, stored outside the journal.
 
 The journal is exported, copied and read by many; a person's name and document must not be in it. The clear text
 exists only here, in a file on each medium that only the machine's user can read. The journal stores a
@@ -41,12 +41,15 @@ CREATE TABLE IF NOT EXISTS identity (
 
 @dataclass(frozen=True, slots=True)
 class IdentityRecord:
-    """One record of the register of identities: the id of the hand-pay, the time, and the person who was paid."""
+    """One record of the register of identities: the person who was paid by hand or excluded, and when."""
 
     commitment: str
+    """The commitment to the identity, which the journal stores in place of it."""
     subject: str
+    """The id of the hand-pay or of the exclusion."""
     time_utc: datetime
     salt: bytes | None
+    """The random bytes of the commitment; None after the record was erased."""
     fields: Mapping[str, str] | None
     """The texts that identify the person, by field; None after the record was erased."""
 
@@ -132,10 +135,10 @@ class IdentityRegister:
                 copy.execute("COMMIT")
 
     def store_identity(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
-        """Store the identity of a person paid by hand, and return the commitment for the journal.
+        """Store the identity of a person paid by hand or excluded, and return the commitment for the journal.
 
-        ``subject`` is the id of the hand-pay, ``fields`` the texts that identify the person. The record is
-        then durable on every medium that accepts it. Raises sqlite3.Error if none does.
+        ``subject`` is the id of the hand-pay or of the exclusion, ``fields`` the texts that identify the person. The
+        record is then durable on every medium that accepts it. Raises sqlite3.Error if none does.
         """
         salt = self._random_bytes(_SALT_SIZE_BYTES)
         commitment = compute_commitment(salt, subject, fields)

@@ -188,7 +188,7 @@ class TicketLedgerCopies:
 
     def _prepare_reader(self) -> None:
         """Prepare the ledger's database for reading only. Raises TicketLedgerDamaged if the database is empty."""
-        self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
+        self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         if not self._has_tables_in_known_format():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
         if self._verify:
@@ -199,7 +199,7 @@ class TicketLedgerCopies:
 
         Raises TicketLedgerDamaged for an unknown format.
         """
-        format_number = self.run("PRAGMA user_version").fetchone()[0]
+        format_number = self.run_sql("PRAGMA user_version").fetchone()[0]
         if format_number not in {0, TICKET_LEDGER_FORMAT}:
             raise _CopiesContradict(
                 f"{self.path}: expected format {TICKET_LEDGER_FORMAT}, found "
@@ -219,15 +219,15 @@ class TicketLedgerCopies:
 
     def _prepare(self) -> None:
         """Prepare and verify the ledger's database, and make it agree with the log of moves."""
-        self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
-        self.run("PRAGMA journal_mode=WAL")
-        self.run("PRAGMA synchronous=FULL")
-        self.run("PRAGMA foreign_keys=ON")
+        self.run_sql(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
+        self.run_sql("PRAGMA journal_mode=WAL")
+        self.run_sql("PRAGMA synchronous=FULL")
+        self.run_sql("PRAGMA foreign_keys=ON")
         with self._run_transaction():
             if not self._has_tables_in_known_format():
                 for statement in _CREATE_TABLES_SQL:
-                    self.run(statement)
-                self.run(f"PRAGMA user_version={TICKET_LEDGER_FORMAT}")
+                    self.run_sql(statement)
+                self.run_sql(f"PRAGMA user_version={TICKET_LEDGER_FORMAT}")
             if self._verify:
                 self._check_database()
             self._reconcile_copies(thorough=self._verify)
@@ -282,7 +282,7 @@ class TicketLedgerCopies:
         last_number = min(database_end[0], len(logged_rows))
         log_digest = build_end_after(logged_rows[last_number - 1]) if last_number else EMPTY_MOVE_LOG_END
         database_digest = (
-            self.run("SELECT place, digest FROM moves WHERE place = ?", last_number).fetchone()
+            self.run_sql("SELECT place, digest FROM moves WHERE place = ?", last_number).fetchone()
             or EMPTY_MOVE_LOG_END
         )
         if database_digest != log_digest:
@@ -290,7 +290,7 @@ class TicketLedgerCopies:
                 f"{self.path}: {LOG_NAME} differs from this file from move {last_number} on"
             )
         for row in logged_rows[database_end[0] :]:
-            self.insert(row)
+            self.insert_move(row)
         if logged_rows and not database_end[0]:
             move_count = len(logged_rows)
             self.repair_text = (
@@ -327,11 +327,11 @@ class TicketLedgerCopies:
 
         If it fails, roll it back and remove its line from the log of moves.
         """
-        self.run("BEGIN IMMEDIATE")
+        self.run_sql("BEGIN IMMEDIATE")
         self._changing = True
         try:
             yield
-            self.run("COMMIT")
+            self.run_sql("COMMIT")
         except BaseException:
             if self._logged_move_number is not None:
                 self._log.truncate_to(self._logged_move_number)
@@ -341,16 +341,16 @@ class TicketLedgerCopies:
         finally:
             self._changing, self._logged_move_number = False, None
 
-    def insert(self, row: MoveLogRow) -> None:
+    def insert_move(self, row: MoveLogRow) -> None:
         """Insert one move into the ledger's database; for a ticket's first move also insert the ticket."""
         if row[2] == FIRST_TICKET_MOVE_STEP:
-            self.run(_INSERT_TICKET_SQL, *row[:-1])
-        self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
+            self.run_sql(_INSERT_TICKET_SQL, *row[:-1])
+        self.run_sql("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
     # ------------------------------------------------------------------ reading
     def find_last_move(self) -> MoveLogEnd:
         """Return the number and digest of the last move in the ledger's database."""
-        last_move = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
+        last_move = self.run_sql("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return EMPTY_MOVE_LOG_END if last_move is None else (last_move[0], last_move[1])
 
     def read_ticket_rows(self, number: str) -> list[MoveLogRow]:
@@ -362,7 +362,9 @@ class TicketLedgerCopies:
         for step, row in enumerate(
             rows, 0 if number.startswith(LEDGER_MOVE_NUMBER_PREFIX) else FIRST_TICKET_MOVE_STEP
         ):
-            previous_move = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
+            previous_move = self.run_sql(
+                "SELECT place, digest FROM moves WHERE place = ?", row[0] - 1
+            ).fetchone()
             previous_end = (row[0] - 1, "" if previous_move is None else previous_move[1])
             if row[2] != step or not is_next_row(self._key, previous_end, row):
                 raise TicketLedgerDamaged(f"{self.path}: move {row[0]} was altered after it was written")
@@ -385,12 +387,12 @@ class TicketLedgerCopies:
         A log that is one transaction ahead of the database is accepted, because another process may be
         writing.
         """
-        self.run("BEGIN")
+        self.run_sql("BEGIN")
         try:
             count = self._check_database()
             database_rows = self._select_rows("ORDER BY place")
         finally:
-            self.run("COMMIT")
+            self.run_sql("COMMIT")
         logged_rows = self._read_logged_rows()
         common_count = min(len(database_rows), len(logged_rows))
         if (
@@ -418,13 +420,13 @@ class TicketLedgerCopies:
 
     def read_move_digest(self, number: int) -> str | None:
         """Return the digest of the move with this number; "" for 0, None if the ledger ends before it."""
-        move = self.run("SELECT digest FROM moves WHERE place = ?", number).fetchone()
+        move = self.run_sql("SELECT digest FROM moves WHERE place = ?", number).fetchone()
         return str(move[0]) if move is not None else None if number else ""
 
     def _check_database(self) -> int:
         """Verify the ledger's database move by move; return the number of the last move."""
         for pragma in ("integrity_check", "foreign_key_check"):
-            answer = self.run(f"PRAGMA {pragma}").fetchone()
+            answer = self.run_sql(f"PRAGMA {pragma}").fetchone()
             if answer not in {None, ("ok",)}:
                 raise TicketLedgerDamaged(f"{self.path}: {answer}")
         last_end = EMPTY_MOVE_LOG_END
@@ -434,7 +436,7 @@ class TicketLedgerCopies:
                     f"{self.path}: move {last_end[0] + 1} was altered after it was written"
                 )
             last_end = build_end_after(row)
-        first_moves, tickets = self.run(
+        first_moves, tickets = self.run_sql(
             "SELECT (SELECT count(*) FROM moves WHERE step = 1), (SELECT count(*) FROM tickets)"
         ).fetchone()
         if first_moves != tickets:
@@ -445,9 +447,9 @@ class TicketLedgerCopies:
 
     def _select_rows(self, clause: str, *parameters: object) -> list[MoveLogRow]:
         """Return the moves in the ledger's database that an SQL clause selects."""
-        return list(self.run(f"SELECT {_MOVE_COLUMNS_SQL} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
+        return list(self.run_sql(f"SELECT {_MOVE_COLUMNS_SQL} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
 
-    def run(self, sql: str, *parameters: object) -> DatabaseRows:
+    def run_sql(self, sql: str, *parameters: object) -> DatabaseRows:
         """Run one SQL statement on the ledger's database, and return its rows.
 
         Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`.

@@ -87,7 +87,7 @@ class TicketStore:
         self._key = key
         self._head = head
         self._read_only = read_only
-        self._run = copies.run
+        self._run = copies.run_sql
 
     @classmethod
     def open(
@@ -300,7 +300,9 @@ class TicketStore:
             for row in rows:
                 last_number, last_digest = self._copies.find_last_move()
                 unsealed_row = (last_number + 1, *row[1:-1])
-                self._copies.insert((*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row)))
+                self._copies.insert_move(
+                    (*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row))
+                )
             last_number, last_digest = self._copies.find_last_move()
             details = {"second": second_person, "why": reason, "moves": len(rows), "vouches": proof_text}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -319,7 +321,7 @@ class TicketStore:
                 None,
                 text,
             )
-            self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
+            self._copies.insert_move((*row, compute_row_digest(self._key, last_digest, row)))
 
     def merge_write_ahead_log(self) -> None:
         """Move the content of SQLite's write-ahead log into the ledger's main file, before that file is renamed."""
@@ -495,7 +497,7 @@ class TicketStore:
             redemption_id,
             text,
         )
-        self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
+        self._copies.insert_move((*row, compute_row_digest(self._key, last_digest, row)))
 
     def _read_record(self, number: str, issue_id: str) -> TicketRecord:
         """Return a ticket with all its moves; its data are in the first move."""

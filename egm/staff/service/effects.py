@@ -111,7 +111,7 @@ def open_menu(machine: Machine, event: Event) -> None:
     _open_service_menu(
         machine, SignInPage(_sign_in_and_show_main_menu, build_text("service.sign_in")), request.key
     )
-    person = machine.component(Roster).get(request.person)
+    person = machine.component(Roster).find_enabled_person(request.person)
     if person is not None:
         _sign_in_and_show_main_menu(machine, person)
 

@@ -125,7 +125,7 @@ class TemplateLine(_Table):
     second line for the other.
     """
 
-    def fields(self, language: str) -> frozenset[str]:
+    def find_field_names(self, language: str) -> frozenset[str]:
         """Return the names of the fields in braces that the line's text uses in a language."""
         parsed = string.Formatter().parse(self.text.get(language, ""))
         return frozenset(name for _, name, _, _ in parsed if name is not None)
@@ -278,7 +278,7 @@ class TicketTemplate(_Table):
             for language in line.text:
                 if language not in self.locales:
                     raise ValueError(f"lines.{line.name}.text: {language} is not among the locales")
-                if unknown_fields := line.fields(language) - known_fields:
+                if unknown_fields := line.find_field_names(language) - known_fields:
                     raise ValueError(
                         f"lines.{line.name}.text: unknown field {', '.join(sorted(unknown_fields))}"
                     )
@@ -289,14 +289,14 @@ class TicketTemplate(_Table):
         The validation number must be printed twice, one of them rotated, at the left edge.
         """
         printed_lines = [line for line in self.lines if language in line.text]
-        printed_fields = frozenset[str]().union(*(line.fields(language) for line in printed_lines))
+        printed_fields = frozenset[str]().union(*(line.find_field_names(language) for line in printed_lines))
         if missing_fields := [
             name for name in MANDATORY_FIELDS_BY_CLASS[self.ticket] if name not in printed_fields
         ]:
             raise ValueError(
                 f"lines: a {self.ticket} must print {', '.join(missing_fields)} (language {language})"
             )
-        numbers = [line for line in printed_lines if "number" in line.fields(language)]
+        numbers = [line for line in printed_lines if "number" in line.find_field_names(language)]
         edge = [line for line in numbers if line.turn and line.at_mm[0] <= _LEADING_EDGE_MM]
         if len(numbers) < 2 or not edge:
             raise ValueError(

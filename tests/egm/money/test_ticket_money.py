@@ -168,7 +168,7 @@ def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_p
 @pytest.mark.requirement("G-16")
 def test_a_forged_ticket_is_not_credited_and_tickets_stop(rig, tmp_path):
     rig.insert(1000).cash_out_ticket()
-    rows = [list(row) for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
+    rows = [list(row) for row in rig.store._copies.run_sql("SELECT * FROM moves ORDER BY place")][-2:]
     move_number, before = rig.store.last_move
     for row in rows:
         move_number += 1
@@ -488,7 +488,7 @@ def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_pa
     number = rig.insert(10_000).cash_out_ticket()
     rig.store.record_move(number, TicketAction.EXPIRE, action_time=rig.clock.wall, actor="cage")
     rows, last = [], ""
-    for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place"):
+    for row in rig.store._copies.run_sql("SELECT * FROM moves ORDER BY place"):
         last = hashlib.sha256(json.dumps([last, *row[:-1]], ensure_ascii=False).encode()).hexdigest()
         rows.append([*row[:-1], last])
     rig.close()

@@ -88,7 +88,7 @@ def test_a_redeemed_ticket_is_not_taken_again_under_its_old_id(office):
 # ---------------------------------------------------------------- a text editor
 def build_forged_line(office, cents=999_999):
     """Build a complete ticket, chained without the key: reserved and issued in one line."""
-    rows = [list(row) for row in office.store._copies.run("SELECT * FROM moves ORDER BY place")][-2:]
+    rows = [list(row) for row in office.store._copies.run_sql("SELECT * FROM moves ORDER BY place")][-2:]
     move_number, before = office.store.last_move
     line = []
     for row in rows:
