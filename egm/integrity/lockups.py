@@ -273,7 +273,7 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
 
 
 def clear_tilts(machine: Machine, event: Event) -> None:
-    """Clear all active faults that an attendant may clear."""
+    """Clear all active faults that an attendant may clear, and end the service call; if there are none, say so."""
     clearable = [code for code, entry in machine.active_faults.items() if entry["cleared_by"] == "attendant"]
     if not clearable:
         machine.notice = Notice(code="not_yours_to_clear", severity="warning")

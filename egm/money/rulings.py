@@ -57,7 +57,7 @@ def complement_form_is_valid(machine: Machine, event: Event) -> bool:
 
 
 def record_complement(machine: Machine, event: Event) -> None:
-    """Pay by hand the part of a winning combination that the machine did not pay (Monaco 21.4)."""
+    """Record that staff have paid by hand the part of a win that the machine did not pay (Monaco 21.4)."""
     form = event.read_payload(ComplementForm)
     last_game = machine.memory.read(LastGame, PlayKey.LAST_GAME)
     machine.post(

@@ -208,7 +208,7 @@ def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
     """Return whether this machine may be used for the tournament of the rules file.
 
     The rules must list the machine with a game, a denomination and a wager that the machine offers, and the game must
-    not have a linked progressive level.
+    not have a linked progressive level. If the file has no faults, its text is stored as the text to be installed.
     """
     file = machine.component(RulesFile)
     text = file.read()
