@@ -204,7 +204,7 @@ def test_a_roster_that_is_not_the_recorded_one_is_replaced_by_the_second_copy(ma
     )  # damage alone is repaired and recorded
     assert len(machine.rig.records("staff.restored")) == 1
     assert machine.sign_in("1") == ""
-    assert Roster.load(machine.path).get("3") is None
+    assert Roster.load(machine.path).find_enabled_person("3") is None
 
 
 def test_an_older_roster_is_replaced_by_a_newer_second_copy_after_a_power_cut(machine):
@@ -216,7 +216,7 @@ def test_an_older_roster_is_replaced_by_a_newer_second_copy_after_a_power_cut(ma
     machine.path.write_text(older_text)
     machine.start()
     assert machine.fault == "technician"
-    assert Roster.load(machine.path).get("2") is None
+    assert Roster.load(machine.path).find_enabled_person("2") is None
     assert machine.sign_in("2") == "service.refused.wrong_pin"
 
 

@@ -130,7 +130,7 @@ class Rig:
 
 @pytest.fixture
 def controller(monkeypatch):
-    monkeypatch.setattr("egm.testing.controller.ODDS", Fraction(3, 8))
+    monkeypatch.setattr("egm.testing.controller.HIT_PROBABILITY", Fraction(3, 8))
     terms = LevelTerms(base_cents=1500, increment=Fraction(1, 70), hidden_share=Fraction(1, 1000))
     return SmallController("TOP", terms=terms)
 
