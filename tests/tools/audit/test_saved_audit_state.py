@@ -11,7 +11,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: The format of saved states, and the digest of the classes in the state of the journal below.
-FORMAT, LAYOUT = "open-egm verified point 19", "d663baf895f83798"
+FORMAT, LAYOUT = "open-egm verified point 20", "46a4f666e530cbda"
 
 
 def list_attributes(thing):
