@@ -50,7 +50,7 @@ with pause_garbage_collector():  # collecting garbage would take a quarter of th
         decode_message,
         encode_message,
     )
-    from egm.links.screen.private import is_same_token, serve_unix_socket, write_new_token
+    from egm.links.screen.private_sockets import is_same_token, serve_unix_socket, write_new_token
     from egm.links.systemd import READY_NOTIFICATION, notify_systemd
     from egm.private_process import make_process_private
     from egm.profiles import load_profile

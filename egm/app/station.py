@@ -40,7 +40,7 @@ from egm.kernel.messages import (
 )
 from egm.kernel.positions import is_position_fault
 from egm.kernel.running_positions import RunningPosition, RunningPositions
-from egm.links.screen.private import write_new_token
+from egm.links.screen.private_sockets import write_new_token
 from egm.links.screen.server import ScreenServer
 from egm.money.device_ledgers import create_ledgers
 from egm.money.value_in import (

@@ -20,7 +20,7 @@ from egm.errors import OperatorError
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.messages import Hello, Intent, Notice, Snapshot, Tilt
-from egm.links.screen.private import write_new_token
+from egm.links.screen.private_sockets import write_new_token
 from egm.links.screen.server import ScreenServer
 from egm.profiles import Profile, load_profile
 from egm.tickets.errors import TicketLedgerUnwritable

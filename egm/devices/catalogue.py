@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from egm.devices.cctalk import talk as cctalk
+from egm.devices.cctalk import exchange as cctalk
 from egm.devices.cctalk.bill_twin import CctalkBillTwin
 from egm.devices.cctalk.coin_twin import CctalkCoinTwin
 from egm.devices.cctalk.hopper_twin import CctalkHopperTwin

@@ -28,7 +28,7 @@ from egm.devices.interface import FaultCode
 from egm.integrity.entries import DOOR_OPENED
 from egm.kernel.entries import EntryDeclarations
 from egm.kernel.own_entries import FAULT_RAISED
-from egm.links.screen.private import is_same_token
+from egm.links.screen.private_sockets import is_same_token
 from meters.reading import MeterReading
 from meters.table import METER_BY_NAME, MeterUnit
 

@@ -18,7 +18,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.links.device_health import iter_device_metrics
 from egm.links.metrics import MachineCollector, MetricsExporter, build_meter_families, iter_known_occurrences
-from egm.links.screen.private import read_or_create_token
+from egm.links.screen.private_sockets import read_or_create_token
 from egm.secret_files import replace_transient_file
 from egm.staff.events import InterventionSeen
 from egm.staff.keys import StaffKey

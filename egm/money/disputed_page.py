@@ -10,8 +10,7 @@ from egm.money.forms import DISPUTED_AMOUNT_FORM, DISPUTED_TICKET_FORM
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.form import Form
-from egm.staff.service.filling import FormFillingPage
-from egm.staff.words import (
+from egm.staff.page_texts import (
     BACK_ACTION,
     build_column_titles,
     build_money_text,
@@ -19,6 +18,7 @@ from egm.staff.words import (
     build_text,
     build_time_text,
 )
+from egm.staff.service.filling import FormFillingPage
 
 
 class DisputedAmountsPage(MenuPage):

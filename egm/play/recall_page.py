@@ -15,11 +15,11 @@ from egm.people import Permission
 from egm.play.conversation import GameConversation
 from egm.play.definitions import find_definition
 from egm.play.entries import GAME_VOID, RECALL_SHOWN, RecallShown
-from egm.play.recall_words import build_win_rows, describe_choice, iter_wager_rows
 from egm.play.records.game_record import GameChoice, GameName, GameRecord
+from egm.play.wager_texts import build_win_rows, describe_choice, iter_wager_rows
 from egm.record_codec import from_json
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, ServiceDesk, StayOnPage, build_refusal
-from egm.staff.words import (
+from egm.staff.page_texts import (
     BACK_ACTION,
     build_code_text,
     build_column_titles,

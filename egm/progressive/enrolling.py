@@ -49,8 +49,14 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.form import Form, list_event_persons
+from egm.staff.page_texts import (
+    BACK_ACTION,
+    build_plain_text,
+    build_text,
+    build_time_text,
+    build_two_column_table,
+)
 from egm.staff.service.filling import FormFillingPage
-from egm.staff.words import BACK_ACTION, build_plain_text, build_text, build_time_text, build_two_column_table
 
 #: Persons required to put a certificate into use.
 REQUIRED_PERSON_COUNT: Final = 2

@@ -16,8 +16,7 @@ from egm.progressive.level_views import read_displayed_amount
 from egm.progressive.pools import ProgressivePools
 from egm.record_codec import from_json
 from egm.staff.desk import MenuEntry
-from egm.staff.service.pages import TablesPage
-from egm.staff.words import (
+from egm.staff.page_texts import (
     build_column_titles,
     build_local_text,
     build_money_text,
@@ -27,6 +26,7 @@ from egm.staff.words import (
     build_time_text,
     build_two_column_table,
 )
+from egm.staff.service.pages import TablesPage
 
 #: Most entries of the progressives log that are read for the page; `egm levels` reads them all.
 _HITS_READ_MAX: Final = 1000

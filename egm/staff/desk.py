@@ -18,7 +18,7 @@ from egm.money.keys import MoneyKey
 from egm.people import Permission, Person
 from egm.progressive.keys import ProgressiveKey
 from egm.staff.events import Authorisation
-from egm.staff.words import build_text
+from egm.staff.page_texts import build_text
 from egm.staff.workbench import DeviceWorkbench
 
 #: How a notice is shown.

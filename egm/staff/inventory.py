@@ -17,7 +17,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageTable, PageText
 from egm.staff.entries import INVENTORY_CHANGED, InventoryChanged, InventoryEntry, InventoryGame
 from egm.staff.keys import StaffKey
-from egm.staff.words import build_plain_text, build_text, build_time_text, build_two_column_table
+from egm.staff.page_texts import build_plain_text, build_text, build_time_text, build_two_column_table
 from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry

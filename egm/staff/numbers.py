@@ -7,7 +7,11 @@ from egm.people import Roster
 from egm.staff.desk import find_actor
 from egm.staff.entries import SIGN_IN_UNLOCKED, SignInUnlocked
 from egm.staff.events import SignInUnlockForm
-from egm.staff.tries import build_wrong_pins_key, clear_wrong_pins_at_terminals, compute_lock_seconds_left
+from egm.staff.failed_sign_ins import (
+    build_wrong_pins_key,
+    clear_wrong_pins_at_terminals,
+    compute_lock_seconds_left,
+)
 
 
 def _find_locked_numbers(machine: Machine) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 from egm.kernel.entries import EntryDeclarations
 from egm.kernel.service_pages import PageRow, PageTable, PageText
 from egm.staff.entries import INTERVENTION_OPENED
-from egm.staff.words import (
+from egm.staff.page_texts import (
     build_authors_text,
     build_code_text,
     build_column_titles,

@@ -25,10 +25,10 @@ from egm.kernel.messages import DecisionRequest, Hello
 from egm.links.sas.reader import MeterReadingCache, ReadoutBuilder
 from egm.play.choosing import find_highest_stake_credits
 from egm.play.installed_games import InstalledGame
-from egm.play.recall_words import SETTLED_RESULT_NAMES
 from egm.play.records.games import GameInProgress
 from egm.play.records.tables import list_tables_with_standing_bets
 from egm.play.showing import find_pending_decision
+from egm.play.wager_texts import SETTLED_RESULT_NAMES
 from egm.profiles import load_profile
 from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE_LAYOUT

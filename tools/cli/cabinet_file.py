@@ -18,7 +18,7 @@ from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
 from paytables import Game, list_table_games, load_game
 from paytables import list_library_games as library_games
 from paytables.source import is_path
-from tools.lab.named import parse_path_or_id
+from tools.lab.argument_names import parse_path_or_id
 
 #: Longest line of a comment, in characters.
 _COMMENT_WIDTH: Final = 100

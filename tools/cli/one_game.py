@@ -10,7 +10,7 @@ from egm.errors import OperatorError
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from paytables import DefinitionError, Game, load_game
-from tools.lab.named import format_definition_error, parse_path_or_id
+from tools.lab.argument_names import format_definition_error, parse_path_or_id
 
 #: Matches the tables of games and progressive levels in the demonstration's cabinet file.
 _GAME_TABLES_PATTERN: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)

@@ -17,7 +17,7 @@ from typing import Any
 
 from paytables import Choice, Decision, DrawSource, Game, Round, Wager, WinDistribution, load_game
 from paytables.contract import Json
-from tools.lab.named import parse_path_or_id
+from tools.lab.argument_names import parse_path_or_id
 from tools.lab.rng.service import start_service
 
 #: Games a worker plays before it reports.

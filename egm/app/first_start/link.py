@@ -22,7 +22,7 @@ from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, S
 from egm.progressive.enrolling import build_error_table, build_fact_table
 from egm.progressive.enrolment import CertificateFacts, EnrolmentStick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.staff.words import build_plain_text, build_text, build_two_column_table
+from egm.staff.page_texts import build_plain_text, build_text, build_two_column_table
 
 
 @dataclass(slots=True)

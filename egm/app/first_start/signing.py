@@ -36,7 +36,7 @@ from egm.kernel.timekeeping import ClockEvidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded_roster, read_recorded_roster
 from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_counted_staff_number
 from egm.secret_files import replace_private_file
-from egm.staff.words import (
+from egm.staff.page_texts import (
     BACK_ACTION,
     build_local_text,
     build_money_text,

@@ -23,7 +23,7 @@ from egm.profiles import list_profile_ids, load_profile
 from egm.progressive.enrolment import EnrolmentError
 from egm.secret_files import find_medium_failure_code
 from egm.staff.form import FieldError, FieldKind, FormField
-from egm.staff.words import (
+from egm.staff.page_texts import (
     BACK_ACTION,
     build_code_text,
     build_local_text,

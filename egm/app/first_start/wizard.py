@@ -40,7 +40,7 @@ from egm.kernel.events import State
 from egm.kernel.feature import LANGUAGES
 from egm.kernel.messages import Hello, Intent, Snapshot
 from egm.kernel.service_pages import PageText, ServicePage
-from egm.links.screen.private import write_new_token
+from egm.links.screen.private_sockets import write_new_token
 from egm.links.screen.server import ScreenServer
 from egm.people import Permission
 from egm.people.pins import PinDigest

@@ -28,7 +28,7 @@ from egm.devices.cctalk.events import (
     list_events_since,
     read_accept_counter,
 )
-from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
+from egm.devices.cctalk.exchange import SETTINGS_RENEWAL_SECONDS, CctalkDriver
 from egm.devices.channel_values import (
     DOLLAR_CURRENCIES,
     ChannelValueCheck,

@@ -22,7 +22,7 @@ from egm.devices.cctalk.events import (
     is_event_position_unchanged,
     list_events_since,
 )
-from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
+from egm.devices.cctalk.exchange import SETTINGS_RENEWAL_SECONDS, CctalkDriver
 from egm.devices.channel_values import (
     DOLLAR_CURRENCIES,
     ChannelValueCheck,

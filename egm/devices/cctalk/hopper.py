@@ -26,7 +26,7 @@ from typing import Final
 
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Header, HopperStatus
-from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
+from egm.devices.cctalk.exchange import SETTINGS_RENEWAL_SECONDS, CctalkDriver
 from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, OrderTimer
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import EventSink, FaultCode, PaperDisputed, PayoutFinished, PayoutProgress

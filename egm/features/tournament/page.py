@@ -20,7 +20,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.play.records.purse import find_purse
 from egm.staff.desk import MenuPage, PageResult, build_refusal
-from egm.staff.words import (
+from egm.staff.page_texts import (
     BACK_ACTION,
     build_column_titles,
     build_local_text,

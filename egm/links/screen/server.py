@@ -21,7 +21,7 @@ from egm.kernel.messages import (
     decode_message,
     encode_message,
 )
-from egm.links.screen.private import is_same_token, serve_unix_socket
+from egm.links.screen.private_sockets import is_same_token, serve_unix_socket
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 """The number of unread bytes at which a screen is disconnected; it may reconnect and receive everything again."""

@@ -27,7 +27,7 @@ from egm.staff.desk import (
     build_refusal,
 )
 from egm.staff.events import DeviceTest
-from egm.staff.words import (
+from egm.staff.page_texts import (
     BACK_ACTION,
     build_code_text,
     build_column_titles,

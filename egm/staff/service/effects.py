@@ -32,12 +32,12 @@ from egm.staff.entries import (
     StaffActReason,
 )
 from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuMove, MenuRequest, PageAnswer
+from egm.staff.failed_sign_ins import restart_lock_outs
 from egm.staff.form import is_authorised
 from egm.staff.keys import StaffKey
+from egm.staff.page_texts import build_text
 from egm.staff.service.menu import MainMenuPage
 from egm.staff.service.sign_in import SignInPage, reload_staff_roster
-from egm.staff.tries import restart_lock_outs
-from egm.staff.words import build_text
 
 #: The longest accepted input.
 _TYPED_TEXT_LENGTH_MAX: Final = 400

@@ -21,8 +21,14 @@ from egm.staff.desk import (
     build_refusal,
 )
 from egm.staff.form import FieldError, FieldKind, Form, FormField
+from egm.staff.page_texts import (
+    BACK_ACTION,
+    build_money_text,
+    build_number_text,
+    build_plain_text,
+    build_text,
+)
 from egm.staff.service.sign_in import SIGN_IN_PAGE_COUNT, SignInPage
-from egm.staff.words import BACK_ACTION, build_money_text, build_number_text, build_plain_text, build_text
 
 #: Kind of field -> kind of prompt.
 _PROMPT_KIND_BY_FIELD_KIND: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {

@@ -6,8 +6,14 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
+from egm.staff.page_texts import (
+    BACK_ACTION,
+    build_column_titles,
+    build_plain_text,
+    build_text,
+    build_time_text,
+)
 from egm.staff.sheet import InterventionSheet, iter_last_sheets
-from egm.staff.words import BACK_ACTION, build_column_titles, build_plain_text, build_text, build_time_text
 
 #: Number of sheets listed at the machine; ``egm intervention list`` lists all of them.
 _LISTED_SHEETS_MAX: Final = 50

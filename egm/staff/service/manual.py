@@ -22,8 +22,8 @@ from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.staff.form import Form
 from egm.staff.interventions import DOORS_COVERED_BY_WORK
+from egm.staff.page_texts import build_code_text, build_plain_text, build_text
 from egm.staff.service.menu import MENU_SECTIONS, ServiceMenu
-from egm.staff.words import build_code_text, build_plain_text, build_text
 from meters.table import METERS, OCCURRENCE_METERS
 
 #: Device faults with their own texts in the catalogue, in addition to those named in the table of events.

@@ -6,9 +6,9 @@ from typing import Final
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageRow, PageTable, Prompt, ServicePage
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
+from egm.staff.page_texts import BACK_ACTION, build_code_text, build_text, build_two_column_table
 from egm.staff.service.manual import MANUAL_CHAPTERS, ManualChapter, list_fault_codes
 from egm.staff.service.menu import ServiceMenu
-from egm.staff.words import BACK_ACTION, build_code_text, build_text, build_two_column_table
 
 #: A chapter with more columns is a list of its first cells, each of which opens.
 _COLUMN_COUNT: Final = 2

@@ -15,8 +15,7 @@ from egm.money.records.money import HandpayRecord
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, ServiceDesk, SubmitEvent, build_refusal
 from egm.staff.events import MenuMove
 from egm.staff.form import Form
-from egm.staff.service.filling import FormFillingPage
-from egm.staff.words import (
+from egm.staff.page_texts import (
     BACK_ACTION,
     build_code_text,
     build_column_titles,
@@ -25,6 +24,7 @@ from egm.staff.words import (
     build_plain_text,
     build_text,
 )
+from egm.staff.service.filling import FormFillingPage
 
 #: The sections of the main menu, in order.
 MENU_SECTIONS: Final = ("machine", "money", "games", "players", "staff")

@@ -10,9 +10,7 @@ from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.forms import OPTION_FORMS
 from egm.staff.options import AMOUNT_OPTIONS
-from egm.staff.records import OperatorOptions
-from egm.staff.service.filling import FormFillingPage
-from egm.staff.words import (
+from egm.staff.page_texts import (
     BACK_ACTION,
     build_column_titles,
     build_local_text,
@@ -21,6 +19,8 @@ from egm.staff.words import (
     build_text,
     build_two_column_table,
 )
+from egm.staff.records import OperatorOptions
+from egm.staff.service.filling import FormFillingPage
 
 
 class OptionListPage(MenuPage):

@@ -18,7 +18,7 @@ from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, S
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.inventory import read_technical_sheet
-from egm.staff.words import (
+from egm.staff.page_texts import (
     BACK_ACTION,
     METER_GROUPS,
     build_authors_text,

@@ -8,8 +8,8 @@ from egm.kernel.service_pages import Prompt, ServicePage
 from egm.people import PinRefusedError, Roster, check_pin_is_permitted
 from egm.people.pins import PIN_DIGITS_MAX
 from egm.staff.desk import GoBack, MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
+from egm.staff.page_texts import BACK_ACTION, build_text
 from egm.staff.service.sign_in import reload_staff_roster
-from egm.staff.words import BACK_ACTION, build_text
 
 
 class OwnPinPage(MenuPage):

@@ -3,7 +3,7 @@
 After a wrong PIN the PIN is requested again, not the number, so that a field which shows its input never
 appears where a person expects to type a PIN. BACK leads to the number. A wrong PIN is recorded with its staff
 number; after as many as the profile allows, the number is locked for a while, also across a restart
-(:mod:`egm.staff.tries`). Nothing reveals whether a number exists: an unknown number takes as long, counts as
+(:mod:`egm.staff.failed_sign_ins`). Nothing reveals whether a number exists: an unknown number takes as long, counts as
 wrong and is locked like any other.
 """
 
@@ -33,9 +33,9 @@ from egm.staff.entries import (
     SignInNotPermitted,
     StaffActReason,
 )
+from egm.staff.failed_sign_ins import authenticate, record_wrong_pins_of_terminals
 from egm.staff.keys import StaffKey
-from egm.staff.tries import authenticate, record_wrong_pins_of_terminals
-from egm.staff.words import BACK_ACTION, build_text
+from egm.staff.page_texts import BACK_ACTION, build_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from egm.app.screen_watch import SCREEN_MISSING_FAULT, ScreenWatch
 from egm.kernel.events import State
 from egm.kernel.messages import Hello, ScreenHeartbeat
 from egm.links.screen.client import ScreenClient
-from egm.links.screen.private import write_new_token
+from egm.links.screen.private_sockets import write_new_token
 from egm.links.screen.server import ScreenServer
 from egm.testing.machine import MachineRig
 

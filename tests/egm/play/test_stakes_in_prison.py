@@ -4,8 +4,8 @@ import pytest
 from rigs.cards import remove_cards
 
 from egm.kernel.events import EventType, State
-from egm.play.recall_words import build_win_rows, iter_wager_rows
 from egm.play.records.tables import list_tables_with_standing_bets
+from egm.play.wager_texts import build_win_rows, iter_wager_rows
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import Outcome, Wager, load_game
 from paytables.cards.card import Shoe, parse_card

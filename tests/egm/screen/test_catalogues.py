@@ -13,7 +13,7 @@ from egm.kernel.events import State
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
 from egm.kernel.rules import RefusalHandling, get_refusal_code
 from egm.kernel.significance import EventEffect
-from egm.play.recall_words import SETTLED_RESULT_NAMES
+from egm.play.wager_texts import SETTLED_RESULT_NAMES
 from egm.profiles import load_profile
 from egm.screen.text import (
     CATALOGUE_FOLDER,
@@ -23,7 +23,7 @@ from egm.screen.text import (
     format_fault,
     read_catalogue,
 )
-from egm.staff.words import build_regulation_meter_name_text
+from egm.staff.page_texts import build_regulation_meter_name_text
 from meters.names import METER_NAMES_BY_JURISDICTION
 from meters.table import METER_BY_NAME, OCCURRENCE_METERS
 from tools.audit.rules import RULES

@@ -15,7 +15,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.bonus import _draw_rotated_disc
 from egm.screen.theme import load_theme
 from egm.screen.view import Action
-from egm.staff.words import build_text
+from egm.staff.page_texts import build_text
 from paytables import load_game
 from tools.dev.gallery import pages
 from tools.lab.views import build_game_view, build_idle_view

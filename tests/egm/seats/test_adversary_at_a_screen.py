@@ -20,7 +20,7 @@ from test_void_rounds import ROUNDS
 from egm.app.view import build_game_view, build_snapshot
 from egm.config.cabinet_file import GameTable, StateFolder
 from egm.kernel.messages import Hello
-from egm.links.screen.private import write_new_token
+from egm.links.screen.private_sockets import write_new_token
 from egm.links.screen.server import ScreenServer
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile

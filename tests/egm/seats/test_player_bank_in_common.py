@@ -3,9 +3,9 @@
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.play.recall_words import build_win_rows
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
+from egm.play.wager_texts import build_win_rows
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTables
 from meters import open_view

@@ -20,11 +20,11 @@ from egm.kernel.logs import Log
 from egm.people import Permission, Person, Role, Roster, find_permissions
 from egm.profiles import load_profile
 from egm.staff.desk import MenuPage, ServiceDesk
+from egm.staff.failed_sign_ins import build_wrong_pins_key
 from egm.staff.keys import StaffKey
 from egm.staff.service.filling import FormFillingPage
 from egm.staff.service.menu import MENU_SECTIONS
 from egm.staff.service.timeout import create_service_timeout
-from egm.staff.tries import build_wrong_pins_key
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import (
     MAIN_MENU_TITLE_KEYS,

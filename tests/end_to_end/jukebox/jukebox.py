@@ -24,8 +24,8 @@ from egm.record_fields import Cents, StaffNumbers
 from egm.staff.desk import MenuEntry, MenuPage, PageResult, build_refusal
 from egm.staff.events import FilledForm
 from egm.staff.form import FieldKind, Form, FormField, build_form_rule
+from egm.staff.page_texts import BACK_ACTION, build_number_text, build_text, build_two_column_table
 from egm.staff.registers import Register
-from egm.staff.words import BACK_ACTION, build_number_text, build_text, build_two_column_table
 
 SECONDS = 0.01
 

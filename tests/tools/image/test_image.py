@@ -21,8 +21,8 @@ from rigs.emulated_cabinet import (
 from rigs.screen_words import is_console_text_shown, is_page_shown, is_plate_shown, is_sign_of
 
 from egm.kernel.messages import Notice
+from egm.staff.page_texts import build_text
 from egm.staff.service.sign_in import SignInPage
-from egm.staff.words import build_text
 from egm.verify.manifest import format_public_key, read_signing_key
 from tools.image import image as builder
 from tools.image import slot

@@ -3,9 +3,9 @@
 An entry without a matching rule is a finding, and so is an entry that the machine could not write in its state.
 A rule is an :class:`~tools.audit.rules.rule.AuditRule`; its fields are patterns
 (:mod:`tools.audit.rules.pattern`). The rules are the ``RULES`` of the modules of this package, each about one
-subject: ``papers``, ``cash_outs`` and ``transfers`` (money in and out), ``games``, ``wheel``, ``levels``,
-``protection`` (play), ``handpays``, ``notes`` and ``disputes`` (what staff pay, note and decide), ``staff``,
-``openings``, ``work``, ``operation``, ``links`` and ``memory``. A new module needs no registration.
+subject: ``money_in``, ``cash_outs`` and ``transfers``; ``games``, ``wheel``, ``levels`` and ``protection`` (play);
+``handpays``, ``written_records`` and ``disputes`` (what staff pay, write down and decide); ``staff``,
+``interventions``, ``technical_work``, ``operation``, ``links`` and ``memory``. A new module needs no registration.
 
 **To add a kind of entry**, declare it in its feature; it is then checked against its declaration. If it moves
 value, or depends on earlier entries, add a rule to the module of its subject::

@@ -45,7 +45,7 @@ from tools.cli.tables import (
     show_progress,
 )
 from tools.cli.terminal import echo, format_json
-from tools.lab.named import format_definition_error
+from tools.lab.argument_names import format_definition_error
 
 
 @click.group()

@@ -30,13 +30,13 @@ from tools.cli.tables import (
 )
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
+from tools.lab.argument_names import parse_path_or_id
 from tools.lab.certification import bundle, reproduction
 from tools.lab.certification import submission as submissions
 from tools.lab.certification.changes import classify_changes
 from tools.lab.certification.finding import CertificationCase, Finding, FindingStatus
 from tools.lab.certification.rules import check_every_rule
 from tools.lab.certification.source import check_source
-from tools.lab.named import parse_path_or_id
 from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.rng.service import start_service

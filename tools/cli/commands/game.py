@@ -39,7 +39,7 @@ from tools.cli.commands.par import (
 from tools.cli.result_file import describe_file_error
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show, show_progress
 from tools.cli.terminal import echo
-from tools.lab.named import parse_path_or_id
+from tools.lab.argument_names import parse_path_or_id
 from tools.lab.parsheet import format_percent
 from tools.lab.rewriting import RewriteError, rewrite_definition
 from tools.lab.tuning import (

@@ -24,7 +24,7 @@ from tools.cli.tables import (
 )
 from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import WholeNumber
-from tools.lab.named import parse_path_or_id
+from tools.lab.argument_names import parse_path_or_id
 from tools.lab.simulation import INTERVAL_Z_SCORE, ReturnVerdict, SimulationTally, judge_return, simulate
 
 #: The number of amounts of the distribution that are printed; ``--json`` has them all.

@@ -41,7 +41,7 @@ from tools.floor.keno.office import (
     read_opened_office,
 )
 from tools.floor.keno.verification import iter_findings
-from tools.lab.named import parse_path_or_id
+from tools.lab.argument_names import parse_path_or_id
 
 FOLDER_ARGUMENT = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 NUMBER_ARGUMENT = click.argument("number", type=WholeNumber(min=1))

@@ -8,7 +8,7 @@ from egm.profiles.schema import build_schema as profile_schema
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, format_json
-from tools.lab.named import parse_path_or_id
+from tools.lab.argument_names import parse_path_or_id
 
 
 @click.group()

@@ -20,7 +20,7 @@ from egm.config.computer_checks import find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
-from egm.links.screen.private import LOOPBACK_ADDRESS
+from egm.links.screen.private_sockets import LOOPBACK_ADDRESS
 from egm.people.demonstration import DEMONSTRATION_FILE_NAME
 from egm.private_process import end_with_parent, make_process_private
 from egm.screen import EXIT_CODE_CLOSED_BY_PERSON

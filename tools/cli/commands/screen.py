@@ -14,7 +14,7 @@ from tools.cli.journal_source import STATE_OPTION
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
-from tools.lab.named import parse_path_or_id
+from tools.lab.argument_names import parse_path_or_id
 
 #: How long to wait for a screen to accept a connection.
 _CONNECT_TIMEOUT_SECONDS: Final = 2.0

@@ -8,7 +8,7 @@ import click
 from paytables.wording import format_count
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
-from tools.lab.named import parse_path_or_id
+from tools.lab.argument_names import parse_path_or_id
 
 
 @click.command()

@@ -10,11 +10,11 @@ from egm.kernel.events import EventType
 from egm.kernel.messages import GameView
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, Replay, ServicePage
 from egm.people import Role
-from egm.play.recall_words import describe_choice
+from egm.play.wager_texts import describe_choice
 from egm.screen.message_reducer import apply_message
 from egm.screen.theme import Theme
 from egm.screen.view import View, build_view_timeline
-from egm.staff.words import build_text
+from egm.staff.page_texts import build_text
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from paytables import Decision as Asked

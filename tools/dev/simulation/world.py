@@ -31,7 +31,7 @@ from egm.people.pins import PinDigest
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.mqtt import create_progressive_link
-from egm.staff.words import build_local_text, build_plain_text
+from egm.staff.page_texts import build_local_text, build_plain_text
 from egm.testing.cable import LossyCable
 from egm.testing.forgetful import ForgetfulStorage, SimulatedMedium
 from egm.testing.jumping_loop import SIMULATION_START_TIME, LoopClock

@@ -8,7 +8,7 @@ from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.play.records.tables import list_tables_with_standing_bets
-from egm.staff.words import build_text
+from egm.staff.page_texts import build_text
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import Menu

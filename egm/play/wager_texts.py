@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from egm.kernel.service_pages import PageRow, PageText
-from egm.staff.words import (
+from egm.staff.page_texts import (
     build_code_text,
     build_local_text,
     build_money_text,
