@@ -26,7 +26,7 @@ class RealController:
             self.store, SystemClock().now, SecretStore(bytes(32), lambda _: ScriptedGenerator(*drawn))
         )
         self.real.open_levels(definitions)
-        self.real.admit("TEST-1")
+        self.real.admit_machine("TEST-1")
         self.spoil = lambda answer: answer
 
     def list_values(self):
