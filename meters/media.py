@@ -238,7 +238,7 @@ def _pair_without_first(
 
 
 def _build_replaced_first_finding(first: MediumLabel) -> MemoryFinding:
-    """Return the finding for the event log that the first medium was replaced and is filled from the second."""
+    """Return a finding for the event log: the first medium was replaced, and is copied from the second."""
     reason = f"it was blank, put in by {first.inserted_by}, and is made again from the second medium"
     return MemoryFinding(MemoryFindingKind.MEDIUM_REPLACED, "first medium", reason)
 

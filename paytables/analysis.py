@@ -149,7 +149,10 @@ class ProgressiveFigures:
     """The mean number of hits per game that pay only a part of the level, by that part."""
 
     def scale_to_wager(self, stake: int, cost_credits: int) -> "ProgressiveFigures":
-        """Return this level's contribution to a wager of ``cost_credits``, of which only ``stake`` plays for it."""
+        """Return this level's figures per credit of a wager.
+
+        The wager costs ``cost_credits``, of which only ``stake`` credits play for the level.
+        """
         part = Fraction(stake, cost_credits)
         return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)
 

@@ -67,9 +67,9 @@ class HardMeterService:
         return True
 
     def _count_due_pulses(self) -> list[int]:
-        """Return the values of the electronic meters in whole pulses, in the order of the hard meters that follow them.
+        """Return the total number of pulses that each hard meter should have received, in the meters' order.
 
-        A remainder of less than a pulse stays in the electronic meter until it makes a whole one.
+        It is the value of the electronic meter in whole pulses, rounded down.
         """
         values = self._machine.journal.meters().values
         pulses = [values[name] // self._pulse_cents for name in self._machine.profile.hard_meters.meters]

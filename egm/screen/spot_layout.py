@@ -197,7 +197,9 @@ def arrange_spots_in_rows(
             spot_ids = tuple(spot.id for spot in kind)
             rows += [
                 SpotRow(part, spot_ids)
-                for part in _divide_into_rows(kind, int((width - _find_title_width(width)) // touch_size_min))
+                for part in _divide_into_rows(
+                    kind, int((width - _choose_row_title_width(width)) // touch_size_min)
+                )
             ]
         elif (
             rows
@@ -217,11 +219,11 @@ def _divide_into_rows(spots: Sequence[BetSpot], room: int) -> list[tuple[BetSpot
     return [tuple(spots[i : i + row_length]) for i in range(0, len(spots), row_length)]
 
 
-def _find_title_width(width: float) -> float:
-    """Return the width of the titles of rows in a layout that is ``width`` wide."""
+def _choose_row_title_width(layout_width: float) -> float:
+    """Return the width of the titles of rows in a layout that is ``layout_width`` wide."""
     return (
         _TITLE_WIDTH_LARGE_SCREEN_AND_TELEPHONE[0]
-        if width > 800
+        if layout_width > 800
         else _TITLE_WIDTH_LARGE_SCREEN_AND_TELEPHONE[1]
     )
 
@@ -291,7 +293,7 @@ def lay_out_rows(rows: Sequence[SpotRow], rect: Rect) -> FeltLayout:
     top = y + (h - height * len(rows)) / 2
     cells: list[FeltCell] = []
     for n, row in enumerate(rows):
-        left = _find_title_width(w) if row.titled_spots else 0.0
+        left = _choose_row_title_width(w) if row.titled_spots else 0.0
         width = (w - left) / len(row.spots)
         if row.titled_spots:
             cells.append(FeltCell((x, top + n * height, left, height), titled_spots=row.titled_spots))

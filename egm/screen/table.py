@@ -478,7 +478,7 @@ def place_chips(
     if chips.selected_tool == "plays":
         return _toggle_bet_on(table, chips, spots[0], limits)
     bets, reason = dict(chips.bets), ""
-    for name in dict.fromkeys(_find_recorded_spot(table, spot) for spot in spots):
+    for name in dict.fromkeys(_find_spot_that_records_chip(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {
             each: limits.apply_limits_to_spot(table.spots[each]).bet_min
@@ -500,7 +500,7 @@ def place_chips(
     )
 
 
-def _find_recorded_spot(table: TableGameData, spot: str) -> str:
+def _find_spot_that_records_chip(table: TableGameData, spot: str) -> str:
     """Return the spot whose bet is recorded when a chip is placed on ``spot``; usually ``spot`` itself.
 
     A spot with ``required_spot_multiple`` is always bet together with the spot that it requires. The chip is then
@@ -510,7 +510,7 @@ def _find_recorded_spot(table: TableGameData, spot: str) -> str:
     return (
         spot
         if needs is None or table.spots[spot].required_spot_multiple is None
-        else _find_recorded_spot(table, needs)
+        else _find_spot_that_records_chip(table, needs)
     )
 
 
@@ -622,7 +622,7 @@ def _remove_bet(table: TableGameData, chips: ChipsOnTable, spot: str, limits: Be
     unmarked. If the spot has no bet at all, or if another bet depends on its bet, no bet changes and ``refusal_key``
     has the reason.
     """
-    spot = _find_recorded_spot(table, spot)
+    spot = _find_spot_that_records_chip(table, spot)
     current_credits, standing_credits = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
     if not current_credits and not standing_credits:
         return replace(chips, explained_spot=spot, refusal_key="nothing")

@@ -35,7 +35,7 @@ SESSIONS_MAX: Final = 8
 """The maximum number of browser sessions. One more session ends the oldest session."""
 _SAVED_SESSIONS_SIZE_BYTES: Final = 1024
 """The size in bytes of the saved sessions: :data:`SESSIONS_MAX` digests, each with its last message's time."""
-_SESSION_PREFIX: Final = "Bearer "
+_BEARER_PREFIX: Final = "Bearer "
 """The text before the session in the Authorization header of a request (RFC 6750)."""
 #: The page that shows the picture.
 _PAGE_HTML_FILE: Final = Path(__file__).resolve().parent / "page.html"
@@ -189,7 +189,7 @@ def _read_saved_sessions(memory: int) -> list[_Session]:
 def _read_session(request: Request) -> str:
     """Return the session in a request's Authorization header, or "" if it has none."""
     header = request.headers.get("Authorization", "")
-    return header.removeprefix(_SESSION_PREFIX) if header.startswith(_SESSION_PREFIX) else ""
+    return header.removeprefix(_BEARER_PREFIX) if header.startswith(_BEARER_PREFIX) else ""
 
 
 def build_page_response(session: str) -> Response:

@@ -106,7 +106,7 @@ class Window:
         )
 
     def _fit_picture(self) -> None:
-        """Draw the picture as large as the display allows, centred; a portrait display has the portrait layout."""
+        """Create the picture in the display's orientation, as large as the display allows, and centred."""
         width, height = self._display.get_size()
         layout = PORTRAIT_LAYOUT if height > width else LANDSCAPE_LAYOUT
         scale = min(width / layout.size[0], height / layout.size[1])

@@ -104,6 +104,7 @@ class Form:
 
     id: str
     event: EventName
+    """The event that the submitted form sends to the state machine."""
     permission: Permission
     fields: tuple[FormField, ...] = ()
     person_count: int = 1

@@ -196,7 +196,7 @@ def _compute_row_chances(
     )
 
 
-def compute_side_return(
+def compute_side_bet_return(
     definition: BlackjackDefinition, side: BlackjackSideBet, *, draws_cards: bool = True
 ) -> Fraction:
     """Return what a blackjack side bet returns per credit on average, without progressive levels."""
@@ -294,12 +294,15 @@ def _analyse_stakes(
     if INSURANCE_SPOT in stake_by_bet:
         raise AnalysisError("insurance is staked in play, and not in a wager")
     back = sum(
-        (stake_by_bet[side_id] * compute_side_return(definition, sides[side_id]) for side_id in stake_by_bet),
+        (
+            stake_by_bet[side_id] * compute_side_bet_return(definition, sides[side_id])
+            for side_id in stake_by_bet
+        ),
         Fraction(0),
     )
     low = sum(
         (
-            stake_by_bet[side_id] * compute_side_return(definition, sides[side_id], draws_cards=False)
+            stake_by_bet[side_id] * compute_side_bet_return(definition, sides[side_id], draws_cards=False)
             for side_id in stake_by_bet
         ),
         Fraction(0),
@@ -332,7 +335,7 @@ def _analyse_stakes(
         f"the dealer's own rules return {_format_percent(1 + Fraction(proof.dealers))} of a bet on the hand"
     ]
     notes += [
-        f"of {side_id!r} alone {_format_percent(compute_side_return(definition, sides[side_id]))} comes back"
+        f"of {side_id!r} alone {_format_percent(compute_side_bet_return(definition, sides[side_id]))} comes back"
         for side_id in stake_by_bet
     ]
     if (
@@ -441,7 +444,7 @@ def _build_progressive_share(
     stake = side.limits.least
     bet = SideBet(level, (side.id,), stake, compute_level_share_chances(definition, side))
     return bet.compute_progressive_share(
-        compute_side_return(definition, side) * stake, staked // stake
+        compute_side_bet_return(definition, side) * stake, staked // stake
     ).scale_to_wager(staked, cost)
 
 

@@ -85,7 +85,7 @@ class BlackjackRules(SeatedRules):
         limits, main_id = main.limits, format_spot_id(MAIN_SPOT, box)
         spots = []
         for n, name in enumerate(SPOTS_BY_DEALER_HAND[: main.hands]):
-            words = self._build_stake_name(main.name, box, n + 1 if main.hands > 1 else None)
+            words = self._build_stake_label(main.name, box, n + 1 if main.hands > 1 else None)
             needs = self._find_required_bet(n, box)
             spot = _build_spot(
                 format_spot_id(name, box), name, words, "1:1", limits.build_spot_fields(), needs
@@ -106,7 +106,7 @@ class BlackjackRules(SeatedRules):
                 worth_cents=None,
                 required_multiple_max=None,
             )
-            words = self._build_stake_name(INSURANCE_TEXT, box)
+            words = self._build_stake_label(INSURANCE_TEXT, box)
             odds = definition.rules.insurance.text
             spot = _build_spot(
                 format_spot_id(INSURANCE_SPOT, box),
@@ -119,7 +119,7 @@ class BlackjackRules(SeatedRules):
             spots.append(replace(spot, accepts_bets=False, added_bet_multiples=("1/2",)))
         for side in definition.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.level_share, odds.net))
-            words = self._build_stake_name(side.name, box)
+            words = self._build_stake_label(side.name, box)
             spot = _build_spot(
                 format_spot_id(side.id, box),
                 side.id,
@@ -158,11 +158,11 @@ class BlackjackRules(SeatedRules):
             format_spot_id(SPOTS_BY_DEALER_HAND[(dealer_hand_index + 1) % least], box) if least > 1 else None
         )
 
-    def _build_stake_name(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
-        """Return the name of a stake by language, with its number and that of its box if there are several."""
-        words = name.model_dump()
-        if number is not None:
-            words = {code: f"{text} {number}" for code, text in words.items()}
+    def _build_stake_label(self, bet_name: Text, box: int, hand_number: int | None = None) -> dict[str, str]:
+        """Return a stake's label by language: the bet's name, and the numbers of hand and box if there are several."""
+        words = bet_name.model_dump()
+        if hand_number is not None:
+            words = {code: f"{text} {hand_number}" for code, text in words.items()}
         if self.definition.boxes > 1:
             where = _BOX_NAME.model_dump()
             words = {code: f"{text}, {where[code].format(box + 1)}" for code, text in words.items()}

@@ -86,7 +86,7 @@ class ReelBuilder:
         return DefinitionError(self.file, key, reason)
 
     def build_reels(self) -> ReelSet:
-        """Build the stage's reels from its table. Raises :class:`DefinitionError`."""
+        """Build the reels from the stage's table in the definition file. Raises :class:`DefinitionError`."""
         strips = self._build_strips()
         weights = self._build_weights(strips)
         expand = frozenset(self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expand)

@@ -388,7 +388,7 @@ class RoundAudit:
     def _check_choice_by_machine(
         self, entry: StoredEntry, start: GameRecord, step: GameChoice, decision: Decision
     ) -> None:
-        """Check a choice that the machine made instead of the game's own player: it must be the default."""
+        """Check a choice that the machine made for a player who did not decide: it must be the default option."""
         if (start.wager.seat or 0) != decision.seat or not start.round_id:
             self._report_finding(
                 entry, f"record.by_table: seat {decision.seat} decides, but this is a game of another seat"

@@ -30,7 +30,9 @@ T = TypeVar("T")
 def open_cage(
     folder: Path, medium: Path | None, person: str, second: str, clock: Clock
 ) -> Iterator[TicketCage]:
-    """Yield the ticket ledger, opened for enrolled staff, each of whom must enter a PIN now.
+    """Yield the ticket ledger after ``person`` and, unless it is "", ``second`` have entered their PINs.
+
+    ``folder`` is the machine's state folder, and ``medium`` that of its second copy, if it has one.
 
     Raises :class:`OperatorError` if the ledger is not the one that the machine's journal has recorded, and
     JournalError if the journal is damaged or was altered.

@@ -21,7 +21,7 @@ from tools.lab.argument_names import parse_path_or_id
 from tools.lab.rng.service import start_service
 
 #: Games a worker plays before it reports.
-BATCH_GAMES = 20_000
+GAMES_PER_BATCH = 20_000
 #: The half width of the interval in standard errors (99.9 % of correct simulations are inside).
 INTERVAL_Z_SCORE = 3.290527
 
@@ -330,7 +330,7 @@ def simulate(
         raise SimulationError(
             f"{workers} workers were requested, but this computer has {os.cpu_count()} cores"
         )
-    batches = [min(BATCH_GAMES, games - at) for at in range(0, games, BATCH_GAMES)]
+    batches = [min(GAMES_PER_BATCH, games - at) for at in range(0, games, GAMES_PER_BATCH)]
     tally = SimulationTally()
     if workers == 1:
         for batch in batches:

@@ -311,7 +311,9 @@ def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand])
     own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.is_own}
     areas_ = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
     heights = [
-        CARD_HEIGHT_MAX if room.low_hand_card_count or own_bases else room.fit_cards(area)[1]
+        CARD_HEIGHT_MAX
+        if room.low_hand_card_count or own_bases
+        else room.choose_columns_and_card_height(area)[1]
         for room, area in zip(rooms, areas_, strict=True)
     ]
     # Use one card size, except for hands being set, which are touched and as large as possible.

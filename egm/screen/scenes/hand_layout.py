@@ -54,7 +54,7 @@ class HandRoomNeeds:
         """Return the width of the gap between the low hand and the other cards, in card widths."""
         return _LOW_HIGH_HAND_GAP_IN_CARDS if self.low_hand_card_count else 0.0
 
-    def fit_cards(self, area: Rect) -> tuple[int, float]:
+    def choose_columns_and_card_height(self, area: Rect) -> tuple[int, float]:
         """Return the number of columns with which the cards are largest in an area, and the cards' height."""
         _, _, w, h = area
         visible_share = (
@@ -98,7 +98,7 @@ def lay_out_hand(
     cards or, if cards can be held, above them.
     """
     x, y, w, h = area
-    columns, height = room.fit_cards(area)
+    columns, height = room.choose_columns_and_card_height(area)
     height = min(height, highest)
     width, below, gap = height * _CARD_WIDTH_PER_HEIGHT, _compute_text_height(w), room.low_hand_gap_in_cards
     step = min(width + 12, (w - 20 - width) / max(1.0, columns - 1 + gap))
@@ -125,7 +125,7 @@ def place_split_hands(area: Rect, count: int, room: HandRoomNeeds) -> list[Rect]
     ways: list[tuple[float, int]] = []
     for columns in range(1, count + 1):
         area_rect = (x, y, w / columns, h / -(-count // columns))
-        ways.append((room.fit_cards(area_rect)[1], columns))
+        ways.append((room.choose_columns_and_card_height(area_rect)[1], columns))
     _, columns = max(ways)
     width, deep = w / columns, h / -(-count // columns)
     return [(x + i % columns * width, y + i // columns * deep, width, deep) for i in range(count)]

@@ -86,8 +86,11 @@ def test_a_game_between_players_states_its_levy_instead_of_its_return(tmp_path):
     (game,) = sheet.current_values["games"]
     assert (game["return"], game["levy"]) == ("", "5.0000")
     (row,) = sheet.build_tables()[1].rows
-    assert translate_words(row.cells[1], "en") == "levy of 5.0000% on stakes, certified -"
-    assert translate_words(row.cells[1], "fr") == "prélèvement de 5,0000\u00a0% sur les mises, certifié -"
+    assert translate_words(row.cells[1], "en") == "levy of 5.0000% on stakes (game certified -)"
+    assert (
+        translate_words(row.cells[1], "fr")
+        == "prélèvement de 5,0000\u00a0% sur les mises (jeu certifié le -)"
+    )
     version = rig.machine.games[chemin].version
     assert f"{chemin}: {version}, levy 5.0000 %, -" in [change for _, change in sheet.changes]
     rig.close()

@@ -13,7 +13,7 @@ from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWER_NAMES, PackedStrategy
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
-from paytables.blackjack.figures import compute_side_return, prove
+from paytables.blackjack.figures import compute_side_bet_return, prove
 from paytables.blackjack.hands import list_card_values
 from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.schema import BlackjackSideBet
@@ -61,7 +61,7 @@ def test_side_bets_have_the_control_returns(case):
     name, bet, decks = case
     loaded = definition(name, decks)
     side = next(side for side in loaded.side if side.id == bet)
-    assert f"{float(100 * compute_side_return(loaded, side)):.4f}" == CONTROLS[case]
+    assert f"{float(100 * compute_side_bet_return(loaded, side)):.4f}" == CONTROLS[case]
 
 
 def side(*rows):

@@ -8,7 +8,7 @@ import pytest
 from rigs.rounds import list_undecided_stakes
 
 from paytables import AnalysisDepth, Bet, Choice, PartialLevelHit, Round, analyse, load_game
-from paytables.blackjack.figures import compute_side_return
+from paytables.blackjack.figures import compute_side_bet_return
 from paytables.cards.card import parse_cards
 
 NAMES = [f"quebec-blackjack-progressive-{n}" for n in (1, 2, 3)]
@@ -128,7 +128,7 @@ def test_the_return_of_the_second_pay_table_equals_a_count_by_hand():
     due += (100 * suited + 25 * (two - suited)) * no_third
     game = load_game(NAMES[1])
     definition = game.rules.definition
-    assert compute_side_return(definition, definition.side[0]) == due
+    assert compute_side_bet_return(definition, definition.side[0]) == due
     (level,) = next(
         b for b in analyse(game, AnalysisDepth.PRIZES).bets if b.bet == "progressive"
     ).progressives

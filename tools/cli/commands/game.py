@@ -438,16 +438,16 @@ def _tune_each_bet(
     data: dict[str, Any],
     target: Fraction,
     pays_by_bet: Mapping[str, Sequence[KeyPath]],
-    tuned: Callable[..., dict[str, Any]],
+    tune_pays: Callable[..., dict[str, Any]],
 ) -> dict[str, Any]:
     """Tune each bet of ``pays_by_bet`` by its own pays until it is near the target; return the definition.
 
-    ``tuned`` is the function that changes the pays.
+    ``tune_pays`` is the function that changes the pays.
     """
     for bet, keys in pays_by_bet.items():
         if abs(compute_rtp(data, bet) - target) > NEAR_RETURN_DISTANCE:
             _print_progress(f"bet {bet}:")
-            data = tuned(data, target, keys, bet, _print_progress)
+            data = tune_pays(data, target, keys, bet, _print_progress)
     return data
 
 

@@ -30,7 +30,7 @@ class Finding:
     rule: str
     """The name of the certification rule."""
     requirements: tuple[str, ...]
-    """The ids of the requirements that the rule covers."""
+    """The ids of the requirements that the certification rule covers."""
     status: FindingStatus
     evidence: str
 
