@@ -43,5 +43,5 @@ class RealController:
         return self.real.read_win_register()
 
     def close(self):
-        self.real.check()
+        self.real.verify_levels()
         self.store.close()
