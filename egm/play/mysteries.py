@@ -29,7 +29,7 @@ from egm.progressive.messages import WonPrize
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import from_json
 from meters import Transfer
-from meters.recall import PLAY_START_KINDS
+from meters.recall import PLAY_START_KIND, PLAY_START_KINDS
 
 
 def record_mystery_prize(machine: Machine, event: Event) -> None:
@@ -133,7 +133,10 @@ def _has_contributed_to_level(game: GameRecord, level: str, sequence: int) -> bo
 
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
-    """Return the game whose wager made the contribution number ``sequence`` to the level; None if no game did."""
+    """Return the game whose wager made the contribution number ``sequence`` to the level; None if no game did.
+
+    The games that a memory clear carried over are not in the order in which they were played: the open game is first.
+    """
     for entry in machine.journal.entries(PLAY_START_KINDS, newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         sequences = [
@@ -143,7 +146,7 @@ def _find_contributing_game(machine: Machine, level: str, sequence: int) -> Game
         ]
         if sequence in sequences:
             return game
-        if sequences and max(sequences) < sequence:
+        if entry.kind == PLAY_START_KIND and sequences and max(sequences) < sequence:
             return None
     return None
 

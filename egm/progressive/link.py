@@ -222,12 +222,13 @@ class ControllerLink:
     ) -> None:
         """Restore from the journal the contributions to a level that the controller has not counted.
 
-        They are all contributions after number ``last_counted``, in order.
+        They are all contributions after number ``last_counted``, in any order: a memory clear carries the open game
+        over before the games that ended earlier.
         """
         feeder = self.feeders[level]
         feeder.last_counted_number = feeder.last_sent_number = last_counted
         feeder.pending_contributions.clear()
-        feeder.pending_contributions.extend(pending_contributions)
+        feeder.pending_contributions.extend(sorted(pending_contributions, key=lambda each: each.sequence))
 
     def restore_shown_amount(self, level: str, amount_cents: int, falls: int) -> None:
         """Restore the amount that a level showed before a restart, and how often it had been lowered by then.

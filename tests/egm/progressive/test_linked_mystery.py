@@ -17,6 +17,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import GameOutcome
 from egm.money.keys import MoneyKey
 from egm.progressive.keys import ProgressiveKey
+from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from meters import open_view
 from meters.entry import encode_canonical_json
 from tools.audit.games import GameFiles
@@ -199,6 +200,38 @@ def test_a_late_prize_waits_until_the_machine_is_idle(tmp_path, controller):
 
     run(life())
     assert [hit.way for hit in controller.hits] == ["hand"]
+    check_audit(tmp_path)
+
+
+@pytest.mark.requirement("I-07", "I-09")
+@pytest.mark.parametrize("decisions", [{"game_1": build_paid_decision(15)}, {}], ids=["paid", "carried"])
+def test_prize_of_the_game_open_at_a_memory_clear_is_paid(tmp_path, controller, decisions):
+    async def first():
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            rig.room.insert(2000)
+            await rig.one_game()
+            await wait_until_counted(rig, controller, 1)
+            rig.wire.mute = True  # the machine's messages are lost
+            await rig.one_game()
+            assert rig.room.state is State.AWAITING_AWARD
+
+    async def second():
+        async with build_rig(tmp_path, controller) as rig:
+            if not decisions:
+                rig.wire.mute = True
+                rig.room.report_shown()
+                rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+                rig.wire.mute = False
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == 501
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
+
+    run(first())
+    clear_with_decisions(tmp_path / "state", **decisions)
+    run(second())
+    assert [(hit.way, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
     check_audit(tmp_path)
 
 
