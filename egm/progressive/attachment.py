@@ -134,14 +134,11 @@ class ProgressiveLinkService:
         entry_sequences = self._entry_sequences[pool]
         for sequence in [s for s in entry_sequences if s <= feeder.last_counted_number]:
             del entry_sequences[sequence]
-        if feeder.pending_contributions:
-            since = (
-                entry_sequences.get(
-                    feeder.last_counted_number + 1,
-                    self._read_link_progress(pool).uncounted_since_sequence + 1,
-                )
-                - 1
-            )
+        if feeder.last_counted_number + 1 in entry_sequences:
+            # A memory clear carries the open game over before the games that ended earlier.
+            since = min(entry_sequences.values()) - 1
+        elif feeder.pending_contributions:
+            since = self._read_link_progress(pool).uncounted_since_sequence
         else:
             since = self._machine.journal.sequence
         return ContributionStatus(

@@ -37,6 +37,7 @@ from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, LevelTerms
 from egm.progressive.pools import ProgressivePools, list_available_bets
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.controller import SmallController
 from meters.keys import MachineKey
 from paytables import load_game
@@ -480,6 +481,39 @@ def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp
             await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 8)
 
     run(life())
+
+
+@pytest.mark.requirement("A-05", "I-07")
+def test_contributions_carried_over_by_a_memory_clear_are_all_sent_after_a_restart(tmp_path, controller):
+    """Regression: the contribution of the game open at the clear was lost, and no later one was counted."""
+
+    def lose_contributions(rig):
+        send = rig.wire.send
+        rig.wire.send = lambda message: None if isinstance(message, m.Contribution) else send(message)
+
+    async def play(*, games, is_last_open=False):
+        async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * games) as rig:
+            lose_contributions(rig)
+            if is_last_open:
+                rig.room.insert(2000)
+            else:
+                rig.room.report_shown()
+            await rig.up()
+            for number in range(games):
+                await rig.until(lambda: rig.room.state is State.IDLE)
+                rig.room.play()
+                if number < games - 1 or not is_last_open:
+                    rig.room.report_shown()
+
+    async def send_all():
+        async with Rig(tmp_path, controller) as rig:
+            await rig.up()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+
+    run(play(games=3, is_last_open=True))
+    clear_with_decisions(tmp_path)
+    run(play(games=1))
+    run(send_all())
 
 
 def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
