@@ -4,7 +4,9 @@ Engine, journal and link are real, and so is the controller, which is connected 
 scripted.
 """
 
+import contextlib
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -398,6 +400,53 @@ def test_two_persons_may_release_a_held_prize_even_over_a_power_cut(tmp_path, co
     assert ruling["record"]["persons"] == ["2", "5"]
     assert (ruling["record"]["decision"], ruling["record"]["amount_cents"]) == ("pay", 501)
     assert [(hit.way, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
+
+
+@pytest.mark.requirement("I-07", "I-09", "I-15")
+def test_another_prize_of_a_number_paid_before_the_controller_was_restored_is_held(tmp_path):
+    """Regression: the machine took it for the prize that it had paid, and paid nothing."""
+
+    async def play(controller, games):
+        async with build_rig(tmp_path, controller, *numbers(games)) as rig:
+            await rig.up()
+            if not rig.room.credit_cents:
+                rig.room.insert(2000)
+            for _ in range(games):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
+            assert len(rig.room.records("progressive.won")) == len(controller.hits)
+
+    async def play_with_older_copy(controller):
+        async with build_rig(tmp_path, controller, *numbers(2)) as rig:
+            await rig.up()
+            await wait_until_counted(rig, controller, 4)  # they win the first prize again, which was paid
+            await rig.one_game()
+            await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            await rig.until(lambda: rig.room.records("progressive.held"))
+            rule_on_prize(rig, "pay")
+            rig.room.report_shown()
+            await rig.until(lambda: rig.room.state is State.HANDPAY)
+            assert (
+                rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]
+                == controller.hits[1].amount_cents
+            )
+            rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
+            await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
+
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    with contextlib.closing(RealController(tmp_path, define_mystery_level(), drawn=(1,))) as controller:
+        run(play(controller, 1))
+    shutil.copy(tmp_path / "controller.db", copy)
+    with contextlib.closing(RealController(tmp_path, drawn=(1, 88))) as controller:
+        run(play(controller, 3))
+        assert [hit.after for hit in controller.hits] == [2, 3]
+    with contextlib.closing(RealController(copy, drawn=(17, 88))) as older:
+        run(play_with_older_copy(older))
+        assert [(hit.after, hit.way) for hit in older.hits] == [(2, ""), (6, "hand")]
+    check_audit(tmp_path)
 
 
 @pytest.mark.requirement("I-15")

@@ -16,6 +16,8 @@ from tools.floor.progressive.store import Session
 
 MYSTERY_CLAIM_PREFIX = "mystery."
 """The prefix of the claim ids of mystery prizes; no machine may use it in the id of another hit."""
+#: How many hexadecimal digits of a prize's commitment the id of its claim contains.
+_COMMITMENT_DIGITS_IN_CLAIM_ID = 12
 #: The combination that the register states for a mystery prize.
 MYSTERY_COMBINATION = "mystery"
 
@@ -131,8 +133,13 @@ class MysteryPrizes:
 
 
 def format_claim_id(prize: PrizeRecord) -> str:
-    """Return the id of the claim for a mystery prize."""
-    return f"{MYSTERY_CLAIM_PREFIX}{prize.level}.{prize.number}"
+    """Return the id of the claim for a mystery prize.
+
+    It contains the beginning of the commitment: a controller whose store was restored from an older copy draws prizes
+    of the same numbers again, and a machine must not take another prize for one that it has paid.
+    """
+    commitment = prize.commitment[:_COMMITMENT_DIGITS_IN_CLAIM_ID]
+    return f"{MYSTERY_CLAIM_PREFIX}{prize.level}.{prize.number}.{commitment}"
 
 
 def verify_prizes(session: Session, record: LevelRecord) -> None:
