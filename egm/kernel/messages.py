@@ -534,6 +534,8 @@ class DecisionRequest(_Message):
     kind: str
     options: tuple[int | str, ...]
     display: dict[str, Any]
+    step: int = 0
+    """The number of steps that the game has had, which the reply repeats with ``play_id``."""
     costs: dict[str, int] = {}
     """The credits that an option adds to the stake, by option; options that are not listed are free."""
     seat: int = 0
@@ -547,8 +549,9 @@ class DecisionRequest(_Message):
 class Intent(_Message):
     """A request of the person at the screen: its ``name``, and details in ``value`` and ``options``.
 
-    Names: ``play``; ``choose`` (value: one of the offered options); ``bet`` (value: credits; options: what
-    else the family needs, such as a Keno ticket's selections); ``game`` (value: id); ``denomination`` (value:
+    Names: ``play``; ``choose`` (value: one of the offered options; options: ``play_id`` and ``step`` of the
+    decision that it answers); ``bet`` (value: credits; options: what else the family needs, such as a Keno
+    ticket's selections); ``game`` (value: id); ``denomination`` (value:
     minor units); ``cash_out``; ``language`` (value: code); ``shown`` (value: the play_id whose animation has
     ended); ``service`` (call the attendant); ``acknowledge`` (the reminder has been read); ``limit`` (the
     player's own limit, value: 0 for none; options ``of``: ``minutes`` or ``cents``); ``residual`` (give up or

@@ -52,10 +52,19 @@ class LanguageRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredDecision:
+    """The decision that the player saw when they answered: the game, and how many steps it had had."""
+
+    play_id: str = ""
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceRequest:
     """An answer to the open game's pending decision, by the player, by a real wheel or by another seat of the round."""
 
     value: JSON = None
+    options: AnsweredDecision = AnsweredDecision()
     spin: int | None = None
     """The wheel's own count of the spin, if a real wheel answers."""
     seat: int | None = None

@@ -121,6 +121,19 @@ def answer_is_not_overdue(machine: Machine, event: Event) -> bool:
     return not is_overdue or not _is_answered_by_player(event) or _has_pending_decision(machine)
 
 
+def answered_decision_is_pending(machine: Machine, event: Event) -> bool:
+    """Return whether the decision that the player saw is the pending one; True if the answer does not state it.
+
+    A second touch may arrive before the screen shows the next decision, and must not answer that one.
+    """
+    answered, game = event.read_payload(ChoiceRequest).options, find_open_game(machine)
+    return (
+        not answered.play_id
+        or game is None
+        or (answered.play_id, answered.step) == (game.play_id, len(game.steps))
+    )
+
+
 @refusal_code("turn_is_yours")
 def no_other_seat_is_asked(machine: Machine, event: Event) -> bool:
     """Return whether the pending decision is for this position's player; True if none is pending."""

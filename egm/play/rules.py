@@ -74,6 +74,7 @@ from egm.play.resuming import (
 )
 from egm.play.rounds import (
     answer_is_not_overdue,
+    answered_decision_is_pending,
     bet_is_covered,
     bet_is_selected_or_standing,
     choice_can_be_processed,
@@ -159,6 +160,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (
             answer_is_not_overdue,
             no_other_seat_is_asked,
+            answered_decision_is_pending,
             choice_is_offered,
             stake_of_choice_is_allowed,
             choice_can_be_processed,

@@ -72,6 +72,7 @@ def build_message(
             for key, value in decision.prompt.items()
             if key != "advice" or machine.profile.play.advice
         },
+        step=len(game.steps),
         costs=list_answer_costs(decision),
         seat=decision.seat,
         settlements=_encode_settlements(conversation.settlements),

@@ -269,9 +269,16 @@ def _apply_choice(view: View, action: Action) -> tuple[View, OutgoingMessages]:
     if action.name == "set_as":
         return replace(view, held_items_mask=int(action.value)), ()
     if action.name == "choose":
-        return view, (Intent(name="choose", value=action.value),)
+        return view, _build_answer(view, action.value)
     answers = is_decision_by_marking(view) and is_marked_answer_permitted(view)
-    return view, (Intent(name="choose", value=view.held_items_mask),) if answers else ()
+    return view, _build_answer(view, view.held_items_mask) if answers else ()
+
+
+def _build_answer(view: View, value: int | str) -> tuple[Intent, ...]:
+    """Return the request with the player's answer to the decision that the screen shows."""
+    decision = view.decision
+    seen = None if decision is None else {"play_id": decision.play_id, "step": decision.step}
+    return (Intent(name="choose", value=value, options=seen),)
 
 
 # ---------------------------------------------------------------------- bets

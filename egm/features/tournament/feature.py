@@ -85,6 +85,7 @@ from egm.play.endings import outcome_is_of_open_game
 from egm.play.forms import PLAY_FORMS
 from egm.play.records.purse import find_open_purse
 from egm.play.rounds import (
+    answered_decision_is_pending,
     choice_can_be_processed,
     choice_is_offered,
     generator_is_in_service,
@@ -330,7 +331,13 @@ _TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.CHOOSE,
         _PLAYING_STATE,
-        (purse_game_is_open, choice_is_offered, stake_of_choice_is_allowed, choice_can_be_processed),
+        (
+            purse_game_is_open,
+            answered_decision_is_pending,
+            choice_is_offered,
+            stake_of_choice_is_allowed,
+            choice_can_be_processed,
+        ),
         (continue_purse_game,),
         NextState.SAME,
         REPORT_REFUSAL,

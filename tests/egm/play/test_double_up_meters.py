@@ -4,8 +4,13 @@ from contextlib import suppress
 
 import pytest
 
+from egm.app.view import build_snapshot
+from egm.app.wiring import build_event_from_intent
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest
+from egm.screen.input_reducer import apply_action
+from egm.screen.theme import load_theme
+from egm.screen.view import Action, View
 from egm.testing.machine import MachineRig, PowerCutError
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -119,4 +124,32 @@ def test_a_double_up_survives_power_cuts(tmp_path, written):
     assert len(restarted.records("game.double_up")) == 1
     restarted.journal.self_audit()
     restarted.close()
+    assert list_findings(tmp_path) == []
+
+
+@pytest.mark.requirement("C-20", "D-08")
+def test_a_second_touch_before_the_next_question_is_shown_does_not_double_again(tmp_path):
+    """Regression: the win was staked again, although the player had not seen that they had won."""
+    rig = MachineRig(tmp_path, games=(GAME,)).boot()
+    is_won = False
+    while not is_won:
+        question = play_to_a_double_up(rig)
+        theme = load_theme()
+        view = View(snapshot=build_snapshot(rig.engine), decision=question)
+        for _ in range(2):  # the screen has received nothing between the two touches
+            view, (intent,) = apply_action(view, Action("choose", "red"), theme)
+            rig.engine.submit(build_event_from_intent(intent, rig.engine.rules.payloads))
+        answer = rig.hands.messages[-1]
+        is_won = isinstance(answer, DecisionRequest)
+        if not is_won:
+            rig.report_shown()
+    assert len(answer.display["rounds"]) == 1
+    assert rig.machine.notice.code == "refused.answered_decision_is_pending"
+    assert answer.step == question.step + 1
+    view = View(snapshot=build_snapshot(rig.engine), decision=answer)
+    (intent,) = apply_action(view, Action("choose", "collect"), theme)[1]
+    rig.engine.submit(build_event_from_intent(intent, rig.engine.rules.payloads))
+    rig.report_shown()
+    assert rig.state is not State.PLAYING
+    rig.close()
     assert list_findings(tmp_path) == []

@@ -297,6 +297,7 @@ ROWS = (
         "choose in playing: continue_game",
         make_undecided_game,
         {"value": 0},
+        answered_decision_is_pending=case(options={"play_id": "another", "step": 1}),
         choice_is_offered=case(value="another", also=("choice_is_covered",)),
         choice_may_be_taken=case(FAILED_GAME),
     ),

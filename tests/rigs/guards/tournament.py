@@ -294,6 +294,7 @@ ROWS = (
         arrange_poker(),
         {"value": 0},
         purse_game_is_open=case(make_undecided_game, then="continue_game"),
+        answered_decision_is_pending=case(options={"play_id": "another", "step": 1}),
         choice_is_offered=case(value="another", also=("choice_is_covered",)),
         choice_is_covered=case(extend_arrangement(deal_blackjack, _take_points), value=_find_costly_answer),
         choice_may_be_taken=case(FAILED_GAME),
