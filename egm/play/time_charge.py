@@ -54,12 +54,15 @@ def credits_cover_time_charge(machine: Machine, _: Event) -> bool:
 def collect_time_charge(machine: Machine, game: GameRecord) -> None:
     """If a time charge is due for the game that has just started, take it and record the time that it pays for.
 
-    The period begins at the start of the game. The charge counts towards the cost of the player's session.
+    The period begins at the start of the game. The charge counts towards the cost of the player's session. If the paid
+    time has ended only since the bet was checked, and the credit left does not cover the charge, a later game takes it.
     """
     charge = find_due_charge(machine)
     if charge is None:
         return
     amount_cents = charge.credits * game.denomination_cents
+    if amount_cents > machine.cashable_cents:
+        return
     start_entry, _ = find_first_entry(machine, game.play_id)
     until = (start_entry.time_utc + timedelta(minutes=charge.minutes)).isoformat()
     machine.post(

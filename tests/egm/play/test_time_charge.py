@@ -13,6 +13,7 @@ from rigs.transfers import transfer_in
 
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest
+from egm.play import time_charge
 from egm.play.keys import PlayKey
 from egm.play.records.protection import SessionRecord
 from egm.play.time_charge import TIME_CHARGE_ACCOUNT, iter_time_charge_notices
@@ -86,6 +87,29 @@ def read_time_charges(rooms):
 
 def list_charge_notices(rig):
     return [(notice.code, *notice.values.values()) for notice in iter_time_charge_notices(rig.machine)]
+
+
+@pytest.mark.requirement("S-35", "P-04")
+def test_a_period_that_ends_while_a_game_starts_is_charged_by_a_later_game(tables, room_file, monkeypatch):
+    """Regression: with no credit left for the charge, the machine stopped in the middle of the round's start."""
+    rooms = tables()
+    for rig in rooms:
+        rig.insert(BILL_CENTS)
+    play(rooms)
+    rig, other = sorted(rooms, key=lambda each: each.credit_cents)
+    other.insert(BILL_CENTS)
+    stack = rig.credit_cents // CENTS
+    rooms[0].clock.pass_seconds(30 * 60 - 1)
+
+    def collect_at_the_end_of_the_period(machine, game):
+        rooms[0].clock.pass_seconds(int(machine is rig.machine))
+        time_charge.collect_time_charge(machine, game)
+
+    monkeypatch.setattr("egm.play.rounds.collect_time_charge", collect_at_the_end_of_the_period)
+    play(rooms, stack)
+    assert read_time_charges(rooms)[rig.machine.position.number - 1] == CHARGE_CENTS
+    assert list_charge_notices(rig) == [("time_charge_due", CHARGE_CENTS, 30)]
+    assert Auditor(GameFiles([room_file])).audit_entries(rooms[0].journal.iter_bodies()).findings == []
 
 
 @pytest.mark.requirement("S-35", "P-04")
