@@ -489,7 +489,11 @@ class ControllerLink:
         ):
             feeder.process_count(refusal.next - 1, now_ns)
             feeder.last_sent_number = feeder.last_counted_number
-            self._send_contributions(feeder, now_ns)
+            if feeder.pending_contributions and feeder.pending_contributions[0].sequence > refusal.next:
+                reason = f"contribution {refusal.next} is not in this machine's journal"
+                self._stop_feeding(feeder, refusal.reason, reason)  # a hit after it could never be awarded
+            else:
+                self._send_contributions(feeder, now_ns)
         elif refusal.reason is RefusalReason.CONTRIBUTIONS_MISSING:
             self._send_enrolment_again(feeder, now_ns)  # a late refusal, or it has less than it reported
         elif refusal.reason is RefusalReason.NOT_ENROLLED:

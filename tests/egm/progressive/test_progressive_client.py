@@ -79,6 +79,31 @@ class Wire:
 
 
 @pytest.mark.requirement("I-07", "I-02")
+def test_a_level_whose_next_contribution_is_lost_is_down_and_sends_nothing_further():
+    """Regression: each refusal had every contribution sent again at once, and a game could win what is never awarded."""
+    wire = Wire()
+    wire.controller.counted["EGM-1", "TOP"] = 1
+    wire.link.restore_contributions("TOP", 1, [contribution(number) for number in range(4, 8)])
+    wire.link.enrol_levels("n", wire.now)
+    for _ in range(4):
+        messages = wire.link.take_messages()
+        wire.sent += messages
+        for message in messages:
+            for answer in wire.controller.process_message(message):
+                wire.link.process_message(answer, wire.now)
+    assert not wire.link.take_messages()
+    assert sum(isinstance(message, m.Contribution) for message in wire.sent) == 4
+    wire.values(2)
+    assert wire.status is LevelStatus.DOWN
+    (complaint,) = wire.link.take_notifications()
+    assert complaint.text == "TOP: contribution 2 is not in this machine's journal"
+    wire.link.restore_contributions("TOP", 1, [contribution(number) for number in range(2, 8)])
+    wire.wait(30 * SECOND)
+    wire.values(2)
+    assert (wire.controller.counted["EGM-1", "TOP"], wire.status) == (7, LevelStatus.UP)
+
+
+@pytest.mark.requirement("I-07", "I-02")
 def test_a_level_is_available_only_while_its_controller_answers():
     wire = Wire()
     assert wire.status is LevelStatus.DOWN
