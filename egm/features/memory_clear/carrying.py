@@ -298,7 +298,7 @@ def _list_opening_entries(
     if decision.decision == DECISION_CARRIED:
         return claim.carry_entries
     if decision.decision == DECISION_ENDED:
-        return claim.end_entries or ()
+        return claim.end_entries or claim.entries_if_ended
     least_amount = (
         claim.amount if claim.smallest_payment_cents is None else Fraction(claim.smallest_payment_cents)
     )

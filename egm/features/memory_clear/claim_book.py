@@ -57,6 +57,8 @@ class ClearanceClaim:
     """Returns the new journal's entries if the given amount was paid by hand; None if this is not possible."""
     end_entries: tuple[Transaction, ...] | None = None
     """The new journal's entries if nothing is owed any more; None if this is not possible."""
+    entries_if_ended: tuple[Transaction, ...] = ()
+    """The new journal's entries if nothing is owed any more, and this is only possible as entries are missing."""
     smallest_payment_cents: int | None = None
     """The least amount that may be paid by hand; None if the whole amount must be paid."""
     is_readable: bool = True

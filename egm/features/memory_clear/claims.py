@@ -318,6 +318,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
         _build_game_entry(book, claim, play_id, replace(game, end_entry_kind=CLAIM_PAID_KIND), {}),
         book.build_entry(claim, CLAIM_PAID_KIND, transfers=tuple(by_hand), state=closed_wins),
     )
+    is_feeding_controller = any(share.contribution_number is not None for share in game.levels.contributions)
+    ended_game = replace(game, end_entry_kind=CLAIM_ENDED_KIND)
     book.add_claim(
         ClearanceClaim(
             claim,
@@ -334,6 +336,10 @@ def _claim_game(book: ClaimBook, name: str) -> None:
             },
             carry_entries=() if is_void else (_build_game_entry(book, claim, play_id, game, state),),
             build_paid_entries=(lambda _: paid_entries) if by_hand and not is_held else None,
+            # Its contribution must still be sent: without it, the controller counts no later one.
+            entries_if_ended=(_build_game_entry(book, claim, play_id, ended_game, {}),)
+            if is_feeding_controller
+            else (),
         )
     )
 

@@ -37,8 +37,9 @@ from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, LevelTerms
 from egm.progressive.pools import ProgressivePools, list_available_bets
-from egm.testing.clearing import clear_with_decisions
+from egm.testing.clearing import DECISION_ENDED, ClaimDecision, clear_with_decisions
 from egm.testing.controller import SmallController
+from meters import open_view
 from meters.keys import MachineKey
 from paytables import load_game
 from tools.audit.games import GameFiles
@@ -560,3 +561,40 @@ def test_invalid_messages_move_nothing_and_do_not_fill_the_journal(tmp_path, con
             assert refusals[-1]["last"]
 
     run(life())
+
+
+@pytest.mark.requirement("A-05", "I-07")
+def test_contribution_of_a_game_ended_at_a_memory_clear_is_still_sent(tmp_path, controller):
+    """The people who clear the memory decide that nothing is owed for the game; its wager still fed the level."""
+
+    async def play():
+        async with Rig(tmp_path, controller, *(B, NO_LUCK, MISS) * 3) as rig:
+            send = rig.wire.send
+            rig.wire.send = lambda message: None if isinstance(message, m.Contribution) else send(message)
+            rig.room.insert(2000)
+            await rig.up()
+            for _ in range(2):
+                await rig.one_game()
+                await rig.until(lambda: rig.room.state is State.IDLE)
+            rig.room.play()
+            log = next((tmp_path / "second").glob("*.log"))
+            end = len(log.read_bytes().rstrip(b"\0"))
+            rig.room.report_shown()
+            return log, end
+
+    async def send_all():
+        async with Rig(tmp_path, controller, B, NO_LUCK, MISS) as rig:
+            await rig.up()
+            await rig.one_game()
+            await rig.until(lambda: controller.counted["TEST-1", "TOP"] == 4)
+
+    log, end = asyncio.run(play())
+    (tmp_path / "journal.sqlite").write_bytes(b"nothing of it")
+    content = bytearray(log.read_bytes())
+    content[end + 40] ^= 1  # in the entry that ends the game
+    log.write_bytes(content)
+    clear_with_decisions(tmp_path, game_1=ClaimDecision(decision=DECISION_ENDED))
+    run(send_all())
+    with open_view(tmp_path) as view:
+        report = Auditor(GameFiles([GAME.parent])).audit_entries(view.iter_bodies())
+    assert report.findings == []
