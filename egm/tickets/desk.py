@@ -456,10 +456,16 @@ class TicketDesk:
 def compute_expiry(issued_at: datetime, venue: Venue, valid_days: int | None) -> datetime | None:
     """Return when a ticket expires: at the end of the local day ``valid_days`` after the day of issue.
 
-    Return None, for a ticket that never expires, if ``valid_days`` is None.
+    Return None, for a ticket that never expires, if ``valid_days`` is None, or if the calendar has no such moment: a
+    host may state 31 December 9999 for "never".
     """
     if valid_days is None:
         return None
     local = issued_at.astimezone(venue.zone)
-    end_of_day = (local + timedelta(days=valid_days + 1)).replace(hour=0, minute=0, second=0, microsecond=0)
-    return end_of_day.astimezone(issued_at.tzinfo)
+    try:
+        end_of_day = (local + timedelta(days=valid_days + 1)).replace(
+            hour=0, minute=0, second=0, microsecond=0
+        )
+        return end_of_day.astimezone(issued_at.tzinfo)
+    except OverflowError:
+        return None

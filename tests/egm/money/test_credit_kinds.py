@@ -1,6 +1,6 @@
 """Restricted, nonrestricted and cashable credit: which is wagered first, what wins pay, and what can be cashed out."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -181,6 +181,26 @@ def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_playe
     rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
     assert read_credit_kinds(rig) == (300, 0, 0)
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
+
+
+@pytest.mark.parametrize("last_day", [date(9999, 12, 30), date.max])
+def test_restricted_credit_valid_to_the_end_of_the_calendar_leaves_on_a_ticket(make, generous, last_day):
+    """Regression: the ticket's expiry was beyond the calendar, and the machine stopped at the cash-out."""
+    rig = make(generous)
+    order = TransferOrder(
+        identifier="day",
+        kind=TransferKind.IN,
+        cents_by_credit_kind={RESTRICTED: 500},
+        expiry_date=last_day,
+    )
+    rig.machine.component(HostMoney).transfer_order = order
+    execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
+    number = rig.cash_out_ticket()
+    expires_at = rig.store.find_ticket(number).ticket.expires_at
+    assert expires_at == (None if last_day == date.max else datetime(9999, 12, 31, tzinfo=UTC))
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    assert read_credit_kinds(rig) == (500, 0, 0)
 
 
 def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):
