@@ -258,6 +258,22 @@ def test_a_bonus_jackpot_is_a_hand_pay_and_survives_a_restart(make):
 
 
 # ---------------------------------------------------------------------------------------------- the history
+@pytest.mark.parametrize("ending", ["paid", "unclaimed", "orphan", "forfeit"])
+def test_no_transfer_takes_the_journal_id_of_the_end_of_a_bonus_jackpot(make, ending):
+    """Regression: the journal rejected the hand-pay's end as a repeat, so it could never be paid."""
+    rig = make()
+    assert ask(rig, f"A.{ending}", cashable=5) is Status.COMPLETED_IN_FULL
+    assert ask(rig, "A", JACKPOT, cashable=7000) is Status.BAD_IDENTIFIER
+    assert ask(rig, f"A.{ending}", cashable=5) is Status.NOT_UNIQUE
+    assert ask(rig, "B", JACKPOT, cashable=7000) is Status.COMPLETED_IN_FULL
+    assert ask(rig, f"B.{ending}", cashable=5) is Status.BAD_IDENTIFIER
+    rig.engine.handle(EventType.KEY_TURNED)
+    assert (rig.state, rig.journal.balance_cents("out:handpay_bonus")) == (State.IDLE, 7000)
+    assert ask(rig, f"B.{ending}", cashable=5) is Status.BAD_IDENTIFIER
+    assert ask(rig, "B", JACKPOT, cashable=7000) is Status.NOT_UNIQUE
+    assert ask(rig, "B.credited", cashable=5) is Status.COMPLETED_IN_FULL
+
+
 @pytest.mark.requirement("E-05")
 def test_the_transfer_history_holds_the_last_results_and_survives_a_restart(make):
     rig = make()
