@@ -95,7 +95,8 @@ def restricted_has_expired(machine: Machine, _: Event) -> bool:
 def execute_transfer_order(machine: Machine, _: Event) -> None:
     """Execute the host's pending transfer order, or record why it cannot be executed.
 
-    After an executed order the transfer lock is released, unless the order says to keep it.
+    After an executed order the transfer lock is released, unless the order says to keep it. After an order
+    that takes no credits, a cash-out stays offered to the host.
     """
     money = machine.component(HostMoney)
     order = _remove_order(machine)
@@ -105,10 +106,12 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
         return
     _record_transfer(machine, order, cents)
     lock = money.transfer_lock
-    if lock is not None and not order.stays_locked_afterwards:
-        money.transfer_lock = None
-        if order.kind is TransferKind.OUT:
-            _decline_cash_out(machine, lock)
+    if lock is None or order.stays_locked_afterwards:
+        return
+    if lock.is_cash_out_offer and order.kind is not TransferKind.OUT:
+        return
+    money.transfer_lock = None
+    _decline_cash_out(machine, lock)
 
 
 def refuse_transfer(machine: Machine, _: Event) -> None:

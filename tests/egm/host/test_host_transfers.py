@@ -468,6 +468,22 @@ def test_the_remainder_of_a_partly_transferred_cash_out_is_paid_by_ticket(make, 
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
 
 
+@pytest.mark.parametrize("locks", [False, True])
+@pytest.mark.parametrize("kind", [IN, BONUS])
+def test_a_transfer_to_the_machine_does_not_end_an_offered_cash_out(make, kind, locks):
+    """Regression: the machine forgot the cash-out, and paid it neither to the host nor to the player."""
+    rig = make().insert(2000)
+    rig.port.set_cash_out_terms(enabled=True, host_only=False)
+    rig.engine.handle(EventType.CASH_OUT)
+    if locks:
+        rig.port.request_lock(1, 500)
+    assert ask(rig, "T-1", kind, cashable=5) is Status.COMPLETED_IN_FULL
+    if not locks:
+        assert (rig.state, rig.port.is_cash_out_offered) == (State.LOCKED, True)
+        rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)
+    assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2005)
+
+
 def test_a_lock_without_a_pending_cash_out_starts_no_pay_out(make):
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
