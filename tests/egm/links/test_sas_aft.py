@@ -21,7 +21,9 @@ INTERROGATE = "02ff00"
 def make(tmp_path):
     opened = []
 
-    def bench(*, asset=ASSET, line="main", transfers=True, bonuses=True, **room_options) -> SasHostBench:
+    def bench(
+        *, asset=ASSET, line="main", transfers=True, bonuses=True, enable=(), **room_options
+    ) -> SasHostBench:
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
             opened[-1].room.close()
@@ -29,7 +31,7 @@ def make(tmp_path):
             can_transfer=transfers, can_award_bonuses=bonuses, asset_number=asset, money_line_name=line
         )
         rig = MachineRig(tmp_path, devices=("printer",), host=host, **room_options)
-        opened.append(SasHostBench(tmp_path, rig))
+        opened.append(SasHostBench(tmp_path, rig, enable=list(enable)))
         opened[-1].read_exceptions()
         return opened[-1]
 
@@ -364,6 +366,23 @@ def test_cash_outs_offered_to_the_host(make):
     assert (bench.room.state, bench.room.credit_cents) == (State.IDLE, 0)
     assert execute_transfer(bench, identifier="T2", flags="01") == "00"
     assert split_lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "01"
+
+
+def test_a_hand_pay_that_the_host_resets_is_reported_as_reset_if_another_one_follows_at_once(make):
+    """Regression: the host was told that it could not reset the hand-pay, which was settled."""
+    bench = make(enable=["handpay_reset"])
+    engine, balance_cents = bench.room.engine, bench.room.journal.balance_cents
+    assert execute_transfer(bench, flags="03") == "00"
+    engine.handle(EventType.FAULT_RAISED, code="ticket_printer.jam")
+    engine.handle(EventType.CASH_OUT)
+    assert execute_transfer(bench, identifier="B1", kind="11", cents=(500, 0, 0)) == "00"
+    engine.handle(EventType.TRANSFER_LOCK_ENDED)
+    assert (bench.room.state, balance_cents("out:handpay_bonus")) == (State.HANDPAY, 0)
+    assert bench.send_long_poll(0x94) == "00"
+    assert (bench.room.state, balance_cents("out:handpay_bonus")) == (State.HANDPAY, 500)
+    bench.poll_other_address()
+    assert bench.send_long_poll(0x94) == "00"
+    assert (bench.room.state, balance_cents("out:handpay_cancelled_credit")) == (State.IDLE, 1000)
 
 
 @pytest.mark.parametrize("code", [0x72, 0x73, 0x74, 0x75, 0x76])

@@ -61,10 +61,12 @@ def mark_handpay_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
 
 def reset_handpay(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 94: the host reports that the hand-pay has been paid."""
-    if host.machine.memory.get(MoneyKey.HANDPAY) is None:
+    handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    if handpay is None:
         return Reply(bytes((_NOT_IN_HANDPAY,)), executes_once=True)
     host.submit_event(EventType.HANDPAY_RESET_BY_HOST, Authorisation(key=host.source))
-    is_reset = host.machine.memory.get(MoneyKey.HANDPAY) is None
+    next_handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
+    is_reset = next_handpay is None or next_handpay.id != handpay.id
     return Reply(bytes((_RESET_DONE if is_reset else _UNABLE,)), executes_once=True)
 
 
