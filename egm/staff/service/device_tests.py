@@ -87,6 +87,7 @@ def build_device_is_free_guard(no_ticket_query_waits: Guard[Machine]) -> Guard[M
                 return (
                     machine.component(MoneyDevices).printer is not None
                     and machine.memory.get(MoneyKey.PRINT_JOB) is None
+                    and machine.memory.get(MoneyKey.PAY_OUT) is None
                 )
             case "pay":
                 return (

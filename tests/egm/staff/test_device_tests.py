@@ -4,9 +4,11 @@ import pytest
 
 from egm.app.features import STAFF_REGISTERS
 from egm.app.view import build_snapshot
+from egm.config.cabinet_file import TicketValidator
 from egm.devices import interface as device
 from egm.devices.interface import Banknote, PrintState
 from egm.devices.ledgers import PayoutRecord
+from egm.host.ticket_port import HostTicketInterface
 from egm.kernel.events import EventType, State
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, calibrate_touch
 from egm.money.host_money import HostMoney, TicketInquiry
@@ -80,6 +82,25 @@ def test_a_failed_test_ticket_moves_no_money_and_survives_a_restart(tmp_path):
     assert (restarted.state, restarted.credit_cents) == (State.IDLE, 2000)
     assert fingerprint(restarted) == before
     restarted.close()
+
+
+@pytest.mark.requirement("J-10", "F-08")
+def test_no_test_ticket_is_printed_while_a_cash_out_waits_for_its_ticket_number(tmp_path):
+    """Regression: as the test failed, the player's ticket was printed at once, and the machine stopped."""
+    host = HostMoney(ticket_validator=TicketValidator.SYSTEM, is_online=True)
+    rig = MachineRig(tmp_path, devices=("printer",), host=host).boot().insert(2000)
+    rig.machine.component(ServiceDesk).workbench.kind_by_device_name = KINDS
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    menu = Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
+    assert menu.notice == "notice.refused.device_is_free"
+    tickets = HostTicketInterface(rig.engine, rig.submit_event)
+    tickets.assign_ticket_number("081111222233334444")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
+    rig.report_print_state(PrintState.FAILED, "jam")
+    assert (rig.state, rig.journal.balance_cents("out:voucher:cashable")) == (State.HANDPAY, 0)
+    rig.close()
 
 
 @pytest.mark.requirement("J-10", "J-11", "D-17")
