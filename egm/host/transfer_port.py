@@ -373,8 +373,11 @@ def _build_result(record: TransferRecord) -> HostTransferResult:
 
 
 def _is_identifier(text: str) -> bool:
-    """Return whether the text can identify a host's transfer: one to twenty printable ASCII characters."""
-    return 0 < len(text) <= 20 and text.isascii() and text.isprintable()
+    """Return whether the text can identify a host's transfer.
+
+    That takes one to twenty printable ASCII characters, and not only blanks.
+    """
+    return len(text) <= 20 and text.isascii() and text.isprintable() and bool(text.strip())
 
 
 def _compute_key_digest(key: bytes) -> str:

@@ -140,6 +140,7 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
         ({"asset": ASSET + 1, "cashable": 1}, Status.WRONG_ASSET),
         ({"asset": 0, "cashable": 1}, Status.WRONG_ASSET),
         ({"identifier": "", "cashable": 1}, Status.BAD_IDENTIFIER),
+        ({"identifier": " " * 20, "cashable": 1}, Status.BAD_IDENTIFIER),
         ({"identifier": "x" * 21, "cashable": 1}, Status.BAD_IDENTIFIER),
         ({"identifier": "a\x07", "cashable": 1}, Status.BAD_IDENTIFIER),
         ({"kind": BONUS}, Status.BAD_AMOUNT),
