@@ -11,7 +11,6 @@ from typing import Final
 from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MAX, TicketValidator
 from egm.devices.interface import PrintState
-from egm.errors import InvariantError
 from egm.features.memory_clear.records import has_ticket_ended, list_entries_paid_at_clear
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_REPORTED_AGAIN, TicketReportedAgain
 from egm.host.keys import HostKey
@@ -52,7 +51,7 @@ from egm.tickets.model import TicketState
 from egm.tickets.numbers import is_host_number, is_stand_alone_number
 from egm.tickets.record import TicketAction, TicketRecord
 from egm.tickets.store import TicketStore
-from rng import RandomService
+from rng import OutOfService, RandomService
 
 #: The journal kinds that credit a ticket. At most one per player position can be interrupted before its
 #: redemption is recorded in the ledger.
@@ -85,8 +84,8 @@ def create_ticket_desk(
         """Return a random number below a bound, for a ticket number."""
         service = find_random_service()
         if service is None:
-            raise InvariantError(
-                "a ticket number was requested before the random number generator was started"
+            raise OutOfService(
+                "a ticket number was requested, but the random number generator is not started"
             )
         with service.step() as step:
             return step.below(bound, "validation number")

@@ -46,6 +46,7 @@ from egm.money.records.money import CashOutRecord
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, TicketRefusal, TicketRefusalReason
+from rng import RngError
 
 #: Results that the host must read, because it was queried about the ticket. For the others it was not queried.
 _REDEMPTION_STATUSES_HOST_MUST_READ: Final = frozenset(RedemptionStatus) - {
@@ -115,19 +116,22 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
 def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
     """Assign ``number`` to a reserved ticket, or a number of the machine's own if it is None.
 
-    Return whether the ticket has a number now.
+    Return whether the ticket has a number now. A machine without a host cannot create one if its generator has failed.
     """
     if pay_out.credit_kind is None:
         raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
-    ticket = machine.component(TicketDesk).prepare_ticket(
-        pay_out.id,
-        pay_out.amount_cents,
-        TicketKind(pay_out.credit_kind.value),
-        denomination_cents=machine.selection.denomination_cents,
-        printed_terms=find_printed_terms(machine, pay_out.credit_kind),
-        number=number,
-        journal_head=machine.journal_head,
-    )
+    try:
+        ticket = machine.component(TicketDesk).prepare_ticket(
+            pay_out.id,
+            pay_out.amount_cents,
+            TicketKind(pay_out.credit_kind.value),
+            denomination_cents=machine.selection.denomination_cents,
+            printed_terms=find_printed_terms(machine, pay_out.credit_kind),
+            number=number,
+            journal_head=machine.journal_head,
+        )
+    except RngError:
+        return False
     if isinstance(ticket, Ticket):
         record_ticket_number(machine, pay_out, ticket)
         return True

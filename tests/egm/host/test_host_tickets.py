@@ -17,7 +17,7 @@ from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RedemptionStatus
 from egm.people import Role
-from egm.testing.machine import MachineRig
+from egm.testing.machine import FailingChance, MachineRig
 from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -35,7 +35,15 @@ SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 def make(tmp_path):
     opened = []
 
-    def start(validation=TicketValidator.SYSTEM, *, offline=0, online=True, promotional=False) -> MachineRig:
+    def start(
+        validation=TicketValidator.SYSTEM,
+        *,
+        offline=0,
+        online=True,
+        promotional=False,
+        chance=None,
+        starts=True,
+    ) -> MachineRig:
         """Start a machine with a host; a second call restarts the same machine."""
         if opened:
             opened[-1].close()
@@ -44,8 +52,10 @@ def make(tmp_path):
         text = SOLD.read_text().replace("[tickets]", tickets)
         profile.write_text(f"{text}\n[host]\noffline_tickets = {offline}\n")
         host = HostMoney(ticket_validator=validation, is_online=online)
-        rig = MachineRig(tmp_path, profile=profile, devices=("printer",), host=host)
-        opened.append(rig.boot())
+        rig = MachineRig(tmp_path, profile=profile, devices=("printer",), host=host, chance=chance)
+        opened.append(rig)
+        if starts:
+            rig.boot()
         rig.port = HostTicketInterface(rig.engine, rig.submit_event)
         return rig
 
@@ -156,6 +166,17 @@ def test_the_request_for_a_ticket_number_is_repeated_after_a_restart(make):
 def test_a_cash_out_that_waits_for_a_number_is_a_hand_pay_when_host_validation_was_removed(make, validation):
     make().insert(2000).engine.handle(EventType.CASH_OUT)
     rig = make(validation)
+    assert (rig.state, rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+
+
+@pytest.mark.parametrize("is_started", [False, True])
+def test_a_cash_out_that_waits_for_a_number_is_a_hand_pay_if_the_generator_has_failed(make, is_started):
+    """Regression: the machine could not start, because it needed a random ticket number."""
+    make().insert(2000).engine.handle(EventType.CASH_OUT)
+    rig = make(TicketValidator.STAND_ALONE, offline=3, chance=FailingChance(), starts=False)
+    if not is_started:
+        rig.machine.random_service = None
+    rig.boot()
     assert (rig.state, rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
 
 
