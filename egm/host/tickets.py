@@ -102,13 +102,19 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     """Continue a cash-out whose ticket gets no number from the host.
 
     If the host did not reply in time and the profile allows it, the ticket is printed with a number of the machine's
-    own. Otherwise the ticket is cancelled and the credits are paid by hand.
+    own. Otherwise the ticket is cancelled and the credits are paid by hand. If the profile requires a central system
+    and the host was removed, no ticket is printed, because nobody would accept it.
     """
     pay_out, reason = (
         machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT),
         event.read_payload(TicketNumberRefused).why,
     )
-    may_use_own_number = reason != NUMBER_REFUSED_BY_HOST_REASON and machine.profile.host.offline_tickets > 0
+    is_host_required = machine.profile.tickets.central and not host_validates(machine, event)
+    may_use_own_number = (
+        reason != NUMBER_REFUSED_BY_HOST_REASON
+        and machine.profile.host.offline_tickets > 0
+        and not is_host_required
+    )
     if not (may_use_own_number and _assign_number(machine, pay_out, None)):
         void_unnumbered_ticket(machine, pay_out, reason)
 
