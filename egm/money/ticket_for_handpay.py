@@ -23,11 +23,15 @@ from egm.staff.service_calls import answer_service_call
 # ---------------------------------------------------------------------------------------------- guards
 @refusal_code("ticket_may_replace")
 def ticket_may_replace_handpay(machine: Machine, _: Event) -> bool:
-    """Return whether the hand-pay pays the player's credits, has no form yet, and a ticket could be printed for it."""
+    """Return whether the hand-pay pays the player's credits, has no form yet, and a ticket could be printed for it.
+
+    If the profile's order of payout methods has no ticket, the cash-out would only lead to a hand-pay again.
+    """
     handpay = machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     return (
         handpay is not None
         and machine.profile.by_hand.ticket_instead
+        and "ticket" in machine.profile.pay_out.order
         and handpay.kind == "cancelled_credit"
         and handpay.filled_form is None
         and not reason_ticket_is_unavailable(machine, handpay.amount_cents)

@@ -113,10 +113,13 @@ def test_where_the_key_alone_is_insufficient_a_person_permits_the_ticket(tmp_pat
 
 
 @pytest.mark.requirement("F-07:c")
-@pytest.mark.parametrize("case", ["refused here", "a jackpot", "its form is begun", "too much"])
+@pytest.mark.parametrize(
+    "case", ["refused here", "a jackpot", "its form is begun", "too much", "tickets are not paid"]
+)
 def test_only_a_hand_pay_of_credits_may_become_a_ticket(tmp_path, case):
     rules = {
         "refused here": (b"[by_hand]", b"[by_hand]\nticket_instead = false"),
+        "tickets are not paid": (b'order = ["ticket", "coins"]', b'order = ["coins"]'),
         "too much": (b"[tickets]\nlimit_cents = 300000", b"[tickets]\nlimit_cents = 1000"),
     }
     if case in rules:
