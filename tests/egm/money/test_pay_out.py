@@ -7,8 +7,10 @@ import pytest
 
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import TicketValidator
-from egm.devices.interface import Barcode, PaperReturned, PrintState, ReturnReason
+from egm.devices.cctalk.hopper import CctalkHopperDriver
+from egm.devices.interface import Barcode, MoneyDevices, PaperReturned, PrintState, ReturnReason
 from egm.devices.ledgers import PayoutRecord
+from egm.devices.line import LineSettings, SerialLine
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.money.host_money import HostMoney
@@ -595,6 +597,22 @@ def test_the_end_of_a_payout_survives_a_power_cut_at_any_entry(coins, tmp_path, 
     assert restarted.state is (State.HANDPAY if left_cents < 500 else State.IDLE)
     assert restarted.journal.meters().values["phys_coin_out"] == left_cents
     restarted.close()
+
+
+def test_a_hopper_that_has_not_started_its_test_leaves_the_player_to_the_attendant(tmp_path):
+    """Regression: the driver refused the second order, and the machine stopped."""
+    rig = MachineRig(tmp_path, devices=("hopper",)).boot().insert(2000)
+    line = SerialLine("none", LineSettings())
+    driver = CctalkHopperDriver("hopper", line, lambda _: None, rig.ledgers.payout_ledger)
+    rig.machine.component(MoneyDevices).hopper = driver
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(
+        EventType.START_DEVICE_TEST, device="hopper", test="pay", coins=1, person="3", persons=("3",)
+    )
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    rig.engine.handle(EventType.CASH_OUT)
+    assert (rig.state, rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
+    rig.close()
 
 
 @pytest.mark.requirement("G-08")
