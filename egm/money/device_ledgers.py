@@ -237,7 +237,8 @@ class JournalPrintLedger:
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the state of the open print job as the printer's driver reports it.
 
-        When the bar code is printed, the ticket is settled; if the job has failed, the credits are returned.
+        When the bar code is printed, the ticket is settled; if the job has failed, the credits are returned. The
+        printer is then free, so the next ticket may be open already when this returns.
         """
         printing = self._require_open_record()
         check_invariant(printing.id == job_id, "the printer reported on another ticket")
@@ -247,16 +248,23 @@ class JournalPrintLedger:
             check_invariant(is_settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
             self._process_event(EventType.TICKET_PRINT_FAILED, why=detail)
-            check_invariant(
-                self._machine.memory.get(MoneyKey.PRINT_JOB) is None, "a failed ticket was not voided"
-            )
+            check_invariant(self._find_job_id() != job_id, "a failed ticket was not voided")
         elif state is PrintState.DISPUTED:
             self._process_event(EventType.TICKET_PRINT_FAILED, why=detail, may_be_printed=True)
-            check_invariant(self.find_open() is None, "a ticket that may be printed was not put in dispute")
+            record = self.find_open()
+            check_invariant(
+                record is None or record.job.job_id != job_id,
+                "a ticket that may be printed was not put in dispute",
+            )
         elif state is PrintState.TAKEN:
             self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT_JOB: None})
         else:
             self._machine.post(TICKET_PRINTING, state={MoneyKey.PRINT_JOB: replace(printing, state=state)})
+
+    def _find_job_id(self) -> str | None:
+        """Return the id of the stored print job, or None if there is none."""
+        printing = self._machine.memory.read(PrintingRecord, MoneyKey.PRINT_JOB)
+        return None if printing is None else printing.id
 
     def _require_open_record(self) -> PrintingRecord:
         """Return the stored record of the open print job. Raises InvariantError if none exists."""

@@ -11,10 +11,12 @@ from egm.devices.cctalk.hopper import CctalkHopperDriver
 from egm.devices.interface import Barcode, MoneyDevices, PaperReturned, PrintState, ReturnReason
 from egm.devices.ledgers import PayoutRecord
 from egm.devices.line import LineSettings, SerialLine
+from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
+from egm.profiles import load_profile
 from egm.testing.machine import (
     DEFAULT_GAME_ID,
     FailingChance,
@@ -205,6 +207,31 @@ def test_the_next_ticket_waits_until_the_last_is_taken(rig):
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)  # the last one is still in the mouth of the printer
     assert rig.state is State.HANDPAY
+
+
+@pytest.mark.parametrize("state", [PrintState.FAILED, PrintState.DISPUTED])
+def test_a_ticket_may_be_printed_as_soon_as_a_slip_has_failed(tmp_path, state):
+    """Regression: the mandatory cash-out took the printer in the same report, and the machine stopped."""
+    profile = tmp_path / "place.toml"
+    sold = load_profile("quebec-vlt").file.data.decode()
+    profile.write_text(sold.replace("[staff]", "[staff]\nslips = true"))
+    host = HostMoney(can_transfer=True, is_online=True)
+    rig = MachineRig(tmp_path / "state", profile=profile, devices=("printer",), host=host).boot()
+    HostTransferInterface(rig.engine, rig.submit_event).set_cash_out_terms(enabled=True, host_only=True)
+    fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
+    write_undeclared_entry(rig.machine, "test.fund", transfers=fund)
+    rig.engine.handle(EventType.CALL_ATTENDANT)
+    rig.engine.handle(EventType.TRANSFER_LOCK_ENDED)  # the host has not taken the mandatory cash-out
+    rig.engine.handle(EventType.DOOR_OPENED, door="main")
+    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
+    rig.report_print_state(PrintState.PRINTING)
+    host.is_online = False
+    rig.report_print_state(state, "jam")
+    assert (rig.state, len(rig.hands.jobs)) == (State.PAYING, 2)
+    for following in (PrintState.PRINTING, PrintState.BARCODE_DONE):
+        rig.report_print_state(following)
+    assert rig.journal.balance_cents(VOUCHERS) == 100_000
+    rig.close()
 
 
 @pytest.mark.requirement("A-08", "H-06")
