@@ -82,6 +82,16 @@ def test_a_day_of_sales_draws_cancellations_and_payments_at_the_desk(desk):
     assert "tickets closed: 1; not claimed: $0.00" in desk("expire")  # the cancelled one
 
 
+@pytest.mark.requirement("M-09")
+def test_text_on_the_paper_that_looks_like_a_number_is_compared_as_text(desk):
+    number = read_control_number(desk("sell", "1,2", "--station", "1"))
+    desk("close")
+    desk("fail", "--reason", "the blower stopped")
+    statements = ("--says", "station=1", "--says", "draws=[1]", "--says", "claim_days=7")
+    paid = desk("claim", number, "--place", "cage-1", *statements)
+    assert paid.splitlines()[1:] == ["the paper differs from the record in claim_days: the record decides"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -96,6 +106,7 @@ def test_a_day_of_sales_draws_cancellations_and_payments_at_the_desk(desk):
         (("fail", "--reason", "x"), "sales for draw 1 have not ended"),
         (("claim", "12", "--place", "cage-1"), "no ticket recorded here has this control number"),
         (("claim", "12", "--place", "cage-1", "--says", "casino"), "write it as KEY=VALUE"),
+        (("claim", "12", "--place", "cage-1", "--says", "desk=1"), "'desk': expected one of game_id,"),
         (("claim", "\udcff" * 20, "--place", "cage-1"), "no ticket recorded here has this control number"),
         (("sell", "?4", "--station", "\udcff"), "cannot be printed"),
         (("sell", "?4", "--station", ""), "it must not be empty"),

@@ -182,6 +182,14 @@ def test_the_recorded_ticket_determines_the_payment_and_not_the_paper(venue):
     assert venue.journal.balance_cents(OWED_ACCOUNT) == 0
 
 
+@pytest.mark.requirement("M-09")
+def test_verification_accepts_a_claim_whose_paper_stated_something_of_which_there_is_no_record(venue):
+    ticket = venue.sell(*WON)
+    venue.hold()
+    assert venue.claim(ticket, cashier="Luc").differing_values == ("cashier",)
+    assert [*iter_findings(venue.journal, venue.game)] == []
+
+
 @pytest.mark.requirement("M-11")
 def test_a_prize_is_paid_once_where_it_is_payable_and_within_its_time(venue):
     ticket = venue.sell(*WON)

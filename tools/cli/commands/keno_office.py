@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -19,7 +21,7 @@ from meters.storage import DiskStorage
 from paytables import PaytableError, load_game
 from paytables.contract import Json
 from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord
-from paytables.keno.printed_ticket import SLIP_TEXTS, list_ticket_lines
+from paytables.keno.printed_ticket import SLIP_TEXTS, PrintedTicket, list_ticket_lines
 from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import build_ticket_request
@@ -45,6 +47,8 @@ from tools.lab.argument_names import parse_path_or_id
 
 FOLDER_ARGUMENT = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 NUMBER_ARGUMENT = click.argument("number", type=WholeNumber(min=1))
+#: The names of the data on a ticket, each with the type of its value.
+_TYPE_BY_PRINTED_VALUE: Final = {field.name: field.type for field in fields(PrintedTicket)}
 LANGUAGE_OPTION = click.option(
     "--language",
     type=click.Choice(sorted(SLIP_TEXTS)),
@@ -293,10 +297,16 @@ def claim(folder: Path, control_number: str, place: str, condition: str, says: S
 
 
 def _parse_statement(text: str) -> tuple[str, Json]:
-    """Return key and value of ``key=value``; the value is parsed as JSON, or else it is the text."""
+    """Return key and value of ``key=value``; a value that is not recorded as text is parsed as JSON if possible."""
     key, mark, value = text.partition("=")
     if not mark:
         raise click.BadParameter(f"{text!r}: write it as KEY=VALUE", param_hint="--says")
+    if key not in _TYPE_BY_PRINTED_VALUE:
+        raise click.BadParameter(
+            f"{key!r}: expected one of {', '.join(_TYPE_BY_PRINTED_VALUE)}", param_hint="--says"
+        )
+    if _TYPE_BY_PRINTED_VALUE[key] in {str, datetime}:
+        return key, value
     try:
         return key, json.loads(value)
     except (ValueError, RecursionError):

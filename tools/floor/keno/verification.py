@@ -113,7 +113,8 @@ class _Verifier:
                 office.fail_draw(record.reason)
             case TicketClaimed():
                 control_number = office.find_ticket(record.number).printed_ticket.control_number
-                values_on_paper = dict.fromkeys(record.differs)  # the values on the paper are not recorded
+                # The values on the paper are not recorded, only that they differ; this one equals no recorded value.
+                values_on_paper = dict.fromkeys(record.differs, object())
                 office.claim(
                     PresentedTicket(TicketCondition(record.condition), control_number, values_on_paper),
                     place=record.place,
