@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +27,7 @@ from egm.tickets.movelog import EMPTY_MOVE_LOG_END, MoveLogRow, build_end_after,
 from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.record import TicketAction
 from egm.tickets.store import TicketStore, encode_head, read_ledger_head
-from meters.storage import DiskStorage, MediumError
+from meters.storage import DiskStorage, MediumError, replace_file
 
 #: Name of the second copy in old versions, which stored it next to the journal's.
 _EARLIER_LOG_FILE_NAME: Final = "tickets.log"
@@ -203,23 +204,45 @@ def _read_log_rows(path: Path) -> list[MoveLogRow]:
 
 
 def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
-    """Rename the old ledger's files, so that they are kept, and put the new files in their place.
+    """Replace the old ledger's files with the new ones; the old files are kept under other names.
 
-    SQLite's write-ahead files are renamed first: next to the new database they would be applied to it.
+    At every instant a complete copy of the old or the new ledger has its own name, so that a restoration which a power
+    loss interrupted can be repeated. The new log is put in place first: until the new database is in place, the log
+    alone has every move. SQLite's write-ahead files are removed before that: they would be applied to the new database.
     """
     storage = DiskStorage()
     storage.make_folder(second_folder)
-    number = (
-        sum(name.startswith(f"{TICKET_DATABASE_FILE_NAME}.before-") for name in storage.list_names(folder))
-        + 1
+    write_ahead_files = [folder / f"{TICKET_DATABASE_FILE_NAME}{end}" for end in ("-wal", "-shm")]
+    database, log, earlier_log = (
+        folder / TICKET_DATABASE_FILE_NAME,
+        second_folder / LOG_NAME,
+        folder / _EARLIER_LOG_FILE_NAME,
     )
-    database_files = [(folder, f"{TICKET_DATABASE_FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
-    for old_folder, name in (*database_files, (second_folder, LOG_NAME), (folder, _EARLIER_LOG_FILE_NAME)):
-        if storage.exists(old_folder / name):
-            storage.rename(old_folder / name, old_folder / f"{name}.before-{number}")
-    shutil.copyfile(new_folder / LOG_NAME, second_folder / LOG_NAME)
-    (second_folder / LOG_NAME).chmod(0o600)
-    storage.rename(new_folder / TICKET_DATABASE_FILE_NAME, folder / TICKET_DATABASE_FILE_NAME)
+    old_files = [path for path in (*write_ahead_files, database, log, earlier_log) if storage.exists(path)]
+    number = next(n for n in count(1) if not any(_name_old_file(path, n).exists() for path in old_files))
+    for path in old_files:
+        _keep_old_file(path, _name_old_file(path, number))
+    replace_file(storage, log, (new_folder / LOG_NAME).read_bytes())
+    log.chmod(0o600)
+    for path in (*write_ahead_files, earlier_log):
+        storage.remove(path)
+    storage.rename(new_folder / TICKET_DATABASE_FILE_NAME, database)
     for changed_folder in dict.fromkeys((second_folder, folder)):
         storage.sync_folder(changed_folder)
     shutil.rmtree(new_folder)
+
+
+def _name_old_file(path: Path, number: int) -> Path:
+    """Return the name under which an old file of the ledger is kept."""
+    return path.with_name(f"{path.name}.before-{number}")
+
+
+def _keep_old_file(path: Path, kept_path: Path) -> None:
+    """Give an old file a second name, so that replacing it does not delete it.
+
+    On a file system without hard links it is renamed instead.
+    """
+    try:
+        os.link(path, kept_path)
+    except OSError:
+        path.rename(kept_path)

@@ -1,5 +1,9 @@
 """An older ticket ledger cannot hide payments of the cage, because both media store the head of the ledger."""
 
+import os
+import shutil
+from pathlib import Path
+
 import pytest
 
 from egm.errors import OperatorError
@@ -192,3 +196,68 @@ def test_a_damaged_head_stops_tickets_until_the_ledger_is_restored(paid, tmp_pat
     assert last.machine.active_faults == {}
     assert last.store.require_ticket(number).state is TicketState.REDEEMED
     last.close()
+
+
+class PowerCutError(Exception):
+    """The power fails here."""
+
+
+def fail_after(monkeypatch, operation_count):
+    """Let the power fail after this number of operations that change the names of files."""
+    done = [0]
+
+    def cut_after(operation):
+        def run(*arguments, **options):
+            result = operation(*arguments, **options)
+            done[0] += 1
+            if done[0] == operation_count:
+                raise PowerCutError
+            return result
+
+        return run
+
+    for owner, name in (
+        (Path, "replace"),
+        (Path, "unlink"),
+        (Path, "rename"),
+        (os, "link"),
+        (shutil, "copyfile"),
+    ):
+        monkeypatch.setattr(owner, name, cut_after(getattr(owner, name)))
+
+
+@pytest.mark.requirement("H-07", "A-05")
+def test_a_restoration_that_a_power_cut_interrupts_can_be_repeated_without_losing_a_payment(
+    paid, tmp_path, monkeypatch
+):
+    number, _, rig = paid
+    key = read_machine_key(tmp_path, tmp_path / "second").derive_key(LEDGER_HEAD_MAC_PURPOSE)
+
+    def restore(folder):
+        restore_ticket_ledger(
+            folder,
+            folder / "second",
+            key,
+            persons=("1", "2"),
+            reason="seen",
+            action_time=rig.clock.wall,
+            find_redemption=lambda _: None,
+        )
+
+    for operation_count in range(1, 100):
+        folder = tmp_path.with_name(f"{tmp_path.name}-cut-{operation_count}")
+        shutil.copytree(tmp_path, folder)
+        with monkeypatch.context() as cut:
+            fail_after(cut, operation_count)
+            try:
+                restore(folder)
+            except PowerCutError:
+                was_cut = True
+            else:
+                was_cut = False
+        restore(folder)
+        with open_machine_ledger(folder) as store:
+            assert store.require_ticket(number).state is TicketState.REDEEMED, operation_count
+        if not was_cut:
+            break
+    assert operation_count > 3
