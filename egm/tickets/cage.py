@@ -57,7 +57,8 @@ class TicketCage:
     The caller has authenticated ``person``, the cashier, and ``second_person``, whom some actions also require. If
     ``date_is_known`` is False (the clock is not trusted), no ticket counts as expired, and the cashier must read the
     printed date. ``is_accounted`` returns whether the machine's journal confirms a ticket of the ledger; other tickets
-    are not paid.
+    are not paid. ``is_credited`` returns whether the journal has credited a locked ticket; such a ticket is not
+    released.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class TicketCage:
         second_person: str = "",
         date_is_known: bool = True,
         is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
+        is_credited: Callable[[TicketRecord], bool] = lambda _: False,
     ) -> None:
         """Open the cage for the cashier ``person``.
 
@@ -84,6 +86,7 @@ class TicketCage:
         self._second_person = second_person.strip()
         self._date_is_known = date_is_known
         self._is_accounted = is_accounted
+        self._is_credited = is_credited
 
     def pay_ticket(self, number: str, payee: TicketPayee | None = None) -> TicketRedemption | TicketRefusal:
         """Redeem a ticket for cash, or return why it is refused; the redemption is durable when this returns.
@@ -165,6 +168,11 @@ class TicketCage:
                 state_names = " or ".join(sorted(allowed_states))
                 raise OperatorError(
                     f"the cage: the ticket is {record.state}; {action} requires it to be {state_names}"
+                )
+            if action is TicketAction.RELEASE and self._is_credited(record):
+                raise OperatorError(
+                    "the cage: the machine has credited this ticket: it is not released. The machine completes the"
+                    " redemption at its next start"
                 )
             self._require_second_person(record.ticket, act)
             redemption_id = None if record.current_lock is None else record.current_lock.redemption_id

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from egm.clock import Clock
 from egm.errors import OperatorError
+from egm.features.memory_clear.records import has_ticket_ended
 from egm.kernel.timekeeping import create_timekeeper
 from egm.people import Permission
 from egm.tickets.audit import ANCHOR_STATE_KEY, find_older_ledger_error, is_known_to_journal
@@ -57,6 +58,7 @@ def open_cage(
             second_person=second,
             date_is_known=create_timekeeper(view, clock).is_clock_trusted,
             is_accounted=lambda record: _is_issue_accounted_for(view, record),
+            is_credited=lambda record: _is_locked_ticket_credited(view, record),
         )
 
 
@@ -66,6 +68,12 @@ def _is_issue_accounted_for(view: JournalView, record: TicketRecord) -> bool:
     The result is also True if the journal has never recorded a ticket ledger.
     """
     return view.state(ANCHOR_STATE_KEY) is None or is_known_to_journal(view, record)
+
+
+def _is_locked_ticket_credited(view: JournalView, record: TicketRecord) -> bool:
+    """Return whether the journal has credited a locked ticket, so that only the ledger lacks its redemption."""
+    lock = record.current_lock
+    return lock is not None and has_ticket_ended(view, f"{lock.redemption_id}.in")
 
 
 def query_all_journals(

@@ -407,6 +407,45 @@ def pay_at_the_cage(tmp_path, number, monkeypatch, now):
 
 
 @pytest.mark.requirement("H-07")
+def test_the_cage_releases_no_ticket_that_the_journal_has_credited(rig, tmp_path, monkeypatch):
+    """The power fails between the credit and the redemption; the machine stays off, and the player has the credit."""
+    roster = Roster.load(tmp_path / "people.json")
+    for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
+        roster = roster.enrol_person(
+            Person(staff, f"P{staff}", role), PIN, changed_by="", changed_at=rig.clock.wall
+        )
+    number = rig.insert(2000).cash_out_ticket()
+    rig.offer_ticket(number)
+    rig.machine.find_installed(TicketDesk).commit_redemption = lambda _: (_ for _ in ()).throw(
+        OSError("the power is gone")
+    )
+    with pytest.raises(OSError, match="gone"):
+        rig.ledger.credit_stacked_paper()
+    rig.close()
+    monkeypatch.setattr("tools.cli.commands.ticket.SystemClock", lambda: rig.clock)
+    persons = ("--person", SUPERVISOR, "--second", MANAGER)
+    arguments = [
+        "ticket",
+        "release",
+        number,
+        *persons,
+        "--state",
+        str(tmp_path),
+        "--why",
+        "the machine is dead",
+    ]
+    result = CliRunner().invoke(main, arguments, input=f"{PIN}\n{PIN}\n")
+    assert (result.exit_code, "the machine has credited this ticket" in result.output) == (1, True), (
+        result.output
+    )
+    status, output = pay_at_the_cage(tmp_path, number, monkeypatch, rig.clock)
+    assert (status, "is being redeemed by a machine" in output) == (1, True), output
+    rebooted = MachineRig(tmp_path, devices=("printer",)).boot()
+    assert (rebooted.credit_cents, rebooted.machine.active_faults) == (2000, {})
+    assert rebooted.store.require_ticket(number).state is TicketState.REDEEMED
+
+
+@pytest.mark.requirement("H-07")
 def test_the_cage_pays_nothing_from_an_older_ledger(rig, tmp_path, monkeypatch):
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
