@@ -42,6 +42,8 @@ def unlock_staff_number(machine: Machine, event: Event) -> None:
     """Unlock a staff number by deleting its count of wrong PINs; the PIN itself does not change."""
     form = event.read_payload(SignInUnlockForm)
     clear_wrong_pins_at_terminals(machine, form.number)
+    # The lock may have expired since the form was checked.
+    key = _find_locked_numbers(machine).get(form.number) or build_wrong_pins_key(machine, form.number)
     machine.post(
         SIGN_IN_UNLOCKED,
         SignInUnlocked(
@@ -50,5 +52,5 @@ def unlock_staff_number(machine: Machine, event: Event) -> None:
             locked_number=form.number,
             reason=form.reason,
         ),
-        state={_find_locked_numbers(machine)[form.number]: None},
+        state={key: None},
     )

@@ -244,6 +244,22 @@ def test_the_management_unlocks_a_locked_number(menu):
 
 
 @pytest.mark.requirement("J-16")
+def test_a_lock_may_expire_while_its_number_is_unlocked(menu, monkeypatch):
+    menu.open()
+    for _ in range(3):
+        menu.prove(Role.MECHANIC, pin="1379")
+    menu.prove(Role.MANAGER)
+    monkeypatch.setattr(
+        "egm.staff.numbers.clear_wrong_pins_at_terminals",
+        lambda *_: menu.room.clock.pass_seconds(menu.machine.profile.staff.locked_minutes * 60),
+    )
+    menu.fill("unlock", STAFF_NUMBER_BY_ROLE[Role.MECHANIC], "he mistook the keys")
+    assert len(menu.room.records("sign_in.unlocked")) == 1
+    menu.touch("leave")
+    menu.sign_in(Role.MECHANIC)
+
+
+@pytest.mark.requirement("J-16")
 def test_no_sequence_of_attempts_reveals_whether_a_number_exists(menu):
     """The same PINs cause the same texts for an existing and a missing number, after any earlier attempts."""
     machine, real = menu.room.machine, STAFF_NUMBER_BY_ROLE[Role.MECHANIC]
