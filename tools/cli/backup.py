@@ -14,6 +14,7 @@ from typing import Final, Self
 
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import OperatorError
+from egm.people import load_recorded_roster, read_recorded_roster
 from egm.progressive.link_folder import LinkCertificateFolder
 from egm.record_codec import RecordError, from_json
 from meters import open_view
@@ -75,8 +76,8 @@ class Backup:
 
         Raises OperatorError, JournalError or OSError if a file cannot be read.
         """
-        file, folder = load_cabinet(cabinet), StateFolder(state)
-        paths = {CABINET: cabinet, STAFF: folder.staff}
+        file = load_cabinet(cabinet)
+        paths = {CABINET: cabinet, STAFF: _find_recorded_staff_file(state, file.memory.second_copy)}
         link = file.progressive_link
         # a key made by the machine never leaves it
         if link is not None and link.key != LinkCertificateFolder.for_state_folder(state).key_path:
@@ -160,6 +161,18 @@ class Backup:
                 f"{path}: contains {', '.join(strange)}, which is never restored from a backup"
             )
         return backup
+
+
+def _find_recorded_staff_file(state: Path, second: Path | None) -> Path:
+    """Return the copy of the staff roster that the journal records: the second one if the first is lost or damaged.
+
+    ``second`` is the folder of the second copy if it is not inside ``state``. Raises RosterError if neither copy can
+    be used.
+    """
+    first_copy = StateFolder(state).staff
+    second_copy = (second or state / SECOND_FOLDER) / first_copy.name
+    _, first_copy_error = load_recorded_roster(first_copy, second_copy, read_recorded_roster(state, second))
+    return first_copy if first_copy_error is None else second_copy
 
 
 def load_machine_key(state: Path) -> MachineKey:

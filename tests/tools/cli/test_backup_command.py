@@ -117,6 +117,23 @@ def test_two_persons_restore_a_machines_file_staff_and_certificates(cabinet, tmp
     assert cabinet.signed() == [(["1", "2"], "the disk was lost")]
 
 
+@pytest.mark.requirement("A-22")
+@pytest.mark.parametrize("damage", [None, b"{"])
+def test_a_backup_contains_the_second_copy_of_the_staff_if_the_first_is_lost_or_damaged(
+    cabinet, tmp_path, monkeypatch, damage
+):
+    backup_file = tmp_path / "b.json"
+    if damage is None:
+        cabinet.folder.staff.unlink()
+    else:
+        cabinet.folder.staff.write_bytes(damage)
+    cabinet.create(backup_file)
+    board = Cabinet(tmp_path / "second", monkeypatch)
+    board.folder.staff.unlink()
+    assert "staff: restored" in board.restore(backup_file)
+    assert Roster.load(board.folder.staff).authenticate("2", build_pin("2")) is not None
+
+
 def test_a_backup_is_restored_into_a_new_folder_by_the_persons_it_contains(cabinet, tmp_path, monkeypatch):
     backup_file = tmp_path / "b.json"
     cabinet.create(backup_file)

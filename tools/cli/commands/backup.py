@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from egm.clock import SystemClock
-from egm.config.cabinet_file import CabinetFile, StateFolder, find_default_state_folder
+from egm.config.cabinet_file import CabinetFile, StateFolder, find_default_state_folder, load_cabinet
 from egm.config.faults import read_toml
 from egm.errors import OperatorError
 from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
@@ -48,7 +48,8 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     """Write a signed backup to OUT, readable by its owner only: it contains PIN digests and the link's key."""
     folder = state or find_default_state_folder()
     try:
-        authenticate_for(load_roster(folder), person, Permission.ENROL_STAFF)
+        second = load_cabinet(cabinet).memory.second_copy
+        authenticate_for(load_roster(folder, second), person, Permission.ENROL_STAFF)
         backup = Backup.create(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
         replace_private_file(out, backup.format_signed_text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:
