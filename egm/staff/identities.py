@@ -117,7 +117,8 @@ class IdentityRegister:
     def _merge_copies(self) -> None:
         """Make both copies of the register equal: each gets the records of both.
 
-        A record that is erased in one of them is erased in both.
+        A record that is erased in one of them is erased in both. A copy that refuses a write, because its medium is
+        full or fails, is updated at a later start; until then the register is read from the other copy.
         """
         merged: dict[str, tuple[Any, ...]] = {}
         for copy in self._copies:
@@ -127,12 +128,18 @@ class IdentityRegister:
                     row[3] is None or not _build_identity_record(*merged_row).matches_commitment
                 ):
                     merged.update({row[0]: row})
-        for copy in self._copies:
+        for copy in tuple(self._copies):
             copied = {row[0]: row for row in copy.execute("SELECT * FROM identity")}
             if differing_rows := [row for name, row in merged.items() if copied.get(name) != row]:
-                copy.execute("BEGIN IMMEDIATE")
-                copy.executemany("INSERT OR REPLACE INTO identity VALUES (?, ?, ?, ?, ?)", differing_rows)
-                copy.execute("COMMIT")
+                try:
+                    copy.execute("BEGIN IMMEDIATE")
+                    copy.executemany("INSERT OR REPLACE INTO identity VALUES (?, ?, ?, ?, ?)", differing_rows)
+                    copy.execute("COMMIT")
+                except sqlite3.OperationalError:
+                    if copy.in_transaction:
+                        copy.execute("ROLLBACK")
+                    self._copies.remove(copy)
+                    self._copies.append(copy)
 
     def store_identity(self, subject: str, fields: Mapping[str, str], time_utc: datetime) -> str:
         """Store the identity of a person paid by hand or excluded, and return the commitment for the journal.
@@ -148,7 +155,7 @@ class IdentityRegister:
         for copy in self._copies:
             try:
                 copy.execute("INSERT INTO identity VALUES (?, ?, ?, ?, ?)", row)
-            except sqlite3.OperationalError as error:  # the next start updates it
+            except sqlite3.DatabaseError as error:  # the next start updates it
                 refusals.append(error)
         if len(refusals) == len(self._copies):
             raise refusals[0]

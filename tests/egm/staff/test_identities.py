@@ -9,6 +9,7 @@ import pytest
 
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
+from egm.staff import identities
 from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
 from egm.testing.machine import MachineRig, StoppedClock
 
@@ -81,6 +82,40 @@ def test_an_altered_identity_is_repaired_from_the_intact_copy(tmp_path):
         database.execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
         database.commit()
     assert read_identities(tmp_path) == [("handpay-1", ANNA, True)]
+
+
+@pytest.mark.parametrize("medium", ["first", "second"])
+def test_a_full_medium_does_not_stop_the_start_and_gets_the_identities_later(tmp_path, monkeypatch, medium):
+    def connect(path):
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute(identities._CREATE_TABLE_SQL)
+        if path.parent.name == medium:
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    long = {"name": "Anna " * 4000}
+    with open_register(tmp_path) as register:
+        register.store_identity("handpay-1", ANNA, AT)
+    with monkeypatch.context() as full:
+        full.setattr(identities, "_connect", connect)
+        with open_register(tmp_path) as register:
+            register.store_identity("handpay-2", long, AT)
+        for _ in range(2):
+            assert read_identities(tmp_path) == [("handpay-1", ANNA, True), ("handpay-2", long, True)]
+    read_identities(tmp_path)
+    (tmp_path / ("second" if medium == "first" else "first") / IDENTITY_FILE_NAME).unlink()
+    assert read_identities(tmp_path) == [("handpay-1", ANNA, True), ("handpay-2", long, True)]
+
+
+@pytest.mark.parametrize("medium", ["first", "second"])
+def test_a_copy_that_is_damaged_while_the_machine_runs_loses_no_identity(tmp_path, medium):
+    with open_register(tmp_path) as register:
+        register.store_identity("handpay-1", ANNA, AT)
+        overwrite_with_noise(tmp_path / medium / IDENTITY_FILE_NAME)
+        register.store_identity("handpay-2", ANNA, AT)
+    for _ in range(2):
+        assert read_identities(tmp_path) == [("handpay-1", ANNA, True), ("handpay-2", ANNA, True)]
 
 
 def test_identities_are_stored_beside_both_copies_of_the_memory(tmp_path, monkeypatch):
