@@ -158,12 +158,14 @@ def record_wrong_pins_of_terminals(machine: Machine) -> None:
     try:
         with edit_wrong_pins(path.parent, wait=False) as noted:
             for wrong_pin in noted:
-                if wrong_pin.recorded:
+                entry_id = f"wrong-pin-{wrong_pin.id}"
+                # Another player position may have recorded it, as an entry of its own.
+                if wrong_pin.recorded or machine.journal.has_transaction(entry_id):
                     continue
                 machine.post(
                     SIGN_IN_REFUSED_AT_TERMINAL,
                     WrongPinAtTerminal(person=wrong_pin.number, why="terminal", terminal_name=wrong_pin.at),
-                    entry_id=f"wrong-pin-{wrong_pin.id}",
+                    entry_id=entry_id,
                 )
             noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.is_counted_towards_lock]
     except OSError:  # a terminal is in use, or the file cannot be read: retried next time

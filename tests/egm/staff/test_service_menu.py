@@ -17,13 +17,16 @@ from egm.app.view import build_snapshot
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
+from egm.kernel.positions import Position
 from egm.people import Permission, Person, Role, Roster, find_permissions
+from egm.people.wrong_pins import WrongPin, edit_wrong_pins
 from egm.profiles import load_profile
 from egm.staff.desk import MenuPage, ServiceDesk
 from egm.staff.failed_sign_ins import build_wrong_pins_key
 from egm.staff.keys import StaffKey
 from egm.staff.service.filling import FormFillingPage
 from egm.staff.service.menu import MENU_SECTIONS
+from egm.staff.service.sign_in import reload_staff_roster
 from egm.staff.service.timeout import create_service_timeout
 from egm.testing.machine import MachineRig, ScriptedChance
 from egm.testing.service_menu import (
@@ -241,6 +244,21 @@ def test_the_management_unlocks_a_locked_number(menu):
     menu.touch("leave")
     menu.sign_in(Role.MECHANIC)
     assert all(Permission.ENROL_STAFF not in find_permissions(role) for role in set(Role) - {Role.MANAGER})
+
+
+@pytest.mark.requirement("J-16", "O-01")
+def test_a_wrong_pin_at_a_terminal_is_recorded_once_on_a_machine_with_several_positions(tmp_path):
+    with edit_wrong_pins(tmp_path, wait=True) as wrong_pins:
+        wrong_pins.append(WrongPin.create_now("3", "2026-01-01T00:00:00+00:00"))
+    first = MachineRig(tmp_path, position=Position(1, 2))
+    second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first)
+    for rig in (first, second):
+        rig.machine.install(Roster(tmp_path / "people.json"))
+        rig.boot()
+    reload_staff_roster(first.machine)
+    assert [record["why"] for record in first.records("sign_in.refused")] == ["terminal"]
+    assert first.journal.meters().values["sign_in_refused"] == 1
+    first.close()
 
 
 @pytest.mark.requirement("J-16")
