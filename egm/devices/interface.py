@@ -263,7 +263,8 @@ class DoorChanged(DeviceEvent):
 class KeyTurned(DeviceEvent):
     """A key switch was turned on or off.
 
-    ``unattended``: no machine was connected to the I/O board at that time, for example because the power was off.
+    ``unattended``: no machine was connected to the I/O board at that time, for example because the power was off, or
+    the turn may have been reported before, because it is reported after an interruption of the line.
     """
 
     key: str

@@ -185,6 +185,35 @@ class TestUnattended:
         jump(scene())
 
     @pytest.mark.requirement("A-24", "E-10")
+    @pytest.mark.parametrize("interruption", ["restart", "line"])
+    def test_a_key_turn_that_is_reported_again_is_no_second_turn(self, interruption):
+        """A turn of the attendant's key pays the hand-pay that waits: reported twice, it would pay the next one too."""
+
+        async def scene():
+            rig = BoardRig()
+            await rig.wait_for_inputs()
+            # The turn is processed; its acknowledgement is lost.
+            rig.react = lambda event: isinstance(event, KeyTurned) and rig.perform_action("unplug")
+            rig.perform_action("key", name="attendant", on=True)
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
+            rig.react = lambda _: None
+            if interruption == "restart":
+                await rig.stop()
+            rig.perform_action("plug")
+            if interruption == "restart":
+                rig.begin()
+            await rig.wait_for_inputs(2)
+            await rig.advance_until(rig.has_no_stored_changes)
+            assert [turn.unattended for turn in rig.list_events(KeyTurned)] == [False, True]
+            rig.perform_action("key", name="attendant", on=False)
+            rig.perform_action("key", name="attendant", on=True)
+            await rig.advance_until(lambda: len(rig.list_events(KeyTurned)) == 4)
+            await rig.stop()
+            assert not rig.list_events(KeyTurned)[-1].unattended
+            rig.close()
+
+        jump(scene())
+
     def test_door_changes_during_the_boards_power_loss_are_reported(self):
         async def scene():
             rig = BoardRig()

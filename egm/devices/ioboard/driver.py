@@ -4,8 +4,10 @@ A change (edge) of a door or key is always reported, even if no driver was conne
 request of the person in front of the machine: presses before this session's first contact with the board are dropped,
 so that a restart never plays a game that nobody requested.
 
-An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event. A machine
-that is killed in between receives the same edge of a door again, which is harmless.
+An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event. If the
+machine is killed or the line is lost in between, the board reports the same edge again. For a door this is harmless. A
+turn of a key that arrives before this session's first contact is reported as unattended: repeated, it would pay the
+next hand-pay too.
 """
 
 from egm.devices.driver import LineDriver
@@ -216,7 +218,8 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
     def _report_edge(self, edge: InputEdge) -> None:
         """Store an input's level and report its change.
 
-        Of a button, only a press is reported, and only if it happened while the driver was connected.
+        Of a button, only a press is reported, and only if it happened while the driver was connected. A turn of a key
+        that may have been reported in an earlier session is unattended.
         """
         group, name = codec.INPUTS[edge.input_index]
         bit = 1 << edge.input_index
@@ -227,7 +230,8 @@ class IoBoardDriver(LineDriver[IoBoardMessage]):
                     DoorChanged(device=self.name, door=name, open=edge.is_on, unattended=edge.unattended)
                 )
             case "key":
-                self._emit(KeyTurned(device=self.name, key=name, on=edge.is_on, unattended=edge.unattended))
+                unattended = edge.unattended or not self._are_inputs_known
+                self._emit(KeyTurned(device=self.name, key=name, on=edge.is_on, unattended=unattended))
             case "button":
                 if edge.is_on and self._are_inputs_known and not edge.unattended:
                     self._emit(ButtonPressed(device=self.name, button=name))
