@@ -8,6 +8,7 @@ import pytest
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.coin import CctalkCoinDriver
 from egm.devices.cctalk.hopper import CctalkHopperDriver
+from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
 from egm.devices.interface import (
     DeviceFault,
     FaultCode,
@@ -240,6 +241,32 @@ class TestHopper:
             await rig.advance_until(lambda: rig.list_events(PaperDisputed))
             await rig.stop()
             assert (rig.ledger.paid_coins_by_payout, rig.ledger.stray_coins) == ({"p": 2}, 1)
+            rig.close()
+
+        jump(scene())
+
+    @pytest.mark.parametrize(
+        ("serial", "total"), [(b"\x01\x02\x03", 9_000), (b"\x01\x02\x03", 0), (CctalkHopperTwin.serial, 0)]
+    )
+    def test_the_count_of_a_hopper_exchanged_while_idle_is_no_coin_that_left(self, serial, total):
+        async def scene():
+            rig = HopperRig()
+            rig.driver.pay("p", 2)
+            await rig.wait_for_payout_end("p")
+            await asyncio.sleep(1)
+            rig.perform_action("unplug")
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
+            rig.twin.handle_power_loss()
+            rig.twin.serial, rig.twin._total = serial, total
+            rig.perform_action("plug")
+            await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
+            await asyncio.sleep(2)
+            assert rig.ledger.stray_coins == 0
+            assert not rig.list_events(PaperDisputed)
+            rig.perform_action("lie")  # the exchanged hopper is watched from its own count
+            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+            await rig.stop()
+            assert rig.ledger.stray_coins == 1
             rig.close()
 
         jump(scene())

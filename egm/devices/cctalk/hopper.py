@@ -63,6 +63,7 @@ class CctalkHopperDriver(CctalkDriver):
             0.0  # when to query the hopper's level sensors; None: it has none
         )
         self._paid_total_when_idle: int | None = None
+        self._serial_when_idle: bytes | None = None  # of the hopper with that lifetime counter
         self._may_be_paying = True  # whether the hopper may have received the order of the open payout
         self._withdrawn = False  # whether the hopper has been disarmed since the order of the open payout
         self._timer = OrderTimer()
@@ -154,18 +155,17 @@ class CctalkHopperDriver(CctalkDriver):
         """Record coins that left the hopper without an order, and report their value as disputed.
 
         ``total`` is the hopper's lifetime counter. While a payout is open (``paying``), coins are expected to
-        leave, and nothing is recorded.
+        leave, and nothing is recorded. Neither is it if another hopper was installed or the counter was lost:
+        the difference is then no number of coins.
         """
-        extra = (
-            0
-            if self._paid_total_when_idle is None
-            else (total - self._paid_total_when_idle) % _PAID_COUNTER_MODULUS
-        )
-        if extra and not paying:
+        extra = 0
+        if self._paid_total_when_idle is not None and self._serial_when_idle == self._serial:
+            extra = (total - self._paid_total_when_idle) % _PAID_COUNTER_MODULUS
+        if 0 < extra <= _PAID_COUNTER_MODULUS // 2 and not paying:
             text = f"{extra} coins left the hopper and none were ordered"
             self._ledger.record_uncommanded_coins(extra, text)
             self._emit(PaperDisputed(device=self.name, text=text))
-        self._paid_total_when_idle = None if paying else total
+        self._paid_total_when_idle, self._serial_when_idle = None if paying else total, self._serial
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
         """Arm the hopper and, if it acknowledges that, send the order to pay the record's coins, once."""
