@@ -6,7 +6,7 @@ import random
 import pytest
 
 from egm.devices.cctalk.codec import CoinError
-from egm.devices.cctalk.coin import CctalkCoinDriver
+from egm.devices.cctalk.coin import UNREPORTED_COINS_MAX, CctalkCoinDriver
 from egm.devices.interface import (
     AcceptorReadiness,
     CoinAccepted,
@@ -176,6 +176,32 @@ class TestCoinAcceptor:
             await rig.advance_until(lambda: rig.credited_cents() == 3_00)
             await rig.stop()
             assert len(rig.list_events(PaperDisputed)) == 1
+            rig.close()
+
+        jump(scene())
+
+    @pytest.mark.parametrize("count_of_other_acceptor", [0, 4_711])
+    def test_another_acceptor_is_no_claim_for_the_coins_in_its_own_count(self, count_of_other_acceptor):
+        """Staff must be able to award nothing: the count of another acceptor proves no coin of a player."""
+
+        async def scene():
+            rig = CoinRig()
+            await rig.wait_until_ready()
+            rig.perform_action("insert", amount_cents=1_00)
+            await rig.advance_until(lambda: rig.credited_cents() == 1_00)
+            await rig.stop()
+            rig.twin.handle_power_loss()
+            rig.twin._accepted = count_of_other_acceptor
+            rig.begin()
+            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+            await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
+            rig.perform_action("insert", amount_cents=2_00)
+            await rig.advance_until(lambda: rig.credited_cents() == 3_00)
+            await rig.stop()
+            (disputed,) = rig.ledger.disputed_coins
+            assert disputed.smallest_cents == 0
+            assert disputed.largest_cents == UNREPORTED_COINS_MAX * 2_00
+            assert "another acceptor" in disputed.reason
             rig.close()
 
         jump(scene())

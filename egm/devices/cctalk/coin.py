@@ -6,7 +6,9 @@ is counted once whatever fails. An acceptor that lost power rejects every coin u
 driver does only after it has detected the reset.
 
 A coin that was accepted just before a power loss and never reported shows only in the acceptor's lifetime counter. It
-becomes a disputed amount, between the smallest and the largest coin value.
+becomes a disputed amount, between the smallest and the largest coin value. If the counter differs by more coins than
+can have gone in unreported (:data:`UNREPORTED_COINS_MAX`), another acceptor may have been installed: the disputed
+amount then has no lower limit.
 """
 
 import asyncio
@@ -47,6 +49,9 @@ _COIN_NAME_DIGIT_COUNT: Final = 3
 _SORTER_PATH_NOT_REPORTED: Final = 0
 #: How long a coin fault is shown after its event: the acceptor reports the beginning of a fault, never the end.
 _COIN_FAULT_SHOWN_SECONDS: Final = 3.0
+
+#: More coins than this are not attributed to this acceptor: its counter is then that of another acceptor.
+UNREPORTED_COINS_MAX: Final = 255
 
 #: A coin in flight when coins were disabled arrives within this time.
 _COIN_FLIGHT_SECONDS: Final = 2.0
@@ -226,14 +231,19 @@ class CctalkCoinDriver(CctalkDriver):
         """Return the coins that cannot be credited, with the reason and the bounds of their value.
 
         Return None if all coins can be credited. ``unseen_coins`` is the number of coins in the accept counter less
-        that in the events; if it is negative, the reported coins worth ``uncounted_cents`` are not in the counter.
-        ``lost_events`` events were overwritten before they were read. ``unknown_slots`` are the slots of coins without
-        a value.
+        that in the events. If it is negative, the reported coins worth ``uncounted_cents`` are not in the counter; if
+        it is above :data:`UNREPORTED_COINS_MAX`, the counter is that of another acceptor. ``lost_events`` events were
+        overwritten before they were read. ``unknown_slots`` are the slots of coins without a value.
         """
         values = self._coins.values()
         least_cents = most_cents = 0
         reason = []
-        if unseen_coins > 0 or lost_events:
+        if unseen_coins > UNREPORTED_COINS_MAX:
+            reason.append(
+                "the acceptor's count of coins does not follow its last one: is this another acceptor?"
+            )
+            most_cents += UNREPORTED_COINS_MAX * max(values, default=0)
+        elif unseen_coins > 0 or lost_events:
             reason.append(
                 f"{max(unseen_coins, 0)} coins were accepted and {lost_events} events lost that were never reported"
             )
