@@ -23,7 +23,14 @@ from egm.app.wiring import (
     list_outputs_under_test,
 )
 from egm.config.cabinet_file import StateFolder
-from egm.devices.interface import ButtonPressed, DeviceEvent, FaultCode, MoneyDevices
+from egm.devices.interface import (
+    ButtonPressed,
+    DeviceEvent,
+    DoorChanged,
+    FaultCode,
+    InputsReported,
+    MoneyDevices,
+)
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
@@ -102,6 +109,7 @@ class PlayerStation:
         self._open_at_start = ""
         self._withdrawn_game_view: GameView | None = None
         self._show_began_ns = 0
+        self._doors_open_at_board: frozenset[str] | None = None
         number = machine.position.number
         self.server = ScreenServer(
             folder.find_screen_socket(number),
@@ -133,6 +141,7 @@ class PlayerStation:
                 build_snapshot=self.build_snapshot,
                 update_tower_light_and_bell=self._update_tower_light_and_bell,
                 has_own_io_board=devices.io_board is not None,
+                find_open_doors=self._find_doors_open_at_board,
             )
         )
         for driver in devices.drivers:
@@ -165,14 +174,48 @@ class PlayerStation:
             self.server.send(PlayButtonPress(button="play"))  # its meaning depends on what the screen shows
             return
         process_wheel_report(self.machine, report)
+        self._store_reported_doors(report)
+        open_elsewhere = self._list_doors_open_at_other_boards()
+        if isinstance(report, DoorChanged) and not report.open and report.door in open_elsewhere:
+            return
         running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
+        doors_known_open = tuple(door for door in self.machine.open_doors if door not in open_elsewhere)
         for event in iter_reported_events(
-            report, self.devices.kind_by_device_name[report.device], self.machine.open_doors
+            report, self.devices.kind_by_device_name[report.device], doors_known_open
         ):
             for position in iter_concerned_positions(running_positions, number, event):
                 position.submit_event(event)
         if desk.is_open:  # its pages show what devices report
             self.process_change()
+
+    def _store_reported_doors(self, report: DeviceEvent) -> None:
+        """Store which doors this position's I/O board reports open, if the report is about doors."""
+        if isinstance(report, InputsReported):
+            self._doors_open_at_board = report.doors_open
+        elif isinstance(report, DoorChanged) and self._doors_open_at_board is not None:
+            changed = frozenset({report.door})
+            self._doors_open_at_board = (
+                self._doors_open_at_board | changed if report.open else self._doors_open_at_board - changed
+            )
+
+    def _find_doors_open_at_board(self) -> frozenset[str] | None:
+        """Return the doors that this position's I/O board reports open; None until it has reported its inputs."""
+        return frozenset() if self.devices.io_board is None else self._doors_open_at_board
+
+    def _list_doors_open_at_other_boards(self) -> frozenset[str]:
+        """Return the doors that are open, or may be, according to the I/O boards of the other positions.
+
+        A board that has not reported its inputs yet may have any recorded door open.
+        """
+        positions = self.machine.component(RunningPositions).position_by_number
+        reports = [
+            position.find_open_doors()
+            for number, position in positions.items()
+            if number != self.machine.position.number
+        ]
+        return frozenset[str]().union(
+            *(self.machine.open_doors if doors is None else doors for doors in reports)
+        )
 
     def _handle_intent(self, intent: Intent) -> None:
         """Submit a person's request at the screen as an event.

@@ -28,7 +28,7 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
     """Yield the events into which a device report is translated.
 
     ``kind`` is the kind of the device; ``doors_known_open`` are the doors that the machine already knows to
-    be open.
+    be open, without those that another I/O board reports open.
     """
     match report:
         case device.PaperInEscrow(escrow=escrow, content=device.Banknote(amount_cents=amount)):

@@ -19,7 +19,8 @@ class RunningPosition:
     """One running player position: it takes events and returns its current snapshot.
 
     ``update_tower_light_and_bell`` updates the tower light and the bell of the I/O board that serves the
-    position. ``has_own_io_board`` says whether the position has its own I/O board.
+    position. ``has_own_io_board`` says whether the position has its own I/O board. ``find_open_doors`` returns
+    the doors that this board reports open, or None until it has reported its inputs.
     """
 
     engine: StateMachineEngine[Machine]
@@ -27,6 +28,7 @@ class RunningPosition:
     build_snapshot: Callable[[], Snapshot]
     update_tower_light_and_bell: Callable[[], None]
     has_own_io_board: bool
+    find_open_doors: Callable[[], frozenset[str] | None] = frozenset
 
 
 @dataclass(slots=True)

@@ -8,12 +8,14 @@ from egm.app.ports import PositionDevices
 from egm.app.station import PlayerStation
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
-from egm.devices.interface import ButtonPressed, FaultCode, MoneyDevices
+from egm.devices.interface import ButtonPressed, DoorChanged, FaultCode, InputsReported, MoneyDevices
 from egm.devices.ioboard.codec import BUTTONS
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import KernelKey
 from egm.kernel.messages import PlayButtonPress
+from egm.kernel.positions import Position
+from egm.kernel.running_positions import RunningPositions
 from egm.links.screen.client import ScreenClient
 from egm.play.installed_games import admit_games
 from egm.play.showing import build_message
@@ -285,3 +287,61 @@ def test_each_button_of_the_board_has_only_the_effect_of_its_name():
         "cash_out": [EventType.CASH_OUT],
         "service": [EventType.CALL_ATTENDANT],
     }
+
+
+class Board:
+    """The I/O board of a position, of which only the reports matter."""
+
+    name = "board"
+
+    def restore_faults(self, codes) -> None:
+        pass
+
+    def light_lamps(self, lit) -> None:
+        pass
+
+    def light_tower(self, lit) -> None:
+        pass
+
+    def switch_bell(self, *, on) -> None:
+        pass
+
+
+@pytest.mark.requirement("A-24")
+def test_a_door_is_closed_only_once_the_boards_of_all_positions_report_it_closed(tmp_path):
+    """A second I/O board that starts, or whose door closes, says nothing about the door of the first board."""
+    folder, running_positions = StateFolder(tmp_path), RunningPositions()
+    folder.create_private_folders()
+    rigs, stations = [], []
+    for number in (1, 2):
+        rig = MachineRig(tmp_path, position=Position(number, 2), first_rig=rigs[0] if rigs else None)
+        rig.machine.install(running_positions)
+        station = PlayerStation(
+            rig.machine, {}, folder, lambda where, event: where.engine.submit(event), lambda: None
+        )
+        station.connect_devices(
+            PositionDevices(drivers=(), kind_by_device_name={"board": "io_board"}, io_board=Board())
+        )
+        rigs.append(rig)
+        stations.append(station)
+    for station in stations:
+        for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
+            station.engine.handle(started)
+    first, second = (station.handle_device_report for station in stations)
+
+    def report(handle, *doors):
+        handle(InputsReported(device="board", doors_open=frozenset(doors), keys_on=frozenset()))
+        return rigs[0].machine.open_doors
+
+    assert report(first, "main") == ("main",)
+    assert report(second) == ("main",)
+    first(DoorChanged(device="board", door="main", open=False))
+    assert rigs[0].machine.open_doors == ()
+    for handle in (first, second):
+        handle(DoorChanged(device="board", door="main", open=True))
+    second(DoorChanged(device="board", door="main", open=False))
+    assert rigs[0].machine.open_doors == ("main",)
+    assert report(second, "main") == ("main",)
+    assert report(first) == ("main",)
+    assert report(second) == ()
+    rigs[0].close()
