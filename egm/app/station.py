@@ -26,9 +26,12 @@ from egm.config.cabinet_file import StateFolder
 from egm.devices.interface import (
     ButtonPressed,
     DeviceEvent,
+    DeviceFault,
     DoorChanged,
     FaultCode,
     InputsReported,
+    LineLost,
+    LineRestored,
     MoneyDevices,
 )
 from egm.kernel.engine import StateMachineEngine
@@ -110,6 +113,7 @@ class PlayerStation:
         self._withdrawn_game_view: GameView | None = None
         self._show_began_ns = 0
         self._doors_open_at_board: frozenset[str] | None = None
+        self._board_faults: frozenset[FaultCode] = frozenset()
         number = machine.position.number
         self.server = ScreenServer(
             folder.find_screen_socket(number),
@@ -142,6 +146,7 @@ class PlayerStation:
                 update_tower_light_and_bell=self._update_tower_light_and_bell,
                 has_own_io_board=devices.io_board is not None,
                 find_open_doors=self._find_doors_open_at_board,
+                list_board_faults=lambda: self._board_faults,
             )
         )
         for driver in devices.drivers:
@@ -178,6 +183,10 @@ class PlayerStation:
         open_elsewhere = self._list_doors_open_at_other_boards()
         if isinstance(report, DoorChanged) and not report.open and report.door in open_elsewhere:
             return
+        if self.devices.kind_by_device_name[report.device] == "io_board":
+            ended_fault = self._store_board_fault(report)
+            if ended_fault is not None and ended_fault in self._list_faults_of_other_boards():
+                return
         running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
         doors_known_open = tuple(door for door in self.machine.open_doors if door not in open_elsewhere)
         for event in iter_reported_events(
@@ -197,6 +206,30 @@ class PlayerStation:
             self._doors_open_at_board = (
                 self._doors_open_at_board | changed if report.open else self._doors_open_at_board - changed
             )
+
+    def _store_board_fault(self, report: DeviceEvent) -> FaultCode | None:
+        """Store a fault that this position's I/O board reports; return it if the report says that it has ended."""
+        match report:
+            case DeviceFault(code=code, active=is_active):
+                pass
+            case LineLost() | LineRestored():
+                code, is_active = FaultCode.COMMUNICATION, isinstance(report, LineLost)
+            case _:
+                return None
+        changed = frozenset({code})
+        self._board_faults = self._board_faults | changed if is_active else self._board_faults - changed
+        return None if is_active else code
+
+    def _list_faults_of_other_boards(self) -> frozenset[FaultCode]:
+        """Return the active faults of the I/O boards of the other positions."""
+        positions = self.machine.component(RunningPositions).position_by_number
+        return frozenset[FaultCode]().union(
+            *(
+                position.list_board_faults()
+                for number, position in positions.items()
+                if number != self.machine.position.number
+            )
+        )
 
     def _find_doors_open_at_board(self) -> frozenset[str] | None:
         """Return the doors that this position's I/O board reports open; None until it has reported its inputs."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from egm.devices.interface import FaultCode
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
@@ -20,7 +21,8 @@ class RunningPosition:
 
     ``update_tower_light_and_bell`` updates the tower light and the bell of the I/O board that serves the
     position. ``has_own_io_board`` says whether the position has its own I/O board. ``find_open_doors`` returns
-    the doors that this board reports open, or None until it has reported its inputs.
+    the doors that this board reports open, or None until it has reported its inputs; ``list_board_faults`` returns
+    the board's active faults.
     """
 
     engine: StateMachineEngine[Machine]
@@ -29,6 +31,7 @@ class RunningPosition:
     update_tower_light_and_bell: Callable[[], None]
     has_own_io_board: bool
     find_open_doors: Callable[[], frozenset[str] | None] = frozenset
+    list_board_faults: Callable[[], frozenset[FaultCode]] = frozenset
 
 
 @dataclass(slots=True)

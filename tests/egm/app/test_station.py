@@ -8,7 +8,16 @@ from egm.app.ports import PositionDevices
 from egm.app.station import PlayerStation
 from egm.app.wiring import iter_reported_events
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
-from egm.devices.interface import ButtonPressed, DoorChanged, FaultCode, InputsReported, MoneyDevices
+from egm.devices.interface import (
+    ButtonPressed,
+    DeviceFault,
+    DoorChanged,
+    FaultCode,
+    InputsReported,
+    LineLost,
+    LineRestored,
+    MoneyDevices,
+)
 from egm.devices.ioboard.codec import BUTTONS
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
@@ -307,9 +316,8 @@ class Board:
         pass
 
 
-@pytest.mark.requirement("A-24")
-def test_a_door_is_closed_only_once_the_boards_of_all_positions_report_it_closed(tmp_path):
-    """A second I/O board that starts, or whose door closes, says nothing about the door of the first board."""
+def start_two_boards(tmp_path):
+    """Return the first machine of two positions, and the function that takes the reports of each position's board."""
     folder, running_positions = StateFolder(tmp_path), RunningPositions()
     folder.create_private_folders()
     rigs, stations = [], []
@@ -327,21 +335,49 @@ def test_a_door_is_closed_only_once_the_boards_of_all_positions_report_it_closed
     for station in stations:
         for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
             station.engine.handle(started)
-    first, second = (station.handle_device_report for station in stations)
+    return rigs[0], *(station.handle_device_report for station in stations)
+
+
+@pytest.mark.requirement("A-24")
+def test_a_door_is_closed_only_once_the_boards_of_all_positions_report_it_closed(tmp_path):
+    """A second I/O board that starts, or whose door closes, says nothing about the door of the first board."""
+    rig, first, second = start_two_boards(tmp_path)
 
     def report(handle, *doors):
         handle(InputsReported(device="board", doors_open=frozenset(doors), keys_on=frozenset()))
-        return rigs[0].machine.open_doors
+        return rig.machine.open_doors
 
     assert report(first, "main") == ("main",)
     assert report(second) == ("main",)
     first(DoorChanged(device="board", door="main", open=False))
-    assert rigs[0].machine.open_doors == ()
+    assert rig.machine.open_doors == ()
     for handle in (first, second):
         handle(DoorChanged(device="board", door="main", open=True))
     second(DoorChanged(device="board", door="main", open=False))
-    assert rigs[0].machine.open_doors == ("main",)
+    assert rig.machine.open_doors == ("main",)
     assert report(second, "main") == ("main",)
     assert report(first) == ("main",)
     assert report(second) == ()
-    rigs[0].close()
+    rig.close()
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "code"),
+    [
+        (LineLost(device="board", why="unplugged"), LineRestored(device="board"), "communication"),
+        (
+            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, active=True),
+            DeviceFault(device="board", code=FaultCode.POWER_SUPPLY, active=False),
+            "power",
+        ),
+    ],
+)
+def test_a_fault_of_one_board_stays_active_while_that_of_another_ends(tmp_path, begins, ends, code):
+    rig, first, second = start_two_boards(tmp_path)
+    second(begins)
+    first(begins)
+    first(ends)
+    assert f"io_board.{code}" in rig.machine.active_faults
+    second(ends)
+    assert f"io_board.{code}" not in rig.machine.active_faults
+    rig.close()
