@@ -122,7 +122,9 @@ class BillDriver(LineDriver[M]):
         self._is_ready: bool | None = None
         self._contradicted = False
         self._doubted = False
-        self._given_up = False  # the last order ended in dispute, and the acceptor may still report its item
+        # whether the last order ended in dispute, and the acceptor may still report its item; None before the first
+        # session
+        self._given_up: bool | None = None
         self._timer = OrderTimer()
 
     # ------------------------------------------------------------ the machine's side
@@ -213,6 +215,8 @@ class BillDriver(LineDriver[M]):
 
         An item that was in escrow before counts only once the acceptor has reported it again.
         """
+        if self._given_up is None:  # the machine has started: the dispute may be from before
+            self._given_up = self._escrow.has_disputed_item()
         self._last_escrowed_item, self._escrowed_item = self._escrowed_item or self._last_escrowed_item, None
         self._is_ready = None
         self._worth = ChannelValueCheck(self._notes, self._currencies)

@@ -78,6 +78,10 @@ class EscrowRules:
         record = self._ledger.find_open()
         return None if record is None else record.exchange_progress
 
+    def has_disputed_item(self) -> bool:
+        """Return whether a bill or ticket of this acceptor is in dispute."""
+        return self._ledger.has_disputed_item()
+
     def can_order_stacking(self) -> bool:
         """Return whether the machine now permits an order to stack the item in escrow."""
         return self._ledger.can_order_stacking()

@@ -49,6 +49,9 @@ class EscrowLedger(Protocol):
     def find_open(self) -> EscrowRecord | None:
         """Return the record of the bill or ticket being stacked, also after a restart; None if none exists."""
 
+    def has_disputed_item(self) -> bool:
+        """Return whether a bill or ticket of this acceptor is in dispute, so that its report may still come."""
+
     def can_order_stacking(self) -> bool:
         """Return whether the machine still accepts money, so that the item in escrow may be stacked."""
 

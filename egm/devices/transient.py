@@ -43,6 +43,10 @@ class TransientEscrowLedger:
             raise LedgerOrderError(f"expected the open escrow record in phase {phase}, found {self._record}")
         return self._record
 
+    def has_disputed_item(self) -> bool:
+        """Return whether an item was disputed: without a machine, nobody rules on it."""
+        return bool(self.disputed_items or self.unordered_stackings_cents)
+
     def can_order_stacking(self) -> bool:
         """Return True: without a machine, nothing forbids the stacking of an item."""
         return True

@@ -27,6 +27,7 @@ from egm.kernel.events import EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import METER_JUMP_FAULT, Machine
 from egm.kernel.states import STATES_TAKING_TICKETS
+from egm.money.disputed import list_disputed_amounts
 from egm.money.entries import (
     BILL_ESCROW,
     COINS_COUNTED,
@@ -82,6 +83,12 @@ class JournalEscrowLedger:
             phase=paper.phase,
             exchange_progress=paper.exchange_progress,
             is_returning=bool(paper.is_returning),
+        )
+
+    def has_disputed_item(self) -> bool:
+        """Return whether a bill or ticket of this position's acceptor is in dispute."""
+        return any(
+            disputed.device == "bill_acceptor" for disputed in list_disputed_amounts(self._machine).values()
         )
 
     def can_order_stacking(self) -> bool:

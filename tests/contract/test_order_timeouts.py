@@ -282,6 +282,36 @@ def test_an_acceptor_that_fails_with_an_ordered_bill_leaves_a_disputed_amount(pr
 
 @pytest.mark.requirement("G-02", "G-06")
 @pytest.mark.parametrize("protocol", sorted(DRIVERS))
+@pytest.mark.parametrize("failure", ["power_off", "unplug", "silence"])
+def test_a_disputed_bill_reported_after_a_restart_is_no_second_dispute(protocol, failure):
+    """Two people rule on each dispute: a second one about the same bill could be paid too."""
+
+    async def scene(moment: float) -> None:
+        rig = BillRig(protocol)
+        await rig.insert()
+        await rig.advance_until(lambda: rig.ledger.find_open() is not None)
+        await asyncio.sleep(moment)
+        rig.perform_action(failure)
+        await asyncio.sleep(LIMIT_SECONDS)
+        disputed_count = len(rig.ledger.disputed_items)
+        await rig.stop()
+        rig.begin()
+        rig.perform_action({"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[failure])
+        await asyncio.sleep(20)
+        assert rig.ledger.unordered_stackings_cents == []
+        assert len(rig.ledger.disputed_items) == disputed_count
+        assert rig.credited_cents + 20_00 * disputed_count == 20_00
+        await rig.insert(5_00)
+        await rig.advance_until(rig.quiet)
+        await rig.stop()
+        rig.close()
+
+    for tenths in range(0, 16, 2):
+        jump(scene(tenths / 10))
+
+
+@pytest.mark.requirement("G-02", "G-06")
+@pytest.mark.parametrize("protocol", sorted(DRIVERS))
 def test_a_bill_that_an_acceptor_does_not_stack_is_returned(protocol):
     async def scene():
         rig = BillRig(protocol)

@@ -294,3 +294,11 @@ def test_unreported_coins_are_disputed_in_the_entry_that_passes_them(coins, writ
     assert (disputed.smallest_cents, disputed.largest_cents) == (50, 400)
     rule(restarted, 225)
     assert (restarted.state, restarted.journal.balance_cents(PAID)) == (State.IDLE, 225)
+
+
+def test_the_escrow_ledger_reports_a_dispute_about_its_acceptor_until_the_ruling(rig):
+    assert not rig.ledger.has_disputed_item()
+    lose_bill(rig)
+    assert rig.ledger.has_disputed_item()
+    rule(rig, 2000)
+    assert not rig.ledger.has_disputed_item()
