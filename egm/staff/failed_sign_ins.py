@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from egm.kernel.machine import Machine
+from egm.kernel.running_positions import RunningPositions
 from egm.people import Person, Roster
 from egm.people.wrong_pins import WrongPin, edit_wrong_pins, find_counted_staff_number
 from egm.staff.desk import ServiceDesk
@@ -108,8 +109,14 @@ def _read_stored_counts(machine: Machine, key: str) -> dict[str, int]:
 
 
 def _restart_lock(machine: Machine, key: str, wrong_pin_count: int, seconds: int) -> dict[str, object]:
-    """Lock the staff numbers counted under ``key`` for ``seconds`` from now; return the state change that stores it."""
-    machine.component(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
+    """Lock the staff numbers counted under ``key`` for ``seconds`` from now; return the state change that stores it.
+
+    The stored seconds count for all player positions of the machine, so at each of them they start now.
+    """
+    positions = machine.find_installed(RunningPositions)
+    others = () if positions is None else positions.position_by_number.values()
+    for each in (machine, *(other.engine.machine for other in others)):
+        each.component(ServiceDesk).locked_since_ns[key] = machine.clock.monotonic_ns()
     return {key: {"wrong": wrong_pin_count, "locked_seconds": seconds}}
 
 

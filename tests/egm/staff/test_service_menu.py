@@ -18,6 +18,7 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
 from egm.kernel.positions import Position
+from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.people import Permission, Person, Role, Roster, find_permissions
 from egm.people.wrong_pins import WrongPin, edit_wrong_pins
 from egm.profiles import load_profile
@@ -258,6 +259,39 @@ def test_a_wrong_pin_at_a_terminal_is_recorded_once_on_a_machine_with_several_po
     reload_staff_roster(first.machine)
     assert [record["why"] for record in first.records("sign_in.refused")] == ["terminal"]
     assert first.journal.meters().values["sign_in_refused"] == 1
+    first.close()
+
+
+@pytest.mark.requirement("J-16", "O-01")
+def test_attempts_at_another_position_do_not_shorten_the_lock_of_a_staff_number(tmp_path):
+    first = MachineRig(tmp_path, position=Position(1, 2)).boot()
+    second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
+    running_positions = RunningPositions(
+        {
+            rig.machine.position.number: RunningPosition(
+                engine=rig.engine,
+                submit_event=rig.submit_event,
+                build_snapshot=lambda rig=rig: build_snapshot(rig.machine, rig.state),
+                update_tower_light_and_bell=lambda: None,
+                has_own_io_board=True,
+            )
+            for rig in (first, second)
+        }
+    )
+    menus = []
+    for rig in (first, second):
+        rig.machine.install(running_positions)
+        menus.append(Menu(rig).open())
+    for _ in range(first.machine.profile.staff.wrong_tries):
+        menus[0].prove(Role.MECHANIC, pin="1379")
+    half_s = first.machine.profile.staff.locked_minutes * 30
+    assert menus[1].prove(Role.MECHANIC).notice == "service.refused.locked"
+    first.clock.pass_seconds(half_s)
+    assert menus[0].prove(Role.MECHANIC).notice == "service.refused.locked"
+    first.clock.pass_seconds(half_s - 1)
+    assert menus[1].prove(Role.MECHANIC).notice == "service.refused.locked"
+    first.clock.pass_seconds(1)
+    assert menus[1].prove(Role.MECHANIC).page.person is not None
     first.close()
 
 
