@@ -111,6 +111,10 @@ def open_menu(machine: Machine, event: Event) -> None:
     _open_service_menu(
         machine, SignInPage(_sign_in_and_show_main_menu, build_text("service.sign_in")), request.key
     )
+    if not request.person:
+        return
+    with contextlib.suppress(OperatorError):  # recorded, with a fault
+        reload_staff_roster(machine)  # the person may have been enrolled since this position read the roster
     person = machine.component(Roster).find_enabled_person(request.person)
     if person is not None:
         _sign_in_and_show_main_menu(machine, person)

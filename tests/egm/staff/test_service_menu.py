@@ -262,8 +262,8 @@ def test_a_wrong_pin_at_a_terminal_is_recorded_once_on_a_machine_with_several_po
     first.close()
 
 
-@pytest.mark.requirement("J-16", "O-01")
-def test_attempts_at_another_position_do_not_shorten_the_lock_of_a_staff_number(tmp_path):
+def start_two_positions(tmp_path):
+    """Return the two player positions of a machine, each of which can reach the other."""
     first = MachineRig(tmp_path, position=Position(1, 2)).boot()
     second = MachineRig(tmp_path, position=Position(2, 2), first_rig=first).boot()
     running_positions = RunningPositions(
@@ -278,10 +278,15 @@ def test_attempts_at_another_position_do_not_shorten_the_lock_of_a_staff_number(
             for rig in (first, second)
         }
     )
-    menus = []
     for rig in (first, second):
         rig.machine.install(running_positions)
-        menus.append(Menu(rig).open())
+    return first, second
+
+
+@pytest.mark.requirement("J-16", "O-01")
+def test_attempts_at_another_position_do_not_shorten_the_lock_of_a_staff_number(tmp_path):
+    first, second = start_two_positions(tmp_path)
+    menus = [Menu(rig).open() for rig in (first, second)]
     for _ in range(first.machine.profile.staff.wrong_tries):
         menus[0].prove(Role.MECHANIC, pin="1379")
     half_s = first.machine.profile.staff.locked_minutes * 30
@@ -292,6 +297,28 @@ def test_attempts_at_another_position_do_not_shorten_the_lock_of_a_staff_number(
     assert menus[1].prove(Role.MECHANIC).notice == "service.refused.locked"
     first.clock.pass_seconds(1)
     assert menus[1].prove(Role.MECHANIC).page.person is not None
+    first.close()
+
+
+@pytest.mark.requirement("J-16", "O-01")
+def test_a_person_enrolled_since_the_start_takes_the_menu_to_another_position(tmp_path):
+    path, manager = tmp_path / "people.json", STAFF_NUMBER_BY_ROLE[Role.MANAGER]
+    roster = Roster.load(path)
+    first, second = start_two_positions(tmp_path)
+    menus = [Menu(rig) for rig in (first, second)]
+    for role in (Role.MANAGER, Role.SUPERVISOR):
+        number = STAFF_NUMBER_BY_ROLE[role]
+        person = Person(number, role.value.title(), role)
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        roster = roster.enrol_person(person, build_pin(number), changed_by=manager, changed_at=at)
+        if role is Role.MANAGER:
+            for rig in (first, second):
+                rig.machine.install(Roster(path))
+                reload_staff_roster(rig.machine)
+    menus[0].sign_in(Role.SUPERVISOR)
+    first.engine.handle(EventType.SERVICE_MENU_MOVED, position=2)
+    assert (first.notice, menus[0].is_open) == (None, False)
+    assert menus[1].page.person is not None
     first.close()
 
 
