@@ -417,7 +417,8 @@ def settle_coins(machine: Machine, event: Event) -> None:
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     report = event.read_payload(CoinsPaid)
     paid_coins_count, uncertainty = report.paid_coins, report.uncertainty
-    coin_cents = machine.profile.coins.hopper_cents
+    # Not the profile's value, which may have changed since the order.
+    coin_cents = pay_out.amount_cents // pay_out.ordered_coins
     in_coins = _add_coins_paid(machine, pay_out, paid_coins_count * coin_cents)
     if paid_coins_count == pay_out.ordered_coins:
         remainder_cents = machine.cashable_cents if machine.profile.pay_out.rest == "next_way" else 0

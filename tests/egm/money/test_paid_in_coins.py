@@ -329,3 +329,15 @@ def test_the_audit_names_a_false_number_of_coins(tmp_path, coins_first, kind, pa
     else:
         del parent[path[-2]]
     assert list_finding_sequences(entries)
+
+
+def test_coins_ordered_before_a_change_of_the_profile_count_with_their_value(tmp_path, coins_first):
+    rig = cash_out_in_coins(tmp_path, coins_first)
+    rig.close()
+    changed_file = tmp_path / "changed.toml"
+    changed_file.write_text(coins_first.read_text().replace("hopper_cents = 100", "hopper_cents = 25"))
+    rig = MachineRig(tmp_path / "state", profile=changed_file, devices=("hopper",)).boot()
+    hopper_pays(rig, 2)
+    assert read_handpay_cents(rig) == (525, 200, 325)
+    assert rig.journal.balance_cents("out:hopper") == 200
+    check_audit_without_findings(rig)
