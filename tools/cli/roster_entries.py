@@ -15,6 +15,7 @@ from egm.kernel.own_entries import ActiveFault
 from egm.people import RecordedRoster, Roster
 from egm.people.recorded_roster import ROSTER_STATE_KEY
 from egm.record_codec import to_json
+from egm.secret_files import sync_folder
 from egm.staff.entries import ROSTER_CARRIED_OVER, ROSTER_RENEWED, RosterCarried, RosterRenewed
 from egm.staff.service.sign_in import STAFF_ROSTER_FAULT
 from meters import Journal, Transaction
@@ -69,6 +70,11 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
     path = StateFolder(folder).staff
     with Journal.open(folder, now=SystemClock().now, second_dir=second) as journal:
         number = journal.sequence + 1
+        # Before the entry: after it, any roster file would be trusted as that of the first enrolment.
+        for copy in (path, (second or folder / SECOND_FOLDER) / path.name):
+            with contextlib.suppress(FileNotFoundError):
+                copy.rename(copy.with_name(f"{copy.name}.before-{number}"))
+                sync_folder(copy.parent)
         fault = ActiveFault(
             since=SystemClock().now().isoformat(),
             stops_play=True,
@@ -86,9 +92,6 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
                 },
             )
         )
-    for copy in (path, (second or folder / SECOND_FOLDER) / path.name):
-        with contextlib.suppress(FileNotFoundError):
-            copy.rename(copy.with_name(f"{copy.name}.before-{number}"))
 
 
 def _build_transaction(

@@ -4,6 +4,7 @@ import contextlib
 import json
 import sqlite3
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -268,6 +269,37 @@ def test_two_people_may_renew_a_lost_roster_while_the_machine_is_stopped(machine
     assert [notice.why for notice in report.notices if notice.id.startswith("staff-")] == [
         "Ada and Ben, who are not enrolled, began a new staff list: the disk died"
     ]
+
+
+@pytest.mark.parametrize("renamed_count", [0, 1])
+def test_a_renewal_that_a_power_cut_interrupts_admits_no_forged_roster(
+    machine, tmp_path, monkeypatch, renamed_count
+):
+    forged = Roster.load(tmp_path / "forged.json").enrol_person(
+        Person("3", "Eve", Role.MANAGER), PINS["3"], changed_by="", changed_at=NOW
+    )
+    machine.stop()
+    for copy in (machine.path, machine.spare):
+        forged.write_to(copy)
+    left = iter(range(renamed_count))
+    rename = Path.rename
+
+    def fail(path, target):
+        if next(left, None) is None:
+            raise PowerCutError
+        return rename(path, target)
+
+    words = ("people", "renew", "--person", "Ada", "--witness", "Ben", "--reason", "it was forged")
+    with monkeypatch.context() as cut:
+        cut.setattr(Path, "rename", fail)
+        machine.egm(*words, status=1)
+    machine.start()
+    assert machine.sign_in("3") == "service.refused.staff_unreadable"
+    machine.stop()
+    machine.egm(*words)
+    machine.enrol("1", "manager")
+    machine.start()
+    assert machine.sign_in("1") == ""
 
 
 def test_a_memory_clear_carries_the_recorded_roster_into_the_new_journal(machine):
