@@ -17,7 +17,6 @@ from egm.money.host_money import HOST_TICKET_RING_SIZE, HostMoney
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RedemptionStatus
 from egm.people import Role
-from egm.staff.desk import ServiceDesk
 from egm.testing.machine import FailingChance, MachineRig
 from egm.testing.service_menu import Menu
 from egm.tickets.desk import TicketDesk
@@ -543,22 +542,3 @@ def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause,
     restarted.port.acknowledge_result()
     assert not restarted.port.has_unread_result
     assert Auditor(GameFiles()).audit_entries(restarted.journal.iter_bodies()).findings == []
-
-
-@pytest.mark.parametrize("state", [PrintState.FAILED, PrintState.DISPUTED])
-def test_a_failed_test_ticket_does_not_stop_a_machine_whose_cash_out_waits_for_the_printer(make, state):
-    rig = make().insert(2000)
-    rig.engine.handle(EventType.CASH_OUT)
-    rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    rig.machine.component(ServiceDesk).workbench.kind_by_device_name = {"printer": "ticket_printer"}
-    Menu(rig).sign_in(Role.MECHANIC).touch("devices").touch("device:printer").touch("print")
-    (test_job,) = rig.hands.jobs
-    assert test_job.job_id.startswith("test-")
-    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.ACCEPTED
-    rig.engine.handle(EventType.SERVICE_MENU_CLOSED, why="key")
-    rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    rig.report_print_state(PrintState.PRINTING)
-    rig.report_print_state(state, "no paper")
-    assert rig.state is State.PAYING
-    complete_printing(rig)
-    assert rig.hands.jobs[-1].barcode == FIRST
