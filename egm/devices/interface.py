@@ -86,7 +86,7 @@ class LineRestored(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineLost(DeviceEvent):
-    """The device does not reply, or its line is gone; ``why`` says which. Raises :attr:`FaultCode.COMMUNICATION`."""
+    """The device does not reply, or its line was lost; ``why`` says which. Raises :attr:`FaultCode.COMMUNICATION`."""
 
     why: str
 

@@ -44,15 +44,13 @@ from egm.money.records.host import (
     TransferRecord,
     TransferStatus,
 )
-from egm.money.records.money import HandpayRecord
+from egm.money.records.money import HandpayEnding, HandpayRecord
 from egm.money.restricted import find_restricted_terms, is_restricted_credit_expired
 from meters import Phase, Transfer
 from meters.view import JournalView
 
 #: Number of transfers the host may read back (E-05: at least 35).
 TRANSFER_HISTORY_SIZE: Final = 35
-#: What the entries that end a hand-pay append to its id; the id of a bonus jackpot's hand-pay is that of its transfer.
-_HANDPAY_ENDINGS: Final = (".paid", ".unclaimed", ".orphan", ".forfeit")
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -279,19 +277,18 @@ def is_id_of_jackpot_ending(journal: JournalView, identifier: str) -> bool:
 
     The journal rejects a repeated id, so the attendant could not pay that hand-pay.
     """
-    jackpot_ids = (
-        format_entry_id(identifier).removesuffix(ending)
-        for ending in _HANDPAY_ENDINGS
-        if identifier.endswith(ending)
-    )
-    entries = (journal.get(jackpot_id) for jackpot_id in jackpot_ids)
-    return any(entry is not None and entry.phase is Phase.RESERVE for entry in entries)
+    jackpot_id, _, ending = format_entry_id(identifier).rpartition(".")
+    entry = journal.get(jackpot_id) if ending in tuple(HandpayEnding) else None
+    return entry is not None and entry.phase is Phase.RESERVE
 
 
 def are_jackpot_endings_taken(journal: JournalView, identifier: str) -> bool:
-    """Return whether an earlier transfer has the id of an entry that would end this bonus jackpot's hand-pay."""
+    """Return whether an earlier transfer has the id of an entry that would end this bonus jackpot's hand-pay.
+
+    The id of that hand-pay is the journal id of the jackpot's transfer.
+    """
     jackpot_id = format_entry_id(identifier)
-    return any(journal.has_transaction(f"{jackpot_id}{ending}") for ending in _HANDPAY_ENDINGS)
+    return any(journal.has_transaction(ending.format_entry_id(jackpot_id)) for ending in HandpayEnding)
 
 
 # ---------------------------------------------------------------------------------------------- the lock

@@ -18,7 +18,7 @@ from egm.kernel.rules import refusal_code
 from egm.money.entries import HANDPAY_FORM_FILLED, HANDPAY_PAID, HandpayFormFilled, HandpayPaid
 from egm.money.events import PaymentForm
 from egm.money.keys import MoneyKey
-from egm.money.records.money import HandpayForm, HandpayRecord
+from egm.money.records.money import HandpayEnding, HandpayForm, HandpayRecord
 from egm.money.ticket_ledger import store_journal_head
 from egm.staff.form import list_event_persons
 from egm.staff.identities import IdentityRegister
@@ -96,7 +96,7 @@ def settle_handpay(machine: Machine, event: Event) -> None:
             person=persons[0],
             persons=tuple(dict.fromkeys((*form.persons, *persons))),
         ),
-        entry_id=f"{handpay.id}.paid",
+        entry_id=HandpayEnding.PAID.format_entry_id(handpay.id),
         ref=handpay.id,
         counts={f"handpays.{handpay.kind}": 1},
         state={MoneyKey.HANDPAY: None, MoneyKey.LAST_SLIP_NUMBER: slip},

@@ -32,7 +32,7 @@ from egm.money.events import ComplementForm, ForfeitCreditsForm, OrphanTicketFor
 from egm.money.hand_pays import find_unclaimed_account
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
-from egm.money.records.money import HandpayRecord, UnclaimedRecord, UnclaimedTransfer
+from egm.money.records.money import HandpayEnding, HandpayRecord, UnclaimedRecord, UnclaimedTransfer
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import LastGame
 from egm.play.records.tables import list_tables_with_standing_bets
@@ -144,7 +144,7 @@ def void_unclaimed_handpay(machine: Machine, event: Event) -> None:
     machine.post(
         HANDPAY_UNCLAIMED,
         HandpayUnclaimed(id=handpay.id),
-        entry_id=f"{handpay.id}.unclaimed",
+        entry_id=HandpayEnding.UNCLAIMED.format_entry_id(handpay.id),
         ref=handpay.id,
         state={MoneyKey.HANDPAY: None, MoneyKey.UNCLAIMED_HANDPAY: unclaimed},
     )
@@ -167,7 +167,7 @@ def post_unclaimed_handpay(machine: Machine, _: Event) -> None:
     machine.post(
         ORPHAN_HANDPAY,
         from_json(OrphanHandpay, unclaimed.entry_record, f"the memory's {MoneyKey.UNCLAIMED_HANDPAY}"),
-        entry_id=f"{unclaimed.id}.orphan",
+        entry_id=HandpayEnding.ORPHAN.format_entry_id(unclaimed.id),
         transfers=unclaimed.transfers,
         state={MoneyKey.UNCLAIMED_HANDPAY: None},
     )
@@ -247,7 +247,7 @@ def forfeit_prize(machine: Machine, event: Event) -> None:
             amount_cents=handpay.amount_cents,
             prizes=handpay.prizes,
         ),
-        entry_id=f"{handpay.id}.forfeit",
+        entry_id=HandpayEnding.FORFEIT.format_entry_id(handpay.id),
         ref=handpay.id,
         state={MoneyKey.HANDPAY: None},
     )

@@ -14,7 +14,7 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.money.entries import HANDPAY_METHOD_CHOSEN, HANDPAY_RETURNED, HandpayMethodChosen, HandpayReturned
 from egm.money.keys import MoneyKey
-from egm.money.records.money import CashOutRemainder, HandpayRecord
+from egm.money.records.money import CashOutRemainder, HandpayEnding, HandpayRecord
 from egm.money.ways_out import reason_ticket_is_unavailable
 from egm.staff.form import list_event_persons
 from egm.staff.service_calls import answer_service_call
@@ -82,7 +82,7 @@ def return_handpay(machine: Machine, event: Event) -> None:
             person=persons[0],
             persons=tuple(persons),
         ),
-        entry_id=f"{handpay.id}.returned",
+        entry_id=HandpayEnding.RETURNED.format_entry_id(handpay.id),
         ref=handpay.id,
         state={
             MoneyKey.HANDPAY: None,

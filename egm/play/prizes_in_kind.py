@@ -16,7 +16,7 @@ from egm.kernel.messages import Notice, PrizeInKind
 from egm.kernel.rules import refusal_code
 from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
 from egm.money.keys import MoneyKey
-from egm.money.records.money import HandpayRecord, PrizeRecord
+from egm.money.records.money import HandpayEnding, HandpayRecord, PrizeRecord
 from egm.play.definitions import find_definition
 from egm.play.entries import (
     HANDPAY_REPLACED,
@@ -156,7 +156,7 @@ def void_exchanged_reservation(machine: Machine, _: Event) -> None:
     machine.post(
         HANDPAY_REPLACED,
         HandpayReplaced(handpay_id=replaced_handpay_id, replacement_id=handpay.id),
-        entry_id=f"{replaced_handpay_id}.replaced",
+        entry_id=HandpayEnding.REPLACED.format_entry_id(replaced_handpay_id),
         ref=replaced_handpay_id,
         state={MoneyKey.HANDPAY: replace(handpay, replaced_reservation_id="")},
     )

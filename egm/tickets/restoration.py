@@ -221,7 +221,7 @@ def _replace_files(folder: Path, second_folder: Path, new_folder: Path) -> None:
     old_files = [path for path in (*write_ahead_files, database, log, earlier_log) if storage.exists(path)]
     number = next(n for n in count(1) if not any(_name_old_file(path, n).exists() for path in old_files))
     for path in old_files:
-        _keep_old_file(path, _name_old_file(path, number))
+        _add_second_name(path, _name_old_file(path, number))
     replace_file(storage, log, (new_folder / LOG_NAME).read_bytes())
     log.chmod(0o600)
     for path in (*write_ahead_files, earlier_log):
@@ -237,12 +237,12 @@ def _name_old_file(path: Path, number: int) -> Path:
     return path.with_name(f"{path.name}.before-{number}")
 
 
-def _keep_old_file(path: Path, kept_path: Path) -> None:
+def _add_second_name(path: Path, second_path: Path) -> None:
     """Give an old file a second name, so that replacing it does not delete it.
 
     On a file system without hard links it is renamed instead.
     """
     try:
-        os.link(path, kept_path)
+        os.link(path, second_path)
     except OSError:
-        path.rename(kept_path)
+        path.rename(second_path)

@@ -31,7 +31,14 @@ from egm.kernel.keys import StorageKey
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RegistrationRecord
-from egm.money.records.money import CashOutRecord, DispensedCoins, HandpayRecord, PaperRecord, UnclaimedRecord
+from egm.money.records.money import (
+    CashOutRecord,
+    DispensedCoins,
+    HandpayEnding,
+    HandpayRecord,
+    PaperRecord,
+    UnclaimedRecord,
+)
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import (
     GamePointer,
@@ -242,7 +249,7 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
                 book.build_entry(
                     claim,
                     CLAIM_PAID_KIND,
-                    id=f"{handpay.id}.paid",
+                    id=HandpayEnding.PAID.format_entry_id(handpay.id),
                     transfers=paying,
                     record={"prizes": prizes},
                 ),

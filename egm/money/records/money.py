@@ -5,6 +5,7 @@ Amounts are minor units.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal, Self
 
 from egm.devices.interface import PrintState
@@ -60,6 +61,27 @@ class CashOutRemainder:
     """Whether an attendant pays the remainder."""
     coin_payout: CoinPayoutProgress | None = omit_if_default(None, key="in_coins")
     """The amounts owed and paid if the hopper has paid a part of the cash-out, or None."""
+
+
+class HandpayEnding(StrEnum):
+    """How a hand-pay ends; the value is part of the id of the entry that ends it."""
+
+    PAID = "paid"
+    """An attendant has paid it."""
+    RETURNED = "returned"
+    """A ticket replaces it."""
+    REPLACED = "replaced"
+    """Another hand-pay replaces it."""
+    UNCLAIMED = "unclaimed"
+    """Nobody claimed it."""
+    ORPHAN = "orphan"
+    """Its amount, which nobody claimed, is posted as unclaimed money."""
+    FORFEIT = "forfeit"
+    """Its prize is forfeited."""
+
+    def format_entry_id(self, handpay_id: str) -> str:
+        """Return the id of the entry that ends a hand-pay in this way."""
+        return f"{handpay_id}.{self}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
