@@ -27,7 +27,7 @@ class FaultCode(StrEnum):
     STACKER_JAM = "stacker_jam"
     STACKER_FULL = "stacker_full"
     STACKER_REMOVED = "stacker_removed"
-    BILL_CHEAT = "cheat"
+    FRAUD_SUSPECTED = "cheat"  # of a hopper too
     # bill acceptor and coin acceptor
     WRONG_CHANNEL_VALUES = (
         "wrong_values"  # a channel has another value than the cabinet file and the profile state
@@ -36,7 +36,7 @@ class FaultCode(StrEnum):
     # coin acceptor
     COIN_CHEAT = "coin_cheat"  # yo-yo, reverse coin, slug
     COIN_DIVERTER = "diverter"
-    COIN_SENSOR_STUCK = "sensor_stuck"
+    SENSOR_STUCK = "sensor_stuck"  # of a hopper too
     COIN_IN_WRONG_CONTAINER = "wrong_lane"  # a coin fell into the wrong container
     COIN_WHILE_DISABLED = "uninvited"  # a coin was accepted while coins were disabled
     # hopper

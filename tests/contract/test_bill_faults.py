@@ -131,7 +131,9 @@ class TestFaults:
         )
 
     def test_a_cheat_attempt_is_reported(self, protocol):
-        self.fault(protocol, FaultCode.BILL_CHEAT, lambda rig: rig.perform_action("cheat"), lambda rig: None)
+        self.fault(
+            protocol, FaultCode.FRAUD_SUSPECTED, lambda rig: rig.perform_action("cheat"), lambda rig: None
+        )
 
     @pytest.mark.requirement("G-02")
     def test_a_false_report_of_a_stacked_bill_is_disputed_and_not_credited(self, protocol):

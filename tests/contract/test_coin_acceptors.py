@@ -212,7 +212,7 @@ class TestCoinAcceptor:
             ("jam", FaultCode.JAM),
             ("cheat", FaultCode.COIN_CHEAT),
             ("diverter", FaultCode.COIN_DIVERTER),
-            ("stuck_sensor", FaultCode.COIN_SENSOR_STUCK),
+            ("stuck_sensor", FaultCode.SENSOR_STUCK),
         ],
     )
     def test_faults_of_the_acceptor_are_reported(self, hand, code):
@@ -239,9 +239,9 @@ class TestCoinAcceptor:
             (CoinError.COIN_MOVED_BACKWARDS, FaultCode.COIN_CHEAT),
             (CoinError.COIN_ON_STRING, FaultCode.COIN_CHEAT),
             (CoinError.CREDIT_SENSOR_BLOCKED, FaultCode.JAM),
-            (CoinError.CREDIT_SENSOR_NOT_READY, FaultCode.COIN_SENSOR_STUCK),
-            (CoinError.VALIDATION_SENSOR_NOT_READY, FaultCode.COIN_SENSOR_STUCK),
-            (CoinError.REJECT_SENSOR_BLOCKED, FaultCode.COIN_SENSOR_STUCK),
+            (CoinError.CREDIT_SENSOR_NOT_READY, FaultCode.SENSOR_STUCK),
+            (CoinError.VALIDATION_SENSOR_NOT_READY, FaultCode.SENSOR_STUCK),
+            (CoinError.REJECT_SENSOR_BLOCKED, FaultCode.SENSOR_STUCK),
             (CoinError.SORTER_TIMEOUT, FaultCode.COIN_DIVERTER),
             (CoinError.SORTER_BLOCKED, FaultCode.COIN_DIVERTER),
             (CoinError.COIN_WRONGLY_SORTED, FaultCode.COIN_IN_WRONG_CONTAINER),

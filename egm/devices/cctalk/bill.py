@@ -55,10 +55,10 @@ _FAULT_BY_EVENT: Final[Mapping[int, FaultCode]] = {
     BillEvent.BILL_JAMMED_IN_TRANSPORT: FaultCode.JAM,
     BillEvent.BILL_JAMMED_IN_STACKER: FaultCode.STACKER_JAM,
     BillEvent.STACKER_JAMMED: FaultCode.STACKER_JAM,
-    BillEvent.BILL_PULLED_BACK: FaultCode.BILL_CHEAT,
-    BillEvent.TAMPER: FaultCode.BILL_CHEAT,
-    BillEvent.FRAUD_OPTO: FaultCode.BILL_CHEAT,
-    BillEvent.FRAUD_STRING: FaultCode.BILL_CHEAT,
+    BillEvent.BILL_PULLED_BACK: FaultCode.FRAUD_SUSPECTED,
+    BillEvent.TAMPER: FaultCode.FRAUD_SUSPECTED,
+    BillEvent.FRAUD_OPTO: FaultCode.FRAUD_SUSPECTED,
+    BillEvent.FRAUD_STRING: FaultCode.FRAUD_SUSPECTED,
     BillEvent.STACKER_REMOVED: FaultCode.STACKER_REMOVED,
     BillEvent.STACKER_FULL: FaultCode.STACKER_FULL,
     BillEvent.STACKER_FAULTY: FaultCode.FAILURE,
@@ -230,7 +230,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._emit(PaperRejection(device=self.name, reason=_REJECTION_TEXT_BY_EVENT[code]))
             return True
         elif code == BillEvent.BILL_RETURNED_FROM_ESCROW:
-            self._present_faults.pop(FaultCode.BILL_CHEAT, None)
+            self._present_faults.pop(FaultCode.FRAUD_SUSPECTED, None)
             self._escrow.record_direction(to_box=False)
             return True
         return False

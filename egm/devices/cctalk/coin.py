@@ -58,9 +58,9 @@ _COIN_FLIGHT_SECONDS: Final = 2.0
 
 #: Error event -> the fault that it reports.
 _FAULT_BY_ERROR: Final[Mapping[int, FaultCode]] = {
-    CoinError.CREDIT_SENSOR_NOT_READY: FaultCode.COIN_SENSOR_STUCK,
-    CoinError.VALIDATION_SENSOR_NOT_READY: FaultCode.COIN_SENSOR_STUCK,
-    CoinError.REJECT_SENSOR_BLOCKED: FaultCode.COIN_SENSOR_STUCK,
+    CoinError.CREDIT_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,
+    CoinError.VALIDATION_SENSOR_NOT_READY: FaultCode.SENSOR_STUCK,
+    CoinError.REJECT_SENSOR_BLOCKED: FaultCode.SENSOR_STUCK,
     CoinError.COIN_WRONGLY_SORTED: FaultCode.COIN_IN_WRONG_CONTAINER,
     CoinError.CREDIT_SENSOR_BLOCKED: FaultCode.JAM,
     CoinError.SORTER_TIMEOUT: FaultCode.COIN_DIVERTER,

@@ -303,9 +303,9 @@ class CctalkHopperDriver(CctalkDriver):
         if self._runaway:
             faults[FaultCode.HOPPER_RUNAWAY] = ""
         if test.fraud_attempted:
-            faults[FaultCode.BILL_CHEAT] = ""
+            faults[FaultCode.FRAUD_SUSPECTED] = ""
         if test.exit_sensor_blocked:
-            faults[FaultCode.COIN_SENSOR_STUCK] = ""
+            faults[FaultCode.SENSOR_STUCK] = ""
         if self._is_full:
             faults[FaultCode.HOPPER_FULL] = ""
         self._update_faults(faults)

@@ -57,7 +57,7 @@ _FAULT_BY_STATUS_BIT: Final[Mapping[AcceptorStatusBits, FaultCode]] = {
     AcceptorStatusBits.JAMMED: FaultCode.JAM,
     AcceptorStatusBits.STALLED: FaultCode.STACKER_JAM,
     AcceptorStatusBits.FULL: FaultCode.STACKER_FULL,
-    AcceptorStatusBits.CHEATED: FaultCode.BILL_CHEAT,
+    AcceptorStatusBits.CHEATED: FaultCode.FRAUD_SUSPECTED,
     AcceptorStatusBits.FAILURE: FaultCode.FAILURE,
 }
 

@@ -65,7 +65,7 @@ _FAULT_BY_STATUS: Final[Mapping[Id003Status, FaultCode]] = {
     Id003Status.STACKER_OPEN: FaultCode.STACKER_REMOVED,
     Id003Status.ACCEPTOR_JAM: FaultCode.JAM,
     Id003Status.STACKER_JAM: FaultCode.STACKER_JAM,
-    Id003Status.CHEATED: FaultCode.BILL_CHEAT,
+    Id003Status.CHEATED: FaultCode.FRAUD_SUSPECTED,
     Id003Status.FAILURE: FaultCode.FAILURE,
 }
 #: Statuses that show that nothing moves and nothing is unacknowledged.
