@@ -412,6 +412,8 @@ def test_another_prize_of_a_number_paid_before_the_controller_was_restored_is_he
             if not rig.room.credit_cents:
                 rig.room.insert(2000)
             for _ in range(games):
+                # without the commitment to the next prize, the machine would hold that prize
+                await rig.until(lambda: len(rig.room.records("progressive.sealed")) > len(controller.hits))
                 await rig.one_game()
                 await rig.until(lambda: rig.room.state is State.IDLE)
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
