@@ -58,7 +58,7 @@ class Meter(Painter):
         """Return the median colour of the letters, or None if there are none."""
         key = (words, style, width)
         if key not in self._colours:
-            plain = self.render_text(words, style._replace(edge=0.0), width)
+            plain = self.render_text(words, style._replace(edge_width=0.0), width)
             letters = pygame.surfarray.array3d(plain)[pygame.surfarray.array_alpha(plain) > 200]
             self._colours[key] = np.median(letters, 0) if len(letters) else None
         return self._colours[key]
