@@ -55,7 +55,6 @@ from egm.money.keys import MoneyKey
 from egm.money.records.held_money import EscrowedBill
 from egm.money.records.host import HostTicketRecord, RedemptionStatus, RestrictedTerms
 from egm.money.records.money import PaperRecord
-from egm.money.restricted import is_restricted_credit_expired
 from egm.money.ticket_ledger import (
     are_tickets_available,
     build_anchor_state,
@@ -329,24 +328,26 @@ def dispute_unordered_money(machine: Machine, event: Event) -> None:
     finish_disputes(machine)
 
 
-def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms | None]:
+def _build_restricted_state(machine: Machine, paper: PaperRecord) -> dict[str, RestrictedTerms]:
     """Return the change of the stored terms of restricted credit (expiry date and pool) when a ticket is credited.
 
-    The terms of a restricted ticket validated by the host are stored. Any other ticket deletes stored terms
-    that have expired, if no restricted credit is on the meter.
+    The terms of a restricted ticket validated by the host are stored. A restricted ticket of the ticket ledger has
+    an expiry date of its own: if the stored date is earlier, for example the date of another promotion, it is
+    postponed to the ticket's last valid day, or removed if the ticket never expires.
     """
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.LAST_TICKET_REDEMPTION)
     terms = None if host_ticket is None or host_ticket.id != paper.id else host_ticket.restricted_terms
     if terms is not None:
         return {MoneyKey.RESTRICTED_CREDIT_TERMS: terms}
-    on_meter = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
-    if (
-        on_meter is None
-        or machine.read_credit_cents(CreditKind.RESTRICTED)
-        or not is_restricted_credit_expired(machine, on_meter)
-    ):
+    stored = machine.memory.read(RestrictedTerms, MoneyKey.RESTRICTED_CREDIT_TERMS)
+    record = machine.component(TicketDesk).find_record_by_redemption(paper.id)
+    if stored is None or record is None or record.ticket.kind is not TicketKind.RESTRICTED:
         return {}
-    return {MoneyKey.RESTRICTED_CREDIT_TERMS: None}
+    last_day = record.last_valid_day
+    if not stored.expiry_date or (last_day is not None and last_day.isoformat() <= stored.expiry_date):
+        return {}
+    expiry_date = "" if last_day is None else last_day.isoformat()
+    return {MoneyKey.RESTRICTED_CREDIT_TERMS: replace(stored, expiry_date=expiry_date)}
 
 
 def record_paper_returned(machine: Machine, event: Event) -> None:

@@ -223,9 +223,13 @@ class TicketDesk:
         record = self._store.find_by_issue(issue_id)
         return None if record is None else record.ticket
 
+    def find_record_by_redemption(self, redemption_id: str) -> TicketRecord | None:
+        """Return the record of the ticket that was locked under a redemption id, or None."""
+        return self._store.find_by_redemption(redemption_id)
+
     def find_number_by_redemption(self, redemption_id: str) -> str | None:
         """Return the number of the ticket that was locked under a redemption id, or None."""
-        record = self._store.find_by_redemption(redemption_id)
+        record = self.find_record_by_redemption(redemption_id)
         return None if record is None else record.ticket.number
 
     def record_printed(self, number: str) -> Ticket:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from typing import Any, Final, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -75,6 +75,10 @@ class Venue:
             raise InvalidTicket(
                 f"house: time_zone {self.time_zone!r} is not known to this computer"
             ) from None
+
+    def find_last_valid_moment(self, expires_at: datetime) -> datetime:
+        """Return the last second at which a ticket that expires at this moment is valid, in the venue's local time."""
+        return (expires_at - timedelta(seconds=1)).astimezone(self.zone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

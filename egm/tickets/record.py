@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Final
 
@@ -104,6 +104,12 @@ class TicketRecord:
         if any(move.action is TicketAction.REVIVE for move in self.moves):
             return None
         return self.ticket.expires_at
+
+    @property
+    def last_valid_day(self) -> date | None:
+        """Return the last day, in the venue's time zone, on which the ticket is valid; None if it never expires."""
+        expiry = self.expires_at
+        return None if expiry is None else self.ticket.house.find_last_valid_moment(expiry).date()
 
     def is_expired_at(self, moment: datetime) -> bool:
         """Return whether a printed ticket is neither locked nor redeemed and has expired at ``moment``.

@@ -7,7 +7,6 @@ requirements are checked here, so a template that omits a mandatory field cannot
 import string
 import tomllib
 from collections.abc import Mapping
-from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
@@ -227,7 +226,7 @@ class TicketTemplate(_Table):
         local = ticket.issued_at.astimezone(zone)
         expires = self.never[language]
         if ticket.expires_at is not None:
-            last_day = (ticket.expires_at - timedelta(seconds=1)).astimezone(zone)
+            last_day = ticket.house.find_last_valid_moment(ticket.expires_at)
             expires = format_date(last_day, self.date, locale=locale)
         return {
             **{name: text[language] for name, text in self.constants.items()},

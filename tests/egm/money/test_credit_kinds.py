@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rigs.cards import script_cards
 from rigs.forms import ONE, TWO, fill_in
+from rigs.lies import audit_findings, read_signed_entries
 from rigs.transfers import transfer_in
 
 import egm.profiles
@@ -18,9 +19,11 @@ from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
+from egm.money.restricted import find_restricted_terms
 from egm.money.value_in import list_acceptable_bills, should_accept_tickets
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance, create_generator
 from egm.tickets.model import TicketKind, TicketState
+from egm.tickets.record import TicketAction
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -157,24 +160,98 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
     assert rig.store.find_ticket(number).state is TicketState.REDEEMED
 
 
-def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_played(make, generous):
-    """Regression: it expired at once, because the expiry date of an earlier promotion had passed."""
-    rig = transfer_in(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
+def transfer_promotion(rig, identifier, cents, last_day):
+    """Let the host transfer restricted credit that expires after ``last_day``, or never."""
+    rig.machine.component(HostMoney).transfer_order = TransferOrder(
+        identifier=identifier,
+        kind=TransferKind.IN,
+        cents_by_credit_kind={RESTRICTED: cents},
+        expiry_date=last_day,
+    )
+    execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
+
+
+@pytest.mark.parametrize(
+    ("ticket_day", "meter_day", "played", "expected_date"),
+    [
+        (None, date(2026, 1, 2), True, "2027-01-01"),
+        (date(2026, 1, 20), date(2026, 1, 2), True, "2026-01-20"),
+        (date(2026, 1, 20), date(2026, 1, 2), False, "2026-01-20"),
+        (date(2026, 1, 20), date(2026, 1, 25), True, "2026-01-25"),
+        (date(2026, 1, 20), date(2026, 1, 20), True, "2026-01-20"),
+        (date.max, date(2026, 1, 2), True, ""),
+        (date(2026, 1, 20), None, True, ""),
+    ],
+)
+@pytest.mark.parametrize("days_later", [0, 3])
+def test_a_restricted_ticket_never_expires_before_its_own_date(
+    make, generous, ticket_day, meter_day, played, expected_date, days_later
+):
+    """Regression: its credit expired on the date of another promotion, of which credit had been transferred since."""
+    rig = make(generous, chance=ScriptedChance(*LOSS))
+    transfer_promotion(rig, "first", 300, ticket_day)
     chance, rig.machine.random_service = rig.machine.random_service, create_generator()
     number = rig.cash_out_ticket()
     rig.machine.random_service = chance
-    order = TransferOrder(
-        identifier="day",
-        kind=TransferKind.IN,
-        cents_by_credit_kind={RESTRICTED: 5},
-        expiry_date=date(2026, 1, 2),
-    )
-    rig.machine.component(HostMoney).transfer_order = order
-    execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
-    rig.play()
-    rig.report_shown()
-    assert read_credit_kinds(rig) == (0, 0, 0)
+    transfer_promotion(rig, "second", 5, meter_day)
+    if played:
+        rig.play()
+        rig.report_shown()
+    left_cents = rig.machine.read_credit_cents(RESTRICTED)
+    rig.clock.pass_seconds(days_later * 24 * 3600)
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.delete_confirmed_paper()
+    assert find_restricted_terms(rig.machine).expiry_date == expected_date
+    rig.engine.handle(EventType.RESTRICTED_CREDIT_EXPIRED)
+    assert read_credit_kinds(rig) == (300 + left_cents, 0, 0)
+    assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
+
+
+@pytest.mark.requirement("E-13")
+@pytest.mark.parametrize(
+    ("kind", "terms"),
+    [
+        ("restricted", {"expires": "2026-01-01", "pool": 0}),
+        ("restricted", {"expires": "2026-01-20", "pool": 5}),
+        ("restricted", None),
+        ("cashable", {"expires": "2026-01-20", "pool": 0}),
+    ],
+    ids=["earlier date", "another pool", "deleted", "cashable ticket"],
+)
+def test_the_audit_names_a_ticket_that_changes_the_terms_of_restricted_credit_wrongly(
+    make, generous, kind, terms
+):
+    rig = make(generous)
+    transfer_promotion(rig, "first", 300, date(2026, 1, 20))
+    if kind == "cashable":
+        rig.insert(500)
+    number = rig.cash_out_ticket()
+    transfer_promotion(rig, "second", 5, date(2026, 1, 2))
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    rig.ledger.delete_confirmed_paper()
+    entries = read_signed_entries(rig)
+    assert audit_findings(entries) == {}
+    credited = next(entry for entry in entries if entry["kind"] == "voucher.in")
+    assert ("restricted" in credited["state"]) is (kind == "restricted")
+    credited["state"]["restricted"] = terms
+    assert "state.restricted" in audit_findings(entries)[entries.index(credited) + 1]
+
+
+def test_a_revived_restricted_ticket_brings_credit_that_does_not_expire(make, generous):
+    """Two people ruled that the ticket is owed regardless of its date; its credit must not expire at once."""
+    rig = make(generous, chance=ScriptedChance(*LOSS))
+    transfer_promotion(rig, "first", 300, date(2026, 1, 2))
+    number = rig.cash_out_ticket()
     rig.clock.pass_seconds(3 * 24 * 3600)
+    rig.store.record_move(
+        number,
+        TicketAction.REVIVE,
+        action_time=rig.clock.now(),
+        actor="cage:2",
+        details={"why": "a wrong clock"},
+    )
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
@@ -187,14 +264,7 @@ def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_playe
 def test_restricted_credit_valid_to_the_end_of_the_calendar_leaves_on_a_ticket(make, generous, last_day):
     """Regression: the ticket's expiry was beyond the calendar, and the machine stopped at the cash-out."""
     rig = make(generous)
-    order = TransferOrder(
-        identifier="day",
-        kind=TransferKind.IN,
-        cents_by_credit_kind={RESTRICTED: 500},
-        expiry_date=last_day,
-    )
-    rig.machine.component(HostMoney).transfer_order = order
-    execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
+    transfer_promotion(rig, "day", 500, last_day)
     number = rig.cash_out_ticket()
     expires_at = rig.store.find_ticket(number).ticket.expires_at
     assert expires_at == (None if last_day == date.max else datetime(9999, 12, 31, tzinfo=UTC))

@@ -106,9 +106,10 @@ def _derive_state_after_return(scope: CheckContext) -> Any:
 def _derive_restricted_terms(scope: CheckContext) -> Any:
     """Return the terms of restricted credit that the checked entry must store when a ticket is credited.
 
-    Return the host's terms if the ticket is of restricted credit, None if the entry deletes expired terms, or
-    ABSENT_VALUE if it stores nothing. Raises :class:`PatternMismatch` if the entry deletes terms that have not
-    expired, or under which restricted credit is left.
+    Return the host's terms if the host authorised the ticket as restricted credit. A restricted ticket of the
+    ticket ledger may only postpone the stored expiry date, or remove it; return the terms with the new date. Return
+    None if the entry deletes expired terms (entries of earlier versions), or ABSENT_VALUE if it stores nothing.
+    Raises :class:`PatternMismatch` if the entry changes the terms in another way.
     """
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if (
@@ -119,19 +120,36 @@ def _derive_restricted_terms(scope: CheckContext) -> Any:
         return {"expires": ticket_record.expiry_date, "pool": ticket_record.restricted_pool}
     if format_storage_key("restricted", scope.position) not in scope.entry.state:
         return ABSENT_VALUE
-    # expired terms are removed if no credit is under them
     terms = scope.record_before(RestrictedTerms, "restricted")
+    new_terms = scope.record_after(RestrictedTerms, "restricted")
+    old_date = "" if terms is None else terms.expiry_date
+    if terms is None or new_terms is None:
+        _check_deleted_terms(scope, old_date)
+        return None
+    if (
+        not scope["held_source"].endswith(":restricted")
+        or not old_date
+        or "" < new_terms.expiry_date <= old_date
+    ):
+        raise PatternMismatch(
+            "state.restricted.expires: only a restricted ticket may change the expiry date of restricted credit, and "
+            f"only to a later one or none: expected {format_value(old_date)}, "
+            f"found {format_value(new_terms.expiry_date)}"
+        )
+    return {"expires": new_terms.expiry_date, "pool": terms.restricted_pool}
+
+
+def _check_deleted_terms(scope: CheckContext, expiry_date: str) -> None:
+    """Check that terms of restricted credit which an entry deletes have expired, and that no credit is under them."""
     # the latest possible local date, whatever the time zone
     day = scope.entry.time_utc.date() + timedelta(days=1)
-    is_expired = terms is not None and bool(terms.expiry_date) and date.fromisoformat(terms.expiry_date) < day
-    if not is_expired or scope.ledger.available_cents(scope.format_credit_account("restricted")):
+    restricted_cents = scope.ledger.available_cents(scope.format_credit_account("restricted"))
+    if not expiry_date or date.fromisoformat(expiry_date) >= day or restricted_cents:
         raise PatternMismatch(
             "state.restricted: the entry removes the terms of restricted credit, but they have not expired, or "
-            f"credit is left under them: found {format_value(None if terms is None else terms.expiry_date)} "
-            "as the last "
-            f"day and {scope.ledger.available_cents(scope.format_credit_account('restricted'))} cents"
+            f"credit is left under them: found {format_value(expiry_date)} as the last "
+            f"day and {restricted_cents} cents"
         )
-    return None
 
 
 def _check_host_value(scope: CheckContext) -> None:

@@ -155,7 +155,7 @@ def _encode_expiry(ticket: Ticket) -> bytes:
     """Return the last day on which a ticket is valid as MMDDYYYY, or zeros if it never expires."""
     if ticket.expires_at is None:
         return bytes(4)
-    return encode_date_and_time((ticket.expires_at - timedelta(seconds=1)).astimezone(ticket.house.zone))[:4]
+    return encode_date_and_time(ticket.house.find_last_valid_moment(ticket.expires_at))[:4]
 
 
 def mark_record_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
