@@ -25,7 +25,11 @@ from egm.app.entries import (
 )
 from egm.app.features import FEATURES, build_menu
 from egm.app.ports import create_position_drivers
-from egm.app.removed_devices import list_host_disabling_sources, refuse_removed_positions_with_money
+from egm.app.removed_devices import (
+    list_host_disabling_sources,
+    refuse_changed_currency,
+    refuse_removed_positions_with_money,
+)
 from egm.app.rng_startup import start_random_service, store_random_output_for_next_start
 from egm.app.screen_watch import ScreenWatch
 from egm.app.station import DiscardingOutbox, PlayerStation
@@ -174,6 +178,7 @@ class MachineProcess:
             starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("self_test"))
             self._times = create_timekeeper(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
+            refuse_changed_currency(journal, currency)
             refuse_removed_positions_with_money(journal, positions, self._features.storage_keys, currency)
             # the first while the second is missing: nothing is written in its place
             second = journal.media[-1]

@@ -19,6 +19,7 @@ from egm.errors import OperatorError
 from egm.host.events import HostControlRequested
 from egm.host.keys import HostKey
 from egm.integrity.events import EnablingRequest
+from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.keys import ClearAction, StorageKey, StorageKeys
@@ -99,6 +100,16 @@ def settle_removed_devices_and_hosts(
             submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
     if machine.position.number == 1:
         _lift_controls_of_removed_hosts(machine, submit_event, known_disabling_sources)
+
+
+def refuse_changed_currency(journal: JournalView, currency: str) -> None:
+    """Raise :class:`OperatorError` if ``currency``, the profile's, is not the currency in which the journal is kept."""
+    recorded_currency = journal.state(IntegrityKey.CURRENCY)
+    if recorded_currency not in {None, currency}:
+        raise OperatorError(
+            f"machine.profile: the profile's currency is {currency}, but credit and meters of this machine are in "
+            f"{recorded_currency}: restore the former profile, or use another state folder"
+        )
 
 
 def refuse_removed_positions_with_money(

@@ -108,7 +108,7 @@ POWER_UP: Final = EntryDeclaration(
     record=PowerUp,
     counts={"power_resets": 1},
     written_keys=(IntegrityKey.BOOT_COUNT,),
-    optional_keys=(PlayKey.RESIDUAL_CREDIT_TERMS,),
+    optional_keys=(PlayKey.RESIDUAL_CREDIT_TERMS, IntegrityKey.CURRENCY),
     marks=(PeriodMark.POWER_UP,),
     significance=Significance(EventEffect.LOG, ClearCondition.ITSELF, sas_exception_code=0x17),
     is_technical=True,

@@ -20,7 +20,7 @@ from egm.kernel.faults import get_fault_definition
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
-from egm.record_fields import PositiveNumber
+from egm.record_fields import NonBlankText, PositiveNumber
 
 
 def _is_out_of_service(machine: Machine) -> bool:
@@ -41,6 +41,7 @@ INTEGRITY_FEATURE: Final = Feature(
     storage_keys=IntegrityKey,
     value_types={
         IntegrityKey.BOOT_COUNT: PositiveNumber,
+        IntegrityKey.CURRENCY: NonBlankText,
         IntegrityKey.SERVICE_CALL: bool,
         IntegrityKey.OUT_OF_SERVICE: entries.OutOfServiceRecord,
         IntegrityKey.DISABLING_RECORD: DisablingRecord,

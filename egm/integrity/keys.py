@@ -8,6 +8,8 @@ class IntegrityKey(StorageKey):
 
     BOOT_COUNT = "boots", ClearAction.IDENTITY, KeyOwner.MACHINE
     """The number of starts of the machine."""
+    CURRENCY = "currency", ClearAction.IDENTITY, KeyOwner.MACHINE
+    """The currency in which the journal is kept, ISO 4217; recorded at the first start."""
     SERVICE_CALL = "service_call", ClearAction.TRANSIENT, KeyOwner.PLAYER
     """The player's call for service, while it is active."""
     OUT_OF_SERVICE = "out_of_service", ClearAction.IDENTITY, KeyOwner.MACHINE

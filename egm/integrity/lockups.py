@@ -74,18 +74,21 @@ def self_test_or_generator_has_failed(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- start-up
 def record_power_up(machine: Machine, event: Event) -> None:
-    """Record that the machine has started: number of the start, software release, venue's gaming day.
+    """Record that the machine has started: number of the start, software release, venue's gaming day, currency.
 
     Position 1 records this for the machine. Each position records the terms of its residual credit (what
     happens to credit too small to be played) if they have changed.
     """
-    terms = build_residual_terms_change(machine)
+    state = build_residual_terms_change(machine)
     if machine.position.number > 1:
-        if terms:
-            machine.post(RESIDUAL_CREDIT_TERMS, state=terms)
+        if state:
+            machine.post(RESIDUAL_CREDIT_TERMS, state=state)
         return
     memory_ready = event.read_payload(StartUpCompleted)
     boots = int(machine.memory.get(IntegrityKey.BOOT_COUNT) or 0) + 1
+    currency = machine.profile.currency
+    if machine.memory.get(IntegrityKey.CURRENCY) != currency:
+        state[IntegrityKey.CURRENCY] = currency
     machine.post(
         POWER_UP,
         PowerUp(
@@ -95,7 +98,7 @@ def record_power_up(machine: Machine, event: Event) -> None:
             day_ends_hour=machine.identity.gaming_day_end_hour,
         ),
         entry_id=f"power-up-{boots}",
-        state={IntegrityKey.BOOT_COUNT: boots, **terms},
+        state={IntegrityKey.BOOT_COUNT: boots, **state},
     )
 
 

@@ -3,10 +3,11 @@
 import asyncio
 
 import pytest
+from rigs.lies import audit_findings, read_signed_entries
 
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
-from egm.app.removed_devices import refuse_removed_positions_with_money
+from egm.app.removed_devices import refuse_changed_currency, refuse_removed_positions_with_money
 from egm.config.cabinet_file import HostTable, MetricsTable, StateFolder, TicketValidator, load_cabinet
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
@@ -266,3 +267,23 @@ def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(
         [taken] = view.entries(("ticket.taken",))
         assert taken.transaction.dims["position"] == 2
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
+
+
+@pytest.mark.requirement("D-01")
+def test_the_currency_of_a_journal_cannot_be_changed(tmp_path):
+    """Regression: 20 dollars of credit became 20 euros when the cabinet file named another profile."""
+    rig = MachineRig(tmp_path, profile="generic").boot().insert(2000)
+    refuse_changed_currency(rig.journal, "USD")
+    with pytest.raises(
+        OperatorError,
+        match=r"^machine\.profile: the profile's currency is EUR, but credit and meters of this machine are in USD: ",
+    ):
+        refuse_changed_currency(rig.journal, "EUR")
+    rig.close()
+    entries = read_signed_entries(MachineRig(tmp_path, profile="generic").boot())
+    first, second = (entry for entry in entries if entry["kind"] == "power.up")
+    assert first["state"]["currency"] == "USD"
+    assert "currency" not in second["state"]
+    for changed in ("EUR", None):
+        second["state"]["currency"] = changed
+        assert "state.currency" in audit_findings(entries)[entries.index(second) + 1]

@@ -81,7 +81,7 @@ _START_AND_SERVICE_RULES: Final = (
     AuditRule(
         entry_declaration=integrity.POWER_UP,
         id="power-up-{boots}",
-        state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS_PATTERN},
+        state={"boots": "$boots", "residual_terms?": RESIDUAL_TERMS_PATTERN, "currency?": "$:words"},
         extra_checks=(
             check_position_is_one,
             require(
@@ -91,6 +91,10 @@ _START_AND_SERVICE_RULES: Final = (
                     f"{format_value(scope.record.get('day_ends_hour'))}"
                 ),
                 _is_gaming_day_valid,
+            ),
+            require(
+                "state.currency: the currency of a journal must not change",
+                lambda scope: scope.value_after("currency") is None or scope.value_before("currency") is None,
             ),
             require_equal(
                 "state.boots is not the number of the next power-up",
