@@ -40,7 +40,8 @@ from egm.record_codec import from_json, to_json
 from egm.staff.events import RulingForm, are_texts_filled_in
 from egm.staff.form import build_ruling_details
 from egm.tickets.desk import TicketDesk
-from egm.tickets.redemption import TicketRefusal
+from egm.tickets.model import TicketKind
+from egm.tickets.redemption import TicketRedemption, TicketRefusal, TicketRefusalReason
 from meters import Transfer
 
 
@@ -176,6 +177,8 @@ def post_unclaimed_handpay(machine: Machine, _: Event) -> None:
 def register_found_ticket(machine: Machine, event: Event) -> None:
     """Redeem a ticket found on a machine or on the floor into the register of unclaimed money, irrevocably.
 
+    A ticket of restricted credit is refused and stays valid.
+
     The journal is written first, then the ticket ledger. If the power fails in between, the restart completes
     the redemption from the journal's entry, as for a ticket that was stacked
     (:func:`egm.host.ticket_recovery.recover_tickets`).
@@ -183,6 +186,9 @@ def register_found_ticket(machine: Machine, event: Event) -> None:
     desk = machine.component(TicketDesk)
     redemption_id = machine.fresh_id("orphan")
     answer = desk.begin_redemption(redemption_id, event.read_payload(OrphanTicketForm).number.strip())
+    if isinstance(answer, TicketRedemption) and answer.ticket.kind is TicketKind.RESTRICTED:
+        desk.abort_redemption(redemption_id, "restricted")
+        answer = TicketRefusal(TicketRefusalReason.WITHOUT_CASH_VALUE)
     if isinstance(answer, TicketRefusal):
         refusal = OrphanTicketRefused(
             **build_ruling_details(machine, event), ledger_answer=answer.reason.value

@@ -3,14 +3,18 @@
 import hashlib
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from rigs.forms import ONE, TWO, fill_in
+from rigs.lies import audit_findings, read_signed_entries
+from rigs.transfers import transfer_in
 from rigs.voids import make_undecided_game
 
 from egm.app.features import FEATURES, STAFF_REGISTERS, list_staff_registers
 from egm.errors import InvariantError, OperatorError
 from egm.integrity.keys import IntegrityKey
+from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventError, EventType, State
 from egm.kernel.feature import Feature, Features
 from egm.kernel.logs import Log
@@ -427,6 +431,29 @@ def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
     fill_in(printing, "orphan_ticket", **ONE, number="", place="floor")
     assert printing.notice == "refused.found_ticket_is_named"
     printing.close()
+
+
+@pytest.mark.requirement("H-13", "D-12")
+def test_a_found_ticket_of_restricted_credit_is_not_unclaimed_money(tmp_path):
+    """Regression: its amount was entered in the register of unclaimed money, although it can never be paid."""
+    path = tmp_path / "generous.toml"
+    sold = Path(profiles.__file__).with_name("generic.toml").read_text(encoding="utf-8")
+    path.write_text(
+        sold.replace("[tickets]", "[tickets]\npromotional = true\nrestricted_out = true"), encoding="utf-8"
+    )
+    rig = transfer_in(
+        MachineRig(tmp_path / "state", profile=path, devices=("printer",)).boot(), restricted=300
+    )
+    number = rig.cash_out_ticket()
+    fill_in(rig, "orphan_ticket", **ONE, number=number, place="floor")
+    assert rig.notice == "ticket_refused.restricted"
+    assert rig.store.find_ticket(number).state is TicketState.ISSUED
+    assert rig.journal.balance_cents("house:orphan") == 0
+    assert next(rig.journal.entries("orphan.refused", newest_first=True)).record["answer"] == "restricted"
+    rig.offer_ticket(number)
+    rig.ledger.credit_stacked_paper()
+    assert rig.machine.read_credit_cents(CreditKind.RESTRICTED) == 300
+    assert audit_findings(read_signed_entries(rig)) == {}
 
 
 @pytest.mark.requirement("H-13", "A-08")
