@@ -368,9 +368,9 @@ def test_new_terms_take_effect_after_the_next_win_and_the_stake_never_changes(fl
 
 @pytest.mark.requirement("I-01", "I-06")
 def test_until_the_next_win_a_level_grows_by_its_old_terms(floor):
-    """A new increment, base and ceiling take effect after the next win."""
+    """A new base, hidden increment and ceiling take effect after the next win."""
     shown_terms = floor.record().level.terms
-    changed = level(base_cents=2_000_00, increment=Fraction(1, 10), ceiling_cents=9_000_00)
+    changed = level(base_cents=2_000_00, hidden_share=Fraction(1, 10), ceiling_cents=9_000_00)
     floor.controller.open_levels([changed])
     assert floor.record().level.terms == shown_terms
     before = floor.record().level.current
@@ -378,6 +378,17 @@ def test_until_the_next_win_a_level_grows_by_its_old_terms(floor):
     assert floor.record().level.current - before == STAKE * shown_terms.increment
     floor.claim("EGM-1", "c1", 1)
     assert (floor.record().level.terms, floor.record().level.shown_cents) == (changed.terms, 2_000_00)
+    floor.controller.verify_levels()
+
+
+@pytest.mark.requirement("I-06", "I-13:a")
+def test_the_increment_of_a_level_never_changes(floor):
+    """Regression: after the next win, a contribution made before it was refused, and so were all later ones."""
+    with pytest.raises(ControllerError, match="increment 1/300 cannot become 1/10: open another level"):
+        floor.controller.open_levels([level(increment=Fraction(1, 10))])
+    floor.give("EGM-1", 1)
+    floor.claim("EGM-1", "c1", 1)
+    assert isinstance(floor.give("EGM-2", 1), ContributionCount)  # made before the win, received after it
     floor.controller.verify_levels()
 
 

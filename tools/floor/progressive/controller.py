@@ -539,7 +539,8 @@ class Controller:
         """Open the levels of a level file that do not exist yet, and change existing ones; return the changes as text.
 
         A level that is already open keeps its amount. Its new terms take effect once that amount is won
-        (I-06). Its stake and chance can never change, because machines already play for it on these terms.
+        (I-06). Its stake, chance and increment can never change, because machines already play for it with these
+        values, and contributions that they have made may still be on their way.
         """
         changes = []
         with self._store.transaction() as session:
@@ -577,6 +578,12 @@ class Controller:
                 f"{chance.stake_cents} and {chance.odds}: open another level"
             )
         pending_terms = record.level.next_terms or record.level.terms
+        increments = record.level.terms.increment, pending_terms.increment
+        if definition.terms.increment not in increments:
+            raise ControllerError(
+                f"level {record.id}: increment {increments[0]} cannot become {definition.terms.increment}: open "
+                "another level, and close this one"
+            )
         if pending_terms == definition.terms and record.names == dict(definition.names):
             return []
         changed_record = replace(
