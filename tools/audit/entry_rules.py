@@ -237,7 +237,7 @@ class EntryRulesAudit:
         self._entries_unlike_others.clear()
 
     def _collect_entries_without_residual_terms(
-        self, entry: StoredEntry, ledger: Ledger, number: int
+        self, entry: StoredEntry, ledger: Ledger, position: int
     ) -> None:
         """Store an entry if its player position has not recorded its terms for residual credit yet.
 
@@ -252,7 +252,7 @@ class EntryRulesAudit:
             self._entries_without_terms = [
                 unknown_entry
                 for unknown_entry in self._entries_without_terms
-                if read_position(unknown_entry) != number
+                if read_position(unknown_entry) != position
             ]
         elif (
             entry.kind == _POWER_UP_KIND
@@ -261,18 +261,18 @@ class EntryRulesAudit:
         ):
             self._entries_without_terms.clear()  # an earlier version, which recorded no terms
         elif (
-            number > 1
+            position > 1
             and (records_terms or not has_boot_count)
-            and format_storage_key(PlayKey.RESIDUAL_CREDIT_TERMS, number) not in ledger.state
+            and format_storage_key(PlayKey.RESIDUAL_CREDIT_TERMS, position) not in ledger.state
         ):
             self._entries_without_terms.append(entry)
 
-    def close(self, books: Ledger) -> None:
+    def close(self, ledger: Ledger) -> None:
         """At the end of the journal, report entries of positions that never recorded their terms for residual credit.
 
-        ``books`` is the ledger at the end of the journal.
+        ``ledger`` is the ledger at the end of the journal.
         """
-        if PlayKey.RESIDUAL_CREDIT_TERMS in books.state:
+        if PlayKey.RESIDUAL_CREDIT_TERMS in ledger.state:
             for entry in self._entries_without_terms:
                 self._report_finding(
                     entry,

@@ -101,10 +101,10 @@ class GameFiles:
             self._unavailable_games.add((game_id, digest))
         return self._by_digest.get(digest)
 
-    def _load(self, name: str | Path) -> None:
-        """Load the game definition ``name`` of the library, or the file of that path; ignore one that is not valid."""
+    def _load(self, game_id_or_path: str | Path) -> None:
+        """Load a game definition of the library, or from a file; ignore one that is not valid."""
         with suppress(DefinitionError):
-            game = load_game(name)
+            game = load_game(game_id_or_path)
             self._by_digest[game.digest] = game
 
 
@@ -260,13 +260,13 @@ class GameAudit:
                 f"found {dict(dims)}",
             )
 
-    def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
-        """Return the entry's record decoded as the class ``kind``.
+    def _read_record(self, entry: StoredEntry, record_class: type[R]) -> R | None:
+        """Return the entry's record decoded as the class ``record_class``.
 
         If the record is not valid, report a finding and return None.
         """
         try:
-            return read_record(entry, kind)
+            return read_record(entry, record_class)
         except RecordError as error:
             self._report_finding(entry, f"the record of the game cannot be read: {error}")
             return None
@@ -523,11 +523,11 @@ class GameAudit:
         self,
         open_play: _Play,
         start: GameRecord,
-        replayed: tuple[Game, Outcome | None],
-        game_end: tuple[StoredEntry, GameEndByHand],
+        game_and_outcome: tuple[Game, Outcome | None],
+        end_entry_and_record: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check that the entry that ends a game pays and records what the replayed outcome requires."""
-        (game, outcome), (end, end_record) = replayed, game_end
+        (game, outcome), (end, end_record) = game_and_outcome, end_entry_and_record
         if outcome is None:
             self._report_finding(
                 end, f"the entry ends play {start.play_id}, which still waits for a decision"
@@ -554,36 +554,39 @@ class GameAudit:
             source = "house:double_up_win" if stakes else "house:win"
             self._report_finding(end, f"transfers: the win must be paid from {source}, found {wrong_source}")
         last_step = open_play.steps[-1][1] if open_play.steps else start
-        self._stakes.check_game_end(open_play.entries, start, (game, outcome), last_step, game_end)
+        self._stakes.check_game_end(
+            open_play.entries, start, (game, outcome), last_step, end_entry_and_record
+        )
         reserved_prizes = prizes.list_prize_reservations(end) if moves else []
         if outcome.merchandise or reserved_prizes or end_record.prizes:
-            self._check_prizes(game, outcome.merchandise, reserved_prizes, game_end)
+            self._check_prizes(game, outcome.merchandise, reserved_prizes, end_entry_and_record)
 
     def _check_prizes(
         self,
         game: Game,
-        won: tuple[str, ...],
+        won_prize_ids: tuple[str, ...],
         reserved_prizes: list[prizes.AccountFlow],
-        game_end: tuple[StoredEntry, GameEndByHand],
+        end_entry_and_record: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check that the end of a game reserves and records exactly the prizes in kind that the game has won."""
-        end, end_record = game_end
+        end, end_record = end_entry_and_record
         prizes_by_id = {prize.id: prize for prize in game.list_prizes_in_kind()}
         if (
             prizes.compute_due_prize_reservations(
-                {name: p.value_cents for name, p in prizes_by_id.items()}, won
+                {name: p.value_cents for name, p in prizes_by_id.items()}, won_prize_ids
             )
             != reserved_prizes
         ):
             self._report_finding(
                 end,
-                f"transfers do not reserve the prizes in kind that the game won, {list(won)}: found {reserved_prizes}",
+                "transfers do not reserve the prizes in kind that the game won, "
+                f"{list(won_prize_ids)}: found {reserved_prizes}",
             )
         expected_prizes = tuple(
             PrizeRecord(
                 id=name, names=dict(prizes_by_id[name].names), value_cents=prizes_by_id[name].value_cents
             )
-            for name in won
+            for name in won_prize_ids
         )
         if end_record.prizes != expected_prizes:
             self._report_finding(
@@ -596,7 +599,7 @@ class GameAudit:
             registered_prize_ids = [[prize.id for prize in line.prizes] for _, line in registered]
             self._report_finding(
                 end,
-                f"the register of wins does not list each prize of the play once: expected {list(won)},"
+                f"the register of wins does not list each prize of the play once: expected {list(won_prize_ids)},"
                 f" found {registered_prize_ids}",
             )
         if any(line.game != game.id for _, line in registered):

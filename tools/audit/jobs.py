@@ -139,13 +139,13 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
         raise damage
 
 
-def _start_worker(games: GameSource, parent: int) -> None:
+def _start_worker(games: GameSource, parent_process_id: int) -> None:
     """Prepare a worker process of the audit.
 
-    The process ends when the process ``parent`` ends.
+    The process ends when the process ``parent_process_id`` ends.
     """
     global _worker_finder  # noqa: PLW0603 (one value for each process)
-    end_with_parent(parent, signal.SIGKILL)
+    end_with_parent(parent_process_id, signal.SIGKILL)
     gc.freeze()  # what the parent had is not searched for garbage, and its memory stays shared
     _worker_finder = PlainGameFinder(games)
 

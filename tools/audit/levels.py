@@ -517,16 +517,16 @@ class LevelAudit:
     def _check_hits(
         self,
         entry: StoredEntry,
-        step: tuple[str, Outcome | None, tuple[LevelHitRecord, ...]],
+        play_id_outcome_and_hits: tuple[str, Outcome | None, tuple[LevelHitRecord, ...]],
         changes: "_ExpectedLevelTransfers",
-        mysteries: list[tuple[str, str]],
+        mystery_level_and_pool_pairs: list[tuple[str, str]],
     ) -> None:
         """Check the progressive hits of one step of a game, and lock their amounts.
 
-        ``step`` has the play id, the outcome of the step and the recorded hits. Mystery hits must come first,
-        then those of the outcome. A finding is reported if the record lists other hits.
+        ``play_id_outcome_and_hits`` has the play id, the outcome of the step and the recorded hits. Mystery
+        hits must come first, then those of the outcome. A finding is reported if the record lists other hits.
         """
-        play_id, outcome, recorded = step
+        play_id, outcome, recorded = play_id_outcome_and_hits
         play = self._open_plays[play_id]
         progressives = () if outcome is None else outcome.progressives
         parts = (
@@ -536,7 +536,7 @@ class LevelAudit:
             for progressive in progressives
         )
         expected = [
-            *((level, pool, None) for level, pool in mysteries),
+            *((level, pool, None) for level, pool in mystery_level_and_pool_pairs),
             *((level, play.pool_by_level[level], share) for level, share in parts),
         ]
         if [(hit.level, hit.pool, hit.won_share) for hit in recorded] != expected:
@@ -618,21 +618,21 @@ class LevelAudit:
             )
 
     def _check_register(
-        self, end: StoredEntry, play_id: str, game_id: str, hit_worths: list[tuple[str, int | None]]
+        self, end: StoredEntry, play_id: str, game_id: str, hit_pools_and_cents: list[tuple[str, int | None]]
     ) -> None:
         """Check that the register of progressive wins lists each hit of a game with its amount and payment method.
 
-        ``end`` is the entry that ends the game; ``hit_worths`` are the hits and what each is worth.
+        ``end`` is the entry that ends the game; ``hit_pools_and_cents`` are the hits and what each is worth.
         """
         payment_method = "hand" if end.phase is Phase.RESERVE else "credit"
         registered = self._register_lines.pop(play_id, [])
-        numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_worths) + 1)]
+        numbers = [f"{play_id}.hit-{number}" for number in range(1, len(hit_pools_and_cents) + 1)]
         if [entry.id for entry, _ in registered] != numbers:
             self._report_finding(
                 end,
                 f"the register of wins: expected the lines {numbers}, found {[entry.id for entry, _ in registered]}",
             )
-        for (entry, hit), (pool, cents) in zip(registered, hit_worths, strict=False):
+        for (entry, hit), (pool, cents) in zip(registered, hit_pools_and_cents, strict=False):
             recorded = hit.pool, hit.amount_cents, hit.payment_method, hit.game
             if recorded != (pool, cents, payment_method, game_id or hit.game):
                 self._report_finding(

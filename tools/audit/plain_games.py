@@ -300,11 +300,11 @@ class PlainRun:
         for count in ("games_played", _find_result_counter_name(game)):
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
-    def _add_flow(self, cell: MeterCellKey, cents: int, times: int) -> None:
-        """Add ``times`` transfers with a total of ``cents`` to the run's sums for a meter cell."""
+    def _add_flow(self, cell: MeterCellKey, cents: int, transfer_count: int) -> None:
+        """Add ``transfer_count`` transfers with a total of ``cents`` to the run's sums for a meter cell."""
         flow = self.flows.setdefault(cell, [0, 0])
         flow[0] += cents
-        flow[1] += times
+        flow[1] += transfer_count
 
 
 _KINDS_OF_OPEN_GAME: Final = tuple(
@@ -492,7 +492,7 @@ class PlainGameFinder:
         return self._terms_by_parts[parts]
 
     def _build_terms(
-        self, dims: bytes, game_name: bytes, wager_json: bytes, bet: bytes, unit: bytes
+        self, dims: bytes, game_name: bytes, wager_json: bytes, bet_credits: bytes, unit: bytes
     ) -> _GameTerms | None:
         """Return the terms (definition, wager, denomination) that these parts of a game's first entry state.
 
@@ -514,7 +514,7 @@ class PlainGameFinder:
             == game_name
             and encode_canonical_json(expected_dims) == dims
             and encode_canonical_json(wager.to_json()) == wager_json
-            and wager.credits == int(bet) > 0
+            and wager.credits == int(bet_credits) > 0
             and wager.seat is None
             and unit_cents in game.denominations_cents
             and wager.credits * unit_cents <= AMOUNT_CENTS_MAX
@@ -548,8 +548,8 @@ def _play_recorded_step(
     return outcome == b"null" and conversation.decision is not None
 
 
-def _accept_choice_entry(game: _PlainGame, body: bytes, number: int) -> bool:
-    """Return whether the encoded entry ``body`` is choice number ``number`` of the player in this game.
+def _accept_choice_entry(game: _PlainGame, body: bytes, choice_number: int) -> bool:
+    """Return whether the encoded entry ``body`` is choice number ``choice_number`` of the player in this game.
 
     If it is, play that step of the game, and store the entry as the game's last one so far.
     """
@@ -566,7 +566,7 @@ def _accept_choice_entry(game: _PlainGame, body: bytes, number: int) -> bool:
     if (
         (dims, staked, raised_cents) != expected
         or not play == play_again == game.play_id
-        or (int(step_number), int(sequence)) != (number, game.sequence + 1)
+        or (int(step_number), int(sequence)) != (choice_number, game.sequence + 1)
         or previous.decode() != game.head_hex
         or encode_canonical_json(value) != choice
         or not is_time(time.decode())
@@ -609,12 +609,12 @@ def _accept_push_entry(game: _PlainGame, body: bytes) -> bool:
     return _accept_entry(game, body, expected)
 
 
-def _accept_end_entry(game: _PlainGame, end: bytes) -> bool:
-    """Return whether ``end`` is exactly the entry that a machine writes at the end of this game.
+def _accept_end_entry(game: _PlainGame, body: bytes) -> bool:
+    """Return whether ``body`` is exactly the entry that a machine writes at the end of this game.
 
     If it is, store the entry as the game's last one so far.
     """
-    play, win_cents, push_cents, time = game.play_id, game.win_cents, game.push_cents, _read_entry_time(end)
+    play, win_cents, push_cents, time = game.play_id, game.win_cents, game.push_cents, _read_entry_time(body)
     if time is None:
         return False
     push = b'"push_cents":%d,' % push_cents if push_cents else b""
@@ -631,7 +631,7 @@ def _accept_end_entry(game: _PlainGame, end: bytes) -> bool:
         *(play, push, win_cents, game.sequence + 1),
         *(play, win_cents + push_cents, table, time, transfers),
     )
-    return _accept_entry(game, end, expected)
+    return _accept_entry(game, body, expected)
 
 
 def _accept_entry(game: _PlainGame, body: bytes, expected: bytes) -> bool:

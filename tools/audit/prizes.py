@@ -47,13 +47,13 @@ def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
 
 
 def compute_due_prize_reservations(
-    values_cents: Mapping[str, int], names: Iterable[str]
+    values_cents: Mapping[str, int], won_prize_ids: Iterable[str]
 ) -> list[AccountFlow]:
     """Return the sorted transfers with which the end of a game must reserve the prizes in kind that it owes.
 
-    ``names`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by prize id.
+    ``won_prize_ids`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by prize id.
     """
-    prizes = [PrizeRecord(id=name, names={}, value_cents=values_cents[name]) for name in names]
+    prizes = [PrizeRecord(id=name, names={}, value_cents=values_cents[name]) for name in won_prize_ids]
     return _list_sorted_flows(merchandise.build_prize_transfers(prizes))
 
 

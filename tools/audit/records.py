@@ -18,13 +18,13 @@ R = TypeVar("R")
 _FIELDS_COMPARED_AS_JSON: Final = ("wager", "outcome")
 
 
-def read_record(entry: StoredEntry, kind: type[R]) -> R:
-    """Return the record of an entry, decoded as the class ``kind``.
+def read_record(entry: StoredEntry, record_class: type[R]) -> R:
+    """Return the record of an entry, decoded as the class ``record_class``.
 
     Raises RecordError, which names the entry's kind and the field.
     """
     data = entry.transaction.record
-    record = from_json(kind, data, entry.transaction.kind)
+    record = from_json(record_class, data, entry.transaction.kind)
     for name in _FIELDS_COMPARED_AS_JSON:
         part = getattr(record, name, None)
         if (

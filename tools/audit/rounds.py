@@ -168,7 +168,7 @@ class RoundAudit:
                 "record.round_steps: only a game that a clear carried over records steps of its round beyond its own",
             )
         for number, step in enumerate(game.round_steps):
-            self._record_step(entry, game, number, step, first="")
+            self._record_step(entry, game, number, step, first_recorder="")
 
     def _check_spin(self, entry: StoredEntry, game: GameRecord, *, may_be_shared: bool) -> None:
         """Check that a game's round agrees with the physical wheel.
@@ -257,8 +257,8 @@ class RoundAudit:
         """After a power loss, stop expecting games from the seats that had not started one in the current round."""
         self._starting_round = None
 
-    def end_play(self, play_id: str, steps: int, *, is_void: bool) -> None:
-        """Remove a play that ended after ``steps`` steps from the open plays of its round.
+    def end_play(self, play_id: str, step_count: int, *, is_void: bool) -> None:
+        """Remove a play that ended after ``step_count`` steps from the open plays of its round.
 
         A void play ends its round if the players win each other's stakes, unless another seat has already
         recorded a further step. The data of a limited number of ended rounds is kept.
@@ -268,7 +268,7 @@ class RoundAudit:
         if round_ is None:
             return
         round_.has_void_play = round_.has_void_play or is_void
-        if is_void and steps == len(round_.steps) and are_stakes_between_players(round_.steps):
+        if is_void and step_count == len(round_.steps) and are_stakes_between_players(round_.steps):
             round_.void_play = round_.void_play or play_id
         round_.open_plays.discard(play_id)
         if not round_.open_plays:
@@ -291,9 +291,9 @@ class RoundAudit:
         return next((table.number for table in self._rounds.get(round_id, {}).values()), None)
 
     def process_game_step(
-        self, entry: StoredEntry, start: GameRecord, number: int, choice: GameChoice
+        self, entry: StoredEntry, start: GameRecord, step_index: int, choice: GameChoice
     ) -> None:
-        """Check that step ``number`` of a game equals the same step in the round's other games."""
+        """Check that step ``step_index`` of a game equals the same step in the round's other games."""
         shared = start.wager.seat is not None
         if choice.round_id != (start.round_id if shared else ""):
             self._report_finding(
@@ -305,7 +305,9 @@ class RoundAudit:
                 self._report_finding(
                     entry, f"a game of the round {start.round_id} was declared void, and another one goes on"
                 )
-            self._record_step(entry, start, number, RecordedStep(choice=choice.choice, draws=choice.draws))
+            self._record_step(
+                entry, start, step_index, RecordedStep(choice=choice.choice, draws=choice.draws)
+            )
 
     def _find_round(self, game: GameRecord) -> _Round | None:
         """Return the shared round of the game, or None if it is not known."""
@@ -333,33 +335,33 @@ class RoundAudit:
         self,
         entry: StoredEntry,
         game: GameRecord,
-        number: int,
+        step_index: int,
         step: RecordedStep,
         *,
-        first: str | None = None,
+        first_recorder: str | None = None,
     ) -> None:
         """Store a step of a round; report a finding if another seat recorded the step differently.
 
-        ``first`` is the id of the play that recorded the step first: None for this game's play, "" if unknown.
+        ``first_recorder`` is the id of the play that recorded the step first: None for this game's play, "" if unknown.
         """
         round_ = self._find_round(game)
         if round_ is None:
             self._report_finding(entry, f"record.round_id: no game has started the round {game.round_id}")
-        elif number == len(round_.steps):
+        elif step_index == len(round_.steps):
             round_.steps.append(step)
-            round_.first_recorders.append(game.play_id if first is None else first)
-        elif number > len(round_.steps) or round_.steps[number] != step:
+            round_.first_recorders.append(game.play_id if first_recorder is None else first_recorder)
+        elif step_index > len(round_.steps) or round_.steps[step_index] != step:
             self._report_finding(
                 entry,
-                f"step {number} of the round {game.round_id} differs from the one that another seat recorded, in its "
-                "draws or its choice",
+                f"step {step_index} of the round {game.round_id} differs from the one that another seat recorded, "
+                "in its draws or its choice",
             )
 
     def check_choice_for_other_seat(
         self,
         entry: StoredEntry,
         start: GameRecord,
-        number: int,
+        step_index: int,
         step: RecordedStep | GameChoice,
         decision: Decision,
     ) -> None:
@@ -377,7 +379,9 @@ class RoundAudit:
             return
         if start.wager.seat in {None, decision.seat} or round_ is None or entry.kind != GAME_CHOICE_KIND:
             return
-        is_first = number < len(round_.first_recorders) and round_.first_recorders[number] == start.play_id
+        is_first = (
+            step_index < len(round_.first_recorders) and round_.first_recorders[step_index] == start.play_id
+        )
         if is_first and step.choice != decision.default_option:
             self._report_finding(
                 entry,

@@ -123,25 +123,25 @@ class StakeAudit:
                         SharedTableState, value, name
                     )
 
-    def _store_table(self, entry: StoredEntry, name: str, value: object) -> None:
-        """Store the table that an entry records under the storage key ``name``.
+    def _store_table(self, entry: StoredEntry, table_key: str, value: object) -> None:
+        """Store the table that an entry records under the storage key ``table_key``.
 
         If the value is not valid, report a finding.
         """
-        self._tables.pop(name, None)
+        self._tables.pop(table_key, None)
         try:
             if value is not None:
-                self._tables[name] = from_json(TableRecord, value, f"state.{name}")
+                self._tables[table_key] = from_json(TableRecord, value, f"state.{table_key}")
         except RecordError as error:
             self._report_finding(entry, str(error))
 
-    def _read_record(self, entry: StoredEntry, kind: type[R]) -> R | None:
-        """Return the entry's record decoded as the class ``kind``.
+    def _read_record(self, entry: StoredEntry, record_class: type[R]) -> R | None:
+        """Return the entry's record decoded as the class ``record_class``.
 
         If it is not valid, report a finding and return None.
         """
         try:
-            return read_record(entry, kind)
+            return read_record(entry, record_class)
         except RecordError as error:
             self._report_finding(entry, str(error))
             return None
@@ -330,12 +330,12 @@ class StakeAudit:
         self,
         entries: tuple[StoredEntry, ...],
         start: GameRecord,
-        replayed: tuple[Game, Outcome],
+        game_and_outcome: tuple[Game, Outcome],
         recorded: GameRecord | GameChoice,
-        ended: tuple[StoredEntry, GameEndByHand],
+        end_entry_and_record: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check that each stake is paid, lost, returned or left standing exactly once, and check the final table."""
-        (game, outcome), (end, end_record) = replayed, ended
+        (game, outcome), (end, end_record) = game_and_outcome, end_entry_and_record
         name, unit_cents = _build_table_key(start.game.digest, _read_position(end)), start.denomination_cents
         self._check_no_other_table_changed(end, name)
         previous_table = self._tables.get(name)
@@ -422,14 +422,14 @@ class StakeAudit:
         entries: tuple[StoredEntry, ...],
         start: GameRecord,
         conversation: GameConversation | None,
-        void: tuple[StoredEntry, GameVoid],
+        void_entry_and_record: tuple[StoredEntry, GameVoid],
     ) -> None:
         """Check the stakes of a void game.
 
         Bets that were already decided must be paid. Of the undecided stakes, either all or none must be
         returned.
         """
-        end, void_record = void
+        end, void_record = void_entry_and_record
         name = _build_table_key(start.game.digest, _read_position(end))
         self._check_no_other_table_changed(end, name)
         if name in end.state:  # the table stays as it was before the game
@@ -483,38 +483,38 @@ class StakeAudit:
 
     # ------------------------------------------------------------------ parts of it
     def _split_stakes(
-        self, entry: StoredEntry, staked: StakesByAccount, amounts: tuple[int, ...]
+        self, entry: StoredEntry, staked: StakesByAccount, amounts_cents: tuple[int, ...]
     ) -> tuple[StakesByAccount, ...] | None:
         """Divide the stakes of a game into parts of these amounts.
 
         If the amounts do not add up to the stakes, report a finding and return None.
         """
         try:
-            return divide_stakes_by_account(staked, amounts, Position(_read_position(entry)))
+            return divide_stakes_by_account(staked, amounts_cents, Position(_read_position(entry)))
         except InvariantError as error:
             self._report_finding(entry, f"the stakes of the game do not add up: {error}")
             return None
 
-    def _check_no_other_table_changed(self, entry: StoredEntry, name: str) -> None:
-        """Report a finding if the entry changes a table other than that under the storage key ``name``."""
-        other_keys = [key for key in entry.state if TableKey.TABLE_STATE in key and key != name]
+    def _check_no_other_table_changed(self, entry: StoredEntry, table_key: str) -> None:
+        """Report a finding if the entry changes a table other than that under the storage key ``table_key``."""
+        other_keys = [key for key in entry.state if TableKey.TABLE_STATE in key and key != table_key]
         if other_keys:
             self._report_finding(
                 entry,
-                f"state.{other_keys[0]}: the entry changes the table of another game; expected only {name}",
+                f"state.{other_keys[0]}: the entry changes the table of another game; expected only {table_key}",
             )
 
-    def _compare_table(self, entry: StoredEntry, name: str, expected: TableRecord | None) -> None:
-        """Report a finding unless the entry stores ``expected`` as the table under the storage key ``name``."""
-        if name not in entry.state:
+    def _compare_table(self, entry: StoredEntry, table_key: str, expected: TableRecord | None) -> None:
+        """Report a finding unless the entry stores ``expected`` as the table under the storage key ``table_key``."""
+        if table_key not in entry.state:
             self._report_finding(
-                entry, f"state.{name} is missing: the entry must record the table that the game leaves"
+                entry, f"state.{table_key} is missing: the entry must record the table that the game leaves"
             )
             return
-        value: object = entry.state[name]
-        recorded = None if value is None else from_json(TableRecord, value, f"state.{name}")
+        value: object = entry.state[table_key]
+        recorded = None if value is None else from_json(TableRecord, value, f"state.{table_key}")
         if recorded != expected:
-            self._report_finding(entry, f"state.{name}: expected {expected}, found {recorded}")
+            self._report_finding(entry, f"state.{table_key}: expected {expected}, found {recorded}")
 
 
 def _get_round_id(game: GameRecord) -> str:

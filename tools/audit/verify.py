@@ -211,13 +211,13 @@ class Auditor:
         return self._ledger.sequence, self._ledger.head_hex
 
     def audit_entries(
-        self, bodies: Iterable[bytes], *, head: tuple[int, str] | None = None, jobs: int = 1
+        self, bodies: Iterable[bytes], *, expected_head: tuple[int, str] | None = None, jobs: int = 1
     ) -> AuditReport:
         """Check every entry of the journal; return the report.
 
-        ``bodies`` are the encoded entries. ``head`` is the expected sequence number and hash of the last entry,
-        if known from outside. ``jobs`` processes replay the plain games; the report does not depend on their
-        number. Raises :class:`JobError` if one of them ends unexpectedly or fails.
+        ``bodies`` are the encoded entries. ``expected_head`` is the expected sequence number and hash of the
+        last entry, if known from outside. ``jobs`` processes replay the plain games; the report does not depend
+        on their number. Raises :class:`JobError` if one of them ends unexpectedly or fails.
         """
         began = time.perf_counter()
         self._last_play_taken = max(map(self._find_play_number, self._ids), default=0)
@@ -243,10 +243,10 @@ class Auditor:
             )
         if missing_entries := self._clears.missing_entries_error():
             self.report.add_finding(AuditFinding(end[0], "", missing_entries))
-        if head is not None and end != head:
+        if expected_head is not None and end != expected_head:
             ends = (
                 f"the journal ends at entry {end[0]} ({end[1]}); "
-                f"expected its end at entry {head[0]} ({head[1]})"
+                f"expected its end at entry {expected_head[0]} ({expected_head[1]})"
             )
             self.report.add_finding(AuditFinding(end[0], "", ends))
         for sequence in sorted(self._heads.keys() - self._seen_heads):

@@ -305,7 +305,7 @@ def test_the_audit_derives_promotional_money_again(make, generous):
     for _ in range(2):
         rig.cash_out_ticket()
     report = Auditor(GameFiles()).audit_entries(
-        rig.journal.iter_bodies(), head=(rig.journal.sequence, rig.journal.head_hash)
+        rig.journal.iter_bodies(), expected_head=(rig.journal.sequence, rig.journal.head_hash)
     )
     assert (report.finding_count, report.game_count, report.credits_cents) == (0, 2, 0)
     assert report.meters == rig.journal.meters().values

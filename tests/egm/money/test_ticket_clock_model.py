@@ -152,6 +152,6 @@ def test_whatever_the_clock_shows_no_money_is_lost_and_the_audit_agrees(tmp_path
     assert machine.dated, "no ticket was printed: the run shows nothing"
     journal = machine.room.journal
     report = Auditor(GameFiles()).audit_entries(
-        journal.iter_bodies(), head=(journal.sequence, journal.head_hash)
+        journal.iter_bodies(), expected_head=(journal.sequence, journal.head_hash)
     )
     assert report.findings == []

@@ -46,7 +46,7 @@ _RULES_OF_MODULES: Final[tuple[AuditRule, ...]] = tuple(
 
 
 def list_rules(
-    entries: Iterable[AnyEntryDeclaration], added_rules: Iterable[AuditRule] = ()
+    entry_declarations: Iterable[AnyEntryDeclaration], added_rules: Iterable[AuditRule] = ()
 ) -> tuple[AuditRule, ...]:
     """Return the audit rules for all declared journal entries.
 
@@ -58,7 +58,11 @@ def list_rules(
     ids_with_rule = {id(rule.entry_declaration) for rule in written_rules}
     return (
         *written_rules,
-        *(AuditRule(entry_declaration=entry) for entry in entries if id(entry) not in ids_with_rule),
+        *(
+            AuditRule(entry_declaration=entry)
+            for entry in entry_declarations
+            if id(entry) not in ids_with_rule
+        ),
     )
 
 

@@ -95,14 +95,16 @@ def _check_claims_of_hits(scope: CheckContext) -> None:
         )
 
 
-def _iter_stored_records(scope: CheckContext, kind: type[R], prefix: str) -> Iterator[tuple[str, R]]:
+def _iter_stored_records(
+    scope: CheckContext, record_class: type[R], key_prefix: str
+) -> Iterator[tuple[str, R]]:
     """Yield (storage key, record) for each value that the checked entry stores under a key with this prefix.
 
-    ``kind`` is the class of the records.
+    ``record_class`` is the class of the records.
     """
     for key, value in scope.entry.state.items():
-        if key.startswith(prefix):
-            yield key, parse_record(kind, value, f"state.{key}")
+        if key.startswith(key_prefix):
+            yield key, parse_record(record_class, value, f"state.{key}")
 
 
 def _derive_wager_transfers(scope: CheckContext) -> Any:

@@ -40,15 +40,15 @@ _STACK_ORDER_DELAY_SECONDS_MAX: Final = 10
 _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
 
-def _build_stacking_pattern(phase: str, ticket: str) -> dict[str, Any]:
+def _build_stacking_pattern(phase: str, ticket_pattern: str) -> dict[str, Any]:
     """Return the pattern of the bill or ticket that the memory has in this phase of stacking.
 
-    ``ticket`` is the pattern of the ticket number, "" for a bill.
+    ``ticket_pattern`` is the pattern of the ticket number, "" for a bill.
     """
     return {
         "id": "$paper",
         "amount_cents": "$held_cents",
-        "ticket": ticket,
+        "ticket": ticket_pattern,
         "phase": phase,
         "mark": "$mark:count",
         "outward?": "$outward:bool",
@@ -177,12 +177,18 @@ def is_denomination(cents: int) -> bool:
     return significant in {"1", "2", "25", "5"}
 
 
-def _build_stack_order_pattern(ticket: str) -> dict[str, Any]:
+def _build_stack_order_pattern(ticket_pattern: str) -> dict[str, Any]:
     """Return the pattern of the bill or ticket stored when the acceptor is ordered to stack it.
 
-    ``ticket`` is the pattern of the ticket number, "" for a bill.
+    ``ticket_pattern`` is the pattern of the ticket number, "" for a bill.
     """
-    return {"id": "$id", "amount_cents": "$cents", "ticket": ticket, "phase": "ordered", "mark": "$:count"}
+    return {
+        "id": "$id",
+        "amount_cents": "$cents",
+        "ticket": ticket_pattern,
+        "phase": "ordered",
+        "mark": "$:count",
+    }
 
 
 #: The rules of bills and tickets.
@@ -326,12 +332,12 @@ def _check_coin_transfers(scope: CheckContext) -> None:
         raise PatternMismatch(f"counts: expected {expected_counts}, found {dict(scope.entry.counts)}")
 
 
-def _build_coin_rule(entry: AnyEntryDeclaration, record: Pattern) -> AuditRule:
-    """Return the audit rule for an entry that credits coins; ``record`` is the pattern of its record."""
+def _build_coin_rule(entry_declaration: AnyEntryDeclaration, record_pattern: Pattern) -> AuditRule:
+    """Return the audit rule for an entry that credits coins; ``record_pattern`` is the pattern of its record."""
     return AuditRule(
-        entry_declaration=entry,
+        entry_declaration=entry_declaration,
         allowed_states=ALL_STATES,
-        record=record,
+        record=record_pattern,
         expected_transfers=(
             ExpectedTransfer(
                 "world:coin", _CASHABLE_ACCOUNT, "$:cents", {"coin_cents": "$:cents"}, may_repeat=True

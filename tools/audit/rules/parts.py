@@ -30,20 +30,20 @@ ABSENT_VALUE: Final = object()
 _ID_SUFFIX_PATTERN: Final = re.compile(rf"([0-9]+)(?:-({JOURNAL_TAG_PATTERN}))?")
 
 
-def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) -> Check:
-    """Return the check that the pattern name ``name`` is bound to a valid new id of this kind of object.
+def require_new_id(id_prefix: str, name: str = "id", *, is_entry_id: bool = False) -> Check:
+    """Return the check that the pattern name ``name`` is bound to a valid new id with this prefix.
 
-    The id has the form kind-N-tag: N is the number of this entry or an earlier one, the tag identifies the
+    The id has the form prefix-N-tag: N is the number of this entry or an earlier one, the tag identifies the
     journal. With ``is_entry_id``, N must be the number of this entry. Ids of earlier versions without a tag are
     accepted.
     """
 
     def check(scope: CheckContext) -> None:
-        """Check that the id has the form kind-N-tag of this journal."""
+        """Check that the id has the form prefix-N-tag of this journal."""
         value = scope[name]
         match = (
-            _ID_SUFFIX_PATTERN.fullmatch(value.removeprefix(f"{kind}-"))
-            if value.startswith(f"{kind}-")
+            _ID_SUFFIX_PATTERN.fullmatch(value.removeprefix(f"{id_prefix}-"))
+            if value.startswith(f"{id_prefix}-")
             else None
         )
         if (
@@ -56,27 +56,27 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
                 f"at this entry ({scope.entry.sequence})" if is_entry_id else "at this entry or before it"
             )
             raise PatternMismatch(
-                f"id {format_value(value)} is not one that this journal gives: expected {kind}-N-"
+                f"id {format_value(value)} is not one that this journal gives: expected {id_prefix}-N-"
                 f"{scope.facts.journal_tag}, where N is the number of an entry {due_text}"
             )
 
     return check
 
 
-def require_all_credit(kind: str, name: str = "cents") -> Check:
+def require_all_credit(credit_kind: str, amount_name: str = "cents") -> Check:
     """Return the check that an amount equals all of the player's credit of this kind.
 
-    ``kind`` is the kind of credit, or the pattern name to which the kind is bound; ``name`` is the pattern name
-    to which the amount is bound.
+    ``credit_kind`` is the kind of credit, or the pattern name to which the kind is bound; ``amount_name`` is
+    the pattern name to which the amount is bound.
     """
 
     def check(scope: CheckContext) -> None:
         """Check that the amount equals all of the player's credit of this kind."""
-        account = scope.format_credit_account(scope.bound_values.get(kind, kind))
+        account = scope.format_credit_account(scope.bound_values.get(credit_kind, credit_kind))
         there_cents = scope.ledger.available_cents(account)
-        if scope[name] != there_cents:
+        if scope[amount_name] != there_cents:
             raise PatternMismatch(
-                f"the entry takes {format_value(scope[name])} cents from {account}; expected all of it, "
+                f"the entry takes {format_value(scope[amount_name])} cents from {account}; expected all of it, "
                 f"{there_cents} cents"
             )
 
@@ -95,10 +95,10 @@ def sum_cashable_credit_cents(scope: CheckContext) -> int:
     )
 
 
-def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> Check:
+def require_paid_coins(key: str, record_class: type[CashOutRecord | HandpayRecord]) -> Check:
     """Return the check that a new cash-out or hand-pay states the coins that an earlier payout already paid of it.
 
-    ``key`` is the storage key of the new record, ``kind`` its class. If no coins were paid, it must state none.
+    ``key`` is the storage key of the new record, ``record_class`` its class. If no coins were paid, it must state none.
     """
 
     def check(scope: CheckContext) -> None:
@@ -113,7 +113,7 @@ def require_paid_coins(key: str, kind: type[CashOutRecord | HandpayRecord]) -> C
             if remainder is not None and remainder.amount_cents == sum_cashable_credit_cents(scope)
             else None
         )
-        record = scope.record_after(kind, key)
+        record = scope.record_after(record_class, key)
         recorded = None if record is None else record.coin_payout
         if recorded != expected:
             raise PatternMismatch(f"state.{key}.in_coins: expected {expected}, found {recorded}")
@@ -146,15 +146,15 @@ def format_journal_head(scope: CheckContext) -> str:
     return f"{scope.ledger.sequence}:{scope.ledger.head_hex[:12]}"
 
 
-def require_stored_value(key: str, make: Callable[[CheckContext], Any]) -> Check:
-    """Return the check that the entry stores under ``key`` exactly the value that ``make`` returns.
+def require_stored_value(key: str, derive_value: Callable[[CheckContext], Any]) -> Check:
+    """Return the check that the entry stores under ``key`` exactly the value that ``derive_value`` returns.
 
-    If ``make`` returns :data:`ABSENT_VALUE`, the entry must not store the key.
+    If ``derive_value`` returns :data:`ABSENT_VALUE`, the entry must not store the key.
     """
 
     def check(scope: CheckContext) -> None:
         """Check that the entry stores the expected value under the key, or does not store the key if it must not."""
-        derived = make(scope)
+        derived = derive_value(scope)
         expected = to_json(derived) if is_record(derived) else derived
         stored_value = scope.entry.state.get(format_storage_key(key, scope.position), ABSENT_VALUE)
         if expected is ABSENT_VALUE and stored_value is ABSENT_VALUE:
@@ -181,32 +181,32 @@ def read_nonzero_meters(scope: CheckContext, *, since: bool = False) -> dict[str
     return {name: value for name, value in values.items() if value and (since or ".since_" not in name)}
 
 
-def require(finding: str | Callable[[CheckContext], str], test: Callable[[CheckContext], bool]) -> Check:
-    """Return a check that raises :class:`PatternMismatch` with ``finding`` unless ``test`` returns True.
+def require(finding: str | Callable[[CheckContext], str], condition: Callable[[CheckContext], bool]) -> Check:
+    """Return a check that raises :class:`PatternMismatch` with ``finding`` unless ``condition`` returns True.
 
     ``finding`` says which field is wrong. If it is a function, it builds this text from the entry's values.
     """
 
     def check(scope: CheckContext) -> None:
         """Raise :class:`PatternMismatch` with the text of the finding unless the test returns True."""
-        if not test(scope):
+        if not condition(scope):
             raise PatternMismatch(finding if isinstance(finding, str) else finding(scope))
 
     return check
 
 
 def require_equal(
-    finding: str, found: Callable[[CheckContext], Any], expected: Callable[[CheckContext], Any]
+    finding: str, get_found: Callable[[CheckContext], Any], get_expected: Callable[[CheckContext], Any]
 ) -> Check:
     """Return a check that raises :class:`PatternMismatch` unless two JSON values are equal.
 
-    ``found`` and ``expected`` return the values for the checked entry. ``finding`` says which field differs;
+    ``get_found`` and ``get_expected`` return the values for the checked entry. ``finding`` says which field differs;
     both values are added to the text.
     """
 
     def check(scope: CheckContext) -> None:
         """Raise :class:`PatternMismatch` with the expected and the found value unless they are equal."""
-        expected_value, found_value = expected(scope), found(scope)
+        expected_value, found_value = get_expected(scope), get_found(scope)
         if not is_json_equal(found_value, expected_value):
             raise PatternMismatch(
                 f"{finding}: expected {format_value(expected_value)}, found {format_value(found_value)}"

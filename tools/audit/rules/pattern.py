@@ -89,35 +89,35 @@ class CheckContext:
         """Return the value that the memory had under a key before the checked entry, or None if it had none."""
         return self.ledger.state.get(format_storage_key(key, self.position))
 
-    def typed_record(self, kind: type[R]) -> R:
-        """Return the record of the checked entry, decoded as the class ``kind``.
+    def typed_record(self, record_class: type[R]) -> R:
+        """Return the record of the checked entry, decoded as the class ``record_class``.
 
         Raises :class:`PatternMismatch` if it is invalid.
         """
-        return parse_record(kind, self.record, "record")
+        return parse_record(record_class, self.record, "record")
 
-    def record_before(self, kind: type[R], key: str) -> R | None:
-        """Return the value that the memory had under a key before the entry, decoded as the class ``kind``, or None."""
+    def record_before(self, record_class: type[R], key: str) -> R | None:
+        """Return the value stored under a key before the entry, decoded as ``record_class``, or None."""
         data = self.value_before(key)
-        return None if data is None else parse_record(kind, data, key)
+        return None if data is None else parse_record(record_class, data, key)
 
-    def record_after(self, kind: type[R], key: str) -> R | None:
-        """Return the value that the entry stores under a key, decoded as the class ``kind``; None if it stores none."""
+    def record_after(self, record_class: type[R], key: str) -> R | None:
+        """Return the value that the entry stores under a key, decoded as ``record_class``, or None."""
         data = self.value_after(key)
-        return None if data is None else parse_record(kind, data, f"state.{key}")
+        return None if data is None else parse_record(record_class, data, f"state.{key}")
 
     def format_credit_account(self, kind: str) -> str:
         """Return the name of the account for the credit of this kind at the entry's player position."""
         return f"credit:{self.position}:{kind}"
 
 
-def parse_record(kind: type[R], data: object, where: str) -> R:
-    """Return the JSON value ``data`` decoded as the class ``kind``.
+def parse_record(record_class: type[R], value: object, location: str) -> R:
+    """Return the JSON value ``value`` decoded as the class ``record_class``.
 
-    Raises :class:`PatternMismatch`, whose text names the value (``where``), the field and the reason.
+    Raises :class:`PatternMismatch`, whose text names the value (``location``), the field and the reason.
     """
     try:
-        return from_json(kind, data, where)
+        return from_json(record_class, value, location)
     except RecordError as error:
         raise PatternMismatch(str(error)) from None
 
@@ -321,12 +321,12 @@ def _match_entry_id(value: Any, scope: CheckContext) -> None:
         )
 
 
-def _compile_name(text: str) -> Matcher:
-    """Return the function that matches a pattern ``$name:type``; ``text`` is the part after ``$``.
+def _compile_name(name_and_type: str) -> Matcher:
+    """Return the function that matches a pattern ``$name:type``; ``name_and_type`` is the part after ``$``.
 
     It binds the value to the name. If the name is already bound, it compares the value with the bound one.
     """
-    name, _, kind = text.partition(":")
+    name, _, kind = name_and_type.partition(":")
     kind, _, none_suffix = (kind or "any").partition("|")
     fits, nullable = VALUE_CHECK_BY_TYPE[kind], none_suffix == "none"
 
@@ -479,14 +479,14 @@ def _match_at_key(key: str, matcher: Matcher, value: Any, scope: CheckContext) -
         raise
 
 
-def _compile_array(parts: Sequence[Matcher]) -> Matcher:
+def _compile_array(item_matchers: Sequence[Matcher]) -> Matcher:
     """Return a function that matches an array whose elements match these patterns one by one, in order."""
 
     def match(value: Any, scope: CheckContext) -> None:
         """Check that the value is a list of the right length, and match each element with its own pattern."""
-        if type(value) is not list or len(value) != len(parts):
-            raise PatternMismatch(f"{format_value(value)}: expected {len(parts)} values")
-        for n, (part, item) in enumerate(zip(parts, value, strict=True)):
+        if type(value) is not list or len(value) != len(item_matchers):
+            raise PatternMismatch(f"{format_value(value)}: expected {len(item_matchers)} values")
+        for n, (part, item) in enumerate(zip(item_matchers, value, strict=True)):
             _match_at_key(str(n), part, item, scope)
 
     return match
@@ -509,7 +509,7 @@ def _compile_each_item(pattern: EachItem) -> Matcher:
     return match
 
 
-def _compile_alternatives(parts: Sequence[Matcher]) -> Matcher:
+def _compile_alternatives(matchers: Sequence[Matcher]) -> Matcher:
     """Return a function that tries alternative patterns in order.
 
     The names bound by the first alternative that matches stay bound; those of failed alternatives do not.
@@ -518,7 +518,7 @@ def _compile_alternatives(parts: Sequence[Matcher]) -> Matcher:
     def match(value: Any, scope: CheckContext) -> None:
         """Match the first alternative that fits; only its names stay bound."""
         outer_names, reason = scope.bound_values, ""
-        for part in parts:
+        for part in matchers:
             scope.bound_values = dict(outer_names)
             try:
                 part(value, scope)
@@ -532,12 +532,12 @@ def _compile_alternatives(parts: Sequence[Matcher]) -> Matcher:
     return match
 
 
-def _compile_derived(make: Callable[[CheckContext], Any]) -> Matcher:
-    """Return a function that accepts only the value that ``make`` returns for the checked entry."""
+def _compile_derived(derive_value: Callable[[CheckContext], Any]) -> Matcher:
+    """Return a function that accepts only the value that ``derive_value`` returns for the checked entry."""
 
     def match(value: Any, scope: CheckContext) -> None:
         """Raise :class:`PatternMismatch` unless the value equals the one that ``make`` returns."""
-        expected = make(scope)
+        expected = derive_value(scope)
         if not is_json_equal(value, expected):
             raise PatternMismatch(f"expected {format_value(expected)}, found {format_value(value)}")
 

@@ -267,7 +267,7 @@ class AuditRule:
         unmatched = list(transfers)
         for move, matchers in self._transfer_patterns:
             while unmatched and _is_matching_transfer(
-                unmatched[0], matchers, scope, keep_names=not (move.may_repeat or move.is_optional)
+                unmatched[0], matchers, scope, keeps_bound_names=not (move.may_repeat or move.is_optional)
             ):
                 unmatched.pop(0)
                 if not move.may_repeat:
@@ -388,11 +388,11 @@ def _match_at_name(name: str, matcher: Matcher, value: Any, scope: CheckContext)
 
 
 def _is_matching_transfer(
-    transfer: Transfer, matchers: tuple[Matcher, ...], scope: CheckContext, *, keep_names: bool
+    transfer: Transfer, matchers: tuple[Matcher, ...], scope: CheckContext, *, keeps_bound_names: bool
 ) -> bool:
     """Return whether a transfer matches the compiled patterns of an expected transfer.
 
-    With ``keep_names``, names bound by the match stay bound.
+    With ``keeps_bound_names``, names bound by the match stay bound.
     """
     names_before = scope.bound_values
     scope.bound_values = dict(names_before)
@@ -403,6 +403,6 @@ def _is_matching_transfer(
     except PatternMismatch:
         scope.bound_values = names_before
         return False
-    if not keep_names:
+    if not keeps_bound_names:
         scope.bound_values = names_before
     return True

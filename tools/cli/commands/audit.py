@@ -272,7 +272,7 @@ def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) 
             )
             raise JournalDamaged(str(file), reason)
         bodies = itertools.islice(reader.iter_bodies(), last_sequence - header.previous_sequence, None)
-        report = auditor.audit_entries(bodies, head=(header.sequence, header.head_hash), jobs=jobs)
+        report = auditor.audit_entries(bodies, expected_head=(header.sequence, header.head_hash), jobs=jobs)
     if reader.footer_fault:
         report.add_finding(AuditFinding(0, "", reader.footer_fault))
     if auditor.public_key != header.public_key:
@@ -300,7 +300,9 @@ def _verify_copies(
         head = (view.sequence, view.head_hash)
         auditor = create_auditor(points[0])
         first = _conclude_audit(
-            auditor.audit_entries(view.iter_bodies(auditor.last_entry_checked[0]), head=head, jobs=jobs),
+            auditor.audit_entries(
+                view.iter_bodies(auditor.last_entry_checked[0]), expected_head=head, jobs=jobs
+            ),
             auditor,
             points[0],
         )
@@ -310,7 +312,7 @@ def _verify_copies(
         reports = {
             "first copy": first,
             "second copy": _conclude_audit(
-                second_auditor.audit_entries(bodies, head=head, jobs=jobs), second_auditor, points[1]
+                second_auditor.audit_entries(bodies, expected_head=head, jobs=jobs), second_auditor, points[1]
             ),
         }
     try:

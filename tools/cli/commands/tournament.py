@@ -326,7 +326,9 @@ def _verify_export(path: Path) -> None:
         reader = ExportReader(source, str(path))
         header = reader.header
         auditor = Auditor(GameFiles())
-        report = auditor.audit_entries(reader.iter_bodies(), head=(header.sequence, header.head_hash))
+        report = auditor.audit_entries(
+            reader.iter_bodies(), expected_head=(header.sequence, header.head_hash)
+        )
     findings = [f"entry {finding.sequence}: {finding.why}" for finding in report.findings]
     if reader.footer_fault:
         findings.append(reader.footer_fault)

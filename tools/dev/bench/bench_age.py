@@ -178,7 +178,7 @@ def _measure_audit(state: Path, point: Path) -> tuple[float, float, int]:
     with file.open("rb") as opened:
         reader = export.ExportReader(opened, str(file))
         report = auditor.audit_entries(
-            reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash)
+            reader.iter_bodies(), expected_head=(reader.header.sequence, reader.header.head_hash)
         )
     if report.finding_count or reader.footer_fault:
         raise RuntimeError(f"the audit found {report.findings or reader.footer_fault}")

@@ -212,7 +212,7 @@ def _audit_export(
     with (games / EXPORT_FILE).open("rb") as file:
         reader = export.ExportReader(file, "simulation")
         report = Auditor(GameFiles((games,))).audit_entries(
-            reader.iter_bodies(), head=(reader.header.sequence, reader.header.head_hash)
+            reader.iter_bodies(), expected_head=(reader.header.sequence, reader.header.head_hash)
         )
     history.games = report.game_count
     history.findings += [f"audit: entry {each.sequence} {each.id}: {each.why}" for each in report.findings]
